@@ -1,0 +1,139 @@
+//! What the command line may say. Types only.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Kubernetes operators in Rust, generated from annotated structs.
+///
+/// `opgen new` writes a project: the types of a kind, the tree of what it is made of, and the binary that runs it.
+/// `opgen generate` writes the YAML that follows from them. Everything else is asked of the project's own operator.
+///
+/// Data goes to stdout, everything else to stderr. The exit code is 0 for done, 1 for failed (or drift found by
+/// `--check`) and 2 for a command that can't be meant. NO_COLOR is honoured.
+#[derive(Debug, Parser)]
+#[command(name = "opgen", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "Start with: opgen new demo --group demo.example.com --kind Widget")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Say nothing but errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+
+    /// What stdout carries
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = Output::Text)]
+    pub(crate) output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// For people
+    Text,
+    /// For programs: one JSON document, or one a line
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    New(New),
+    Generate(Generate),
+    Tree(Tree),
+    Uninstall(Uninstall),
+    Completions(Completions),
+}
+
+/// Write a new operator project
+///
+/// The project is a workspace of three packages: `api` (the types of the kind), `controller` (the tree of what an
+/// object is made of) and `operator` (the binary). `cargo build` there leaves the YAML in `deploy/`; `opgen.toml`
+/// keeps every answer given here.
+///
+/// On a terminal, what is missing is asked for. Elsewhere it is an error. All files are made in memory first: whatever
+/// goes wrong, nothing is half written, and nothing that exists is overwritten.
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// Name of the operator and its packages: lower case letters, digits and dashes
+    pub(crate) name: Option<String>,
+
+    /// API group of the kind: a domain that is yours, for example `demo.example.com`
+    #[arg(long)]
+    pub(crate) group: Option<String>,
+
+    /// The kind in PascalCase and singular, for example `Widget`
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+
+    /// Version of the API, for example `v1alpha1` or `v1`
+    #[arg(long, value_name = "VERSION", default_value = "v1alpha1")]
+    pub(crate) api_version: String,
+
+    /// Make objects of the kind belong to the cluster, not to a namespace
+    #[arg(long)]
+    pub(crate) cluster_scoped: bool,
+
+    /// Folder of the project; it must not exist, or be empty [default: ./NAME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Option<PathBuf>,
+
+    /// Checkout of opgen to build against, in place of the released crate
+    ///
+    /// Inside a checkout, and for an `opgen` that was built from one, that checkout is the default.
+    #[arg(long, value_name = "CHECKOUT", env = "OPGEN_PATH")]
+    pub(crate) opgen_path: Option<PathBuf>,
+
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Write the YAML of a project, or check that it is up to date
+///
+/// Builds a small program on the project's controller package, in the project's own target folder and with its lock
+/// file, and runs it. `cargo build` leaves the same bytes; this is quicker, and does nothing at all when nothing has
+/// changed since the last time.
+#[derive(Debug, Args)]
+pub(crate) struct Generate {
+    /// A folder inside the project
+    #[arg(default_value = ".")]
+    pub(crate) path: PathBuf,
+
+    /// Write nothing; print a diff and exit with 1 if a file is missing, stale or different
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Write nothing; print what would change, and exit with 0
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) dry_run: bool,
+}
+
+/// Print what the operator's objects are made of
+///
+/// Runs `<operator> tree` of the project around the current folder.
+#[derive(Debug, Args)]
+pub(crate) struct Tree {
+    /// Passed on to the operator; `opgen tree -- --help` lists what it takes
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) args: Vec<OsString>,
+}
+
+/// Take the operator out of the cluster, and leave nothing of it behind
+///
+/// Runs `<operator> uninstall` of the project around the current folder: the finalizer policy goes first, then the
+/// finalizers, then what the operator was installed with.
+#[derive(Debug, Args)]
+pub(crate) struct Uninstall {
+    /// Passed on to the operator; `opgen uninstall -- --help` lists what it takes
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) args: Vec<OsString>,
+}
+
+/// Print the completions of a shell
+///
+/// For bash: opgen completions bash > ~/.local/share/bash-completion/completions/opgen
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    pub(crate) shell: Shell,
+}

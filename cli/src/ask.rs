@@ -1,0 +1,77 @@
+//! Answers that the command line left out: asked for on a terminal, an error elsewhere.
+
+use std::io::{self, BufRead, IsTerminal as _};
+
+use crate::{
+    error::{Error, Explain as _, Result},
+    ui,
+};
+
+/// Something that a command has to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question {
+    /// What is asked on a terminal.
+    pub(crate) text: &'static str,
+    /// How the command line says it.
+    pub(crate) argument: &'static str,
+    /// A command line that says it.
+    pub(crate) example: &'static str,
+}
+
+/// Takes what was given, or asks the person at the terminal until there is a good answer.
+pub(crate) fn answer<T>(given: Option<&str>, question: Question, check: impl Fn(&str) -> Result<T>) -> Result<T> {
+    match given {
+        Some(given) => check(given),
+        None if io::stdin().is_terminal() => ask(&mut io::stdin().lock(), question, check),
+        None => Err(missing(question)),
+    }
+}
+
+fn ask<T>(input: &mut dyn BufRead, question: Question, check: impl Fn(&str) -> Result<T>) -> Result<T> {
+    loop {
+        ui::prompt(question.text);
+        let mut line = String::new();
+        if input.read_line(&mut line).or_failed(|| "failed to read the answer".to_owned())? == 0 {
+            return Err(missing(question));
+        }
+        match check(line.trim()) {
+            Ok(answer) => return Ok(answer),
+            Err(refusal) => ui::error(&refusal),
+        }
+    }
+}
+
+fn missing(question: Question) -> Error {
+    Error::usage(format!("{} is missing", question.argument)).hint(format!("for example `{}`", question.example))
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    const QUESTION: Question = Question { text: "Number", argument: "`--number`", example: "count --number 3" };
+
+    fn number(text: &str) -> Result<u32> {
+        text.parse().or_failed(|| format!("`{text}` is no number"))
+    }
+
+    #[test]
+    fn a_bad_answer_is_asked_for_again() {
+        let answer = ask(&mut "three\n\n 3 \n4\n".as_bytes(), QUESTION, number);
+        assert_eq!(answer.ok(), Some(3));
+    }
+
+    #[test]
+    fn the_end_of_input_ends_the_questions() {
+        let error = ask(&mut "three\n".as_bytes(), QUESTION, number).expect_err("no answer");
+        assert_eq!(error.to_string(), "`--number` is missing");
+        assert_eq!(error.hinted(), Some("for example `count --number 3`"));
+    }
+
+    #[test]
+    fn what_was_given_is_not_asked_for() {
+        assert_eq!(answer(Some("7"), QUESTION, number).ok(), Some(7));
+        assert!(answer(Some("x"), QUESTION, number).is_err());
+    }
+}

@@ -1,0 +1,6 @@
+//! The program that writes a project's YAML: only the project's own compiled code knows it.
+
+pub(crate) mod cargo;
+pub(crate) mod package;
+pub(crate) mod report;
+pub(crate) mod stamp;

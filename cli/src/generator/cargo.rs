@@ -1,0 +1,66 @@
+//! Cargo, asked about a project and told to build.
+
+use std::{
+    io::BufReader,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use cargo_metadata::{Message, Metadata, MetadataCommand};
+
+use crate::{
+    error::{Error, Explain as _, Result},
+    project::Project,
+    ui::Progress,
+};
+
+/// The packages of the project and its target folder.
+pub(crate) fn metadata(project: &Project) -> Result<Metadata> {
+    let mut command = MetadataCommand::new();
+    command.manifest_path(project.root.join("Cargo.toml")).current_dir(&project.root).no_deps();
+    command.exec().or_failed(|| format!("failed to ask cargo about `{}`", project.root.display()))
+}
+
+/// Makes the project's lock file where there is none yet.
+pub(crate) fn lock(project: &Project) -> Result<()> {
+    if project.root.join("Cargo.lock").is_file() {
+        return Ok(());
+    }
+    let status = cargo(project).args(["generate-lockfile", "--quiet"]).status();
+    let failed = || "failed to resolve the dependencies of the project".to_owned();
+    if status.or_failed(failed)?.success() { Ok(()) } else { Err(Error::failed(failed())) }
+}
+
+/// Builds the only program of a package into the project's target folder; what the compiler has to say goes to stderr.
+pub(crate) fn build(project: &Project, package: &Path, target: &Path, progress: &Progress) -> Result<PathBuf> {
+    let failed = || "failed to build the project's code".to_owned();
+    // From the root, so that the project's own `.cargo/config.toml` and toolchain hold.
+    let mut child = cargo(project)
+        .args(["build", "--quiet", "--message-format=json-render-diagnostics", "--manifest-path"])
+        .arg(package.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(target)
+        .stdout(Stdio::piped())
+        .spawn()
+        .or_failed(failed)?;
+    let mut program = None;
+    if let Some(stdout) = child.stdout.take() {
+        for message in Message::parse_stream(BufReader::new(stdout)).flatten() {
+            if let Message::CompilerArtifact(artifact) = message {
+                progress.tick(&artifact.target.name);
+                program = artifact.executable.or(program);
+            }
+        }
+    }
+    match (child.wait().or_failed(failed)?.success(), program) {
+        (true, Some(program)) => Ok(program.into_std_path_buf()),
+        _ => Err(Error::failed(failed()).hint("`cargo check` in the project shows the same errors")),
+    }
+}
+
+/// Cargo as the project wants it.
+pub(crate) fn cargo(project: &Project) -> Command {
+    let mut command = Command::new("cargo");
+    command.current_dir(&project.root).stdin(Stdio::null());
+    command
+}

@@ -1,0 +1,131 @@
+//! What the generator did or found, in the JSON that it prints.
+
+use std::{path::Path, process::Output};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Explain as _, Result};
+
+/// One run of the generator.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Report {
+    /// What was written.
+    #[serde(default)]
+    pub(crate) changes: Vec<Change>,
+    /// What would be, where it was only asked for.
+    #[serde(default)]
+    pub(crate) drift: Vec<Change>,
+    /// The linter's warnings.
+    #[serde(default)]
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// A file below the folder of the YAML.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Change {
+    pub(crate) path: String,
+    pub(crate) action: Action,
+    /// A unified diff; of drift only.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) diff: String,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Action {
+    Created,
+    Updated,
+    Removed,
+}
+
+impl Action {
+    /// What was done.
+    pub(crate) fn done(self) -> &'static str {
+        match self {
+            Self::Created => "Created",
+            Self::Updated => "Updated",
+            Self::Removed => "Removed",
+        }
+    }
+
+    /// What the file is when nothing has been done yet.
+    pub(crate) fn due(self) -> &'static str {
+        match self {
+            Self::Created => "Missing",
+            Self::Updated => "Different",
+            Self::Removed => "Stale",
+        }
+    }
+}
+
+/// What the linter says of one field.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
+pub(crate) struct Finding {
+    severity: String,
+    kind: String,
+    path: String,
+    problem: String,
+    fix: String,
+}
+
+impl Finding {
+    pub(crate) fn text(&self) -> String {
+        let path = if self.path.is_empty() { "." } else { &self.path };
+        format!("{}: {path}: {}; {}", self.kind, self.problem, self.fix)
+    }
+}
+
+impl Report {
+    /// Whether every file is as the code says, and was before.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.changes.is_empty() && self.drift.is_empty()
+    }
+
+    /// The report that the generator printed; an error where it could not make one.
+    pub(crate) fn read(output: &Output, generated: &Path) -> Result<Self> {
+        let failed = || format!("failed to generate the YAML in `{}/`", generated.display());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let said = || stderr.trim().trim_start_matches("error: ").to_owned();
+        if output.stdout.is_empty() {
+            return Err(Error::failed(failed()).because(said()));
+        }
+        let report: Self = serde_json::from_slice(&output.stdout).or_failed(failed)?;
+        match output.status.success() || !report.drift.is_empty() {
+            true => Ok(report),
+            false => Err(Error::failed(failed()).because(said())),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::{error::Error as _, process::Command};
+
+    use super::*;
+
+    fn after(script: &str) -> Result<Report> {
+        Report::read(&Command::new("sh").args(["-c", script]).output().unwrap(), Path::new("deploy"))
+    }
+
+    #[test]
+    fn drift_is_a_report_and_no_failure() {
+        let script =
+            r#"echo '{"drift": [{"path": "a.yaml", "action": "removed", "diff": "-a"}], "findings": []}'; exit 1"#;
+        let report = after(script).unwrap();
+        assert_eq!((report.drift[0].action, report.drift[0].diff.as_str()), (Action::Removed, "-a"));
+    }
+
+    #[test]
+    fn a_generator_that_fails_is_quoted() {
+        let error = after("echo 'error: no such folder' >&2; exit 1").unwrap_err();
+        assert_eq!(error.to_string(), "failed to generate the YAML in `deploy/`");
+        assert_eq!(error.source().unwrap().to_string(), "no such folder");
+    }
+
+    #[test]
+    fn what_is_no_report_is_an_error() {
+        assert!(after("echo hello").is_err());
+        assert!(after(r#"echo '{"changes": []}'; exit 1"#).is_err());
+    }
+}

@@ -1,0 +1,125 @@
+//! What the YAML was made from the last time: where nothing of it has changed, cargo isn't asked.
+//!
+//! Contents are compared, not times: a branch that was switched and switched back costs nothing. Compiler flags and
+//! versions are not part of it, since they don't change what a program prints.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    io,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+
+use super::report::{Finding, Report};
+use crate::project::Project;
+
+/// The contents of every file that the YAML follows from, and of the YAML itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    version: &'static str,
+    root: PathBuf,
+    inputs: BTreeMap<PathBuf, Option<u64>>,
+    outputs: BTreeMap<PathBuf, Option<u64>>,
+    /// Said again whenever there is nothing to do.
+    findings: Vec<Finding>,
+}
+
+impl Stamp {
+    /// As the files are now.
+    pub(crate) fn taken(project: &Project, inputs: BTreeSet<PathBuf>, report: &Report) -> Self {
+        let mut outputs = BTreeMap::new();
+        fingerprint_below(&project.generated_folder(), &mut outputs);
+        let mut fingerprints = BTreeMap::new();
+        for input in inputs {
+            match input.is_dir() {
+                true => fingerprint_below(&input, &mut fingerprints),
+                false => _ = fingerprints.insert(input.clone(), fingerprint(&input)),
+            }
+        }
+        let (version, root) = (env!("CARGO_PKG_VERSION"), project.root.clone());
+        Self { version, root, inputs: fingerprints, outputs, findings: report.findings.clone() }
+    }
+
+    /// The stamp in this file, if every file is still as it was when it was taken.
+    pub(crate) fn current(file: &Path, project: &Project) -> Option<Self> {
+        let stored: Value = serde_json::from_slice(&fs_err::read(file).ok()?).ok()?;
+        let inputs = stored["inputs"].as_object()?.keys().map(PathBuf::from).collect();
+        let report = Report::deserialize(&stored).ok()?;
+        let stamp = Self::taken(project, inputs, &report);
+        (stamp.to_json() == stored).then_some(stamp)
+    }
+
+    /// Whether a file was written since then: what the compiler has read of it is not known.
+    pub(crate) fn has_input_newer_than(&self, start: SystemTime) -> bool {
+        let modified = |path: &PathBuf| fs_err::metadata(path).and_then(|metadata| metadata.modified());
+        self.inputs.keys().any(|path| modified(path).is_ok_and(|time| time >= start))
+    }
+
+    pub(crate) fn store(&self, file: &Path) -> io::Result<()> {
+        fs_err::write(file, self.to_json().to_string())
+    }
+
+    /// What the generator would report.
+    pub(crate) fn unchanged(&self) -> Report {
+        Report { findings: self.findings.clone(), ..Report::default() }
+    }
+
+    fn to_json(&self) -> Value {
+        let files = |files: &BTreeMap<PathBuf, Option<u64>>| {
+            files.iter().map(|(path, hash)| (path.to_string_lossy().into_owned(), json!(hash))).collect::<Value>()
+        };
+        json!({
+            "version": self.version,
+            "root": self.root.to_string_lossy(),
+            "inputs": files(&self.inputs),
+            "outputs": files(&self.outputs),
+            "findings": self.findings,
+        })
+    }
+}
+
+/// Everything that the program was built from, by what the compiler said it has read; the program's own package
+/// follows from the project and doesn't count. `None` where the compiler's word can't be had.
+pub(crate) fn inputs(project: &Project, dep_info: &Path, package: &Path) -> Option<BTreeSet<PathBuf>> {
+    let mut inputs = read_files(&fs_err::read_to_string(dep_info).ok()?)?;
+    inputs.retain(|input| !input.starts_with(package));
+    let folders: BTreeSet<_> = inputs.iter().flat_map(|input| input.ancestors().skip(1)).map(Path::to_owned).collect();
+    inputs.extend(folders.iter().map(|folder| folder.join("Cargo.toml")).filter(|manifest| manifest.is_file()));
+    let asked_for = ["Cargo.lock", "Cargo.toml", "opgen.toml", "rust-toolchain.toml", "rust-toolchain"];
+    inputs.extend(asked_for.map(|file| project.root.join(file)));
+    inputs.extend(project.root.ancestors().map(|folder| folder.join(".cargo/config.toml")));
+    Some(inputs)
+}
+
+/// The files on the right of the first rule of a dep-info file; a space inside a name is escaped.
+fn read_files(dep_info: &str) -> Option<BTreeSet<PathBuf>> {
+    let (_, files) = dep_info.lines().next()?.split_once(": ")?;
+    let files = files.replace("\\ ", "\0");
+    let files = files.split(' ').filter(|file| !file.is_empty());
+    Some(files.map(|file| PathBuf::from(file.replace('\0', " "))).collect())
+}
+
+fn fingerprint(file: &Path) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    fs_err::read(file).ok()?.hash(&mut hasher);
+    Some(hasher.finish())
+}
+
+fn fingerprint_below(folder: &Path, fingerprints: &mut BTreeMap<PathBuf, Option<u64>>) {
+    let Ok(entries) = fs_err::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true => fingerprint_below(&path, fingerprints),
+            false => _ = fingerprints.insert(path.clone(), fingerprint(&path)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "stamp/tests.rs"]
+mod tests;

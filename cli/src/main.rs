@@ -1,0 +1,25 @@
+//! The opgen command: scaffolds operator projects and writes their YAML.
+
+mod args;
+mod ask;
+mod checkout;
+mod commands;
+mod error;
+mod generator;
+mod names;
+mod project;
+mod scaffold;
+mod toolchain;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let cli = args::Cli::parse();
+    commands::run(&cli.command, ui::Ui::new(cli.quiet, cli.output)).unwrap_or_else(|error| {
+        ui::error(&error);
+        error.exit_code()
+    })
+}

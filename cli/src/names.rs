@@ -1,0 +1,166 @@
+//! Names that are good ones: of an operator, an API group, a kind and a version.
+
+mod reserved;
+
+use heck::{ToKebabCase as _, ToSnakeCase as _};
+
+use crate::error::{Error, Result};
+
+/// Room for what is named after the operator and must be a DNS label too.
+const LONGEST_NAME: usize = 50;
+const LONGEST_LABEL: usize = 63;
+const LONGEST_SUBDOMAIN: usize = 253;
+
+macro_rules! checked_text {
+    ($($(#[$docs:meta])* $name:ident;)*) => {$(
+        $(#[$docs])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub(crate) struct $name(String);
+
+        impl $name {
+            pub(crate) fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+    )*};
+}
+
+checked_text! {
+    /// The operator's name: a DNS label, and the name of a package and its crates.
+    Name;
+    /// An API group of the user's own.
+    Group;
+    /// A kind that nothing in Kubernetes or in the templates is called.
+    Kind;
+    /// A version by Kubernetes' grammar.
+    ApiVersion;
+}
+
+impl Name {
+    pub(crate) fn check(name: &str) -> Result<Self> {
+        let refused = |why: &str, hint: String| {
+            Err(Error::usage(format!("`{name}` can't be the name of an operator: {why}")).hint(hint))
+        };
+        if !is_dns_label(name) {
+            return refused("a name is made of lower case letters, digits and inner dashes", like(&dns_label_of(name)));
+        }
+        if !name.starts_with(|first: char| first.is_ascii_lowercase()) {
+            return refused("the name of a package starts with a letter", like(&format!("operator-{name}")));
+        }
+        if name.len() > LONGEST_NAME {
+            let why = format!("it has {} characters, {LONGEST_NAME} are the most", name.len());
+            return refused(&why, "the names of its Kubernetes objects are built on it; shorten it".to_owned());
+        }
+        match reserved::name(name) {
+            Some(why) => refused(&format!("it is {why}"), like(&format!("{name}-operator"))),
+            None => Ok(Self(name.to_owned())),
+        }
+    }
+
+    /// The name in Rust code.
+    pub(crate) fn ident(&self) -> String {
+        self.0.replace('-', "_")
+    }
+}
+
+impl Group {
+    pub(crate) fn check(group: &str) -> Result<Self> {
+        let refused = |why: &str, hint: &str| {
+            Err(Error::usage(format!("`{group}` can't be an API group: {why}")).hint(hint.to_owned()))
+        };
+        let yours = "use a domain that is yours, for example `--group demo.example.com`";
+        if group.len() > LONGEST_SUBDOMAIN || !group.split('.').all(is_dns_label) {
+            return refused("a group is a domain name: lower case letters, digits, inner dashes and dots", yours);
+        }
+        if !group.contains('.') {
+            return refused("it has no dot; only the groups of Kubernetes itself have none", yours);
+        }
+        if ["k8s.io", "kubernetes.io"].iter().any(|domain| is_below(group, domain)) {
+            return refused("the API server keeps the groups below `k8s.io` and `kubernetes.io` for Kubernetes", yours);
+        }
+        Ok(Self(group.to_owned()))
+    }
+}
+
+impl Kind {
+    pub(crate) fn check(kind: &str) -> Result<Self> {
+        let refused =
+            |why: &str, hint: String| Err(Error::usage(format!("`{kind}` can't be a kind: {why}")).hint(hint));
+        let example = pascal_case_of(kind);
+        if !is_pascal_case(kind) {
+            return refused(
+                "a kind is written in PascalCase letters and digits",
+                format!("for example `--kind {example}`"),
+            );
+        }
+        if kind.len() > LONGEST_LABEL {
+            let why = format!("it has {} characters, {LONGEST_LABEL} are the most", kind.len());
+            return refused(&why, "its lower case form is a DNS label; shorten it".to_owned());
+        }
+        match reserved::kind(kind) {
+            Some(why) => refused(&why, format!("say what it is for, for example `--kind My{kind}`")),
+            None => Ok(Self(kind.to_owned())),
+        }
+    }
+
+    /// The module of the kind, and the variable that holds one.
+    pub(crate) fn module(&self) -> String {
+        self.0.to_snake_case()
+    }
+}
+
+impl ApiVersion {
+    pub(crate) fn check(version: &str) -> Result<Self> {
+        if is_api_version(version) {
+            return Ok(Self(version.to_owned()));
+        }
+        Err(Error::usage(format!("`{version}` can't be the version of an API: it is `v1`, `v2beta1`, `v1alpha2`, …"))
+            .hint("`--api-version v1alpha1` is where most APIs begin"))
+    }
+}
+
+fn is_dns_label(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=LONGEST_LABEL).contains(&text.len())
+        && text.bytes().all(inner)
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
+
+fn is_pascal_case(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_uppercase()) && text.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+fn is_api_version(text: &str) -> bool {
+    let number = |digits: &str| {
+        digits.starts_with(|first: char| ('1'..='9').contains(&first)) && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    let Some(rest) = text.strip_prefix('v').filter(|_| text.len() <= LONGEST_LABEL) else { return false };
+    match ["alpha", "beta"].iter().find_map(|stage| rest.split_once(stage)) {
+        Some((major, minor)) => number(major) && number(minor),
+        None => number(rest),
+    }
+}
+
+fn is_below(group: &str, domain: &str) -> bool {
+    group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+fn like(name: &str) -> String {
+    format!("for example `opgen new {name}`")
+}
+
+fn dns_label_of(text: &str) -> String {
+    let kebab: String = text.to_kebab_case().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+    let good = is_dns_label(&kebab) && kebab.starts_with(|first: char| first.is_ascii_lowercase());
+    if good && reserved::name(&kebab).is_none() { kebab } else { "demo".to_owned() }
+}
+
+fn pascal_case_of(text: &str) -> String {
+    let pascal = heck::ToUpperCamelCase::to_upper_camel_case(text);
+    if is_pascal_case(&pascal) && reserved::kind(&pascal).is_none() { pascal } else { "Widget".to_owned() }
+}
+
+#[cfg(test)]
+#[path = "names/tests.rs"]
+mod tests;

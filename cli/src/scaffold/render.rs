@@ -1,0 +1,117 @@
+//! Files of a project as text. Touches nothing.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use tera::{Context, Tera};
+
+use super::{
+    answers::Answers,
+    plan::{Plan, TEMPLATE_VERSION, Template},
+};
+use crate::{
+    error::{Explain as _, Result},
+    scaffold::answers::Opgen,
+    toolchain::RUST_VERSION,
+};
+
+/// A whole project as it will be written; made by [`render`] only.
+#[derive(Debug)]
+pub(crate) struct Rendered {
+    files: BTreeMap<PathBuf, String>,
+}
+
+impl Rendered {
+    pub(crate) fn files(&self) -> impl ExactSizeIterator<Item = (&Path, &str)> {
+        self.files.iter().map(|(path, text)| (path.as_path(), text.as_str()))
+    }
+}
+
+/// Renders every file, or none.
+pub(crate) fn render(plan: &Plan, answers: &Answers) -> Result<Rendered> {
+    let variables = variables(answers);
+    let mut tera = Tera::new();
+    let mut files = BTreeMap::new();
+    for (&path, template) in &plan.files {
+        let broken = || format!("failed to render the template of `{path}`");
+        let text = match *template {
+            Template::Verbatim(text) => text.to_owned(),
+            Template::Rendered(text) => {
+                tera.add_raw_template(path, text).or_failed(broken)?;
+                tera.render(path, &variables).or_failed(broken)?
+            }
+        };
+        let path = tera.render_str(path, &variables, false).or_failed(broken)?;
+        files.insert(PathBuf::from(path), text);
+    }
+    Ok(Rendered { files })
+}
+
+fn variables(answers: &Answers) -> Context {
+    let mut variables = Context::new();
+    variables.insert("name", answers.name.as_str());
+    variables.insert("name_ident", &answers.name.ident());
+    variables.insert("group", answers.group.as_str());
+    variables.insert("kind", answers.kind.as_str());
+    variables.insert("module", &answers.kind.module());
+    variables.insert("version", answers.version.as_str());
+    variables.insert("scope", answers.scope.as_str());
+    variables.insert("opgen", &answers.opgen.dependency());
+    variables.insert("opgen_version", Opgen::VERSION);
+    variables.insert("rust_version", RUST_VERSION);
+    variables.insert("template_version", &TEMPLATE_VERSION);
+    variables
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+    use crate::{
+        names::{ApiVersion, Group, Kind, Name},
+        scaffold::{answers::Scope, plan},
+    };
+
+    fn answers(scope: Scope) -> Answers {
+        Answers {
+            name: Name::check("web-shop").unwrap(),
+            group: Group::check("shop.example.com").unwrap(),
+            kind: Kind::check("HTTPShop").unwrap(),
+            version: ApiVersion::check("v1beta2").unwrap(),
+            scope,
+            opgen: Opgen::Released,
+        }
+    }
+
+    #[test]
+    fn names_of_files_are_rendered_too() {
+        let rendered = render(&plan::project(Scope::Namespaced), &answers(Scope::Namespaced)).unwrap();
+        let paths: Vec<_> = rendered.files().map(|(path, _)| path.to_str().unwrap()).collect();
+        assert!(paths.contains(&"controller/src/http_shop.rs"), "{paths:?}");
+        assert!(paths.iter().all(|path| !path.contains(['{', '}']) && !path.ends_with(".tmpl")), "{paths:?}");
+    }
+
+    #[test]
+    fn every_rendered_file_ends_in_one_newline_and_has_no_mark_of_a_template() {
+        for scope in [Scope::Namespaced, Scope::Cluster] {
+            let rendered = render(&plan::project(scope), &answers(scope)).unwrap();
+            for (path, text) in rendered.files() {
+                assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{}", path.display());
+                assert!(!text.contains("{{ ") && !text.contains("{%"), "{}", path.display());
+                assert!(text.lines().count() <= 80, "{} is long for a template", path.display());
+            }
+        }
+    }
+
+    #[test]
+    fn a_variable_that_is_not_there_is_an_error_that_names_the_file() {
+        let plan = Plan { files: BTreeMap::from([("a/b.rs", Template::Rendered("{{ nmae }}"))]) };
+        let error = render(&plan, &answers(Scope::Namespaced)).unwrap_err();
+        assert_eq!(error.to_string(), "failed to render the template of `a/b.rs`");
+        assert!(error.source().unwrap().to_string().contains("nmae"));
+    }
+}

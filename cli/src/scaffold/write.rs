@@ -1,0 +1,94 @@
+//! A rendered project on disk: all of it, or nothing.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use super::render::Rendered;
+use crate::error::{Error, Explain as _, Result};
+
+/// Refuses a place that something else has taken.
+pub(crate) fn check_free(root: &Path) -> Result<()> {
+    let occupied = |what: &str| {
+        Error::failed(format!("`{}` {what}", root.display()))
+            .hint("choose another folder with `--path`; nothing is ever overwritten")
+    };
+    match fs_err::read_dir(root) {
+        Ok(mut entries) => entries.next().map_or(Ok(()), |_| Err(occupied("exists and is not empty"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(occupied("is not a folder")),
+        Err(error) => Err(occupied("can't be looked into").because(error)),
+    }
+}
+
+/// Writes every file nearby, on the same disk, then moves them to `root` in one step.
+pub(crate) fn write(rendered: &Rendered, root: &Path, mut wrote: impl FnMut(&Path)) -> Result<()> {
+    let failed = || format!("failed to write the project to `{}`", root.display());
+    let existing = root.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+    let stage = tempfile::Builder::new().prefix(".opgen-new-").tempdir_in(existing).or_failed(failed)?;
+    let staged = stage.path().join("project");
+    for (path, text) in rendered.files() {
+        write_file(&staged.join(path), text).or_failed(failed)?;
+        wrote(path);
+    }
+    format_rust(&staged, rendered);
+    match existing == root {
+        true => move_entries(&staged, root),
+        false => move_folder(&staged, root, existing),
+    }
+    .or_failed(failed)
+}
+
+fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs_err::create_dir_all(folder)?;
+    }
+    fs_err::write(path, text)
+}
+
+/// Long names move line breaks. A toolchain without rustfmt leaves the files as they are.
+fn format_rust(staged: &Path, rendered: &Rendered) {
+    let sources = rendered
+        .files()
+        .map(|(path, _)| staged.join(path))
+        .filter(|path| path.extension().is_some_and(|it| it == "rs"));
+    _ = Command::new("rustfmt")
+        .args(["--edition", "2024", "--config-path"])
+        .arg(staged)
+        .args(sources)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+}
+
+fn move_folder(staged: &Path, root: &Path, existing: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = root.ancestors().skip(1).take_while(|folder| *folder != existing).collect();
+    let moved = root.parent().map_or(Ok(()), fs_err::create_dir_all).and_then(|()| fs_err::rename(staged, root));
+    if moved.is_err() {
+        for folder in missing {
+            _ = fs_err::remove_dir(folder);
+        }
+    }
+    moved
+}
+
+/// Into a folder that is there already; it may be somebody's current one, so it stays the same folder.
+fn move_entries(staged: &Path, root: &Path) -> io::Result<()> {
+    let mut moved: Vec<(PathBuf, PathBuf)> = Vec::new();
+    for entry in fs_err::read_dir(staged)? {
+        let from = entry?.path();
+        let Some(name) = from.file_name() else { continue };
+        let to = root.join(name);
+        if let Err(error) = fs_err::rename(&from, &to) {
+            for (from, to) in moved {
+                _ = fs_err::rename(to, from);
+            }
+            return Err(error);
+        }
+        moved.push((from, to));
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! The Rust toolchain that a project needs.
+
+use std::process::Command;
+
+use crate::error::{Error, Explain as _, Result};
+
+/// The oldest Rust that opgen builds with.
+pub(crate) const RUST_VERSION: &str = env!("CARGO_PKG_RUST_VERSION");
+
+/// Refuses where a new project could not be built.
+pub(crate) fn check() -> Result<()> {
+    let install = "install Rust with https://rustup.rs";
+    version_of("cargo").map_err(|error| error.hint(install))?;
+    let rustc = version_of("rustc").map_err(|error| error.hint(install))?;
+    check_rustc(&rustc)
+}
+
+fn check_rustc(said: &str) -> Result<()> {
+    let found = said.split_whitespace().nth(1).unwrap_or(said);
+    if numbers(found) >= numbers(RUST_VERSION) {
+        return Ok(());
+    }
+    Err(Error::failed(format!("rustc {found} is too old: opgen needs {RUST_VERSION} or newer"))
+        .hint("`rustup update stable`, or take a newer toolchain for this folder with `rustup override set`"))
+}
+
+fn version_of(program: &str) -> Result<String> {
+    let output = Command::new(program)
+        .arg("--version")
+        .output()
+        .or_failed(|| format!("there is no working `{program}` on the PATH"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(Error::failed(format!("there is no working `{program}` on the PATH")).because(said))
+}
+
+fn numbers(version: &str) -> (u32, u32) {
+    let mut numbers = version.split(['.', '-']).map_while(|number| number.parse().ok());
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_toolchain_as_new_as_ours_is_taken() {
+        for said in ["rustc 1.89.0 (29483883e 2025-08-04)", "rustc 1.95.0", "rustc 1.97.0-nightly (abc)", "rustc 2.0.0"]
+        {
+            assert!(check_rustc(said).is_ok(), "{said}");
+        }
+    }
+
+    #[test]
+    fn an_older_toolchain_or_none_is_refused() {
+        for said in ["rustc 1.88.0 (6b00bc388 2025-06-23)", "rustc 1.9.0", "rustc", ""] {
+            assert!(check_rustc(said).is_err(), "{said}");
+        }
+    }
+}

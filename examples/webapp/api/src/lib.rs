@@ -1,0 +1,5 @@
+//! The kinds of webapp.
+
+mod webapp;
+
+pub use webapp::{WebApp, WebAppSpec};

@@ -1,0 +1,38 @@
+//! A web application: an image, and how much of it.
+
+use kube::CustomResource;
+use opgen::Managed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Runs an image behind one address.
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "demo.example.com", version = "v1alpha1", kind = "WebApp", namespaced, status = "opgen::Status")]
+#[kube(shortname = "wa")]
+#[kube(printcolumn(name = "Image", type_ = "string", json_path = ".spec.image"))]
+#[kube(printcolumn(
+    name = "Available",
+    type_ = "string",
+    json_path = r#".status.conditions[?(@.type=="Available")].status"#
+))]
+#[kube(printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"))]
+#[serde(rename_all = "camelCase")]
+pub struct WebAppSpec {
+    /// The image that runs.
+    #[schemars(length(min = 1))]
+    pub image: String,
+    /// How many replicas of it run.
+    #[schemars(range(min = 0, max = 50))]
+    pub replicas: i32,
+    /// The port that the image listens on.
+    #[schemars(range(min = 1, max = 65535))]
+    #[serde(default = "http_port")]
+    pub port: i32,
+    /// What the page says; the image reads it from the file `/etc/webapp/greeting`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub greeting: Option<String>,
+}
+
+fn http_port() -> i32 {
+    8080
+}

@@ -1,0 +1,71 @@
+//! What the other derives are told about a field, as far as it decides the schema.
+
+use darling::ast::NestedMeta;
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
+
+/// The parts of `#[serde(...)]`, `#[schemars(...)]` and `#[x_kube(...)]` that matter here.
+#[derive(Default)]
+pub(crate) struct Hints {
+    pub(crate) rename: Option<LitStr>,
+    pub(crate) rename_all: Option<LitStr>,
+    /// `#[serde(tag = ...)]`, `#[serde(untagged)]`: the attribute's own tokens.
+    pub(crate) tagging: Option<Meta>,
+    pub(crate) flatten: bool,
+    /// Not in the JSON at all.
+    pub(crate) skip: bool,
+    /// The schema is somebody else's: `with`, `schema_with`.
+    pub(crate) foreign_schema: bool,
+    pub(crate) list_type: bool,
+    pub(crate) preserves_unknown: bool,
+    /// `x-kubernetes-embedded-resource`: the object is a resource of its own.
+    pub(crate) embedded: bool,
+}
+
+pub(crate) fn read(attributes: &[Attribute]) -> Hints {
+    let mut hints = Hints::default();
+    for attribute in attributes {
+        let Ok(list) = attribute.meta.require_list() else { continue };
+        let metas = NestedMeta::parse_meta_list(list.tokens.clone()).unwrap_or_default();
+        let metas = metas.into_iter().filter_map(|nested| match nested {
+            NestedMeta::Meta(meta) => Some(meta),
+            _ => None,
+        });
+        if list.path.is_ident("x_kube") {
+            hints.list_type |= list.tokens.to_string().contains("merge_strategy");
+        } else if list.path.is_ident("serde") || list.path.is_ident("schemars") {
+            metas.for_each(|meta| hints.add(meta));
+        }
+    }
+    hints
+}
+
+impl Hints {
+    fn add(&mut self, meta: Meta) {
+        let Some(key) = meta.path().get_ident().map(ToString::to_string) else { return };
+        match key.as_str() {
+            "rename" => self.rename = text(&meta).or(self.rename.take()),
+            "rename_all" => self.rename_all = text(&meta).or(self.rename_all.take()),
+            "tag" | "content" | "untagged" => self.tagging = self.tagging.take().or(Some(meta)),
+            "flatten" => self.flatten = true,
+            "skip" | "skip_serializing" => self.skip = true,
+            "with" | "schema_with" => self.foreign_schema = true,
+            "extend" => self.extend(&meta),
+            _ => (),
+        }
+    }
+
+    fn extend(&mut self, meta: &Meta) {
+        let Ok(list) = meta.require_list() else { return };
+        let said = list.tokens.to_string();
+        self.list_type |= said.contains("x-kubernetes-list-type");
+        self.preserves_unknown |= said.contains("x-kubernetes-preserve-unknown-fields");
+        self.embedded |= said.contains("x-kubernetes-embedded-resource");
+    }
+}
+
+fn text(meta: &Meta) -> Option<LitStr> {
+    match &meta.require_name_value().ok()?.value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,141 @@
+//! `#[derive(Provisioner)]` as written.
+
+use super::access;
+use crate::diag::Diags;
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::{
+    Attribute, Data, DeriveInput, Expr, Field, Fields, LitStr, Path, Token, Type, ext::IdentExt, parenthesized,
+    parse::ParseStream,
+};
+
+/// One key of `#[provisioner(...)]`, on a struct or a field; which belongs where is decided later.
+pub(crate) struct Arg {
+    pub(crate) key: Ident,
+    pub(crate) value: Value,
+}
+
+pub(crate) enum Value {
+    Word,
+    Type(Type),
+    Path(Path),
+    Access(Vec<access::Entry>),
+    List(TokenStream),
+    Expr(Box<Expr>),
+}
+
+pub(crate) struct Read {
+    pub(crate) item: DeriveInput,
+    /// `None` without any `#[provisioner(...)]` on the item.
+    pub(crate) args: Option<Vec<Arg>>,
+    pub(crate) fields: Vec<ReadField>,
+}
+
+pub(crate) struct ReadField {
+    pub(crate) field: Field,
+    pub(crate) args: Vec<Arg>,
+}
+
+pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<Read> {
+    let item: DeriveInput =
+        syn::parse2(item).map_err(|error| diags.syntax(&error, "derive `Provisioner` on a struct")).ok()?;
+    let marked = item.attrs.iter().any(|attribute| attribute.path().is_ident("provisioner"));
+    let args = args(&item.attrs, diags);
+    let fields = match &item.data {
+        Data::Struct(data) => fields(&data.fields, diags),
+        Data::Enum(_) | Data::Union(_) => Vec::new(),
+    };
+    Some(Read { args: marked.then_some(args), fields, item })
+}
+
+fn fields(fields: &Fields, diags: &mut Diags) -> Vec<ReadField> {
+    fields.iter().map(|field| ReadField { args: args(&field.attrs, diags), field: field.clone() }).collect()
+}
+
+fn args(attributes: &[Attribute], diags: &mut Diags) -> Vec<Arg> {
+    let mut args = Vec::new();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("provisioner")) {
+        match attribute.meta.require_list() {
+            Ok(list) if list.tokens.is_empty() => {
+                diags.error(attribute.path(), "`#[provisioner()]` says nothing", "say what it is, or remove it");
+            }
+            Ok(_) => {
+                args.extend(attribute.parse_args_with(|input: ParseStream<'_>| list(input, diags)).unwrap_or_default())
+            }
+            Err(error) => diags.syntax(&error, "write `#[provisioner(...)]`"),
+        }
+    }
+    args
+}
+
+fn list(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Vec<Arg>> {
+    let mut args = Vec::new();
+    while !input.is_empty() {
+        match arg(input, diags) {
+            Ok(arg) => args.push(arg),
+            Err((error, fix)) => diags.syntax(&error, fix),
+        }
+        if !input.is_empty() && !input.peek(Token![,]) {
+            diags.syntax(&input.error("expected `,`"), "separate the keys with commas");
+            skip_to(input, |input| input.peek(Token![,]));
+        }
+        input.parse::<Option<Token![,]>>()?;
+    }
+    Ok(args)
+}
+
+type Fixable<T> = Result<T, (syn::Error, &'static str)>;
+
+fn arg(input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Arg> {
+    let key = input.call(Ident::parse_any);
+    let key = key.map_err(|error| (error, "write a key, for example `serial` or `resource`"));
+    let result = key.and_then(|key| Ok(Arg { value: value(&key, input, diags)?, key }));
+    if result.is_err() {
+        skip_to(input, |input| input.peek(Token![,]));
+    }
+    result
+}
+
+fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Value> {
+    match key.to_string().as_str() {
+        "owner" => {
+            let ty = input.parse::<Token![=]>().and_then(|_| match input.parse::<LitStr>() {
+                Ok(text) => Err(syn::Error::new(text.span(), "a kind is a type, not a text")),
+                Err(_) => input.parse(),
+            });
+            ty.map(Value::Type).map_err(|error| (error, "name the managed kind: `owner = WebApp`"))
+        }
+        "crate" => crate_path(input).map(Value::Path).map_err(|error| (error, "write `crate = \"path\"`")),
+        "access" => {
+            let mut entries = || {
+                let inside;
+                parenthesized!(inside in input);
+                Ok(access::read(&inside, diags))
+            };
+            entries().map(Value::Access).map_err(|error| (error, "write `access(Secret: get, list; Pod: delete)`"))
+        }
+        _ if input.peek(Token![=]) => {
+            let expression = input.parse::<Token![=]>().and_then(|_| input.parse());
+            expression.map(|expr| Value::Expr(Box::new(expr))).map_err(|error| (error, "write an expression after `=`"))
+        }
+        _ if input.peek(syn::token::Paren) => {
+            let tokens = || {
+                let inside;
+                parenthesized!(inside in input);
+                inside.parse()
+            };
+            tokens().map(Value::List).map_err(|error| (error, "close the parenthesis"))
+        }
+        _ => Ok(Value::Word),
+    }
+}
+
+/// `crate = "path"` or `crate = path`.
+fn crate_path(input: ParseStream<'_>) -> syn::Result<Path> {
+    input.parse::<Token![=]>()?;
+    if input.peek(LitStr) { input.parse::<LitStr>()?.parse() } else { input.call(Path::parse_mod_style) }
+}
+
+/// Leaves the input where `end` holds, or at its end.
+pub(super) fn skip_to(input: ParseStream<'_>, end: impl Fn(ParseStream<'_>) -> bool) {
+    while !input.is_empty() && !end(input) && input.parse::<TokenTree>().is_ok() {}
+}

@@ -1,0 +1,122 @@
+//! What Kubernetes' API conventions advise against; warnings, each of which can be allowed.
+
+use crate::{
+    diag::Diags,
+    model::managed::{Field, Managed, last_segment, type_arguments},
+};
+use syn::Type;
+
+/// What `#[managed(allow(...))]` takes.
+pub(super) const CODES: [&str; 7] = ["integer", "float", "phase", "bool", "list", "case", "reserved"];
+
+const LISTS: [&str; 5] = ["Vec", "VecDeque", "HashSet", "BTreeSet", "IndexSet"];
+const UNSIGNED: [&str; 5] = ["u8", "u16", "u32", "u64", "usize"];
+/// Endings of a name that promises more than two values.
+const CHOICES: [&str; 6] = ["level", "mode", "policy", "strategy", "tier", "type"];
+
+pub(super) fn check(model: &Managed, diags: &mut Diags) {
+    for field in model.fields.iter().filter(|field| !field.hints.skip) {
+        let mut warn = |code, what: String, fix: String| {
+            let allowed = model.allowed.iter().chain(&field.allowed).any(|allowed| allowed.is_ident(code));
+            if !allowed {
+                diags.warn(code, field.ident.span(), what, fix);
+            }
+        };
+        name(field, &mut warn);
+        number(field, &mut warn);
+        switch(field, &mut warn);
+        list(field, &mut warn);
+    }
+    case(model, diags);
+}
+
+type Warn<'a> = dyn FnMut(&'static str, String, String) + 'a;
+
+fn name(field: &Field, warn: &mut Warn<'_>) {
+    let name = field.name.as_str();
+    if name == "phase" {
+        warn(
+            "phase",
+            "`phase` is deprecated in APIs, since no phase can be added later".into(),
+            "use conditions in the status".into(),
+        );
+    }
+    if ["apiVersion", "kind", "metadata", "status"].contains(&name) && !field.hints.flatten {
+        warn("reserved", format!("`spec.{name}` reads like the object's own `{name}`"), "use a name of its own".into());
+    }
+}
+
+fn number(field: &Field, warn: &mut Warn<'_>) {
+    let ident = &field.ident;
+    if field.hints.foreign_schema {
+        return;
+    }
+    let Some(number) = innermost(&field.ty) else { return };
+    if UNSIGNED.contains(&number.as_str()) {
+        let fix = "use `i32` or `i64` with `#[schemars(range(min = 0))]`".into();
+        warn("integer", format!("`{ident}` is `{number}`, and integers of the API are signed"), fix);
+    } else if number == "isize" {
+        warn("integer", format!("`{ident}` has the width of the machine"), "use `i32` or `i64`".into());
+    } else if number == "f32" || number == "f64" {
+        let fix = "use an integer of a smaller unit, or a quantity".into();
+        warn("float", format!("`{ident}` is `{number}`, and floats change on their way through other languages"), fix);
+    }
+}
+
+fn switch(field: &Field, warn: &mut Warn<'_>) {
+    let ident = field.ident.to_string();
+    let choice = ident.rsplit('_').next().is_some_and(|last| CHOICES.contains(&last));
+    if choice && innermost(&field.ty).as_deref() == Some("bool") {
+        warn(
+            "bool",
+            format!("`{ident}` names a choice, and a `bool` can't get a third value later"),
+            "use an enum".into(),
+        );
+    }
+}
+
+fn list(field: &Field, warn: &mut Warn<'_>) {
+    let ty = inside("Option", &field.ty);
+    let listed = last_segment(ty).is_some_and(|segment| LISTS.contains(&segment.ident.to_string().as_str()));
+    let array = matches!(ty, Type::Array(_));
+    if !(listed || array) || field.hints.list_type || field.hints.flatten || field.hints.foreign_schema {
+        return;
+    }
+    let what = format!("`{}` has no list type, so one applier replaces the items of another", field.ident);
+    let fix = "add `#[schemars(extend(\"x-kubernetes-list-type\" = \"atomic\"))]` (or `set`, or `map` with its keys)";
+    warn("list", what, fix.into());
+}
+
+/// Once for the whole struct: it is one attribute that is missing.
+fn case(model: &Managed, diags: &mut Diags) {
+    let snake = |field: &&Field| field.name.contains('_') && !field.hints.skip && !field.hints.flatten;
+    let allowed = |field: &&Field| !model.allowed.iter().chain(&field.allowed).any(|allowed| allowed.is_ident("case"));
+    if let Some(field) = model.fields.iter().filter(snake).find(allowed) {
+        let what = format!("`{}` is written `{}` in YAML, where names are in camelCase", field.ident, field.name);
+        let fix = format!("add `#[serde(rename_all = \"camelCase\")]` to `{}`", model.spec);
+        diags.warn("case", field.ident.span(), what, fix);
+    }
+}
+
+/// The type in all `Option`s, lists and boxes, if it is a single name.
+fn innermost(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Array(array) => innermost(&array.elem),
+        _ => {
+            let segment = last_segment(ty)?;
+            match type_arguments(segment).as_slice() {
+                [] => Some(segment.ident.to_string()),
+                [inner] => innermost(inner),
+                _ => None,
+            }
+        }
+    }
+}
+
+fn inside<'a>(wrapper: &str, ty: &'a Type) -> &'a Type {
+    let segment = last_segment(ty).filter(|segment| segment.ident == wrapper);
+    match segment.map(type_arguments).as_deref() {
+        Some([inner]) => inner,
+        _ => ty,
+    }
+}

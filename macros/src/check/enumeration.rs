@@ -1,0 +1,36 @@
+//! Enums as specs: which of their shapes become an object with a structural schema.
+
+use crate::{attrs::managed::ReadVariant, diag::Diags, model::managed::Managed};
+use syn::{Fields, Ident};
+
+pub(super) fn check(model: &Managed, variants: &[ReadVariant], diags: &mut Diags) {
+    if let Some(tagging) = &model.hints.tagging {
+        let what = "an enum with this tagging has no structural schema";
+        diags.error(tagging, what, "remove it, so that each variant is a property of its own");
+    }
+    if variants.is_empty() {
+        diags.error(
+            &model.spec,
+            format!("`{}` has no variants, so nothing can be written", model.spec),
+            "add one, or make it a struct",
+        );
+    }
+    for ReadVariant { variant, hints } in variants {
+        if let Some(tagging) = &hints.tagging {
+            diags.error(tagging, "a variant with this tagging has no structural schema", "remove it");
+        }
+        match &variant.fields {
+            Fields::Unit => unit(&variant.ident, diags),
+            Fields::Unnamed(fields) if fields.unnamed.len() != 1 => {
+                let what = format!("`{}` is a tuple, and a schema knows lists of one type only", variant.ident);
+                diags.error(&variant.ident, what, "give its fields names, or put them into one struct");
+            }
+            _ => (),
+        }
+    }
+}
+
+fn unit(variant: &Ident, diags: &mut Diags) {
+    let fix = format!("write `{variant} {{}}`, or make the spec a struct with the enum as a field");
+    diags.error(variant, format!("`{variant}` would be a string where the other variants are objects"), fix);
+}

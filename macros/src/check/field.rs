@@ -1,0 +1,53 @@
+//! The fields of a spec by their names and by what opgen is told about them.
+
+use super::convention;
+use crate::{diag::Diags, model::managed::Managed};
+use syn::Path;
+
+pub(super) fn check(model: &Managed, diags: &mut Diags) {
+    collisions(model, diags);
+    allowed(&model.allowed, diags);
+    for field in &model.fields {
+        allowed(&field.allowed, diags);
+        if let Some(reference) = &field.reference {
+            diags.error(reference, "references are not supported yet", "remove `reference` and check the name by hand");
+        }
+        for key in &field.misplaced {
+            let name = key.get_ident().map(ToString::to_string).unwrap_or_default();
+            diags.error(
+                key,
+                format!("`{name}` is a fact of the kind, not of a field"),
+                format!("move it to `#[managed(...)]` above `{}`", model.spec),
+            );
+        }
+        if model.hints.embedded && ["apiVersion", "kind", "metadata"].contains(&field.name.as_str()) {
+            let fix = "rename it with `#[serde(rename = \"...\")]`";
+            diags.error(
+                &field.ident,
+                format!("`{}` is a name the API server checks itself in an embedded resource", field.name),
+                fix,
+            );
+        }
+    }
+}
+
+fn collisions(model: &Managed, diags: &mut Diags) {
+    let written = |at: usize| model.fields.get(at).filter(|field| !field.hints.skip && !field.hints.flatten);
+    for (at, field) in (0..model.fields.len()).filter_map(|at| Some((at, written(at)?))) {
+        let first = (0..at).filter_map(written).find(|first| first.name == field.name);
+        let Some(first) = first else { continue };
+        let what = format!("`{}` and `{}` are both `{}` in JSON", first.ident, field.ident, field.name);
+        match &field.hints.rename {
+            Some(rename) => diags.conflict(rename, what, "rename one of them", &first.ident, "the other is here"),
+            None => diags.conflict(&field.ident, what, "rename one of them", &first.ident, "the other is here"),
+        }
+    }
+}
+
+fn allowed(codes: &[Path], diags: &mut Diags) {
+    for code in codes {
+        if !convention::CODES.iter().any(|known| code.is_ident(known)) {
+            diags.unknown("warning", code, &convention::CODES);
+        }
+    }
+}

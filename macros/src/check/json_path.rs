@@ -1,0 +1,116 @@
+//! The JSON paths of a definition: simple ones (fields only), and those of columns (with brackets).
+
+/// `.spec.replicas`: fields only, the segments after the first dot.
+pub(super) fn simple(path: &str) -> Result<Vec<&str>, &'static str> {
+    let rest = path.strip_prefix('.').ok_or("it must start with a dot")?;
+    let segments: Vec<&str> = rest.split('.').collect();
+    if segments.iter().any(|segment| segment.is_empty()) {
+        return Err("it has an empty segment");
+    }
+    let plain = |segment: &&str| segment.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '$'));
+    if segments.iter().all(plain) { Ok(segments) } else { Err("only field names are allowed, no brackets") }
+}
+
+/// `.status.conditions[?(@.type=="Ready")].status`: what a column may have. Returns the leading plain segments.
+pub(super) fn column(path: &str) -> Result<Vec<&str>, &'static str> {
+    let mut rest = path.strip_prefix('.').ok_or("it must start with a dot")?;
+    let mut leading = Vec::new();
+    let mut plain = true;
+    loop {
+        let end = rest.find(['.', '[']).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        field(name)?;
+        if plain && !name.is_empty() {
+            leading.push(name);
+        }
+        rest = after;
+        while let Some(inside) = rest.strip_prefix('[') {
+            plain = false;
+            rest = bracket(inside)?;
+        }
+        if rest.is_empty() {
+            return Ok(leading);
+        }
+        rest = rest.strip_prefix('.').ok_or("a bracket is followed by a dot or nothing")?;
+        if rest.is_empty() || rest.starts_with('[') {
+            return Err("it has an empty segment");
+        }
+    }
+}
+
+fn field(name: &str) -> Result<(), &'static str> {
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '*' | '/' | '\\' | ':');
+    match name {
+        "" => Err("it has an empty segment"),
+        name if name.chars().all(allowed) => Ok(()),
+        _ => Err("a field name is letters, digits, `_` and `-`"),
+    }
+}
+
+/// What follows the closing bracket.
+fn bracket(inside: &str) -> Result<&str, &'static str> {
+    let mut quote = None;
+    let mut depth = 0_u32;
+    for (at, c) in inside.char_indices() {
+        match (quote, c) {
+            (Some(open), c) if open == c => quote = None,
+            (Some(_), _) => (),
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(' | '[') => depth += 1,
+            (None, ')') => depth = depth.checked_sub(1).ok_or("a parenthesis is closed that was never opened")?,
+            (None, ']') if depth > 0 => depth -= 1,
+            (None, ']') => {
+                let (content, after) = inside.split_at(at);
+                selector(content)?;
+                return after.strip_prefix(']').ok_or("a bracket is not closed");
+            }
+            _ => (),
+        }
+    }
+    Err(if quote.is_some() { "a quote is not closed" } else { "a bracket is not closed" })
+}
+
+fn selector(content: &str) -> Result<(), &'static str> {
+    let quoted = |mark| content.len() > 2 && content.starts_with(mark) && content.ends_with(mark);
+    let filter = content.starts_with("?(") && content.ends_with(')') && content.len() > 3;
+    let slice = !content.is_empty() && content.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | '-' | ','));
+    if content == "*" || quoted('\'') || quoted('"') || filter || slice {
+        return Ok(());
+    }
+    Err("brackets hold an index, `*`, a quoted name or a filter `?(...)`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{column, simple};
+
+    #[test]
+    fn columns_may_filter_and_index() {
+        let good = [
+            ".spec.replicas",
+            ".status.conditions[?(@.type==\"Ready\")].status",
+            ".metadata.annotations['example.com/note']",
+            ".spec.ports[*].port",
+            ".spec.ports[0]",
+        ];
+        for path in good {
+            assert!(column(path).is_ok(), "{path}");
+        }
+        assert_eq!(column(".status.conditions[0].x").as_deref(), Ok(&["status", "conditions"][..]));
+    }
+
+    #[test]
+    fn columns_that_do_not_parse_are_found() {
+        for path in
+            ["", "spec", ".", ".spec.", ".spec..x", ".spec[", ".spec[]", ".spec[?(@.a==\"b]", ".a b", ".a[x]", ".a[0]b"]
+        {
+            assert!(column(path).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn simple_paths_have_no_brackets() {
+        assert_eq!(simple(".spec.replicas").as_deref(), Ok(&["spec", "replicas"][..]));
+        assert!(simple(".spec.items[0]").is_err() && simple("spec").is_err() && simple(".spec.").is_err());
+    }
+}

@@ -1,0 +1,241 @@
+//! The rules for a managed kind: what kube's derive lets through and the API server would refuse later.
+
+use super::{Checked, convention, enumeration, field, names, printcolumn, schema, subresource};
+use crate::{
+    diag::Diags,
+    model::{
+        kube::Kube,
+        managed::{Form, Managed},
+    },
+};
+use syn::{Ident, LitStr};
+
+/// Names whose meaning the rest of the file, and other derives, take for granted.
+const RUSTS_OWN: [&str; 18] = [
+    "Box", "Clone", "Default", "Drop", "Eq", "Err", "Fn", "From", "Into", "Iterator", "None", "Ok", "Option", "Result",
+    "Some", "String", "ToString", "Vec",
+];
+
+pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed>, Managed> {
+    form(&model, diags);
+    match &model.kube {
+        Some(kube) => facts(&model, kube, diags),
+        None => diags.missing(
+            "missing `#[kube(...)]`",
+            "derive `kube::CustomResource` beside `Managed` and say `group`, `version`, `kind` and `status`",
+        ),
+    }
+    own_attributes(&model, diags);
+    field::check(&model, diags);
+    schema::check(&model, diags);
+    convention::check(&model, diags);
+    if diags.has_errors() { Err(model) } else { Ok(Checked(model)) }
+}
+
+fn form(model: &Managed, diags: &mut Diags) {
+    match &model.form {
+        Form::Named => (),
+        Form::Enum(variants) => enumeration::check(model, variants, diags),
+        Form::Tuple => diags.error(
+            &model.spec,
+            format!("`{}` has fields without names, so its spec is no object", model.spec),
+            "give each field a name",
+        ),
+        Form::Unit => {
+            diags.error(
+                &model.spec,
+                format!("`{}` has no fields, so its spec is no object", model.spec),
+                "write `{}` after its name",
+            );
+        }
+        Form::Union => {
+            diags.error(
+                &model.spec,
+                "`#[derive(Managed)]` needs a struct with named fields, found a union",
+                "make it a struct",
+            );
+        }
+    }
+    if !model.generics.params.is_empty() {
+        diags.error(
+            &model.generics,
+            format!("`{}` is generic, and a kind has one schema", model.spec),
+            "remove the parameters and name the types",
+        );
+    }
+}
+
+fn facts(model: &Managed, kube: &Kube, diags: &mut Diags) {
+    group(kube, diags);
+    version(kube, diags);
+    kind(kube, diags);
+    labels(kube, diags);
+    metadata(kube, diags);
+    serving(kube, diags);
+    if let Some(key) = &kube.no_spec {
+        diags.error(key, "`no_spec` is not supported", "remove it and keep the fields below `spec`");
+    }
+    if kube.status.is_none() {
+        diags.missing(
+            "missing `status` in `#[kube(...)]`",
+            "add `status = \"opgen::Status\"`, or a struct of your own that embeds it",
+        );
+    }
+    printcolumn::check(model, kube, diags);
+    subresource::check(model, kube, diags);
+}
+
+fn group(kube: &Kube, diags: &mut Diags) {
+    let Some(group) = &kube.group else { return };
+    let text = group.value();
+    if !names::is_subdomain(&text) {
+        let fix = "use a domain name in lower case, for example `demo.example.com`";
+        return diags.error(group, format!("`\"{text}\"` is not a valid group"), fix);
+    }
+    if !text.contains('.') {
+        return diags.error(
+            group,
+            format!("`\"{text}\"` is a group without a dot"),
+            format!("use a domain you own, for example `{text}.example.com`"),
+        );
+    }
+    let approval = kube.annotations.iter().find(|(key, _)| key.value() == "api-approved.kubernetes.io");
+    match approval {
+        None if names::is_protected(&text) => diags.error(
+            group,
+            format!("`\"{text}\"` is a group of Kubernetes itself, and the API server refuses it without an approval"),
+            "use a domain you own, or add `annotation(\"api-approved.kubernetes.io\", \"<URL of the approval>\")`",
+        ),
+        Some((_, value)) if !value.value().starts_with("https://") && !value.value().starts_with("unapproved") => {
+            diags.error(value, "the approval is no URL", "name the pull request, or start with `unapproved`");
+        }
+        _ => (),
+    }
+}
+
+fn version(kube: &Kube, diags: &mut Diags) {
+    let Some(version) = kube.version.as_ref().filter(|version| !names::is_version(&version.value())) else { return };
+    let what = format!("`\"{}\"` is not a valid version", version.value());
+    diags.error(version, what, "use `v1`, `v1beta1` or `v1alpha1`, with any numbers");
+}
+
+fn kind(kube: &Kube, diags: &mut Diags) {
+    for (word, name) in [("kind", &kube.kind), ("root", &kube.root)] {
+        let Some(name) = name else { continue };
+        let text = name.value();
+        let refuse = |diags: &mut Diags, why: &str, fix: String| diags.error(name, format!("`\"{text}\"` {why}"), fix);
+        if !names::is_pascal(&text) {
+            let fix = format!("use PascalCase letters and digits, for example `{}`", names::pascal(&text));
+            refuse(diags, &format!("is not a valid {word}"), fix);
+        } else if text.len() > 63 {
+            refuse(diags, &format!("is a {word} of more than 63 characters"), "shorten it".to_owned());
+        } else if name.parse::<Ident>().is_err() {
+            refuse(diags, "is a keyword of Rust", format!("use another name, for example `{text}Resource`"));
+        } else if RUSTS_OWN.contains(&text.as_str()) {
+            refuse(
+                diags,
+                "is a name of Rust's own, which would be shadowed",
+                format!("use another name, for example `App{text}`"),
+            );
+        } else if word == "kind" && text.ends_with("List") {
+            refuse(diags, "ends like the list of a kind", format!("use another name, for example `{text}ing`"));
+        }
+    }
+}
+
+fn labels(kube: &Kube, diags: &mut Diags) {
+    let one = [("plural", &kube.plural), ("singular", &kube.singular)];
+    let one = one.into_iter().filter_map(|(word, name)| Some((word, name.as_ref()?)));
+    let many = kube.shortnames.iter().map(|name| ("shortname", name));
+    let many = many.chain(kube.categories.iter().map(|name| ("category", name)));
+    for (word, name) in one.chain(many).filter(|(_, name)| !names::is_label(&name.value())) {
+        let what = format!("`\"{}\"` is not a valid {word}", name.value());
+        let fix = format!(
+            "use at most 63 lower case letters, digits and hyphens, for example `{}`",
+            names::label(&name.value())
+        );
+        diags.error(name, what, fix);
+    }
+    repeated("shortname", &kube.shortnames, diags);
+    repeated("category", &kube.categories, diags);
+    repeated("selectable", &kube.selectable, diags);
+}
+
+fn repeated(word: &str, names: &[LitStr], diags: &mut Diags) {
+    for (at, name) in names.iter().enumerate() {
+        if let Some(first) = names[..at].iter().find(|first| first.value() == name.value()) {
+            diags.conflict(
+                name,
+                format!("{word} `\"{}\"` is given twice", name.value()),
+                "keep one",
+                first,
+                "first given here",
+            );
+        }
+    }
+}
+
+fn metadata(kube: &Kube, diags: &mut Diags) {
+    for (word, (key, _)) in
+        kube.annotations.iter().map(|pair| ("annotation", pair)).chain(kube.labels.iter().map(|pair| ("label", pair)))
+    {
+        if !names::is_qualified(&key.value()) {
+            let what = format!("`\"{}\"` is not a valid {word} key", key.value());
+            diags.error(
+                key,
+                what,
+                "use `name` or `domain/name`, the name at most 63 letters, digits, `-`, `_` and `.`",
+            );
+        }
+    }
+    for (_, value) in kube.labels.iter().filter(|(_, value)| !names::is_label_value(&value.value())) {
+        let what = format!("`\"{}\"` is not a valid label value", value.value());
+        diags.error(value, what, "use at most 63 letters, digits, `-`, `_` and `.`, or an annotation");
+    }
+}
+
+fn serving(kube: &Kube, diags: &mut Diags) {
+    if let Some(served) = kube.served.as_ref().filter(|served| !served.value) {
+        diags.error(served, "a version that is not served can't be watched", "remove `served = false`");
+    }
+    if let Some(schema) = kube.schema.as_ref().filter(|schema| schema.value() == "disabled") {
+        diags.error(
+            schema,
+            "the API server refuses a kind without a schema",
+            "use `schema = \"derived\"`, or remove it",
+        );
+    }
+    let Some(deprecated) = &kube.deprecated else { return };
+    let length = deprecated.value().chars().count();
+    if length == 0 || length > 256 {
+        let what = format!("a deprecation warning of {length} characters is refused");
+        diags.error(deprecated, what, "use 1 to 256 characters, or `deprecated` without a text");
+    }
+}
+
+fn own_attributes(model: &Managed, diags: &mut Diags) {
+    for key in &model.misplaced {
+        diags.error(key, "`reference` belongs on a field", "move it to the field that holds the name");
+    }
+    if let Some(finalizer) = &model.finalizer {
+        let text = finalizer.value();
+        let domain = text.split_once('/').map_or("", |(domain, _)| domain);
+        if !names::is_finalizer(&text) {
+            let fix = "use `domain/name`, for example `demo.example.com/webapp`, the name at most 63 characters";
+            diags.error(finalizer, format!("`\"{text}\"` is not a valid finalizer"), fix);
+        } else if names::is_protected(domain) {
+            diags.error(
+                finalizer,
+                format!("`\"{domain}\"` is a domain of Kubernetes itself"),
+                "use the domain of your group",
+            );
+        }
+    }
+    let Some(named) = model.pause_named.as_ref().filter(|_| model.pause.is_none()) else { return };
+    if model.fields.iter().any(|field| field.ident == *named) {
+        diags.error(named, format!("field `{named}` is no switch"), "name a field of type `bool` or `Option<bool>`");
+    } else {
+        let fix = format!("add `pub {named}: bool`, or name another field");
+        diags.error(named, format!("`{}` has no field `{named}`", model.spec), fix);
+    }
+}

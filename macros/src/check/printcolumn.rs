@@ -1,0 +1,60 @@
+//! `#[kube(printcolumn(...))]`.
+
+use super::{json_path, subresource};
+use crate::{
+    diag::Diags,
+    model::{
+        kube::{Kube, PrintColumn},
+        managed::Managed,
+    },
+};
+
+const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
+const FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
+
+pub(super) fn check(model: &Managed, kube: &Kube, diags: &mut Diags) {
+    for (at, column) in kube.printcolumns.iter().enumerate() {
+        name(column, &kube.printcolumns[..at], diags);
+        value(column, diags);
+        path(model, column, diags);
+    }
+}
+
+fn name(column: &PrintColumn, earlier: &[PrintColumn], diags: &mut Diags) {
+    let Some(name) = &column.name else { return };
+    if name.value().trim().is_empty() {
+        return diags.error(name, "a column needs a name", "write the heading, for example `Replicas`");
+    }
+    let first = earlier.iter().filter_map(|column| column.name.as_ref()).find(|first| first.value() == name.value());
+    if let Some(first) = first {
+        let what = format!("column `\"{}\"` is given twice", name.value());
+        diags.conflict(name, what, "keep one, or rename it", first, "first given here");
+    }
+}
+
+fn value(column: &PrintColumn, diags: &mut Diags) {
+    if let Some(type_) = column.type_.as_ref().filter(|type_| !TYPES.contains(&type_.value().as_str())) {
+        let what = format!("`\"{}\"` is not a type of a column", type_.value());
+        diags.error(type_, what, format!("use one of `{}`", TYPES.join("`, `")));
+    }
+    if let Some(format) = column.format.as_ref().filter(|format| !FORMATS.contains(&format.value().as_str())) {
+        let what = format!("`\"{}\"` is not a format of a column", format.value());
+        diags.error(format, what, format!("use one of `{}`, or remove it", FORMATS.join("`, `")));
+    }
+    if let Some(key) =
+        column.priority_at.as_ref().filter(|_| column.priority.as_deref().is_some_and(|n| n.starts_with('-')))
+    {
+        diags.error(key, "the priority of a column is not negative", "use 0 to show it always, 1 for wide output only");
+    }
+}
+
+fn path(model: &Managed, column: &PrintColumn, diags: &mut Diags) {
+    let Some(path) = &column.json_path else { return };
+    match json_path::column(&path.value()) {
+        Ok(leading) => subresource::names_a_field(model, path, &leading, diags),
+        Err(why) => {
+            let what = format!("`\"{}\"` is not a JSON path: {why}", path.value());
+            diags.error(path, what, "write a path from the object, for example `.spec.replicas`");
+        }
+    }
+}

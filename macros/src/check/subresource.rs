@@ -1,0 +1,81 @@
+//! `scale` and `selectable`, and whether a path names a field of the spec.
+
+use super::json_path;
+use crate::{
+    diag::Diags,
+    model::{
+        kube::{Kube, Scale},
+        managed::{Form, Managed},
+    },
+};
+use syn::LitStr;
+
+/// How many fields the API server selects on.
+const MAX_SELECTABLE: usize = 8;
+
+pub(super) fn check(model: &Managed, kube: &Kube, diags: &mut Diags) {
+    if let Some(scale) = &kube.scale {
+        check_scale(model, scale, diags);
+    }
+    for selectable in &kube.selectable {
+        path_below(model, selectable, &["spec", "status"], diags);
+    }
+    if let Some(surplus) = kube.selectable.get(MAX_SELECTABLE) {
+        diags.error(surplus, format!("more than {MAX_SELECTABLE} selectable fields are refused"), "remove this one");
+    }
+}
+
+/// A path to what is no field of the spec shows nothing, for ever; below the first segment the macro sees no further.
+pub(super) fn names_a_field(model: &Managed, path: &LitStr, segments: &[&str], diags: &mut Diags) {
+    let ["spec", field, ..] = segments else {
+        if let Some(root) =
+            segments.first().filter(|root| !["metadata", "spec", "status", "kind", "apiVersion"].contains(root))
+        {
+            let fix = "start with `.spec`, `.status` or `.metadata`";
+            diags.error(path, format!("an object has no `{root}` at its root"), fix);
+        }
+        return;
+    };
+    let visible = matches!(model.form, Form::Named) && !model.fields.iter().any(|field| field.hints.flatten);
+    let known: Vec<&str> = model.fields.iter().map(|field| field.name.as_str()).collect();
+    if !visible || known.contains(field) || known.is_empty() {
+        return;
+    }
+    let known = known.iter().map(|name| format!("`.spec.{name}`")).collect::<Vec<_>>().join(", ");
+    diags.error(path, format!("`.spec.{field}` names no field of `{}`", model.spec), format!("use one of {known}"));
+}
+
+fn check_scale(model: &Managed, scale: &Scale, diags: &mut Diags) {
+    for (path, below) in [
+        (&scale.spec_replicas, &["spec"][..]),
+        (&scale.status_replicas, &["status"]),
+        (&scale.label_selector, &["spec", "status"]),
+    ] {
+        if let Some(path) = path {
+            path_below(model, path, below, diags);
+        }
+    }
+    let same = scale.spec_replicas.as_ref().zip(scale.label_selector.as_ref());
+    if same.is_some_and(|(replicas, selector)| replicas.value() == selector.value()) {
+        diags.error(
+            &scale.key,
+            "`scale` reads its count and its selector from one field",
+            "give each a path of its own",
+        );
+    }
+}
+
+fn path_below(model: &Managed, path: &LitStr, below: &[&str], diags: &mut Diags) {
+    let places = below.iter().map(|place| format!("`.{place}`")).collect::<Vec<_>>().join(" or ");
+    match json_path::simple(&path.value()) {
+        Err(why) => {
+            let what = format!("`\"{}\"` is not a simple JSON path: {why}", path.value());
+            diags.error(path, what, format!("write field names below {places}, for example `.{}.replicas`", below[0]));
+        }
+        Ok(segments) if segments.len() < 2 || !below.contains(&segments[0]) => {
+            let what = format!("`\"{}\"` is not below {places}", path.value());
+            diags.error(path, what, format!("name a field there, for example `.{}.replicas`", below[0]));
+        }
+        Ok(segments) => names_a_field(model, path, &segments, diags),
+    }
+}

@@ -1,0 +1,73 @@
+//! `impl Managed`.
+
+use crate::{
+    check::Checked,
+    model::managed::{Managed, Pause},
+};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
+    let Some(root) = managed.root() else { return TokenStream::new() };
+    let (krate, private, spec) = (&managed.paths.krate, &managed.paths.private, &managed.spec);
+    let finalizer = finalizer(managed);
+    let status = status(managed);
+    let paused = paused(managed.pause.as_ref());
+    quote! {
+        #[automatically_derived]
+        impl #krate::Managed for #root {
+            type Spec = #spec;
+            #status
+            const FINALIZER: ::core::option::Option<&'static ::core::primitive::str> = #finalizer;
+            fn kind() -> #krate::Kind {
+                #private::kind_of::<#root>()
+            }
+            fn metadata(&self) -> &#private::ObjectMeta {
+                &self.metadata
+            }
+            fn spec(&self) -> &Self::Spec {
+                &self.spec
+            }
+            fn paused(&self) -> ::core::primitive::bool {
+                #paused
+            }
+            fn crd() -> #private::CustomResourceDefinition {
+                <#root as #private::CustomResourceExt>::crd()
+            }
+        }
+    }
+}
+
+fn finalizer(managed: &Managed) -> TokenStream {
+    match &managed.finalizer {
+        Some(finalizer) => quote! { ::core::option::Option::Some(#finalizer) },
+        None => quote! { ::core::option::Option::None },
+    }
+}
+
+/// Without a status the object has no such field; only a mended model comes here like that.
+fn status(managed: &Managed) -> TokenStream {
+    let krate = &managed.paths.krate;
+    match managed.kube.as_ref().and_then(|kube| kube.status.as_ref()) {
+        Some(status) => quote! {
+            type Status = #status;
+            fn status(&self) -> ::core::option::Option<&Self::Status> {
+                ::core::option::Option::as_ref(&self.status)
+            }
+        },
+        None => quote! {
+            type Status = #krate::Status;
+            fn status(&self) -> ::core::option::Option<&Self::Status> {
+                ::core::option::Option::None
+            }
+        },
+    }
+}
+
+fn paused(pause: Option<&Pause>) -> TokenStream {
+    match pause {
+        Some(Pause { field, optional: false }) => quote! { self.spec.#field },
+        Some(Pause { field, optional: true }) => quote! { ::core::option::Option::unwrap_or_default(self.spec.#field) },
+        None => quote! { false },
+    }
+}

@@ -1,0 +1,65 @@
+//! `fn operator` and `fn main`.
+
+use crate::{
+    check::Checked,
+    model::operator::{Kind, KindOption, Operator, Source},
+};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::LitStr;
+
+pub(crate) fn expand(operator: &Checked<Operator>) -> TokenStream {
+    match &operator.source {
+        Source::Built(built) => main(operator, &quote! { #built }),
+        Source::Listed { name, kinds } => {
+            let mut code = listed(operator, name.as_ref(), kinds);
+            code.extend(main(operator, &quote! { operator() }));
+            code
+        }
+    }
+}
+
+fn main(operator: &Operator, built: &TokenStream) -> TokenStream {
+    let private = &operator.paths.private;
+    quote! {
+        fn main() -> ::std::process::ExitCode {
+            #private::main(#built)
+        }
+    }
+}
+
+fn listed(operator: &Operator, name: Option<&LitStr>, kinds: &[Kind]) -> TokenStream {
+    let krate = &operator.paths.krate;
+    let name = match name {
+        Some(name) => quote! { #name },
+        None => quote! { ::core::env!("CARGO_PKG_NAME") },
+    };
+    let controls = kinds.iter().map(controls);
+    quote! {
+        /// The operator of this binary: its kinds with their trees.
+        pub fn operator() -> #krate::Operator {
+            #krate::Operator::new(#name).version(::core::env!("CARGO_PKG_VERSION")) #(#controls)*
+        }
+    }
+}
+
+fn controls(kind: &Kind) -> TokenStream {
+    let (primary, tree) = (&kind.kind, &kind.tree);
+    if kind.options.is_empty() {
+        return quote! { .controls::<#primary, #tree>() };
+    }
+    let options = kind.options.iter().map(option);
+    quote! { .controls_with::<#primary, #tree>(|c| c #(#options)*) }
+}
+
+fn option(option: &KindOption) -> TokenStream {
+    match option {
+        KindOption::Poll { every, .. } => {
+            let milliseconds = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);
+            quote! { .poll(::core::time::Duration::from_millis(#milliseconds)) }
+        }
+        KindOption::Events(on) => quote! { .events(#on) },
+        KindOption::Workers { count, .. } => quote! { .workers(#count) },
+        KindOption::Finalizer(finalizer) => quote! { .finalizer(#finalizer) },
+    }
+}

@@ -1,0 +1,22 @@
+//! Warnings of the compiler's own: the use of a deprecated constant, spanned to what is warned about.
+
+use crate::diag::Warning;
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+pub(crate) fn expand(warnings: &[Warning]) -> TokenStream {
+    warnings.iter().map(warning).collect()
+}
+
+fn warning(warning: &Warning) -> TokenStream {
+    let (code, text) = (Ident::new(warning.code, warning.span), &warning.text);
+    let code = if warning.code == "bool" { Ident::new("boolean", warning.span) } else { code };
+    quote! {
+        const _: () = {
+            #[deprecated(note = #text)]
+            #[allow(non_upper_case_globals)]
+            const #code: () = ();
+            #code
+        };
+    }
+}

@@ -1,0 +1,150 @@
+//! The facts of a kind that `#[kube(...)]` states.
+
+use crate::attrs::kube::{Entry, Item, Value};
+use syn::{LitBool, LitStr, Path};
+
+#[derive(Default)]
+pub(crate) struct Kube {
+    pub(crate) group: Option<LitStr>,
+    pub(crate) version: Option<LitStr>,
+    pub(crate) kind: Option<LitStr>,
+    /// The name of the generated struct where it is not the kind's.
+    pub(crate) root: Option<LitStr>,
+    pub(crate) plural: Option<LitStr>,
+    pub(crate) singular: Option<LitStr>,
+    pub(crate) shortnames: Vec<LitStr>,
+    pub(crate) categories: Vec<LitStr>,
+    pub(crate) status: Option<Path>,
+    /// The key itself, so that it can be pointed at.
+    pub(crate) no_spec: Option<Path>,
+    pub(crate) printcolumns: Vec<PrintColumn>,
+    pub(crate) selectable: Vec<LitStr>,
+    pub(crate) scale: Option<Scale>,
+    pub(crate) served: Option<LitBool>,
+    pub(crate) deprecated: Option<LitStr>,
+    pub(crate) schema: Option<LitStr>,
+    pub(crate) annotations: Vec<(LitStr, LitStr)>,
+    pub(crate) labels: Vec<(LitStr, LitStr)>,
+}
+
+pub(crate) struct PrintColumn {
+    pub(crate) name: Option<LitStr>,
+    pub(crate) type_: Option<LitStr>,
+    pub(crate) json_path: Option<LitStr>,
+    pub(crate) format: Option<LitStr>,
+    pub(crate) priority: Option<String>,
+    pub(crate) priority_at: Option<Path>,
+}
+
+pub(crate) struct Scale {
+    pub(crate) key: Path,
+    pub(crate) spec_replicas: Option<LitStr>,
+    pub(crate) status_replicas: Option<LitStr>,
+    pub(crate) label_selector: Option<LitStr>,
+}
+
+impl Kube {
+    pub(crate) fn from_entries(entries: Vec<Entry>) -> Self {
+        let mut kube = Self::default();
+        for entry in entries {
+            let Some(key) = entry.key.get_ident().map(ToString::to_string) else { continue };
+            match entry.value {
+                Value::Text(text) => kube.text(&key, text),
+                Value::Path(path) if key == "status" => kube.status = Some(path),
+                Value::Bool(flag) if key == "served" => kube.served = Some(flag),
+                Value::Bool(flag) if key == "no_spec" => kube.no_spec = flag.value.then_some(entry.key),
+                Value::Word if key == "no_spec" => kube.no_spec = Some(entry.key),
+                Value::List(items) => kube.list(&key, entry.key, items),
+                _ => (),
+            }
+        }
+        kube
+    }
+
+    /// The name of the generated struct.
+    pub(crate) fn root(&self) -> Option<&LitStr> {
+        self.root.as_ref().or(self.kind.as_ref())
+    }
+
+    fn text(&mut self, key: &str, text: LitStr) {
+        match key {
+            "group" => self.group = Some(text),
+            "version" => self.version = Some(text),
+            "kind" => self.kind = Some(text),
+            "root" => self.root = Some(text),
+            "plural" => self.plural = Some(text),
+            "singular" => self.singular = Some(text),
+            "shortname" => self.shortnames.push(text),
+            "category" => self.categories.push(text),
+            "status" => self.status = text.parse().ok(),
+            "selectable" => self.selectable.push(text),
+            "deprecated" => self.deprecated = Some(text),
+            "schema" => self.schema = Some(text),
+            _ => (),
+        }
+    }
+
+    fn list(&mut self, key: &str, key_path: Path, items: Vec<Item>) {
+        match key {
+            "printcolumn" => self.printcolumns.push(PrintColumn::from_items(items)),
+            "scale" => self.scale = Some(Scale::from_items(key_path, items)),
+            "annotation" => self.annotations.extend(pair(items)),
+            "label" => self.labels.extend(pair(items)),
+            _ => (),
+        }
+    }
+}
+
+impl PrintColumn {
+    fn from_items(items: Vec<Item>) -> Self {
+        let mut column =
+            Self { name: None, type_: None, json_path: None, format: None, priority: None, priority_at: None };
+        for entry in entries(items) {
+            let Some(key) = entry.key.get_ident().map(ToString::to_string) else { continue };
+            match (key.as_str(), entry.value) {
+                ("name", Value::Text(text)) => column.name = Some(text),
+                ("type_", Value::Text(text)) => column.type_ = Some(text),
+                ("json_path", Value::Text(text)) => column.json_path = Some(text),
+                ("format", Value::Text(text)) => column.format = Some(text),
+                ("priority", Value::Other(number)) => {
+                    column.priority = Some(number.to_string());
+                    column.priority_at = Some(entry.key);
+                }
+                _ => (),
+            }
+        }
+        column
+    }
+}
+
+impl Scale {
+    fn from_items(key: Path, items: Vec<Item>) -> Self {
+        let mut scale = Self { key, spec_replicas: None, status_replicas: None, label_selector: None };
+        for entry in entries(items) {
+            let Value::Text(text) = entry.value else { continue };
+            if entry.key.is_ident("spec_replicas_path") {
+                scale.spec_replicas = Some(text);
+            } else if entry.key.is_ident("status_replicas_path") {
+                scale.status_replicas = Some(text);
+            } else if entry.key.is_ident("label_selector_path") {
+                scale.label_selector = Some(text);
+            }
+        }
+        scale
+    }
+}
+
+fn entries(items: Vec<Item>) -> impl Iterator<Item = Entry> {
+    items.into_iter().filter_map(|item| match item {
+        Item::Entry(entry) => Some(entry),
+        Item::Text(_) => None,
+    })
+}
+
+fn pair(items: Vec<Item>) -> Option<(LitStr, LitStr)> {
+    let mut texts = items.into_iter().filter_map(|item| match item {
+        Item::Text(text) => Some(text),
+        Item::Entry(_) => None,
+    });
+    Some((texts.next()?, texts.next()?))
+}

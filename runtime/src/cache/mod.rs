@@ -1,0 +1,35 @@
+//! Objects as last seen by a watch: one [`Store`] per kind and scope, written by one feed and read by many.
+//!
+//! An entry is a [`Header`] (the metadata asked about all the time) beside a value: for primaries the whole object,
+//! [`Encoded`] by its kind's [`Codec`] and decoded on read by a [`Reader`]; for children a small projection of it.
+//! [`Objects`] ties the first three together. [`OwnWrites`] keeps a pass from acting on a state that is older than what
+//! the operator itself wrote. Nothing in here knows where objects live: a source hands over JSON.
+
+mod change;
+mod codec;
+mod dictionary;
+mod header;
+mod index;
+mod key;
+mod objects;
+mod own_writes;
+mod packed;
+mod reader;
+mod store;
+mod strip;
+mod text;
+mod uid;
+mod version;
+
+pub use change::Change;
+pub use codec::{Codec, DecodeError, Encoded};
+pub use dictionary::Contexts;
+pub use header::{ANNOTATION_PREFIX, Header, HeaderError, Owner};
+pub use key::ObjectKey;
+pub use objects::{ObjectError, Objects};
+pub use own_writes::OwnWrites;
+pub use packed::{PackedList, PackedMap};
+pub use reader::{ReadError, Reader};
+pub use store::{Entry, Store};
+pub use uid::Uid;
+pub use version::{ResourceVersion, Seen};

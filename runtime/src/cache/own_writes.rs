@@ -1,0 +1,82 @@
+//! What the operator wrote itself, so that no pass acts on a state from before it [Y1–Y3].
+
+use super::{ObjectKey, ResourceVersion, Seen, Uid};
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use std::fmt;
+
+/// For each owner the highest version it got by its own writes, per store `S`, until the stores have caught up.
+///
+/// # Flow
+/// 1. After each own write in a pass: [`OwnWrites::record`] with the version the server answered.
+/// 2. Before a pass, and before the owner is read from its store: [`OwnWrites::behind`]. If it names a store, skip the
+///    pass and come back in about 100 ms; a skipped pass counts as none [Y5].
+/// 3. When the owner is gone: [`OwnWrites::forget`].
+pub struct OwnWrites<S> {
+    owners: Mutex<HashMap<ObjectKey, Written<S>>>,
+}
+
+struct Written<S> {
+    owner: Uid,
+    versions: Vec<(S, u64)>,
+}
+
+impl<S> Default for OwnWrites<S> {
+    fn default() -> Self {
+        Self { owners: Mutex::default() }
+    }
+}
+
+impl<S: Clone + Eq> OwnWrites<S> {
+    /// Notes that a pass over `key` wrote an object that `store` will show at `version`.
+    ///
+    /// A version that is no number is not noted, since nothing can be compared with it. An owner made again under the
+    /// same name (another `uid`) begins with no writes.
+    pub fn record(&self, key: &ObjectKey, uid: &Uid, store: S, version: &ResourceVersion) {
+        let Some(version) = version.number() else { return };
+        let mut owners = self.owners.lock();
+        let written = owners.entry(key.clone()).or_insert_with(|| Written { owner: uid.clone(), versions: Vec::new() });
+        if written.owner != *uid {
+            *written = Written { owner: uid.clone(), versions: Vec::new() };
+        }
+        match written.versions.iter_mut().find(|(known, _)| *known == store) {
+            Some((_, highest)) => *highest = version.max(*highest),
+            None => written.versions.push((store, version)),
+        }
+    }
+
+    /// A store that does not show the writes of `key` yet, by what `seen` says of each store concerned.
+    ///
+    /// Stores that have caught up are dropped from the record, and the record with the last of them.
+    pub fn behind(&self, key: &ObjectKey, seen: impl Fn(&S) -> Seen) -> Option<S> {
+        let mut owners = self.owners.lock();
+        let written = owners.get_mut(key)?;
+        written.versions.retain(|(store, version)| seen(store).is_behind(*version));
+        let behind = written.versions.first().map(|(store, _)| store.clone());
+        if behind.is_none() {
+            owners.remove(key);
+        }
+        behind
+    }
+
+    /// Drops what is known of an owner that is gone.
+    pub fn forget(&self, key: &ObjectKey) {
+        self.owners.lock().remove(key);
+    }
+
+    /// How many owners have writes that were not seen yet, as far as anyone asked.
+    pub fn len(&self) -> usize {
+        self.owners.lock().len()
+    }
+
+    /// Whether no owner has.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<S> fmt::Debug for OwnWrites<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnWrites").field("owners", &self.owners.lock().len()).finish()
+    }
+}

@@ -1,0 +1,309 @@
+//! The objects of one kind and scope: written by one watch, read by many.
+
+use super::{Change, Header, ObjectKey, ResourceVersion, Seen, Uid, index::OwnerIndex};
+use hashbrown::HashSet;
+use parking_lot::RwLock;
+use std::{
+    convert::Infallible,
+    fmt,
+    hash::{Hash, Hasher},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+use tokio::sync::watch;
+
+/// One cached object: its header, and what the store keeps of the rest.
+#[derive(Debug)]
+pub struct Entry<V> {
+    /// The metadata that is asked about all the time.
+    pub header: Header,
+    /// The whole object, encoded, or a projection of it.
+    pub value: V,
+    /// The listing that last contained the object.
+    listing: AtomicU32,
+}
+
+/// The objects of one kind and scope (cluster, namespaces, selector), each as an [`Entry<V>`].
+///
+/// `V` is [`Encoded`](super::Encoded) where the whole object is wanted later, or a small struct made from its JSON
+/// on arrival. Any number of threads may read; one watch is expected to write.
+///
+/// # Guarantees
+/// - An event with a lower resourceVersion never replaces a newer state, whatever order events arrive in.
+/// - During a new listing the old state stays readable; an object that did not change is kept as it is, and its
+///   value is not made again.
+/// - [`Store::seen`] never claims more than what can be read.
+///
+/// # Assumptions
+/// Versions only grow. After an etcd restore from a backup they don't; Kubernetes asks for clients to be restarted then.
+pub struct Store<V> {
+    state: RwLock<State<V>>,
+    synced: watch::Sender<bool>,
+}
+
+struct State<V> {
+    entries: HashSet<ByKey<V>>,
+    owned: OwnerIndex<V>,
+    listing: u32,
+    seen: Versions,
+}
+
+/// How far the watch has come.
+struct Versions {
+    highest: u64,
+    incomparable: bool,
+    /// The objects of a listing come in no order of versions, so what they show counts when it is complete.
+    listed: Option<u64>,
+}
+
+/// An entry as the set sees it: by its key.
+struct ByKey<V>(Arc<Entry<V>>);
+
+impl<V> Default for Store<V> {
+    fn default() -> Self {
+        Self {
+            state: RwLock::new(State {
+                entries: HashSet::new(),
+                owned: OwnerIndex::default(),
+                listing: 0,
+                seen: Versions { highest: 0, incomparable: false, listed: None },
+            }),
+            synced: watch::Sender::new(false),
+        }
+    }
+}
+
+impl<V> Store<V> {
+    /// The object under `key`.
+    pub fn get(&self, key: &ObjectKey) -> Option<Arc<Entry<V>>> {
+        self.state.read().get(key).cloned()
+    }
+
+    /// The objects with an owner reference to `owner`, sorted by key.
+    pub fn owned_by(&self, owner: &Uid) -> Vec<Arc<Entry<V>>> {
+        self.state.read().owned.get(owner).to_vec()
+    }
+
+    /// Calls `visit` with each object that has an owner reference to `owner`, sorted by key, without a copy of the list.
+    ///
+    /// The store can't be written meanwhile: `visit` must be quick and must not write to this store.
+    pub fn visit_owned(&self, owner: &Uid, visit: impl FnMut(&Arc<Entry<V>>)) {
+        self.state.read().owned.get(owner).iter().for_each(visit);
+    }
+
+    /// The keys of all objects, in no order.
+    pub fn keys(&self) -> Vec<ObjectKey> {
+        self.state.read().entries.iter().map(|entry| entry.0.header.key.clone()).collect()
+    }
+
+    /// All objects, in no order.
+    pub fn entries(&self) -> Vec<Arc<Entry<V>>> {
+        self.state.read().entries.iter().map(|entry| entry.0.clone()).collect()
+    }
+
+    /// How many objects there are.
+    pub fn len(&self) -> usize {
+        self.state.read().entries.len()
+    }
+
+    /// Whether there is no object.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the first listing is complete; stays true from then on.
+    pub fn synced(&self) -> bool {
+        *self.synced.borrow()
+    }
+
+    /// Waits until the first listing is complete.
+    pub async fn wait_synced(&self) {
+        // The sender lives as long as `self`, so this ends only by becoming true.
+        let _ = self.synced.subscribe().wait_for(|synced| *synced).await;
+    }
+
+    /// The highest version the watch has shown, bookmarks included; `None` until synced or where versions are not
+    /// numbers.
+    pub fn resource_version(&self) -> Option<u64> {
+        match self.seen() {
+            Seen::Version(version) => Some(version),
+            Seen::Nothing | Seen::Incomparable => None,
+        }
+    }
+
+    /// How far the watch has come, for [`OwnWrites::behind`](super::OwnWrites::behind).
+    pub fn seen(&self) -> Seen {
+        let state = self.state.read();
+        match &state.seen {
+            _ if !self.synced() => Seen::Nothing,
+            Versions { incomparable: true, .. } => Seen::Incomparable,
+            Versions { highest, .. } => Seen::Version(*highest),
+        }
+    }
+
+    /// Takes in an object as the watch or a listing shows it; `value` is called only if it is news.
+    pub fn apply(&self, header: Header, value: impl FnOnce() -> V) -> Change<V> {
+        let Ok(change) = self.try_apply(header, || Ok::<_, Infallible>(value()));
+        change
+    }
+
+    /// As [`Store::apply`], with a value that can fail. The lock is not held while it is made.
+    ///
+    /// # Errors
+    /// Those of `value`; the store then keeps what it had, and the object counts as listed.
+    pub fn try_apply<E>(&self, header: Header, value: impl FnOnce() -> Result<V, E>) -> Result<Change<V>, E> {
+        if let Some(change) = self.state.write().keep(&header) {
+            return Ok(change);
+        }
+        match value() {
+            Ok(value) => {
+                let entry = Arc::new(Entry { header, value, listing: AtomicU32::new(0) });
+                Ok(self.state.write().insert(entry))
+            }
+            Err(error) => {
+                self.state.write().seen.note(&header.resource_version);
+                Err(error)
+            }
+        }
+    }
+
+    /// Puts `value` in the place of the value that `entry` has, unless the object has changed since.
+    pub fn replace_value(&self, entry: &Arc<Entry<V>>, value: V) {
+        let listing = AtomicU32::new(entry.listing.load(Ordering::Relaxed));
+        let replacement = Arc::new(Entry { header: entry.header.clone(), value, listing });
+        let mut state = self.state.write();
+        if state.get(&entry.header.key).is_some_and(|current| Arc::ptr_eq(current, entry)) {
+            state.put(replacement);
+        }
+    }
+
+    /// Takes out an object as the watch's last event shows it; ignored when the store has a newer one of that name.
+    pub fn delete(&self, header: &Header) -> Change<V> {
+        let mut state = self.state.write();
+        state.seen.note(&header.resource_version);
+        match state.get(&header.key) {
+            Some(entry) if entry.header.uid == header.uid || !entry.header.is_newer_than(header) => {
+                state.take(&header.key).map_or(Change::Unchanged, |old| Change::Deleted { old })
+            }
+            _ => Change::Unchanged,
+        }
+    }
+
+    /// Takes out whatever is under `key`, for sources whose deletions carry no object.
+    pub fn delete_key(&self, key: &ObjectKey) -> Change<V> {
+        self.state.write().take(key).map_or(Change::Unchanged, |old| Change::Deleted { old })
+    }
+
+    /// Notes a version that a bookmark has shown.
+    pub fn bookmark(&self, version: &ResourceVersion) {
+        self.state.write().seen.note(version);
+    }
+
+    /// Begins a new listing: what is not applied until [`Store::finish_replace`] will be gone.
+    ///
+    /// A listing that broke off needs no end; the next one begins again.
+    pub fn begin_replace(&self) {
+        let mut state = self.state.write();
+        state.listing = state.listing.wrapping_add(1);
+        state.seen.listed = Some(0);
+    }
+
+    /// Ends a listing: returns what was in the store and not in the listing, and marks the store as synced.
+    pub fn finish_replace(&self) -> Vec<Arc<Entry<V>>> {
+        let mut state = self.state.write();
+        let listing = state.listing;
+        let gone = state.entries.extract_if(|entry| entry.0.listing.load(Ordering::Relaxed) != listing);
+        let gone: Vec<_> = gone.map(|entry| entry.0).collect();
+        gone.iter().for_each(|entry| state.owned.remove(entry));
+        state.seen.end_listing();
+        drop(state);
+        self.synced.send_replace(true);
+        gone
+    }
+}
+
+impl<V> State<V> {
+    fn get(&self, key: &ObjectKey) -> Option<&Arc<Entry<V>>> {
+        self.entries.get(key).map(|entry| &entry.0)
+    }
+
+    /// Marks what is under the key as listed, and says so if it stays because `header` is no news.
+    fn keep(&mut self, header: &Header) -> Option<Change<V>> {
+        let ByKey(entry) = self.entries.get(&header.key)?;
+        entry.listing.store(self.listing, Ordering::Relaxed);
+        if header.is_newer_than(&entry.header) {
+            return None;
+        }
+        self.seen.note(&header.resource_version);
+        Some(Change::Unchanged)
+    }
+
+    fn insert(&mut self, new: Arc<Entry<V>>) -> Change<V> {
+        // Another writer may have been quicker while the value was made.
+        if let Some(change) = self.keep(&new.header) {
+            return change;
+        }
+        self.seen.note(&new.header.resource_version);
+        new.listing.store(self.listing, Ordering::Relaxed);
+        match self.put(new.clone()) {
+            Some(old) => Change::Updated { old, new },
+            None => Change::Added { new },
+        }
+    }
+
+    fn put(&mut self, new: Arc<Entry<V>>) -> Option<Arc<Entry<V>>> {
+        let old = self.entries.replace(ByKey(new.clone())).map(|entry| entry.0);
+        old.iter().for_each(|old| self.owned.remove(old));
+        self.owned.insert(&new);
+        old
+    }
+
+    fn take(&mut self, key: &ObjectKey) -> Option<Arc<Entry<V>>> {
+        let old = self.entries.take(key)?.0;
+        self.owned.remove(&old);
+        Some(old)
+    }
+}
+
+impl Versions {
+    fn note(&mut self, version: &ResourceVersion) {
+        match (version.number(), &mut self.listed) {
+            (Some(number), Some(listed)) => *listed = number.max(*listed),
+            (Some(number), None) => self.highest = number.max(self.highest),
+            (None, _) => self.incomparable = true,
+        }
+    }
+
+    fn end_listing(&mut self) {
+        self.highest = self.highest.max(self.listed.take().unwrap_or_default());
+    }
+}
+
+impl<V> std::borrow::Borrow<ObjectKey> for ByKey<V> {
+    fn borrow(&self) -> &ObjectKey {
+        &self.0.header.key
+    }
+}
+
+impl<V> Hash for ByKey<V> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.header.key.hash(state);
+    }
+}
+
+impl<V> PartialEq for ByKey<V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.header.key == other.0.header.key
+    }
+}
+
+impl<V> Eq for ByKey<V> {}
+
+impl<V> fmt::Debug for Store<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (len, seen) = (self.len(), self.seen());
+        f.debug_struct("Store").field("len", &len).field("seen", &seen).finish_non_exhaustive()
+    }
+}

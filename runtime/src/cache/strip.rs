@@ -1,0 +1,129 @@
+//! What is kept of an object's JSON: all but `metadata.managedFields` and the white space.
+
+use super::text::Text;
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+use std::fmt;
+
+/// Appends `json` to `out` without `metadata.managedFields` and without white space between tokens.
+///
+/// Everything else stays byte for byte, fields that nobody knows and numbers of any size included.
+pub(super) fn strip(json: &[u8], out: &mut Vec<u8>) -> serde_json::Result<()> {
+    let Fields(fields) = serde_json::from_slice(json)?;
+    out.push(b'{');
+    for (name, value) in &fields {
+        write_name(name, out)?;
+        match &**name {
+            "metadata" => strip_metadata(value, out)?,
+            _ => minify(value.get(), out),
+        }
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+fn strip_metadata(metadata: &RawValue, out: &mut Vec<u8>) -> serde_json::Result<()> {
+    let Fields(fields) = serde_json::from_str(metadata.get())?;
+    out.push(b'{');
+    for (name, value) in fields.iter().filter(|(name, _)| &**name != "managedFields") {
+        write_name(name, out)?;
+        minify(value.get(), out);
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+fn write_name(name: &str, out: &mut Vec<u8>) -> serde_json::Result<()> {
+    if !out.ends_with(b"{") {
+        out.push(b',');
+    }
+    serde_json::to_writer(&mut *out, name)?;
+    out.push(b':');
+    Ok(())
+}
+
+/// Copies valid JSON without the white space between tokens.
+fn minify(json: &str, out: &mut Vec<u8>) {
+    let (mut in_string, mut escaped, mut start) = (false, false, 0);
+    for (at, byte) in json.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => in_string = !in_string,
+            b' ' | b'\n' | b'\r' | b'\t' if !in_string => {
+                out.extend_from_slice(&json.as_bytes()[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    out.extend_from_slice(&json.as_bytes()[start..]);
+}
+
+/// The fields of a JSON object in their order, the values as they stand.
+struct Fields<'a>(Vec<(Text<'a>, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor).map(Fields)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Vec<(Text<'de>, &'de RawValue)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Vec::with_capacity(16);
+        while let Some(field) = entries.next_entry()? {
+            fields.push(field);
+        }
+        Ok(fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::strip;
+
+    fn stripped(json: &str) -> String {
+        let mut out = Vec::new();
+        strip(json.as_bytes(), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn managed_fields_go_and_the_rest_stays_as_it_was() {
+        let json = r#"{"metadata":{"name":"a","managedFields":[{"fieldsV1":{"f:spec":{}}}],"uid":"u"},"spec":{"managedFields":1}}"#;
+        assert_eq!(stripped(json), r#"{"metadata":{"name":"a","uid":"u"},"spec":{"managedFields":1}}"#);
+    }
+
+    #[test]
+    fn white_space_goes_only_between_tokens() {
+        let json = "{ \"metadata\" : { } ,\n\t\"a \\\" b\\\\\": [ 1 , \" x \\\" y \" ] }\n";
+        assert_eq!(stripped(json), "{\"metadata\":{},\"a \\\" b\\\\\":[1,\" x \\\" y \"]}");
+    }
+
+    #[test]
+    fn numbers_of_any_size_stay_exact() {
+        let json = r#"{"spec":{"big":123456789012345678901234567890,"small":1.10,"exp":1E400}}"#;
+        assert_eq!(stripped(json), json);
+    }
+
+    #[test]
+    fn something_else_than_an_object_is_an_error() {
+        for json in ["", "[]", "\"text\"", "{\"metadata\":[]}", "{\"a\":}"] {
+            assert!(strip(json.as_bytes(), &mut Vec::new()).is_err(), "{json}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Strings read from JSON without a copy, and lists of them packed as they are read.
+
+use super::packed::{PackedList, PackedMap, Packer};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
+use std::{borrow::Cow, fmt, ops::Deref};
+
+/// A string of the input: borrowed unless it holds escapes, empty for null.
+#[derive(Debug, Default)]
+pub(super) struct Text<'a>(Cow<'a, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Text::default())
+    }
+}
+
+/// Packs a JSON array of strings; absent is empty.
+pub(super) fn list(raw: Option<&RawValue>) -> serde_json::Result<PackedList> {
+    let Some(raw) = raw else { return Ok(PackedList::default()) };
+    let mut packer = Packer::default();
+    serde_json::Deserializer::from_str(raw.get()).deserialize_seq(ListVisitor(&mut packer))?;
+    Ok(packer.list())
+}
+
+struct ListVisitor<'p>(&'p mut Packer);
+
+impl<'de> Visitor<'de> for ListVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of strings")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut texts: A) -> Result<(), A::Error> {
+        while let Some(text) = texts.next_element::<Text<'de>>()? {
+            self.0.push(&text);
+        }
+        Ok(())
+    }
+}
+
+/// Packs the entries of a JSON map of strings whose key is `wanted`; absent is empty.
+pub(super) fn map(raw: Option<&RawValue>, wanted: impl Fn(&str) -> bool) -> serde_json::Result<PackedMap> {
+    let Some(raw) = raw else { return Ok(PackedMap::default()) };
+    let mut packer = Packer::default();
+    serde_json::Deserializer::from_str(raw.get()).deserialize_map(MapVisitor(&mut packer, wanted))?;
+    Ok(packer.map())
+}
+
+struct MapVisitor<'p, W>(&'p mut Packer, W);
+
+impl<'de, W: Fn(&str) -> bool> Visitor<'de> for MapVisitor<'_, W> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map of strings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        while let Some(key) = entries.next_key::<Text<'de>>()? {
+            if (self.1)(&key) {
+                self.0.push(&key);
+                self.0.push(&entries.next_value::<Text<'de>>()?);
+            } else {
+                entries.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}

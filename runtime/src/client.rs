@@ -1,0 +1,289 @@
+//! The API by kind: requests whose kind is a value, with JSON in and out.
+//!
+//! `kube` does the work (connection, TLS, credentials, URLs); what is added is an error that knows who wanted to do what, so
+//! that a missing permission can be said in the role's own words.
+
+use crate::{
+    kind::Kind,
+    provisioner::shape::Verb,
+};
+use http::Request;
+use kube::{
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+    core::Request as Requests,
+};
+use serde_json::Value;
+use std::fmt;
+
+/// A request that failed: what was tried on which object, and the cause.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to {} {}", verb.as_str(), self.object())]
+pub struct CallError {
+    /// What was tried.
+    pub verb: Verb,
+    /// On which kind.
+    pub kind: Kind,
+    /// On which subresource; empty for the object itself.
+    pub subresource: &'static str,
+    /// In which namespace, if any.
+    pub namespace: Option<String>,
+    /// On which object; empty where all were meant.
+    pub name: String,
+    /// What the client or the server said.
+    #[source]
+    pub source: Box<kube::Error>,
+}
+
+impl CallError {
+    fn status(&self) -> Option<&kube::core::Status> {
+        match self.source.as_ref() {
+            kube::Error::Api(status) => Some(status),
+            _ => None,
+        }
+    }
+
+    fn code(&self) -> u16 {
+        self.status().map_or(0, |status| status.code)
+    }
+
+    /// The object was changed, or made anew, since it was read.
+    pub fn is_conflict(&self) -> bool {
+        self.status().is_some_and(|status| status.code == 409 && status.reason == "Conflict")
+    }
+
+    /// There is no such object, or no such kind.
+    pub fn is_not_found(&self) -> bool {
+        self.code() == 404
+    }
+
+    /// The role doesn't allow it.
+    pub fn is_forbidden(&self) -> bool {
+        self.code() == 403
+    }
+
+    fn object(&self) -> String {
+        let what = if self.subresource.is_empty() {
+            self.kind.kind.to_string()
+        } else {
+            format!("{}/{}", self.kind.kind, self.subresource)
+        };
+        match &self.namespace {
+            Some(namespace) => format!("{what} {namespace}/{}", self.name),
+            None => format!("{what} {}", self.name),
+        }
+    }
+
+    /// The rule that a role lacks, in the role's words: kind, verb and scope.
+    pub fn missing_rule(&self) -> MissingRule {
+        let resource = match self.subresource {
+            "" => self.kind.plural.to_string(),
+            sub => format!("{}/{sub}", self.kind.plural),
+        };
+        MissingRule { group: self.kind.group.to_string(), resource, verb: self.verb, namespace: self.namespace.clone() }
+    }
+}
+
+/// A rule that the operator's role lacks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MissingRule {
+    group: String,
+    resource: String,
+    verb: Verb,
+    namespace: Option<String>,
+}
+
+impl fmt::Display for MissingRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let group = if self.group.is_empty() { "the core group" } else { &self.group };
+        write!(f, "the operator may not {} {} of {group} ", self.verb.as_str(), self.resource)?;
+        match &self.namespace {
+            Some(namespace) => write!(f, "in namespace {namespace}")?,
+            None => f.write_str("at cluster scope")?,
+        }
+        write!(f, "; its role lacks `{}: {}`", self.resource, self.verb.as_str())
+    }
+}
+
+/// Reason and sentence for a condition: what may be said of an error to everybody who may read the object.
+pub(crate) fn safe_sentence(source: &(dyn std::error::Error + 'static)) -> (&'static str, String) {
+    if let Some(foreign) = source.downcast_ref::<crate::provisioner::resource::Foreign>() {
+        return ("NotOwned", foreign.to_string());
+    }
+    let Some(call) = source.downcast_ref::<CallError>() else {
+        return ("Errored", "an unexpected error occurred; the operator's log has it".to_owned());
+    };
+    if call.is_forbidden() {
+        return ("Forbidden", call.missing_rule().to_string());
+    }
+    // The server's words about an object quote its values; those of a Secret are nobody's business.
+    match call.status().filter(|_| call.kind.kind != "Secret") {
+        Some(status) if matches!(status.code, 400 | 422) => ("Refused", format!("{call}: {}", status.message)),
+        _ => ("Errored", format!("{call}; the operator's log says why")),
+    }
+}
+
+/// What an applied object was before: there, or not.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    pub(crate) object: Value,
+    pub(crate) created: bool,
+}
+
+/// A client whose requests are told their kind.
+#[derive(Clone)]
+pub(crate) struct Client(kube::Client);
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Client")
+    }
+}
+
+/// One object, or all of a scope, as a request needs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) kind: &'a Kind,
+    pub(crate) namespace: Option<&'a str>,
+    pub(crate) name: &'a str,
+}
+
+impl Target<'_> {
+    fn requests(&self) -> Requests {
+        let (kind, namespace) = (self.kind, self.namespace.filter(|_| self.kind.namespaced));
+        let prefix = if kind.group.is_empty() { "/api" } else { "/apis" };
+        let namespace = namespace.map_or(String::new(), |namespace| format!("/namespaces/{namespace}"));
+        Requests::new(format!("{prefix}/{}{namespace}/{}", kind.api_version(), kind.plural))
+    }
+
+    fn failed(&self, verb: Verb, subresource: &'static str, source: kube::Error) -> CallError {
+        CallError {
+            verb,
+            kind: self.kind.clone(),
+            subresource,
+            namespace: self.namespace.filter(|_| self.kind.namespaced).map(str::to_owned),
+            name: self.name.to_owned(),
+            source: Box::new(source),
+        }
+    }
+}
+
+impl Client {
+    pub(crate) fn new(client: kube::Client) -> Self {
+        Self(client)
+    }
+
+    pub(crate) fn kube(&self) -> &kube::Client {
+        &self.0
+    }
+
+    pub(crate) async fn get(&self, target: Target<'_>) -> Result<Option<Value>, CallError> {
+        let request = target.requests().get(target.name, &Default::default()).map_err(kube::Error::BuildRequest);
+        self.found(target, request).await
+    }
+
+    /// Name, uid, labels, … of an object, without its content.
+    pub(crate) async fn get_metadata(&self, target: Target<'_>) -> Result<Option<Value>, CallError> {
+        let request = target.requests().get_metadata(target.name, &Default::default()).map_err(kube::Error::BuildRequest);
+        self.found(target, request).await
+    }
+
+    async fn found(
+        &self,
+        target: Target<'_>,
+        request: Result<Request<Vec<u8>>, kube::Error>,
+    ) -> Result<Option<Value>, CallError> {
+        match self.json(request).await {
+            Ok(object) => Ok(Some(object)),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+            Err(source) => Err(target.failed(Verb::Get, "", source)),
+        }
+    }
+
+    pub(crate) async fn list(&self, target: Target<'_>, labels: Option<&str>) -> Result<Value, CallError> {
+        let mut params = kube::api::ListParams::default();
+        params.label_selector = labels.map(str::to_owned);
+        let request = target.requests().list(&params).map_err(kube::Error::BuildRequest);
+        self.json(request).await.map_err(|source| target.failed(Verb::List, "", source))
+    }
+
+    pub(crate) async fn create(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Value, CallError> {
+        let params = PostParams { field_manager: Some(manager.to_owned()), ..Default::default() };
+        let request = to_bytes(object)
+            .and_then(|body| target.requests().create(&params, body).map_err(kube::Error::BuildRequest));
+        self.json(request).await.map_err(|source| target.failed(Verb::Create, "", source))
+    }
+
+    /// Server-side apply, taking fields over from other managers.
+    pub(crate) async fn apply(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Applied, CallError> {
+        let params = PatchParams::apply(manager).force();
+        let request =
+            target.requests().patch(target.name, &params, &Patch::Apply(object)).map_err(kube::Error::BuildRequest);
+        let sent = async { self.send(request?).await };
+        let (status, object) = sent.await.map_err(|source| target.failed(Verb::Patch, "", source))?;
+        Ok(Applied { object, created: status == http::StatusCode::CREATED })
+    }
+
+    /// Server-side apply of the status alone.
+    pub(crate) async fn apply_status(
+        &self,
+        target: Target<'_>,
+        object: &Value,
+        manager: &str,
+    ) -> Result<Value, CallError> {
+        let params = PatchParams::apply(manager).force();
+        let request = target
+            .requests()
+            .patch_subresource("status", target.name, &params, &Patch::Apply(object))
+            .map_err(kube::Error::BuildRequest);
+        self.json(request).await.map_err(|source| target.failed(Verb::Patch, "status", source))
+    }
+
+    pub(crate) async fn patch<P>(
+        &self,
+        target: Target<'_>,
+        patch: &Patch<P>,
+        manager: &str,
+    ) -> Result<Value, CallError>
+    where
+        P: serde::Serialize + fmt::Debug + Sync,
+    {
+        let params = PatchParams { field_manager: Some(manager.to_owned()), ..Default::default() };
+        let request = target.requests().patch(target.name, &params, patch).map_err(kube::Error::BuildRequest);
+        self.json(request).await.map_err(|source| target.failed(Verb::Patch, "", source))
+    }
+
+    /// Asks for an object's deletion; `false` if it was gone already.
+    pub(crate) async fn delete(&self, target: Target<'_>, params: &DeleteParams) -> Result<bool, CallError> {
+        let request = target.requests().delete(target.name, params).map_err(kube::Error::BuildRequest);
+        match self.json(request).await {
+            Ok(_) => Ok(true),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(false),
+            Err(source) => Err(target.failed(Verb::Delete, "", source)),
+        }
+    }
+
+    async fn json(&self, request: Result<Request<Vec<u8>>, kube::Error>) -> Result<Value, kube::Error> {
+        Ok(self.send(request?).await?.1)
+    }
+
+    async fn send(&self, request: Request<Vec<u8>>) -> Result<(http::StatusCode, Value), kube::Error> {
+        let response = self.0.send(request.map(kube::client::Body::from)).await?;
+        let status = response.status();
+        let body = response.into_body().collect_bytes().await?;
+        if status.is_success() {
+            return Ok((status, serde_json::from_slice(&body).map_err(kube::Error::SerdeError)?));
+        }
+        let said = serde_json::from_slice::<kube::core::Status>(&body).unwrap_or_else(|_| kube::core::Status {
+            message: String::from_utf8_lossy(&body).into_owned(),
+            reason: status.canonical_reason().unwrap_or_default().to_owned(),
+            code: status.as_u16(),
+            ..Default::default()
+        });
+        Err(kube::Error::Api(Box::new(said)))
+    }
+}
+
+fn to_bytes(object: &Value) -> Result<Vec<u8>, kube::Error> {
+    serde_json::to_vec(object).map_err(kube::Error::SerdeError)
+}
+

@@ -1,0 +1,191 @@
+//! Conditions of the status, and how an outcome becomes some.
+//!
+//! Four types are opgen's: `Available` says whether the object does its work; `Ready`, `Reconciling` and `Stalled` are
+//! what kstatus reads (frameworks K1–K3, K7). A transition time moves only with the `status` of a condition, as the
+//! Kubernetes API conventions have it, so a pass that changes nothing gives the same bytes.
+
+use crate::error::Error;
+use k8s_openapi::{
+    apimachinery::pkg::apis::meta::v1::{Condition, Time},
+    jiff::Timestamp,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// The status every managed kind has. Use it as it is, or embed it:
+///
+/// ```
+/// # use serde::{Deserialize, Serialize};
+/// # use schemars::JsonSchema;
+/// #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+/// pub struct WebAppStatus {
+///     pub url: Option<String>,
+///     #[serde(flatten)]
+///     pub standard: opgen::Status,
+/// }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// What is known of the object, one entry a type.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "conditions_schema")]
+    pub conditions: Vec<Condition>,
+    /// The generation that the conditions speak of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+}
+
+fn conditions_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "description": "What is known of the object, one entry a type.",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["type"],
+        "items": {
+            "type": "object",
+            "required": ["lastTransitionTime", "message", "reason", "status", "type"],
+            "properties": {
+                "lastTransitionTime": {"type": "string", "format": "date-time"},
+                "message": {"type": "string", "maxLength": 32768},
+                "observedGeneration": {"type": "integer", "format": "int64", "minimum": 0},
+                "reason": {
+                    "type": "string", "minLength": 1, "maxLength": 1024,
+                    "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
+                },
+                "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
+                "type": {
+                    "type": "string", "maxLength": 316,
+                    "pattern": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
+                }
+            }
+        }
+    })
+}
+
+/// What a condition says: yes, no, or not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// `True`
+    True,
+    /// `False`
+    False,
+    /// `Unknown`
+    Unknown,
+}
+
+impl Truth {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::True => "True",
+            Self::False => "False",
+            Self::Unknown => "Unknown",
+        }
+    }
+}
+
+/// Sets one condition in a list: appended if its type is missing, else replaced; the list stays sorted by type.
+///
+/// The transition time is kept unless the condition's status changes. The message is trimmed (frameworks K5).
+pub fn set(
+    conditions: &mut Vec<Condition>,
+    type_: &str,
+    truth: Truth,
+    reason: &str,
+    message: &str,
+    generation: i64,
+    now: Timestamp,
+) {
+    let kept = conditions.iter().find(|held| held.type_ == type_ && held.status == truth.as_str());
+    let condition = Condition {
+        type_: type_.to_owned(),
+        status: truth.as_str().to_owned(),
+        reason: reason.to_owned(),
+        message: message.trim().to_owned(),
+        observed_generation: Some(generation),
+        last_transition_time: kept.map_or_else(|| Time(whole_seconds(now)), |held| held.last_transition_time.clone()),
+    };
+    match conditions.iter_mut().find(|held| held.type_ == type_) {
+        Some(held) => *held = condition,
+        None => conditions.push(condition),
+    }
+    conditions.sort_by(|a, b| a.type_.cmp(&b.type_));
+}
+
+fn whole_seconds(now: Timestamp) -> Timestamp {
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
+}
+
+/// Which way a pass went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Up,
+    Down,
+}
+
+/// What the conditions say of one outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    available: Truth,
+    state: State,
+    pub(crate) reason: String,
+    pub(crate) message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Ready,
+    Reconciling,
+    Failing,
+    Stalled,
+}
+
+impl Verdict {
+    /// Reads an outcome; `None` where it says nothing about the object (a conflict).
+    pub(crate) fn of(direction: Direction, outcome: &Result<(), Error>) -> Option<Self> {
+        let (done, going) = match direction {
+            Direction::Up => ("Provisioned", "Provisioning"),
+            Direction::Down => ("Deprovisioned", "Deprovisioning"),
+        };
+        Some(match outcome {
+            Ok(()) if direction == Direction::Up => Self::new(Truth::True, State::Ready, done, "everything is as wanted"),
+            Ok(()) => Self::new(Truth::False, State::Reconciling, done, "everything is removed"),
+            Err(Error::Yield { reason, message }) => {
+                let reason = if reason.is_empty() { going } else { reason };
+                Self::new(Truth::False, State::Reconciling, reason, message)
+            }
+            Err(Error::Conflict(_)) => return None,
+            Err(Error::Unexpected(source)) => {
+                let (reason, message) = crate::client::safe_sentence(source.as_ref());
+                Self::new(Truth::False, State::Failing, reason, &message)
+            }
+            Err(Error::UserAction { reason, message } | Error::Terminal { reason, message }) => {
+                Self::new(Truth::False, State::Stalled, reason, message)
+            }
+        })
+    }
+
+    fn new(available: Truth, state: State, reason: &str, message: &str) -> Self {
+        Self { available, state, reason: reason.to_owned(), message: message.to_owned() }
+    }
+
+    /// Whether something is wrong, as opposed to unfinished.
+    pub(crate) fn is_failure(&self) -> bool {
+        matches!(self.state, State::Failing | State::Stalled)
+    }
+
+    /// Writes the verdict into a list of conditions.
+    pub(crate) fn set(&self, conditions: &mut Vec<Condition>, generation: i64, now: Timestamp) {
+        let (ready, reconciling, stalled) = match self.state {
+            State::Ready => (Truth::True, Truth::False, Truth::False),
+            State::Reconciling => (Truth::Unknown, Truth::True, Truth::False),
+            State::Failing => (Truth::False, Truth::True, Truth::False),
+            State::Stalled => (Truth::False, Truth::False, Truth::True),
+        };
+        let mut put = |type_, truth| set(conditions, type_, truth, &self.reason, &self.message, generation, now);
+        put("Available", self.available);
+        put("Ready", ready);
+        put("Reconciling", reconciling);
+        put("Stalled", stalled);
+    }
+}

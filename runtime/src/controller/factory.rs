@@ -1,0 +1,102 @@
+//! What builds a controller.
+
+use super::{Controller, Settings};
+use crate::{
+    cache::Codec,
+    error::Result,
+    kind::Kind,
+    managed::{Managed, Owner},
+    provisioner::{Provision, shape::Shape},
+    reconcile::{Reconciler, tree::Tree},
+};
+use futures::future::{BoxFuture, FutureExt};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use std::{fmt, marker::PhantomData, sync::Arc};
+
+/// Everything an operator has to know of one kind: what it is, what is generated from it, and how it is run.
+///
+/// `Operator::controls` makes the usual one, of a kind and a tree. One of your own can wrap that, to say other facts or to
+/// do something before its controller runs.
+pub trait Factory: fmt::Debug + Send + Sync + 'static {
+    /// The kind.
+    fn kind(&self) -> Kind;
+    /// Its definition.
+    fn crd(&self) -> CustomResourceDefinition;
+    /// Its tree, as data.
+    fn shape(&self) -> &'static Shape;
+    /// The finalizer it puts on its objects.
+    fn finalizer(&self) -> String;
+    /// How passes are scheduled, and what is recorded.
+    fn settings(&self) -> &Settings;
+    /// What runs a pass.
+    fn reconciler(&self, codec: &Arc<Codec>) -> Runs;
+
+    /// Runs once, before the controller watches anything; an error ends the operator (unikorn N7).
+    fn initialize(&self, client: kube::Client) -> BoxFuture<'_, Result<()>> {
+        drop(client);
+        async { Ok(()) }.boxed()
+    }
+
+    /// Runs once before [`Factory::initialize`], to bring objects of earlier releases up to date; it may touch metadata,
+    /// never specs (unikorn N6).
+    fn upgrade(&self, client: kube::Client) -> BoxFuture<'_, Result<()>> {
+        drop(client);
+        async { Ok(()) }.boxed()
+    }
+}
+
+/// What runs a pass: a tree for a kind, with the types gone.
+pub struct Runs(pub(crate) Box<dyn Reconciler>);
+
+impl Runs {
+    /// The tree `P` for objects of `O`.
+    pub fn tree<O: Owner, P: Provision<O>>(options: Arc<O::Options>, codec: &Arc<Codec>) -> Self {
+        let reader = crate::cache::Reader::new(codec.clone());
+        Self(Box::new(Tree::<O, P> { reader, options, tree: PhantomData }))
+    }
+}
+
+impl fmt::Debug for Runs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Runs")
+    }
+}
+
+/// The usual factory: a managed kind and its tree.
+pub(crate) struct OfTree<O: Owner, P> {
+    pub(crate) operator: String,
+    pub(crate) controller: Controller<O>,
+    pub(crate) tree: PhantomData<fn() -> P>,
+}
+
+impl<O: Owner, P: Provision<O>> Factory for OfTree<O, P> {
+    fn kind(&self) -> Kind {
+        O::Object::kind()
+    }
+
+    fn crd(&self) -> CustomResourceDefinition {
+        O::Object::crd()
+    }
+
+    fn shape(&self) -> &'static Shape {
+        &P::SHAPE
+    }
+
+    fn finalizer(&self) -> String {
+        self.controller.finalizer_of(&self.operator)
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.controller.settings
+    }
+
+    fn reconciler(&self, codec: &Arc<Codec>) -> Runs {
+        Runs::tree::<O, P>(self.controller.options.clone(), codec)
+    }
+}
+
+impl<O: Owner, P> fmt::Debug for OfTree<O, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OfTree").field("controller", &self.controller).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,104 @@
+//! A controller at work: its queue, its workers, and what wakes them.
+
+use super::Settings;
+use crate::{
+    cache::{Change, Encoded, Header, ObjectKey},
+    environment::Environment,
+    queue::{Backoff, Priority, Queue},
+    reconcile::{CATCH_UP, Loop, Next},
+};
+use futures::FutureExt;
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+pub(crate) struct Running {
+    pub(crate) inner: Loop,
+    queue: Queue<ObjectKey>,
+    backoff: Backoff<ObjectKey>,
+    settings: Settings,
+}
+
+impl Running {
+    pub(crate) fn new(inner: Loop, settings: Settings, environment: &Environment) -> Self {
+        let dice = environment.clone();
+        let backoff = Backoff::new(settings.errors, move || dice.random());
+        Self { inner, queue: Queue::default(), backoff, settings }
+    }
+
+    /// A primary changed: worth a pass if what it wants, whether it goes, or who holds it is different.
+    pub(crate) fn on_primary(&self, change: &Change<Encoded>, listing: bool) {
+        let priority = if listing { Priority::Low } else { Priority::Normal };
+        match change {
+            Change::Added { new } => self.queue.add(new.header.key.clone(), priority),
+            Change::Updated { old, new } if is_news(&old.header, &new.header) => {
+                self.queue.add(new.header.key.clone(), priority);
+            }
+            Change::Deleted { old } => self.queue.add(old.header.key.clone(), priority),
+            Change::Updated { .. } | Change::Unchanged => {}
+        }
+    }
+
+    /// Something that an object is made of changed.
+    pub(crate) fn wake(&self, owner: ObjectKey) {
+        self.queue.add(owner, Priority::Normal);
+    }
+
+    /// Something that concerns all objects changed.
+    pub(crate) fn wake_all(&self) {
+        for key in self.inner.source.objects().store().keys() {
+            self.queue.add(key, Priority::Low);
+        }
+    }
+
+    /// Works until the queue is shut and what was begun has ended.
+    pub(crate) async fn work(self: Arc<Self>) {
+        let workers = (0..self.settings.workers).map(|_| tokio::spawn(Self::worker(self.clone())));
+        for worker in workers.collect::<Vec<_>>() {
+            if let Err(error) = worker.await {
+                tracing::error!(%error, "a worker ended early");
+            }
+        }
+    }
+
+    /// Begins no new pass.
+    pub(crate) fn stop(&self) {
+        self.queue.shutdown();
+    }
+
+    async fn worker(self: Arc<Self>) {
+        while let Some(item) = self.queue.take().await {
+            let key = item.key;
+            let pass = AssertUnwindSafe(self.inner.pass(&key)).catch_unwind();
+            let next = pass.await.unwrap_or_else(|_| {
+                tracing::error!(kind = %self.inner.source.kind(), object = %key, "the loop itself panicked in this pass");
+                Next::Failed
+            });
+            self.schedule(&key, next, item.priority);
+            self.queue.done(&key);
+        }
+    }
+
+    fn schedule(&self, key: &ObjectKey, next: Next, priority: Priority) {
+        if next != Next::Failed && next != Next::Soon {
+            self.backoff.forget(key);
+        }
+        let after = match next {
+            Next::AwaitChange => return,
+            Next::Poll => match self.settings.poll {
+                Some(period) => self.backoff.spread(period),
+                None => return,
+            },
+            Next::Requeue => self.backoff.spread(self.settings.requeue),
+            Next::Failed => self.backoff.failed(key),
+            Next::Soon => CATCH_UP,
+        };
+        self.queue.add_after(key.clone(), after, priority);
+    }
+}
+
+/// Status writes, its own above all, are no news.
+fn is_news(old: &Header, new: &Header) -> bool {
+    old.uid != new.uid
+        || old.generation != new.generation
+        || old.deleting != new.deleting
+        || old.finalizers != new.finalizers
+}

@@ -1,0 +1,160 @@
+//! What a pass can end with besides success.
+
+use std::{borrow::Cow, error::Error as StdError, fmt};
+
+/// The result of a provisioner, a build function, or any step of a pass.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A source of an unexpected error.
+pub type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// Why a pass did not end in success.
+///
+/// The variants say what happens next, not what went wrong: who returns one decides when the object is looked at again.
+/// Any `std` error becomes [`Error::Unexpected`] by `?`, except a conflict (409) of the API, which becomes
+/// [`Error::Conflict`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// Not ready yet, and nothing is wrong: the object is looked at again after the requeue interval (10 s by default)
+    /// or when something it waits for changes.
+    Yield {
+        /// One PascalCase word for the condition.
+        reason: Cow<'static, str>,
+        /// A sentence for the condition; equal state must give equal text.
+        message: String,
+    },
+    /// Somebody else wrote the same object in the meantime: looked at again at once, nothing is said in the status.
+    Conflict(BoxError),
+    /// Something failed that should not have: said in the status by a safe sentence, in full in the log, and tried again.
+    Unexpected(BoxError),
+    /// Only a change of the spec can help: parked until the generation changes.
+    UserAction {
+        /// One PascalCase word for the condition.
+        reason: Cow<'static, str>,
+        /// What the user should change.
+        message: String,
+    },
+    /// Nothing can help: parked until the operator restarts or the object changes.
+    Terminal {
+        /// One PascalCase word for the condition.
+        reason: Cow<'static, str>,
+        /// A sentence for the condition.
+        message: String,
+    },
+}
+
+impl Error {
+    /// A yield; see [`yield_because`] for the form that ends a function.
+    pub fn yielding(reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self::Yield { reason: reason.into(), message: message.into() }
+    }
+
+    /// An error that only a change of the spec can mend.
+    pub fn user_action(reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self::UserAction { reason: reason.into(), message: message.into() }
+    }
+
+    /// An error that nothing can mend.
+    pub fn terminal(reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self::Terminal { reason: reason.into(), message: message.into() }
+    }
+
+    /// An error that should not have happened.
+    pub fn unexpected(source: impl Into<BoxError>) -> Self {
+        Self::Unexpected(source.into())
+    }
+
+    /// Which of several outcomes speaks for all: the lowest. Terminal, user action, unexpected, conflict, yield.
+    pub(crate) fn rank(&self) -> u8 {
+        match self {
+            Self::Terminal { .. } => 0,
+            Self::UserAction { .. } => 1,
+            Self::Unexpected(_) => 2,
+            Self::Conflict(_) => 3,
+            Self::Yield { .. } => 4,
+        }
+    }
+}
+
+/// Ends a function with a yield: the work is not done and is taken up again later.
+///
+/// # Errors
+/// Always [`Error::Yield`].
+pub fn yield_because<T>(reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Result<T> {
+    Err(Error::yielding(reason, message))
+}
+
+// No `std::error::Error` for `Error` itself: that is what lets every other error become one by `?`.
+impl<E: StdError + Send + Sync + 'static> From<E> for Error {
+    fn from(source: E) -> Self {
+        let any: &(dyn StdError + 'static) = &source;
+        let conflict = match any.downcast_ref::<kube::Error>() {
+            Some(kube::Error::Api(status)) => status.code == 409 && status.reason == "Conflict",
+            _ => any.downcast_ref::<crate::client::CallError>().is_some_and(crate::client::CallError::is_conflict),
+        };
+        if conflict { Self::Conflict(Box::new(source)) } else { Self::Unexpected(Box::new(source)) }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Yield { reason, message }
+            | Self::UserAction { reason, message }
+            | Self::Terminal { reason, message } => write!(f, "{reason}: {message}"),
+            Self::Conflict(source) | Self::Unexpected(source) => write!(f, "{}", Chain(source.as_ref())),
+        }
+    }
+}
+
+/// An error with its causes on one line.
+pub(crate) struct Chain<'a>(pub(crate) &'a (dyn StdError + 'static));
+
+impl fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said = self.0.to_string();
+        f.write_str(&said)?;
+        let mut next = self.0.source();
+        while let Some(cause) = next {
+            let text = cause.to_string();
+            // Many crates repeat the cause in their own text; saying it twice helps nobody.
+            if !said.contains(&text) {
+                write!(f, ": {text}")?;
+            }
+            said = text;
+            next = cause.source();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn api(code: u16, reason: &str) -> kube::Error {
+        let status = serde_json::from_value(serde_json::json!({"code": code, "reason": reason, "message": "m"}));
+        kube::Error::Api(Box::new(status.unwrap_or_default()))
+    }
+
+    #[test]
+    fn a_conflict_of_the_api_is_an_outcome_of_its_own() {
+        assert!(matches!(Error::from(api(409, "Conflict")), Error::Conflict(_)));
+    }
+
+    #[test]
+    fn already_exists_is_not_a_conflict() {
+        assert!(matches!(Error::from(api(409, "AlreadyExists")), Error::Unexpected(_)));
+    }
+
+    #[test]
+    fn a_chain_says_each_cause_once() {
+        let inner = std::io::Error::other("disk full");
+        #[derive(Debug, thiserror::Error)]
+        #[error("failed to write")]
+        struct Outer(#[source] std::io::Error);
+        let error = Error::from(Outer(inner));
+        assert_eq!(error.to_string(), "failed to write: disk full");
+    }
+}

@@ -1,0 +1,183 @@
+//! Events about objects, as `events.k8s.io/v1` has them.
+//!
+//! A recorder never makes a pass wait: it hands the event to one task, which writes it. A repeat within six minutes
+//! becomes a count on the first one (the `series` of the API) instead of another object. What can't be written is lost,
+//! and said in the log: events are hints, not state.
+
+use crate::{
+    cache::{ObjectKey, Uid},
+    client::{Client, Target},
+    environment::Environment,
+    kind::Kind,
+};
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use kube::api::Patch;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use tokio::sync::mpsc;
+
+/// Whether an event tells of something wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventType {
+    /// All is well.
+    Normal,
+    /// Somebody should look.
+    Warning,
+}
+
+impl EventType {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "Normal",
+            Self::Warning => "Warning",
+        }
+    }
+}
+
+/// The object that an event is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Regarding {
+    pub(crate) kind: Kind,
+    pub(crate) key: ObjectKey,
+    pub(crate) uid: Uid,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Event {
+    regarding: Regarding,
+    type_: EventType,
+    reason: String,
+    action: &'static str,
+    note: String,
+}
+
+/// Takes events; a clone goes to every controller that has them on.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorder(Option<mpsc::Sender<Event>>);
+
+/// Waiting events beyond this number are dropped: an operator that fails everywhere at once has a log.
+const WAITING: usize = 1_000;
+/// The API server joins a series for as long; client-go has the same figure.
+const SERIES: SignedDuration = SignedDuration::from_mins(6);
+/// The API's limit for a note.
+const NOTE: usize = 1_024;
+
+impl Recorder {
+    /// A recorder that records nothing.
+    pub(crate) fn off() -> Self {
+        Self(None)
+    }
+
+    /// A recorder, and the work that writes its events until all recorders are gone.
+    pub(crate) fn new(
+        client: Client,
+        environment: Environment,
+        operator: &str,
+    ) -> (Self, impl Future<Output = ()> + Send + 'static) {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let instance = std::env::var("POD_NAME").unwrap_or_else(|_| operator.to_owned());
+        let writer = Writer { client, environment, operator: operator.to_owned(), instance, series: HashMap::new() };
+        (Self(Some(sender)), writer.write_all(receiver))
+    }
+
+    pub(crate) fn normal(&self, regarding: &Regarding, reason: &str, action: &'static str, note: &str) {
+        self.record(regarding, EventType::Normal, reason, action, note);
+    }
+
+    pub(crate) fn record(
+        &self,
+        regarding: &Regarding,
+        type_: EventType,
+        reason: &str,
+        action: &'static str,
+        note: &str,
+    ) {
+        let Some(sender) = &self.0 else { return };
+        let note = note.char_indices().take_while(|(at, c)| at + c.len_utf8() <= NOTE).map(|(_, c)| c).collect();
+        let event = Event { regarding: regarding.clone(), type_, reason: reason.to_owned(), action, note };
+        if sender.try_send(event).is_err() {
+            tracing::warn!(kind = %regarding.kind, object = %regarding.key, reason, "event dropped: too many are waiting");
+        }
+    }
+}
+
+struct Writer {
+    client: Client,
+    environment: Environment,
+    operator: String,
+    instance: String,
+    series: HashMap<Event, Series>,
+}
+
+struct Series {
+    name: String,
+    count: i32,
+    last: Timestamp,
+}
+
+fn kind() -> Kind {
+    Kind {
+        group: "events.k8s.io".into(),
+        version: "v1".into(),
+        kind: "Event".into(),
+        plural: "events".into(),
+        namespaced: true,
+    }
+}
+
+impl Writer {
+    async fn write_all(mut self, mut events: mpsc::Receiver<Event>) {
+        while let Some(event) = events.recv().await {
+            let (kind, object) = (event.regarding.kind.clone(), event.regarding.key.clone());
+            if let Err(error) = self.write(event).await {
+                let error = crate::error::Error::from(error);
+                tracing::warn!(kind = %kind, %object, %error, "event not recorded");
+            }
+        }
+    }
+
+    async fn write(&mut self, event: Event) -> Result<(), crate::client::CallError> {
+        let now = self.environment.now();
+        self.series.retain(|_, series| now.duration_since(series.last) < SERIES);
+        let namespace = event.regarding.key.namespace().unwrap_or("default").to_owned();
+        let kind = kind();
+        if let Some(series) = self.series.get_mut(&event) {
+            (series.count, series.last) = (series.count.saturating_add(1), now);
+            let target = Target { kind: &kind, namespace: Some(&namespace), name: &series.name };
+            let patch = json!({"series": {"count": series.count, "lastObservedTime": micro(now)}});
+            match self.client.patch(target, &Patch::Merge(&patch), &self.operator).await {
+                Err(error) if error.is_not_found() => drop(self.series.remove(&event)),
+                other => return other.map(drop),
+            }
+        }
+        let name = format!("{}.{:016x}", clipped(event.regarding.key.name()), self.environment.random());
+        let target = Target { kind: &kind, namespace: Some(&namespace), name: &name };
+        self.client.create(target, &self.body(&event, &namespace, &name, now), &self.operator).await?;
+        self.series.insert(event, Series { name, count: 1, last: now });
+        Ok(())
+    }
+
+    fn body(&self, event: &Event, namespace: &str, name: &str, now: Timestamp) -> Value {
+        let Regarding { kind, key, uid } = &event.regarding;
+        json!({
+            "apiVersion": "events.k8s.io/v1", "kind": "Event",
+            "metadata": {"name": name, "namespace": namespace},
+            "eventTime": micro(now),
+            "reportingController": self.operator, "reportingInstance": self.instance,
+            "type": event.type_.as_str(), "reason": event.reason, "action": event.action, "note": event.note,
+            "regarding": {
+                "apiVersion": kind.api_version(), "kind": kind.kind, "name": key.name(),
+                "namespace": key.namespace(), "uid": uid.to_string(),
+            },
+        })
+    }
+}
+
+/// The name of an event is the object's with a suffix, within the limit of names.
+fn clipped(name: &str) -> &str {
+    name.get(..230).unwrap_or(name)
+}
+
+fn micro(now: Timestamp) -> String {
+    format!("{now:.6}")
+}

@@ -1,0 +1,86 @@
+//! Kubernetes operators, generated from annotated structs.
+//!
+//! A resource says what it *is* (`#[derive(Managed)]`) and what it is *made of* (`#[derive(Provisioner)]`); its definition, its
+//! controller, the watches, finalizers, role and manifests follow. Start with [`prelude`], and with [`Operator`] for what
+//! runs.
+
+#[cfg(panic = "abort")]
+compile_error!("opgen contains the panics of provisioners; remove `panic = \"abort\"` from the profile");
+
+pub mod access;
+pub mod cache;
+mod client;
+pub mod condition;
+mod context;
+mod controller;
+mod environment;
+mod error;
+mod event;
+mod kind;
+mod managed;
+mod manager;
+pub mod manifest;
+mod pass;
+mod provisioner;
+pub mod queue;
+mod readiness;
+mod reconcile;
+pub mod source;
+mod watch;
+
+pub use client::{CallError, MissingRule};
+pub use condition::Status;
+pub use context::{Calls, Cause, Context, Draft, Path, Teardown};
+pub use controller::{
+    Controller, REQUEUE, Settings,
+    factory::{Factory, Runs},
+};
+pub use environment::Environment;
+pub use error::{BoxError, Error, Result, yield_because};
+pub use event::EventType;
+pub use kind::{Kind, Typed};
+pub use managed::{For, Managed, Owner};
+pub use manager::{
+    operator::{Operator, ProjectError},
+    run::{RunError, RunOptions},
+};
+pub use opgen_macros::{Managed, Provisioner, operator};
+pub use provisioner::{
+    Provision, Provisioner,
+    built::{Builds, Objects},
+    shape::{Access, Edge, Node, Shape, Verb},
+};
+pub use readiness::{Readiness, readiness};
+pub use watch::{Health, WatchState};
+
+/// What a project of an operator names all the time.
+pub mod prelude {
+    pub use crate::{
+        Context, Draft, Error, EventType, For, Managed, Operator, Provision, Provisioner, Result, Status, Teardown,
+        operator, yield_because,
+    };
+}
+
+/// What expansions name; nothing for people.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::{
+        context::Draft,
+        kind::kind_of,
+        manager::command::main,
+        provisioner::{
+            built::wanted,
+            group::{apply, boxed, concurrently, down, edge, guarded, remove, resource_edge, up},
+        },
+    };
+    pub use k8s_openapi::{
+        apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+        apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    };
+    pub use kube::CustomResourceExt;
+
+    /// What a build function is handed.
+    pub fn draft<'a, O: crate::Owner, P>(cx: &crate::Context<'a, O, P>) -> Draft<'a, O> {
+        Draft { owner: cx.object(), options: cx.options() }
+    }
+}

@@ -1,0 +1,132 @@
+//! The watches of what primaries are made of: one a kind, shared by all controllers of the operator.
+
+use crate::{
+    cache::{Change, Header, ObjectKey},
+    client::Client,
+    error::Result,
+    kind::Kind,
+    provisioner::{
+        child::{Child, header_of},
+        desired::{MANAGED_BY, OWNER},
+    },
+    source::kubernetes::feed::{self, Scope, Sink},
+    watch::Watched,
+};
+use std::sync::Arc;
+
+/// Whom a change of a child is told to: the owner's kind and key.
+pub(crate) type OnOwner<'a> = &'a (dyn Fn(&OwnerRef) + Send + Sync);
+
+/// An owner, as its child names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnerRef {
+    /// `<kind>.<group>` of an owner reference, or `<plural>.<group>` of a mark.
+    group: String,
+    name: String,
+    key: ObjectKey,
+}
+
+impl OwnerRef {
+    /// The owner's key, if it is of this kind.
+    pub(crate) fn key_of(&self, kind: &Kind) -> Option<ObjectKey> {
+        let is_of = self.group == kind.group && (self.name == kind.kind || self.name == kind.plural);
+        // An owner reference has no namespace: the owner is where its child is, or in none.
+        let key = || if kind.namespaced { self.key.clone() } else { ObjectKey::cluster(self.key.name()) };
+        is_of.then(key)
+    }
+
+    fn all(header: &Header) -> Vec<Self> {
+        let mut owners: Vec<_> = header.owners.iter().filter(|owner| owner.controller).map(|owner| {
+            let group = owner.api_version().split_once('/').map_or("", |(group, _)| group);
+            let key = ObjectKey::new(header.key.namespace(), owner.name());
+            Self { group: group.to_owned(), name: owner.kind().to_owned(), key }
+        })
+        .collect();
+        if let Some(mark) = header.annotations.get(OWNER) {
+            owners.extend(Self::marked(mark));
+        }
+        owners
+    }
+
+    fn marked(mark: &str) -> Option<Self> {
+        let mut parts = mark.splitn(4, '/');
+        let (full_name, namespace, name) = (parts.next()?, parts.next()?, parts.next()?);
+        let (plural, group) = full_name.split_once('.')?;
+        let key = ObjectKey::new(Some(namespace), name);
+        Some(Self { group: group.to_owned(), name: plural.to_owned(), key })
+    }
+}
+
+/// Fills the store of one kind of children, for ever.
+pub(crate) async fn follow(
+    client: &Client,
+    children: &Watched<Child>,
+    operator: &str,
+    namespace: Option<&str>,
+    on_owner: OnOwner<'_>,
+) {
+    let labels = format!("{MANAGED_BY}={operator}");
+    let scope = Scope { namespace, labels: Some(&labels) };
+    let sink = Children { children, operator, on_owner };
+    feed::follow(client, &children.kind, scope, &sink, &children.health).await;
+}
+
+struct Children<'a> {
+    children: &'a Watched<Child>,
+    operator: &'a str,
+    on_owner: OnOwner<'a>,
+}
+
+impl Children<'_> {
+    fn tell(&self, change: &Change<Child>) {
+        let header = match change {
+            Change::Updated { old, new }
+                if old.value.is_as(&new.value)
+                    && old.header.uid == new.header.uid
+                    && old.header.deleting == new.header.deleting =>
+            {
+                return;
+            }
+            Change::Added { new } | Change::Updated { new, .. } => &new.header,
+            Change::Deleted { old } => &old.header,
+            Change::Unchanged => return,
+        };
+        OwnerRef::all(header).iter().for_each(self.on_owner);
+    }
+}
+
+impl Sink for Children<'_> {
+    fn begin(&self) {
+        self.children.store.begin_replace();
+    }
+
+    fn apply(&self, json: &[u8], _listing: bool) {
+        let kind = &self.children.kind;
+        let take_in = || -> Result<Change<Child>> {
+            let header = header_of(json)?;
+            let child = Child::project(kind, self.operator, &header, json)?;
+            Ok(self.children.store.apply(header, || child))
+        };
+        match take_in() {
+            Ok(change) => self.tell(&change),
+            Err(error) => tracing::error!(%kind, %error, "a child could not be read"),
+        }
+    }
+
+    fn delete(&self, json: &[u8]) {
+        if let Ok(header) = header_of(json) {
+            self.tell(&self.children.store.delete(&header));
+        }
+    }
+
+    fn finish(&self) {
+        for old in self.children.store.finish_replace() {
+            self.tell(&Change::Deleted { old });
+        }
+    }
+}
+
+/// A store for each kind of the resource nodes of these trees.
+pub(crate) fn stores(kinds: impl Iterator<Item = Kind>) -> std::collections::BTreeMap<Kind, Arc<Watched<Child>>> {
+    kinds.map(|kind| (kind.clone(), Arc::new(Watched::new(kind)))).collect()
+}

@@ -1,0 +1,139 @@
+//! The command line of an operator's binary.
+
+use super::{
+    doors::{failed, through},
+    operator::Operator,
+    run::{RunError, RunOptions},
+    uninstall::UninstallArgs,
+};
+use crate::manifest::{DoorArgs, mermaid, tree};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use std::{io::Write, net::SocketAddr, process::ExitCode};
+use tracing_subscriber::EnvFilter;
+
+#[derive(Debug, Parser)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Run the controllers (the default)
+    Run(RunArgs),
+    /// Print, write or compare the manifests
+    Manifests(DoorArgs),
+    /// Show what each kind is made of, and what that needs
+    Tree(TreeArgs),
+    /// Take the operator out of the cluster, leaving nothing of it behind
+    Uninstall(UninstallArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct RunArgs {
+    /// Watch this namespace only
+    #[arg(long, env = "WATCH_NAMESPACE")]
+    namespace: Option<String>,
+    /// Where /healthz and /readyz are served; `0` serves them nowhere
+    #[arg(long, env = "PROBE_ADDRESS", default_value = "0.0.0.0:8081")]
+    probe_address: String,
+    /// What is logged, by module and level
+    #[arg(long, env = "RUST_LOG", default_value = "info")]
+    log: String,
+    /// How it is logged
+    #[arg(long, env = "LOG_FORMAT", value_enum, default_value_t)]
+    log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum LogFormat {
+    /// A line for people
+    #[default]
+    Text,
+    /// A JSON object a line
+    Json,
+}
+
+#[derive(Debug, clap::Args)]
+struct TreeArgs {
+    /// Print a mermaid diagram
+    #[arg(long)]
+    mermaid: bool,
+}
+
+/// The `main` of an operator's binary.
+pub fn main(operator: Operator) -> ExitCode {
+    let command = Cli::command().name(operator.name.clone()).version(operator.version.clone());
+    let command = command.about(format!("The {} operator", operator.name));
+    let matches = command.get_matches();
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
+    match cli.verb.unwrap_or(Verb::Run(cli.run)) {
+        Verb::Run(args) => run(&operator, &args),
+        Verb::Manifests(door) => through(&operator, &door),
+        Verb::Tree(args) => show_tree(&operator, &args),
+        Verb::Uninstall(args) => with_runtime(async { args.run(&operator).await }),
+    }
+}
+
+fn run(operator: &Operator, args: &RunArgs) -> ExitCode {
+    let probes = match args.probe_address.as_str() {
+        "" | "0" => None,
+        address => match address.parse::<SocketAddr>() {
+            Ok(address) => Some(address),
+            Err(error) => return failed(&error, Some("give an address such as 0.0.0.0:8081, or 0 for none")),
+        },
+    };
+    let filter = match EnvFilter::try_new(&args.log) {
+        Ok(filter) => filter,
+        Err(error) => return failed(&error, Some("give a level, or `module=level,...`")),
+    };
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match args.log_format {
+        LogFormat::Json => log.json().init(),
+        LogFormat::Text => log.init(),
+    }
+    let options = RunOptions { namespace: args.namespace.clone(), probes };
+    with_runtime(async {
+        match operator.run(options).await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&error, hint(&error)),
+        }
+    })
+}
+
+fn hint(error: &RunError) -> Option<&'static str> {
+    match error {
+        RunError::Config(_) => Some("set KUBECONFIG, or run in a cluster with a service account"),
+        RunError::Probes { .. } => Some("choose another `--probe-address`, or 0 for none"),
+        _ => None,
+    }
+}
+
+fn with_runtime(work: impl Future<Output = ExitCode>) -> ExitCode {
+    match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => {
+            let code = runtime.block_on(work);
+            // What is still running was given its time.
+            runtime.shutdown_background();
+            code
+        }
+        Err(error) => failed(&error, None),
+    }
+}
+
+fn show_tree(operator: &Operator, args: &TreeArgs) -> ExitCode {
+    let project = match operator.project() {
+        Ok(project) => project,
+        Err(error) => return failed(&error, None),
+    };
+    let text = if args.mermaid { mermaid(&project) } else { tree(&project) };
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(&error, None),
+    }
+}

@@ -1,0 +1,10 @@
+//! The process: several controllers, what they share, and how it starts and ends.
+
+pub(crate) mod children;
+pub(crate) mod command;
+pub(crate) mod doors;
+pub(crate) mod operator;
+pub(crate) mod probes;
+pub(crate) mod run;
+pub(crate) mod signals;
+pub(crate) mod uninstall;

@@ -1,0 +1,178 @@
+//! An operator, as a value.
+
+use crate::{
+    controller::{
+        Controller,
+        factory::{Factory, OfTree},
+    },
+    environment::Environment,
+    managed::Owner,
+    manifest::{Controlled, Project},
+    provisioner::Provision,
+};
+use std::{marker::PhantomData, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+/// What a binary runs, and what its manifests are made of: the kinds it controls, each with its tree.
+///
+/// A library exports one from a function; `operator!` makes a binary of it. The role holds what these trees need, and not
+/// what happens to be linked in.
+#[derive(Clone, Debug)]
+pub struct Operator {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) namespace: Option<String>,
+    pub(crate) image: Option<String>,
+    pub(crate) namespaced: bool,
+    pub(crate) shutdown: Duration,
+    pub(crate) environment: Environment,
+    pub(crate) factories: Vec<Arc<dyn Factory>>,
+}
+
+/// How long work in flight may take to end after a signal (frameworks M6).
+const SHUTDOWN: Duration = Duration::from_secs(30);
+
+impl Operator {
+    /// An operator without controllers. The name is a DNS label; it is the field manager, the value of the label that finds
+    /// children, and the second part of finalizers: a new name is a new operator.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            version: "0.0.0".to_owned(),
+            namespace: None,
+            image: None,
+            namespaced: false,
+            shutdown: SHUTDOWN,
+            environment: Environment::system(),
+            factories: Vec::new(),
+        }
+    }
+
+    /// The version, for labels, the image's tag and `--version`. Default: `0.0.0`.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// The namespace that the manifests put the operator into. Default: `<name>-system`.
+    #[must_use]
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    /// The image that the manifests run; the version is its tag unless it has one. Default: the operator's name.
+    #[must_use]
+    pub fn image(mut self, image: impl Into<String>) -> Self {
+        self.image = Some(image.into());
+        self
+    }
+
+    /// Watches its own namespace only; the manifests then have a `Role` instead of a `ClusterRole`. Default: all namespaces.
+    #[must_use]
+    pub fn namespaced(mut self) -> Self {
+        self.namespaced = true;
+        self
+    }
+
+    /// How long work in flight may take to end after a signal. Default: 30 s.
+    #[must_use]
+    pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
+        self.shutdown = timeout;
+        self
+    }
+
+    /// Another clock and other dice, for tests.
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environment = environment;
+        self
+    }
+
+    /// Controls the objects of a kind by a tree.
+    #[must_use]
+    pub fn controls<O, P>(self) -> Self
+    where
+        O: Owner<Options: Default>,
+        P: Provision<O>,
+    {
+        self.controls_with::<O, P>(|controller| controller)
+    }
+
+    /// Controls the objects of a kind by a tree, with options.
+    #[must_use]
+    pub fn controls_with<O, P>(self, options: impl FnOnce(Controller<O>) -> Controller<O>) -> Self
+    where
+        O: Owner<Options: Default>,
+        P: Provision<O>,
+    {
+        let (operator, controller) = (self.name.clone(), options(Controller::default()));
+        self.controls_by(OfTree::<O, P> { operator, controller, tree: PhantomData })
+    }
+
+    /// Controls the objects of a kind by a factory of your own.
+    #[must_use]
+    pub fn controls_by(mut self, factory: impl Factory) -> Self {
+        self.factories.push(Arc::new(factory));
+        self
+    }
+
+    /// What the manifests are made of.
+    ///
+    /// # Errors
+    /// If the schema of a kind has a shape that `kube` can't derive a definition for.
+    pub fn project(&self) -> Result<Project, ProjectError> {
+        let controllers = self.factories.iter().map(|factory| controlled(factory.as_ref())).collect::<Result<_, _>>()?;
+        Ok(Project {
+            name: self.name.clone(),
+            namespace: self.home(),
+            version: self.version.clone(),
+            image: self.image.clone().unwrap_or_else(|| self.name.clone()),
+            namespaced: self.namespaced,
+            controllers,
+        })
+    }
+
+    pub(crate) fn home(&self) -> String {
+        self.namespace.clone().unwrap_or_else(|| format!("{}-system", self.name))
+    }
+}
+
+/// Why an operator has no manifests.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    /// `kube` panics on some enum shapes.
+    #[error("failed to derive the definition of {kind}: {message}")]
+    Underivable {
+        /// The kind.
+        kind: String,
+        /// What the panic said.
+        message: String,
+    },
+    /// The definition is no JSON.
+    #[error("failed to write the definition of {kind} as JSON")]
+    Json {
+        /// The kind.
+        kind: String,
+        /// What is wrong.
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+fn controlled(factory: &dyn Factory) -> Result<Controlled, ProjectError> {
+    let kind = factory.kind();
+    let crd = std::panic::catch_unwind(AssertUnwindSafe(|| factory.crd())).map_err(|payload| {
+        let message = crate::provisioner::group::Panicked::from(payload).to_string();
+        ProjectError::Underivable { kind: kind.to_string(), message }
+    })?;
+    let json = |source| ProjectError::Json { kind: kind.to_string(), source };
+    Ok(Controlled {
+        crd: serde_json::to_value(crd).map_err(json)?,
+        finalizer: factory.finalizer(),
+        events: factory.settings().events,
+        shape: factory.shape(),
+        sample: factory.settings().sample.clone(),
+        kind,
+    })
+}

@@ -1,0 +1,110 @@
+//! What CEL rules may cost, estimated as the API server does before it accepts a definition.
+//!
+//! The server multiplies what one evaluation costs at worst by how often the schema may occur in an object, and takes
+//! what has no bound to be as long as a request may be. This estimate follows the same model without types, so it is
+//! near the server's, not equal: it warns, and the server decides.
+
+mod expression;
+mod size;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::super::finding::Findings;
+use super::schema::{children, list, text};
+
+/// What one rule may cost.
+const RULE_LIMIT: f64 = 10_000_000.0;
+/// What all rules of a schema may cost together.
+const SCHEMA_LIMIT: f64 = 100_000_000.0;
+
+/// Warns about rules that the API server may find too dear, and says which bounds are missing.
+pub(crate) fn check(schema: &Value, found: &mut Findings) {
+    let mut total = Total::default();
+    node(schema, "", &Occurrence::once(), &mut total, found);
+    if total.cost > SCHEMA_LIMIT {
+        let share = total.cost / SCHEMA_LIMIT;
+        found.warning("", format!("all CEL rules together may cost {share:.1} times what the API server allows"), total.fix());
+    }
+}
+
+#[derive(Default)]
+struct Total {
+    cost: f64,
+    unbounded: BTreeSet<(String, &'static str)>,
+}
+
+impl Total {
+    fn fix(&self) -> String {
+        fix(&self.unbounded)
+    }
+}
+
+/// How often a schema may occur in one object.
+#[derive(Clone)]
+struct Occurrence {
+    /// The product of the bounds of all lists and maps around; `None` as soon as one has no bound.
+    bounded: Option<f64>,
+    unbounded: BTreeSet<(String, &'static str)>,
+}
+
+impl Occurrence {
+    fn once() -> Self {
+        Self { bounded: Some(1.0), unbounded: BTreeSet::new() }
+    }
+
+    /// Within the items of a list or the values of a map.
+    fn within(&self, schema: &Value, path: &str) -> Self {
+        let mut inner = self.clone();
+        let bound = size::bound(schema);
+        match bound.limit {
+            Some(limit) => inner.bounded = inner.bounded.map(|times| times * limit),
+            None => {
+                inner.bounded = None;
+                inner.unbounded.extend(bound.missing.map(|missing| (path.to_owned(), missing)));
+            }
+        }
+        inner
+    }
+
+    fn times(&self, schema: &Value) -> f64 {
+        self.bounded.unwrap_or_else(|| size::most_in_a_request(schema))
+    }
+}
+
+fn node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut Total, found: &mut Findings) {
+    for rule in list(schema, "x-kubernetes-validations") {
+        for expression in [text(rule, "rule"), text(rule, "messageExpression")] {
+            let Some(estimate) = expression::estimate(expression, schema, path) else { continue };
+            let cost = estimate.cost * occurrence.times(schema);
+            let unbounded: BTreeSet<_> = estimate.unbounded.union(&occurrence.unbounded).cloned().collect();
+            if cost > RULE_LIMIT {
+                let share = cost / RULE_LIMIT;
+                let shown: String = expression.split_whitespace().collect::<Vec<_>>().join(" ");
+                found.warning(path, format!("the rule `{shown}` may cost {share:.1} times what the API server allows"), fix(&unbounded));
+            }
+            total.cost += cost;
+            total.unbounded.extend(unbounded);
+        }
+    }
+    for (at, child) in children(schema, path) {
+        let field = schema["properties"].is_object() && !at.ends_with("[*]");
+        if field {
+            node(child, &at, occurrence, total, found);
+        } else {
+            node(child, &at, &occurrence.within(schema, path), total, found);
+        }
+    }
+}
+
+fn fix(unbounded: &BTreeSet<(String, &'static str)>) -> String {
+    if unbounded.is_empty() {
+        return "lower the bounds of what it goes through, or make it simpler".to_owned();
+    }
+    let bounds: Vec<_> = unbounded.iter().map(|(path, keyword)| format!("`{keyword}` to `{path}`")).collect();
+    format!("add {}; `#[schemars(length(max = ...))]` does it for texts and lists", bounds.join(", "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! The words of CEL.
+
+/// One word of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token {
+    Name(String),
+    /// A text of so many bytes.
+    Text(f64),
+    Number,
+    Sign(&'static str),
+}
+
+const SIGNS: [&str; 27] = [
+    "&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "?", ":", ".", ",", "(", ")", "[", "]", "{", "}", "+", "-", "*", "/", "%", "=",
+    "|", "&",
+];
+
+/// The words of `expression`; `None` if something in it is no CEL.
+pub(super) fn tokens(expression: &str) -> Option<Vec<Token>> {
+    let mut tokens = Vec::new();
+    let mut rest = expression.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let length = if let Some(comment) = rest.strip_prefix("//") {
+            2 + comment.find('\n').unwrap_or(comment.len())
+        } else if let Some((length, size)) = text(rest) {
+            tokens.push(Token::Text(size));
+            length
+        } else if first.is_ascii_digit() {
+            tokens.push(Token::Number);
+            number(rest)
+        } else if first.is_ascii_alphabetic() || first == '_' {
+            let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+            tokens.push(match &rest[..length] {
+                "true" | "false" | "null" => Token::Number,
+                name => Token::Name(name.to_owned()),
+            });
+            length
+        } else if let Some(name) = rest.strip_prefix('`') {
+            let length = name.find('`')?;
+            tokens.push(Token::Name(name[..length].to_owned()));
+            length + 2
+        } else {
+            let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign))?;
+            tokens.push(Token::Sign(sign));
+            sign.len()
+        };
+        rest = rest[length..].trim_start();
+    }
+    Some(tokens)
+}
+
+/// A number ends where a letter, digit or point does not follow; a point only with a digit behind it.
+fn number(rest: &str) -> usize {
+    let mut end = 0;
+    let bytes = rest.as_bytes();
+    while end < bytes.len() {
+        let point = bytes[end] == b'.' && bytes.get(end + 1).is_some_and(u8::is_ascii_digit);
+        let exponent = matches!(bytes[end], b'+' | b'-') && end > 0 && matches!(bytes[end - 1], b'e' | b'E');
+        if !(bytes[end].is_ascii_alphanumeric() || point || exponent && !rest.starts_with("0x")) {
+            break;
+        }
+        end += 1;
+    }
+    end
+}
+
+/// The length of the literal at the start, and of the text in it.
+fn text(rest: &str) -> Option<(usize, f64)> {
+    let prefix = rest.find(['"', '\'']).filter(|end| rest[..*end].chars().all(|c| "rRbB".contains(c)) && *end < 3)?;
+    let raw = rest[..prefix].contains(['r', 'R']);
+    let body = &rest[prefix..];
+    let single = &body[..1];
+    let triple = single.repeat(3);
+    let quote = if body.starts_with(&triple) { triple.as_str() } else { single };
+    let mut end = quote.len();
+    while !body.get(end..)?.starts_with(quote) {
+        let next = body[end..].chars().next()?;
+        end += next.len_utf8();
+        if next == '\\' && !raw {
+            end += body[end..].chars().next()?.len_utf8();
+        }
+    }
+    #[allow(clippy::cast_precision_loss)]
+    let size = (end - quote.len()) as f64;
+    Some((prefix + end + quote.len(), size))
+}

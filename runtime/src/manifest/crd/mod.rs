@@ -1,0 +1,78 @@
+//! Definitions of the custom kinds: mended, merged by kind, linted.
+
+mod contract;
+mod cost;
+mod mend;
+mod schema;
+mod size;
+mod structural;
+pub(crate) mod value;
+mod version;
+
+use serde_json::Value;
+
+use super::finding::{Finding, Findings};
+use super::project::Project;
+pub(crate) use schema::{flag, list, text};
+
+/// The definition of one kind with all its versions.
+#[derive(Clone, Debug)]
+pub(crate) struct Definition {
+    pub(crate) group: String,
+    pub(crate) plural: String,
+    pub(crate) kind: String,
+    pub(crate) value: Value,
+}
+
+impl Definition {
+    /// `<plural>.<group>`.
+    pub(crate) fn name(&self) -> String {
+        format!("{}.{}", self.plural, self.group)
+    }
+
+    /// The file below the output folder.
+    pub(crate) fn path(&self) -> String {
+        format!("crds/{}_{}.yaml", self.group, self.plural)
+    }
+
+    /// The schema of `version`.
+    pub(crate) fn schema(&self, version: &str) -> Option<&Value> {
+        let versions = self.value["spec"]["versions"].as_array()?;
+        versions.iter().find(|entry| entry["name"] == version).map(|entry| &entry["schema"]["openAPIV3Schema"])
+    }
+}
+
+/// The definitions of the project's kinds, sorted by group and plural.
+pub(crate) fn definitions(project: &Project, found: &mut Vec<Finding>) -> Vec<Definition> {
+    let mut definitions = version::grouped(project, found);
+    for definition in &mut definitions {
+        label(definition, &project.labels());
+        lint(definition, found);
+    }
+    definitions
+}
+
+fn lint(definition: &mut Definition, found: &mut Vec<Finding>) {
+    let kind = definition.kind.clone();
+    for version in definition.value["spec"]["versions"].as_array_mut().into_iter().flatten() {
+        let mut findings = Findings::of(format!("{kind} {}", text(version, "name")));
+        let schema = &mut version["schema"]["openAPIV3Schema"];
+        mend::mend(schema, "", &mut findings);
+        structural::check(schema, &mut findings);
+        cost::check(schema, &mut findings);
+        contract::check(version, &mut findings);
+        found.extend(findings.into_vec());
+    }
+    let mut findings = Findings::of(kind);
+    size::check(&definition.value, &mut findings);
+    found.extend(findings.into_vec());
+}
+
+fn label(definition: &mut Definition, labels: &Value) {
+    let metadata = &mut definition.value["metadata"];
+    for (key, value) in labels.as_object().into_iter().flatten() {
+        if metadata["labels"][key].is_null() {
+            metadata["labels"][key] = value.clone();
+        }
+    }
+}

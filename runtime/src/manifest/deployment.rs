@@ -1,0 +1,104 @@
+//! The operator's process in the cluster: its namespace and its Deployment.
+
+use serde_json::{Value, json};
+
+use super::project::Project;
+
+/// The port of the probes `/healthz` and `/readyz`.
+pub const HEALTH_PORT: u16 = 8081;
+
+// Longer than the operator takes to end the passes in flight.
+const GRACE_SECONDS: u32 = 45;
+
+/// The Namespace, except where it is one of the cluster's own, and the Deployment.
+pub(crate) fn documents(project: &Project) -> Vec<Value> {
+    namespace(project).into_iter().chain([deployment(project)]).collect()
+}
+
+/// The namespace, closed to Pods that ask for more than the restricted profile; `None` for `default` and `kube-…`.
+pub(crate) fn namespace(project: &Project) -> Option<Value> {
+    if project.namespace == "default" || project.namespace.starts_with("kube-") {
+        return None;
+    }
+    let mut labels = project.labels();
+    labels["pod-security.kubernetes.io/enforce"] = json!("restricted");
+    Some(json!({
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"labels": labels, "name": project.namespace},
+    }))
+}
+
+pub(crate) fn deployment(project: &Project) -> Value {
+    let mut labels = project.labels();
+    labels["app.kubernetes.io/component"] = json!("operator");
+    labels["app.kubernetes.io/version"] = json!(label_value(&project.version));
+    // A selector can't be changed later, so the version is not part of it.
+    let selector = json!({"app.kubernetes.io/component": "operator", "app.kubernetes.io/name": project.name});
+    json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"labels": labels, "name": project.name, "namespace": project.namespace},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": selector},
+            // Never two at once: nothing elects a leader.
+            "strategy": {"type": "Recreate"},
+            "template": {"metadata": {"labels": labels}, "spec": pod(project)},
+        },
+    })
+}
+
+fn pod(project: &Project) -> Value {
+    json!({
+        "containers": [container(project)],
+        "enableServiceLinks": false,
+        "securityContext": {"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}},
+        "serviceAccountName": project.name,
+        "terminationGracePeriodSeconds": GRACE_SECONDS,
+    })
+}
+
+fn container(project: &Project) -> Value {
+    let mut args = vec!["run"];
+    if project.namespaced {
+        args.push("--namespace=$(POD_NAMESPACE)");
+    }
+    json!({
+        "args": args,
+        "env": [from_field("POD_NAME", "metadata.name"), from_field("POD_NAMESPACE", "metadata.namespace")],
+        "image": project.tagged_image(),
+        "livenessProbe": {"httpGet": {"path": "/healthz", "port": "health"}, "initialDelaySeconds": 10, "periodSeconds": 20},
+        "name": "operator",
+        "ports": [{"containerPort": HEALTH_PORT, "name": "health", "protocol": "TCP"}],
+        "readinessProbe": {"httpGet": {"path": "/readyz", "port": "health"}, "periodSeconds": 5},
+        "resources": {"limits": {"memory": "256Mi"}, "requests": {"cpu": "10m", "memory": "64Mi"}},
+        "securityContext": {
+            "allowPrivilegeEscalation": false,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": true,
+        },
+    })
+}
+
+fn from_field(name: &str, path: &str) -> Value {
+    json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}})
+}
+
+/// A version as a label may hold it: at most 63 characters, none but letters, digits, `-`, `_` and `.`.
+fn label_value(version: &str) -> String {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    let value: String = version.chars().map(allowed).take(63).collect();
+    value.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn build_metadata_of_a_version_fits_a_label() {
+        assert_eq!(label_value("1.2.0-rc.1+build/7"), "1.2.0-rc.1_build_7");
+        assert_eq!(label_value("1.0+"), "1.0");
+    }
+}

@@ -1,0 +1,113 @@
+//! One way in for the build script, the generator and the operator's `manifests` verb.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::finding::ManifestError;
+use super::folder::{Action, compare, write};
+use super::project::Project;
+use super::render::{Rendered, files};
+
+/// The options of `manifests`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct DoorArgs {
+    /// Write the files to this folder instead of printing `install.yaml`.
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+    /// Write nothing: print how the folder (`deploy` by default) differs from the code, and fail if it does.
+    #[arg(long)]
+    pub check: bool,
+    /// How to print.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub output: Output,
+}
+
+/// A form of output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Output {
+    /// For people; YAML where manifests are printed.
+    #[default]
+    Text,
+    /// For programs: one JSON object.
+    Json,
+}
+
+impl DoorArgs {
+    /// Does as the options say; see [`door()`].
+    ///
+    /// # Errors
+    ///
+    /// As [`door()`].
+    pub fn run(&self, project: &Project, out: &mut dyn Write) -> Result<bool, ManifestError> {
+        let dir = match (&self.dir, self.check) {
+            (None, true) => Some(Path::new("deploy")),
+            (dir, _) => dir.as_deref(),
+        };
+        door(project, dir, self.check, self.output == Output::Json, out)
+    }
+}
+
+/// Generates the manifests of `project` and prints, writes or compares them. Returns whether the folder had drifted;
+/// that is asked with `check` only and false otherwise.
+///
+/// Without `dir` the manifests are printed: `install.yaml`, or with `output_json` every file with its text. With `dir`
+/// they are written, or with `check` compared. Warnings go to `out` as comments, or into the JSON object.
+///
+/// # Errors
+///
+/// The linter's errors, or what the system said about a file or about `out`.
+pub fn door(
+    project: &Project,
+    dir: Option<&Path>,
+    check: bool,
+    output_json: bool,
+    out: &mut dyn Write,
+) -> Result<bool, ManifestError> {
+    let rendered = files(project)?;
+    let (report, drifted) = match dir {
+        None => (printed(&rendered), false),
+        Some(dir) if check => {
+            let drift = compare(&rendered, dir).map_err(|source| access(dir, source))?;
+            let text = drift.iter().map(|drift| drift.diff.as_str()).collect();
+            (Report { json: json!({"drift": drift}), text }, !drift.is_empty())
+        }
+        Some(dir) => {
+            let changes = write(&rendered, dir).map_err(|source| access(dir, source))?;
+            let line = |path: &str, action: Action| format!("{action:>12} {}\n", dir.join(path).display());
+            let text = changes.iter().map(|change| line(&change.path, change.action)).collect();
+            (Report { json: json!({"changes": changes}), text }, false)
+        }
+    };
+    report.print(&rendered, output_json, out).map_err(|source| access(Path::new("standard output"), source))?;
+    Ok(drifted)
+}
+
+struct Report {
+    json: Value,
+    text: String,
+}
+
+fn printed(rendered: &Rendered) -> Report {
+    let file = |file: &super::File| json!({"path": file.path, "text": file.text});
+    let all: Vec<_> = rendered.files.iter().map(file).collect();
+    Report { json: json!({"files": all}), text: rendered.text("install.yaml").unwrap_or_default().to_owned() }
+}
+
+impl Report {
+    fn print(mut self, rendered: &Rendered, output_json: bool, out: &mut dyn Write) -> io::Result<()> {
+        if output_json {
+            self.json["findings"] = json!(rendered.findings);
+            return writeln!(out, "{}", self.json);
+        }
+        for finding in &rendered.findings {
+            writeln!(out, "# warning: {finding}")?;
+        }
+        out.write_all(self.text.as_bytes())
+    }
+}
+
+fn access(path: &Path, source: io::Error) -> ManifestError {
+    ManifestError::Io { path: path.to_owned(), source }
+}

@@ -1,0 +1,31 @@
+//! Manifests: what an operator needs in the cluster, as YAML that follows from its code.
+//!
+//! [`files`] turns a [`Project`] into files: definitions, role, Deployment, samples, finalizer policy. The definitions are
+//! mended where `kube` derives what the API server refuses or warns about, and linted for the rest, so that a schema
+//! that passes here is accepted there. [`write()`], [`compare()`] and [`door()`] bring the files to a folder, a diff or a
+//! terminal; whichever way they go, the bytes are the same.
+
+mod crd;
+mod deployment;
+mod door;
+mod finding;
+mod folder;
+mod policy;
+mod project;
+mod rbac;
+mod render;
+mod roles;
+mod sample;
+mod tree;
+mod yaml;
+
+pub use deployment::HEALTH_PORT;
+pub use crate::manager::doors::{DoorError, build_script, check, generator};
+pub use door::{DoorArgs, Output, door};
+use finding::Findings;
+pub use finding::{Finding, ManifestError, Severity};
+pub use folder::{Action, Change, Drift, compare, write};
+pub use project::{Controlled, Project};
+pub use render::{File, Rendered, files};
+pub use tree::{mermaid, tree};
+pub use yaml::HEADER;

@@ -1,0 +1,83 @@
+//! The finalizer policy: the API server puts the finalizer on an object when it is created.
+//!
+//! It saves a write per object, and closes the gap between creation and the operator's first pass. It is a file of its
+//! own: servers older than Kubernetes 1.36 don't know the kind, and who administers a namespace may not create it. The
+//! binding takes a ConfigMap of the operator's namespace as its parameter, so an operator that is gone, namespace and
+//! all, leaves no policy behind that would make new objects undeletable.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::project::Project;
+
+/// The parameter, the policy and its binding; nothing where nothing is controlled.
+pub(crate) fn documents(project: &Project) -> Vec<Value> {
+    if project.controllers.is_empty() {
+        return Vec::new();
+    }
+    let name = format!("{}-finalizer-policy", project.cluster_name());
+    let parameter = format!("{}-finalizer-policy", project.name);
+    vec![
+        json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"labels": project.labels(), "name": parameter, "namespace": project.namespace},
+        }),
+        policy(project, &name),
+        json!({
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "MutatingAdmissionPolicyBinding",
+            "metadata": {"labels": project.labels(), "name": name},
+            "spec": {
+                "paramRef": {"name": parameter, "namespace": project.namespace, "parameterNotFoundAction": "Allow"},
+                "policyName": name,
+            },
+        }),
+    ]
+}
+
+fn policy(project: &Project, name: &str) -> Value {
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "MutatingAdmissionPolicy",
+        "metadata": {"labels": project.labels(), "name": name},
+        "spec": {
+            "failurePolicy": "Ignore",
+            "matchConstraints": constraints(project),
+            "mutations": [{"applyConfiguration": {"expression": expression(project)}, "patchType": "ApplyConfiguration"}],
+            "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+            "reinvocationPolicy": "Never",
+        },
+    })
+}
+
+/// Creation of the controlled kinds in every version; for an operator that watches one namespace, there only: nobody
+/// would take the finalizer from other objects again.
+fn constraints(project: &Project) -> Value {
+    let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for controlled in &project.controllers {
+        groups.entry(&controlled.kind.group).or_default().insert(&controlled.kind.plural);
+    }
+    let rules = groups.iter().map(|(group, plurals)| {
+        json!({"apiGroups": [group], "apiVersions": ["*"], "operations": ["CREATE"], "resources": plurals})
+    });
+    let mut constraints = json!({"resourceRules": rules.collect::<Vec<_>>()});
+    if project.namespaced {
+        constraints["namespaceSelector"] = json!({"matchLabels": {"kubernetes.io/metadata.name": project.namespace}});
+    }
+    constraints
+}
+
+/// An apply of the finalizers alone: a list that is a set keeps what others put there. One policy serves all kinds, so
+/// the finalizers are looked up by the kind's name.
+fn expression(project: &Project) -> String {
+    let mut kinds: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for controlled in &project.controllers {
+        kinds.entry(controlled.kind.full_name()).or_default().insert(&controlled.finalizer);
+    }
+    let entry = |(kind, finalizers): (&String, &BTreeSet<&str>)| format!("  {}: {}", json!(kind), json!(finalizers));
+    let entries: Vec<_> = kinds.iter().map(entry).collect();
+    let finalizers = format!("{{\n{}\n}}", entries.join(",\n"));
+    format!("Object{{metadata: Object.metadata{{finalizers: {finalizers}[request.resource.resource + \".\" + request.resource.group]}}}}")
+}

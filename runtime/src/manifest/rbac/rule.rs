@@ -1,0 +1,210 @@
+//! Rules of a role, and how many become few.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+/// What a role allows: verbs on resources of groups, perhaps only on named objects, or on URLs of the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Rule {
+    pub(crate) groups: Vec<String>,
+    pub(crate) resources: Vec<String>,
+    pub(crate) resource_names: Vec<String>,
+    pub(crate) urls: Vec<String>,
+    pub(crate) verbs: Vec<String>,
+}
+
+impl Rule {
+    /// `verbs` on one resource of one group.
+    pub(crate) fn on(group: &str, resource: &str, verbs: &[&str]) -> Self {
+        Self {
+            groups: vec![group.to_owned()],
+            resources: vec![resource.to_owned()],
+            verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The rule as a role spells it; what is empty is left out.
+    pub(crate) fn to_value(&self) -> Value {
+        let mut rule = json!({"verbs": self.verbs});
+        let lists = [
+            ("apiGroups", &self.groups),
+            ("resources", &self.resources),
+            ("resourceNames", &self.resource_names),
+            ("nonResourceURLs", &self.urls),
+        ];
+        for (name, list) in lists {
+            if !list.is_empty() {
+                rule[name] = json!(list);
+            }
+        }
+        rule
+    }
+}
+
+/// The fewest rules that allow the same. The result depends on what the rules allow, not on their order.
+///
+/// As `controller-gen` does it: one rule per resource, lists sorted, then verbs are united, resources, groups, URLs;
+/// `*` swallows the other verbs; the rules are sorted.
+pub(crate) fn merge(rules: impl IntoIterator<Item = Rule>) -> Vec<Rule> {
+    let single = rules.into_iter().flat_map(split).map(normalised).collect();
+    let rules = unite(single, |rule| &mut rule.verbs);
+    let rules = unite(rules, |rule| &mut rule.resources);
+    let rules = unite(rules, |rule| &mut rule.groups);
+    let mut rules = unite(rules, |rule| &mut rule.urls);
+    for rule in &mut rules {
+        if rule.verbs.iter().any(|verb| verb == "*") {
+            rule.verbs = vec!["*".to_owned()];
+        }
+    }
+    rules.sort();
+    rules
+}
+
+fn split(rule: Rule) -> Vec<Rule> {
+    if rule.resources.len() < 2 {
+        return vec![rule];
+    }
+    let one = |resource: &String| Rule { resources: vec![resource.clone()], ..rule.clone() };
+    rule.resources.iter().map(one).collect()
+}
+
+fn normalised(mut rule: Rule) -> Rule {
+    for group in &mut rule.groups {
+        if group == "core" {
+            group.clear();
+        }
+    }
+    for list in [&mut rule.groups, &mut rule.resources, &mut rule.resource_names, &mut rule.urls, &mut rule.verbs] {
+        list.sort();
+        list.dedup();
+    }
+    rule
+}
+
+/// Rules that differ in one list only become one with the union of these lists. A rule in which the list is empty stays
+/// alone: no URLs beside resources, no resources beside URLs.
+fn unite(rules: Vec<Rule>, list: impl Fn(&mut Rule) -> &mut Vec<String>) -> Vec<Rule> {
+    let mut united: BTreeMap<(bool, Rule), Vec<String>> = BTreeMap::new();
+    for mut rule in rules {
+        let values = std::mem::take(list(&mut rule));
+        united.entry((values.is_empty(), rule)).or_default().extend(values);
+    }
+    let with = |((_, mut rule), values): ((bool, Rule), Vec<String>)| {
+        *list(&mut rule) = values;
+        normalised(rule)
+    };
+    united.into_iter().map(with).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Numbers that look random and are the same in every run.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, end: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 33) as usize % end
+        }
+
+        fn some_of(&mut self, words: &[&str]) -> Vec<String> {
+            (0..=self.below(3)).map(|_| words[self.below(words.len())].to_owned()).collect()
+        }
+
+        fn rules(&mut self) -> Vec<Rule> {
+            (0..self.below(12)).map(|_| self.rule()).collect()
+        }
+
+        fn rule(&mut self) -> Rule {
+            let verbs = self.some_of(&["get", "list", "watch", "create", "patch", "*"]);
+            if self.below(6) == 0 {
+                return Rule { urls: self.some_of(&["/metrics", "/healthz", "/a"]), verbs, ..Rule::default() };
+            }
+            let names = if self.below(3) == 0 { self.some_of(&["x", "y"]) } else { Vec::new() };
+            Rule {
+                groups: self.some_of(&["", "core", "apps", "batch"]),
+                resources: self.some_of(&["pods", "pods/status", "secrets", "deployments"]),
+                resource_names: names,
+                urls: Vec::new(),
+                verbs,
+            }
+        }
+
+        fn shuffled(&mut self, mut rules: Vec<Rule>) -> Vec<Rule> {
+            for end in (1..rules.len()).rev() {
+                rules.swap(end, self.below(end + 1));
+            }
+            rules
+        }
+    }
+
+    /// Every single thing that rules allow; `*` stands for the verbs beside it.
+    fn allowed(rules: &[Rule]) -> BTreeSet<[String; 5]> {
+        let or_none = |list: &[String]| if list.is_empty() { vec!["-".to_owned()] } else { list.to_vec() };
+        let mut all = BTreeSet::new();
+        for rule in rules {
+            let rule = normalised(rule.clone());
+            for group in or_none(&rule.groups) {
+                for resource in or_none(&rule.resources) {
+                    for name in or_none(&rule.resource_names) {
+                        for url in or_none(&rule.urls) {
+                            for verb in &rule.verbs {
+                                all.insert([&group, &resource, &name, &url, verb].map(Clone::clone));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        let starred: Vec<_> = all.iter().filter(|entry| entry[4] == "*").cloned().collect();
+        all.retain(|entry| entry[4] == "*" || !starred.iter().any(|star| star[..4] == entry[..4]));
+        all
+    }
+
+    #[test]
+    fn merging_depends_on_no_order_and_allows_the_same() {
+        let mut numbers = Numbers(7);
+        for _ in 0..2000 {
+            let rules = numbers.rules();
+            let merged = merge(rules.clone());
+            assert_eq!(merged, merge(numbers.shuffled(rules.clone())), "{rules:?}");
+            assert_eq!(allowed(&rules), allowed(&merged), "{rules:?}");
+        }
+    }
+
+    #[test]
+    fn verbs_then_resources_then_groups_are_united() {
+        let merged = merge([
+            Rule::on("apps", "deployments", &["watch", "get"]),
+            Rule::on("apps", "statefulsets", &["get", "list", "watch"]),
+            Rule::on("apps", "deployments", &["list", "get"]),
+            Rule::on("core", "pods", &["list"]),
+            Rule::on("metrics.k8s.io", "pods", &["list"]),
+        ]);
+        let expected = Rule { resources: vec!["deployments".into(), "statefulsets".into()], ..Rule::on("apps", "", &["get", "list", "watch"]) };
+        let pods = Rule { groups: vec![String::new(), "metrics.k8s.io".into()], ..Rule::on("", "pods", &["list"]) };
+        assert_eq!(merged, [pods, expected]);
+    }
+
+    #[test]
+    fn a_star_swallows_the_other_verbs() {
+        let merged = merge([Rule::on("", "pods", &["get"]), Rule::on("", "pods", &["*"])]);
+        assert_eq!(merged, [Rule::on("", "pods", &["*"])]);
+    }
+
+    #[test]
+    fn named_objects_stay_apart_and_urls_stay_alone() {
+        let named = Rule { resource_names: vec!["ca".into()], ..Rule::on("", "secrets", &["get"]) };
+        let url = |path: &str| Rule { urls: vec![path.into()], verbs: vec!["get".into()], ..Rule::default() };
+        let merged = merge([url("/b"), Rule::on("", "secrets", &["get"]), named.clone(), url("/a")]);
+        let urls = Rule { urls: vec!["/a".into(), "/b".into()], ..url("") };
+        assert_eq!(merged, [urls, Rule::on("", "secrets", &["get"]), named]);
+        assert_eq!(merged[0].to_value(), json!({"nonResourceURLs": ["/a", "/b"], "verbs": ["get"]}));
+    }
+}

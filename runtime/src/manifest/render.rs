@@ -1,0 +1,111 @@
+//! All files of a project.
+
+use serde_json::Value;
+
+use super::finding::{Finding, ManifestError, Severity};
+use super::project::{Project, is_dns_label, is_dns_subdomain};
+use super::{Findings, crd, deployment, policy, rbac, roles, sample, yaml};
+
+/// A generated file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct File {
+    /// The path below the output folder, with `/` between folders.
+    pub path: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// What is generated for a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// The files, sorted by path.
+    pub files: Vec<File>,
+    /// The linter's warnings, sorted.
+    pub findings: Vec<Finding>,
+}
+
+impl Rendered {
+    /// The text of the file at `path`.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
+    }
+}
+
+/// The files of a project. The bytes follow from the project alone, and not from the order of its controllers.
+///
+/// # Errors
+///
+/// [`ManifestError::Invalid`] with everything that the linter found, when there is an error among it.
+pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
+    let mut findings = names(project);
+    let definitions = crd::definitions(project, &mut findings);
+    let samples = sample::objects(project, &definitions, &mut findings);
+    findings.sort();
+    findings.dedup();
+    if findings.iter().any(|finding| finding.severity == Severity::Error) {
+        return Err(ManifestError::Invalid(findings));
+    }
+    let rbac = rbac::documents(project);
+    let roles = roles::documents(project, &definitions);
+    let policy = policy::documents(project);
+    let deployment = deployment::documents(project);
+
+    let mut set = Set::default();
+    for definition in &definitions {
+        set.add(&definition.path(), [&definition.value])?;
+    }
+    set.add("rbac.yaml", &rbac)?;
+    set.add("roles.yaml", &roles)?;
+    set.add("operator.yaml", &deployment)?;
+    set.add("finalizer-policy.yaml", &policy)?;
+    for (path, sample) in &samples {
+        set.add(path, [sample])?;
+    }
+    // Namespace before what lives in it, rights before who uses them.
+    let (namespace, deployment) = deployment.split_at(deployment.len() - 1);
+    let crds = definitions.iter().map(|definition| &definition.value);
+    set.add("install.yaml", crds.chain(namespace).chain(&rbac).chain(&roles).chain(deployment))?;
+    set.files.sort();
+    Ok(Rendered { files: set.files, findings })
+}
+
+#[derive(Default)]
+struct Set {
+    files: Vec<File>,
+}
+
+impl Set {
+    /// Adds a file, unless there are no documents for it.
+    fn add<'a>(&mut self, path: &str, documents: impl IntoIterator<Item = &'a Value>) -> Result<(), ManifestError> {
+        let documents: Vec<_> = documents.into_iter().collect();
+        if !documents.is_empty() {
+            self.files.push(File { path: path.to_owned(), text: yaml::file(path, &documents)? });
+        }
+        Ok(())
+    }
+}
+
+/// Names that the API server would refuse later, and less clearly.
+fn names(project: &Project) -> Vec<Finding> {
+    let mut found = Findings::of(&project.name);
+    for (what, name) in [("name", &project.name), ("namespace", &project.namespace)] {
+        if !is_dns_label(name) {
+            let problem = format!("`{name}` is no DNS label");
+            found.error(what, problem, "take at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends");
+        }
+    }
+    if project.image.is_empty() || project.image.contains(char::is_whitespace) {
+        found.error("image", format!("`{}` is no image", project.image), "take a name like `registry.example.com/team/operator`");
+    }
+    for controlled in &project.controllers {
+        let (prefix, name) = controlled.finalizer.split_once('/').unwrap_or_default();
+        if !is_dns_subdomain(prefix) || name.is_empty() || name.len() > 63 || name.contains('/') {
+            let problem = format!("`{}` is no name for a finalizer", controlled.finalizer);
+            found.error(&controlled.kind.kind, problem, format!("take a domain, `/` and a name, for example `{}/finalizer`", controlled.kind.group));
+        }
+    }
+    found.into_vec()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! Pictures of the trees: text for a terminal, mermaid for a page.
+
+use std::fmt::Write;
+
+use super::project::{Controlled, Project};
+use crate::provisioner::shape::{Access, Node, Shape, Verb};
+
+/// Every tree of the project as text: what each node is, and what it may do.
+///
+/// ```text
+/// WebApp (demo.example.com/v1alpha1): serial
+/// ├─ config: resource  ConfigMap: get, patch, delete
+/// └─ workload: concurrent
+///    └─ service: resource  Service: get, patch, delete
+/// ```
+pub fn tree(project: &Project) -> String {
+    let mut text = String::new();
+    for controlled in sorted(project) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let kind = &controlled.kind;
+        let _ = writeln!(text, "{} ({}): {}", kind.kind, kind.api_version(), said(controlled.shape));
+        below(controlled.shape, "", &mut text);
+    }
+    text
+}
+
+fn below(shape: &Shape, indent: &str, text: &mut String) {
+    for (index, edge) in shape.children.iter().enumerate() {
+        let last = index + 1 == shape.children.len();
+        let (corner, rail) = if last { ("└─", "   ") } else { ("├─", "│  ") };
+        let _ = writeln!(text, "{indent}{corner} {}: {}", edge.name, said(edge.shape));
+        below(edge.shape, &format!("{indent}{rail}"), text);
+    }
+}
+
+/// Every tree of the project as one mermaid flowchart.
+pub fn mermaid(project: &Project) -> String {
+    let mut text = String::from("flowchart TD\n");
+    for (index, controlled) in sorted(project).into_iter().enumerate() {
+        let root = format!("k{index}");
+        let _ = writeln!(text, "  {root}{}", boxed(controlled.shape, &controlled.kind.kind));
+        edges(controlled.shape, &root, &mut text);
+    }
+    text
+}
+
+fn edges(shape: &Shape, id: &str, text: &mut String) {
+    for (index, edge) in shape.children.iter().enumerate() {
+        let child = format!("{id}_{index}");
+        let _ = writeln!(text, "  {id} --> {child}{}", boxed(edge.shape, edge.name));
+        edges(edge.shape, &child, text);
+    }
+}
+
+/// Groups are rounded, resources plain, nodes by hand six-cornered.
+fn boxed(shape: &Shape, name: &str) -> String {
+    let rights: String = shape.access.iter().map(|access| format!("<br/>{}", permission(access))).collect();
+    let label = format!("<b>{name}</b><br/>{}{rights}", node(shape.node));
+    match shape.node {
+        Node::Serial | Node::Concurrent => format!("([\"{label}\"])"),
+        Node::Resource => format!("[\"{label}\"]"),
+        Node::Custom => format!("{{{{\"{label}\"}}}}"),
+    }
+}
+
+fn said(shape: &Shape) -> String {
+    let rights: Vec<_> = shape.access.iter().map(permission).collect();
+    match rights.is_empty() {
+        true => node(shape.node).to_owned(),
+        false => format!("{}  {}", node(shape.node), rights.join("; ")),
+    }
+}
+
+fn permission(access: &Access) -> String {
+    let verbs: Vec<_> = access.verbs.iter().copied().map(Verb::as_str).collect();
+    let slash = if access.subresource.is_empty() { "" } else { "/" };
+    format!("{}{slash}{}: {}", (access.kind)(), access.subresource, verbs.join(", "))
+}
+
+fn node(node: Node) -> &'static str {
+    match node {
+        Node::Serial => "serial",
+        Node::Concurrent => "concurrent",
+        Node::Resource => "resource",
+        Node::Custom => "custom",
+    }
+}
+
+fn sorted(project: &Project) -> Vec<&Controlled> {
+    let mut controllers: Vec<_> = project.controllers.iter().collect();
+    controllers.sort_by_key(|controlled| (&controlled.kind, &controlled.finalizer));
+    controllers
+}

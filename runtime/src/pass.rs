@@ -1,0 +1,126 @@
+//! One pass over one object: what all nodes of its tree share.
+
+use crate::{
+    cache::{Header, ObjectKey, OwnWrites, Uid},
+    client::Client,
+    environment::Environment,
+    error::{Error, Result},
+    event::{Recorder, Regarding},
+    kind::Kind,
+    managed::{Managed, Owner},
+    provisioner::{child::Child, memory::Memory},
+    watch::Watched,
+};
+use parking_lot::{Mutex, MutexGuard};
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+/// What all passes of one controller share.
+pub(crate) struct Shared {
+    pub(crate) client: Client,
+    /// Name of the operator: its field manager, and the value of its label.
+    pub(crate) operator: String,
+    /// The namespace the operator runs in.
+    pub(crate) namespace: String,
+    pub(crate) environment: Environment,
+    pub(crate) recorder: Recorder,
+    /// The kinds of the tree's resource nodes, by their full names.
+    pub(crate) children: BTreeMap<Kind, Arc<Watched<Child>>>,
+    pub(crate) own_writes: OwnWrites<Kind>,
+    pub(crate) memory: Mutex<Memory>,
+}
+
+impl Shared {
+    pub(crate) fn children(&self, kind: &Kind) -> Result<&Watched<Child>> {
+        let children = self.children.get(kind).map(Arc::as_ref);
+        children.ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is in no tree of this controller")))
+    }
+
+    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock()
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("operator", &self.operator).finish_non_exhaustive()
+    }
+}
+
+/// Which object a pass is about.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) kind: Kind,
+    pub(crate) key: ObjectKey,
+    pub(crate) uid: Uid,
+    pub(crate) generation: i64,
+}
+
+impl Identity {
+    pub(crate) fn name(&self) -> &str {
+        self.key.name()
+    }
+
+    pub(crate) fn namespace(&self) -> Option<&str> {
+        self.key.namespace()
+    }
+
+    /// Who the owner is, where no owner reference can say it.
+    pub(crate) fn mark(&self) -> String {
+        format!("{}/{}/{}/{}", self.kind.full_name(), self.namespace().unwrap_or_default(), self.name(), self.uid)
+    }
+
+    pub(crate) fn regarding(&self) -> Regarding {
+        Regarding { kind: self.kind.clone(), key: self.key.clone(), uid: self.uid.clone() }
+    }
+}
+
+/// The part of a pass that knows no types.
+#[derive(Debug)]
+pub(crate) struct Core<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) owner: Identity,
+    /// Which node has built which object in this pass.
+    claims: Mutex<BTreeMap<(Kind, ObjectKey), String>>,
+}
+
+impl<'a> Core<'a> {
+    pub(crate) fn new(shared: &'a Shared, owner: Identity) -> Self {
+        Self { shared, owner, claims: Mutex::default() }
+    }
+
+    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.shared.memory()
+    }
+
+    /// Two nodes that build one object would take it from each other in every pass.
+    pub(crate) fn claim(&self, kind: &Kind, key: &ObjectKey, node: &str) -> Result<()> {
+        match self.claims.lock().insert((kind.clone(), key.clone()), node.to_owned()) {
+            Some(other) => {
+                let message = format!("{kind} {key} is built twice: by node {other} and by node {node}");
+                Err(Error::terminal("InvalidChild", message))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Notes an own write, so that the next pass waits until the cache has it [Y1].
+    pub(crate) fn wrote<V>(&self, children: &Watched<V>, header: &Header) {
+        let (owner, kind) = (&self.owner, children.kind.clone());
+        self.shared.own_writes.record(&owner.key, &owner.uid, kind, &header.resource_version);
+    }
+}
+
+/// One pass over one object.
+pub(crate) struct Pass<'a, O: Owner> {
+    pub(crate) object: &'a O::Object,
+    pub(crate) options: &'a O::Options,
+    /// What provisioners have set; written once, at the end of the pass [R6].
+    pub(crate) status: Mutex<<O::Object as Managed>::Status>,
+    pub(crate) core: Core<'a>,
+}
+
+impl<O: Owner> fmt::Debug for Pass<'_, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pass").field("owner", &self.core.owner).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,81 @@
+//! What a build function may give: `K`, `Option<K>`, `Vec<K>`, or a `Result` of one.
+
+use crate::{
+    error::{Error, Result},
+    kind::Typed,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Marks the field type `K`.
+#[derive(Debug)]
+pub struct One;
+/// Marks the field type `Option<K>`.
+#[derive(Debug)]
+pub struct Maybe;
+/// Marks the field type `Vec<K>`.
+#[derive(Debug)]
+pub struct Many;
+
+/// The type of a resource field: a kind, and how many objects of it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a Kubernetes kind",
+    label = "needs a kind, or `Option` or `Vec` of one"
+)]
+pub trait Objects<M>: 'static {
+    /// The kind.
+    type Kind: Typed + Serialize;
+    /// The wanted objects.
+    fn objects(self) -> Vec<Self::Kind>;
+}
+
+impl<K: Typed + Serialize> Objects<One> for K {
+    type Kind = K;
+    fn objects(self) -> Vec<K> {
+        vec![self]
+    }
+}
+
+impl<K: Typed + Serialize> Objects<Maybe> for Option<K> {
+    type Kind = K;
+    fn objects(self) -> Vec<K> {
+        self.into_iter().collect()
+    }
+}
+
+impl<K: Typed + Serialize> Objects<Many> for Vec<K> {
+    type Kind = K;
+    fn objects(self) -> Vec<K> {
+        self
+    }
+}
+
+/// What a build function returns for a field of type `T`.
+#[diagnostic::on_unimplemented(
+    message = "the function builds `{Self}`, its field is `{T}`",
+    label = "`{T}` or a `Result` of it fits"
+)]
+pub trait Builds<T> {
+    /// The field's value, or why there is none.
+    ///
+    /// # Errors
+    /// The error of the build function.
+    fn built(self) -> Result<T>;
+}
+
+impl<T> Builds<T> for T {
+    fn built(self) -> Result<T> {
+        Ok(self)
+    }
+}
+
+impl<T, E: Into<Error>> Builds<T> for Result<T, E> {
+    fn built(self) -> Result<T> {
+        self.map_err(Into::into)
+    }
+}
+
+/// The wanted objects as JSON: from here on nothing is generic.
+pub fn wanted<T: Objects<M>, M>(built: impl Builds<T>) -> Result<Vec<Value>> {
+    built.built()?.objects().into_iter().map(|object| Ok(serde_json::to_value(object)?)).collect()
+}

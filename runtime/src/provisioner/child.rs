@@ -1,0 +1,131 @@
+//! What is remembered of a child: its marks, its readiness, and which of its fields are ours.
+
+use crate::{
+    cache::{Header, HeaderError, Owner, Uid},
+    kind::Kind,
+    provisioner::{
+        coverage::first_lost,
+        desired::{APPLIED, Desired, NODE, OWNER},
+    },
+    readiness::{Readiness, readiness},
+};
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+use std::{
+    borrow::Cow,
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+/// The projection of a child that the cache holds: some hundred bytes, whatever the size of the object.
+#[derive(Debug)]
+pub(crate) struct Child {
+    /// The node of the tree that made it.
+    pub(crate) node: Box<str>,
+    /// Digest of what was applied last.
+    pub(crate) applied: Box<str>,
+    pub(crate) readiness: Readiness,
+    /// Tells two sets of fields apart.
+    pub(crate) fields: u64,
+    ownership: Mutex<Ownership>,
+}
+
+/// Who owns the fields is looked at once for each state of the object; then the list of fields can go.
+#[derive(Debug)]
+enum Ownership {
+    Unread(Box<str>),
+    Read { lost: Option<Box<str>> },
+}
+
+#[derive(Deserialize)]
+struct Projected<'a> {
+    #[serde(borrow)]
+    metadata: ProjectedMetadata<'a>,
+    #[serde(default)]
+    spec: Option<Value>,
+    #[serde(default)]
+    status: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ProjectedMetadata<'a> {
+    #[serde(borrow, default)]
+    managed_fields: Vec<ManagedFields<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ManagedFields<'a> {
+    #[serde(borrow, default)]
+    manager: Cow<'a, str>,
+    #[serde(borrow, default)]
+    operation: Cow<'a, str>,
+    #[serde(borrow, default)]
+    subresource: Cow<'a, str>,
+    #[serde(borrow, default)]
+    fields_v1: Option<&'a RawValue>,
+}
+
+impl Child {
+    /// Reads an object as the server sent it.
+    ///
+    /// # Errors
+    /// If it isn't an object of the API.
+    pub(crate) fn project(kind: &Kind, manager: &str, header: &Header, json: &[u8]) -> serde_json::Result<Self> {
+        let object: Projected<'_> = serde_json::from_slice(json)?;
+        let ours = object.metadata.managed_fields.iter().find(|entry| {
+            entry.manager == manager && entry.operation == "Apply" && entry.subresource.is_empty()
+        });
+        let fields = ours.and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
+        let spec = object.spec.unwrap_or_default();
+        let status = object.status.unwrap_or_default();
+        Ok(Self {
+            node: header.annotations.get(NODE).unwrap_or_default().into(),
+            applied: header.annotations.get(APPLIED).unwrap_or_default().into(),
+            readiness: readiness(kind, header.generation, &spec, &status),
+            fields: hash(fields),
+            ownership: Mutex::new(Ownership::Unread(fields.into())),
+        })
+    }
+
+    /// The first field of `desired` that somebody else has taken or removed.
+    pub(crate) fn lost(&self, desired: &Desired) -> Option<Box<str>> {
+        let mut ownership = self.ownership.lock();
+        if let Ownership::Unread(fields) = &*ownership {
+            let owned = serde_json::from_str(fields).unwrap_or_default();
+            *ownership = Ownership::Read { lost: first_lost(&owned, &desired.object).map(Into::into) };
+        }
+        match &*ownership {
+            Ownership::Read { lost } => lost.clone(),
+            Ownership::Unread(_) => None,
+        }
+    }
+
+    /// Whether a pass would see no difference between the two.
+    pub(crate) fn is_as(&self, other: &Self) -> bool {
+        self.node == other.node
+            && self.applied == other.applied
+            && self.readiness == other.readiness
+            && self.fields == other.fields
+    }
+}
+
+/// The header of a child; a mark of its owner counts as an owner reference.
+///
+/// # Errors
+/// If it isn't an object of the API.
+pub(crate) fn header_of(json: &[u8]) -> Result<Header, HeaderError> {
+    let mut header = Header::parse(json)?;
+    if let Some(uid) = header.annotations.get(OWNER).and_then(|mark| mark.rsplit('/').next()) {
+        let owner = Owner::new("", "", "", Uid::from(uid), true);
+        header.owners = header.owners.into_iter().chain([owner]).collect();
+    }
+    Ok(header)
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,165 @@
+//! From what a build function gave to what is applied.
+
+use crate::{
+    error::{Error, Result},
+    kind::Kind,
+    pass::Identity,
+};
+use k8s_openapi::ByteString;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+/// The label by which an operator finds what it made; its value is the operator's name.
+///
+/// Source: the recommended labels of Kubernetes.
+pub(crate) const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+/// The node of the tree that made an object.
+pub(crate) const NODE: &str = "opgen.dev/node";
+/// A digest of what was applied last.
+pub(crate) const APPLIED: &str = "opgen.dev/applied";
+/// The owner's uid where no owner reference can say it: across namespaces, or from a namespace to the cluster.
+pub(crate) const OWNER: &str = "opgen.dev/owner";
+
+/// One object as it is to be applied.
+#[derive(Clone, Debug)]
+pub(crate) struct Desired {
+    pub(crate) namespace: Option<String>,
+    pub(crate) name: String,
+    pub(crate) object: Value,
+    /// Digest of the object; it is in its annotations, too.
+    pub(crate) digest: String,
+}
+
+impl Desired {
+    /// Fills in what every child has: name and namespace of its owner unless it has its own, the owner, label, marks.
+    pub(crate) fn new(object: Value, kind: &Kind, node: &str, owner: &Identity, operator: &str) -> Result<Self> {
+        let Value::Object(mut object) = strip_nulls(object) else {
+            return Err(Error::terminal("InvalidChild", format!("node {node} did not build an object")));
+        };
+        object.remove("status");
+        object.insert("apiVersion".into(), kind.api_version().into());
+        object.insert("kind".into(), kind.kind.clone().into());
+        if kind.kind == "Secret" && kind.group.is_empty() {
+            data_from_string_data(&mut object);
+        }
+        let mut metadata = match object.remove("metadata") {
+            Some(Value::Object(metadata)) => metadata,
+            _ => Map::new(),
+        };
+        for servers in ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"] {
+            metadata.remove(servers);
+        }
+        let name = text(&metadata, "name").unwrap_or_else(|| owner.name().to_owned());
+        let namespace = match (kind.namespaced, text(&metadata, "namespace")) {
+            (false, _) => None,
+            (true, own) => Some(own.or_else(|| owner.namespace().map(str::to_owned)).ok_or_else(|| {
+                let message = format!("{kind} {name} of node {node} needs a namespace, since its owner has none");
+                Error::terminal("InvalidChild", message)
+            })?),
+        };
+        metadata.insert("name".into(), name.clone().into());
+        match &namespace {
+            Some(namespace) => drop(metadata.insert("namespace".into(), namespace.clone().into())),
+            None => drop(metadata.remove("namespace")),
+        }
+        put(&mut metadata, "labels", MANAGED_BY, operator.into());
+        put(&mut metadata, "annotations", NODE, node.into());
+        own(&mut metadata, owner, namespace.as_deref());
+        object.insert("metadata".into(), Value::Object(metadata));
+
+        let digest = digest(&Value::Object(object.clone()));
+        if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+            put(metadata, "annotations", APPLIED, digest.clone().into());
+        }
+        Ok(Self { namespace, name, object: Value::Object(object), digest })
+    }
+}
+
+/// An owner reference where the API allows one, else a mark.
+fn own(metadata: &mut Map<String, Value>, owner: &Identity, namespace: Option<&str>) {
+    if owner.namespace().is_some() && owner.namespace() != namespace {
+        return put(metadata, "annotations", OWNER, owner.mark().into());
+    }
+    // Without `blockOwnerDeletion`: teardown has its own order, and the field asks for a permission on finalizers.
+    let reference = json!({
+        "apiVersion": owner.kind.api_version(), "kind": owner.kind.kind, "name": owner.name(), "uid": owner.uid.to_string(),
+        "controller": true,
+    });
+    match metadata.entry("ownerReferences").or_insert_with(|| json!([])) {
+        Value::Array(references) => references.push(reference),
+        other => *other = json!([reference]),
+    }
+}
+
+fn text(metadata: &Map<String, Value>, name: &str) -> Option<String> {
+    metadata.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Writes one entry of a map that may not be there yet.
+fn put(object: &mut Map<String, Value>, map: &str, name: &str, value: Value) {
+    let mut entries = match object.remove(map) {
+        Some(Value::Object(entries)) => entries,
+        _ => Map::new(),
+    };
+    entries.insert(name.to_owned(), value);
+    object.insert(map.to_owned(), Value::Object(entries));
+}
+
+/// A null is how some types write "not given"; in an apply it would be a wish of its own.
+pub(crate) fn strip_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(map) => Value::Object(
+            map.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name, strip_nulls(value))).collect(),
+        ),
+        Value::Array(items) => Value::Array(items.into_iter().map(strip_nulls).collect()),
+        other => other,
+    }
+}
+
+/// `stringData` is for writing only: the server moves it to `data`, where an apply has to speak of it from the start.
+fn data_from_string_data(object: &mut Map<String, Value>) {
+    let Some(Value::Object(strings)) = object.remove("stringData") else { return };
+    for (name, value) in strings {
+        if let Value::String(text) = value {
+            put(object, "data", &name, json!(ByteString(text.into_bytes())));
+        }
+    }
+}
+
+/// Equal for equal JSON, whatever the order of its keys, in every build and release.
+pub(crate) fn digest(value: &Value) -> String {
+    let mut hasher = Sha256::new();
+    feed(value, &mut hasher);
+    hasher.finalize().iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn feed(value: &Value, hasher: &mut Sha256) {
+    match value {
+        Value::Object(map) => {
+            let mut fields: Vec<_> = map.iter().collect();
+            fields.sort_unstable_by_key(|(name, _)| name.as_str());
+            hasher.update(b"{");
+            for (name, value) in fields {
+                feed_text(name, hasher);
+                feed(value, hasher);
+            }
+            hasher.update(b"}");
+        }
+        Value::Array(items) => {
+            hasher.update(b"[");
+            items.iter().for_each(|item| feed(item, hasher));
+            hasher.update(b"]");
+        }
+        Value::String(text) => feed_text(text, hasher),
+        scalar => hasher.update(scalar.to_string()),
+    }
+    hasher.update(b",");
+}
+
+fn feed_text(text: &str, hasher: &mut Sha256) {
+    hasher.update(text.len().to_le_bytes());
+    hasher.update(text);
+}
+
+#[cfg(test)]
+mod tests;

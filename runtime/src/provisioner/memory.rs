@@ -1,0 +1,78 @@
+//! What a controller remembers of an owner's children between passes, and the cache can't know.
+
+use crate::{
+    cache::{Header, ObjectKey, Uid},
+    kind::Kind,
+    pass::Identity,
+};
+use std::collections::{BTreeMap, HashMap};
+
+/// Notes by owner; they end with the owner, and a restart may lose them all.
+#[derive(Debug, Default)]
+pub(crate) struct Memory(HashMap<ObjectKey, (Uid, Notes)>);
+
+#[derive(Debug, Default)]
+struct Notes {
+    departing: Vec<Departing>,
+    settled: BTreeMap<(Kind, ObjectKey), u64>,
+}
+
+/// A child whose deletion was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Departing {
+    pub(crate) kind: Kind,
+    pub(crate) node: Box<str>,
+    pub(crate) key: ObjectKey,
+    pub(crate) uid: Uid,
+}
+
+impl Departing {
+    pub(crate) fn new(kind: &Kind, node: &str, header: &Header) -> Self {
+        Self { kind: kind.clone(), node: node.into(), key: header.key.clone(), uid: header.uid.clone() }
+    }
+}
+
+impl Memory {
+    pub(crate) fn depart(&mut self, owner: &Identity, child: Departing) {
+        let notes = self.notes(owner);
+        if !notes.departing.contains(&child) {
+            notes.departing.push(child);
+        }
+    }
+
+    pub(crate) fn departing(&self, owner: &Identity, kind: &Kind, node: &str) -> Vec<Departing> {
+        let departing = self.known(owner).map(|notes| notes.departing.as_slice()).unwrap_or_default();
+        departing.iter().filter(|child| child.kind == *kind && *child.node == *node).cloned().collect()
+    }
+
+    pub(crate) fn departed(&mut self, owner: &Identity, child: &Departing) {
+        self.notes(owner).departing.retain(|held| held != child);
+    }
+
+    /// Notes the fields that our own apply left us with, where they are fewer than were applied.
+    pub(crate) fn settle(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey, fields: u64) {
+        self.notes(owner).settled.insert((kind.clone(), key.clone()), fields);
+    }
+
+    pub(crate) fn is_settled(&self, owner: &Identity, kind: &Kind, key: &ObjectKey, fields: u64) -> bool {
+        self.known(owner).and_then(|notes| notes.settled.get(&(kind.clone(), key.clone()))) == Some(&fields)
+    }
+
+    /// The owner is gone.
+    pub(crate) fn forget(&mut self, owner: &ObjectKey) {
+        self.0.remove(owner);
+    }
+
+    fn known(&self, owner: &Identity) -> Option<&Notes> {
+        self.0.get(&owner.key).filter(|(uid, _)| *uid == owner.uid).map(|(_, notes)| notes)
+    }
+
+    /// An owner made anew under its name begins without notes.
+    fn notes(&mut self, owner: &Identity) -> &mut Notes {
+        let held = self.0.entry(owner.key.clone()).or_default();
+        if held.0 != owner.uid {
+            *held = (owner.uid.clone(), Notes::default());
+        }
+        &mut held.1
+    }
+}

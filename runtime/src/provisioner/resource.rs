@@ -1,0 +1,210 @@
+//! The resource node: a set of objects of one kind, made exactly the wanted one.
+//!
+//! # Flow
+//! 1. Each wanted object is compared with what the cache remembers of it: the digest of what was applied, and whether the
+//!    fields that were applied are still ours. Equal means no call at all.
+//! 2. What differs is applied (server-side, by the operator's field manager, taking over fields). Before the first apply
+//!    of a name one look tells whether a stranger's object is in the way.
+//! 3. What the node made and no longer wants is deleted.
+//! 4. The node succeeds when all wanted objects are ready and all unwanted ones are really gone.
+
+use crate::{
+    cache::{Entry, Header, ObjectKey, Uid},
+    client::Target,
+    error::{Error, Result},
+    kind::Kind,
+    pass::Core,
+    provisioner::{
+        child::{Child, header_of},
+        desired::Desired,
+        memory::Departing,
+    },
+    readiness::Readiness,
+    watch::Watched,
+};
+use kube::api::{DeleteParams, Preconditions, PropagationPolicy};
+use serde_json::Value;
+use std::{collections::BTreeSet, sync::Arc};
+
+/// An object of the wanted name belongs to somebody else.
+#[derive(Debug, thiserror::Error)]
+#[error("{object} exists and belongs to {holder}; delete or rename it, or choose another name")]
+pub(crate) struct Foreign {
+    object: String,
+    holder: String,
+}
+
+impl Core<'_> {
+    /// Makes the objects of a node exactly the wanted ones.
+    pub(crate) async fn converge(&self, node: &str, kind: &Kind, wanted: Vec<Value>) -> Result<()> {
+        let children = self.shared.children(kind)?;
+        children.readable()?;
+        let mut waits = Vec::new();
+        let mut kept = BTreeSet::new();
+        for object in wanted {
+            let desired = Desired::new(object, kind, node, &self.owner, &self.shared.operator)?;
+            let key = ObjectKey::new(desired.namespace.as_deref(), &desired.name);
+            self.claim(kind, &key, node)?;
+            if let Readiness::NotReady(why) = self.ensure(children, kind, &key, &desired).await? {
+                waits.push(format!("{kind} {key}: {why}"));
+            }
+            kept.insert(key);
+        }
+        for entry in children.store.owned_by(&self.owner.uid) {
+            if &*entry.value.node == node && !kept.contains(&entry.header.key) {
+                self.delete_child(kind, &entry).await?;
+            }
+        }
+        waits.extend(self.still_there(children, kind, node).await?);
+        if waits.is_empty() {
+            return Ok(());
+        }
+        Err(Error::yielding("", format!("waiting for {}", waits.join("; "))))
+    }
+
+    /// Applies one object unless it is as wanted; says whether it is ready.
+    async fn ensure(
+        &self,
+        children: &Watched<Child>,
+        kind: &Kind,
+        key: &ObjectKey,
+        desired: &Desired,
+    ) -> Result<Readiness> {
+        match children.store.get(key) {
+            Some(entry) if !self.is_owner_of(&entry.header) => Err(foreign(kind, key, &entry.header)),
+            Some(entry) if entry.header.deleting => Ok(Readiness::NotReady("the one before it is being deleted".into())),
+            Some(entry) => match self.difference(kind, &entry, desired) {
+                None => Ok(entry.value.readiness.clone()),
+                Some(why) => {
+                    tracing::debug!(kind = %kind, object = %key, %why, "applying");
+                    self.apply_child(children, kind, desired, false).await
+                }
+            },
+            None => {
+                let free = self.is_free(kind, key).await?;
+                match free {
+                    Free::Yes => self.apply_child(children, kind, desired, true).await,
+                    Free::Ours => self.apply_child(children, kind, desired, false).await,
+                    Free::Ending => Ok(Readiness::NotReady("an object of its name is being deleted".into())),
+                }
+            }
+        }
+    }
+
+    /// Why an object has to be applied again, if it has to.
+    fn difference(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<String> {
+        if *entry.value.applied != *desired.digest {
+            return Some("the wanted state changed".to_owned());
+        }
+        let lost = entry.value.lost(desired)?;
+        // Some servers change the ownership of an apply on its way in; what our own apply left is no drift.
+        let known = self.memory().is_settled(&self.owner, kind, &entry.header.key, entry.value.fields);
+        (!known).then(|| format!("somebody else changed {lost}"))
+    }
+
+    async fn apply_child(
+        &self,
+        children: &Watched<Child>,
+        kind: &Kind,
+        desired: &Desired,
+        new: bool,
+    ) -> Result<Readiness> {
+        let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
+        let applied = self.shared.client.apply(target, &desired.object, &self.shared.operator).await?;
+        let bytes = serde_json::to_vec(&applied.object)?;
+        let header = header_of(&bytes)?;
+        self.wrote(children, &header);
+        if new && !applied.created {
+            // Made by somebody else between the look and the apply: from now on it is shared, which nobody asked for.
+            return Err(foreign(kind, &header.key, &header));
+        }
+        let child = Child::project(kind, &self.shared.operator, &header, &bytes)?;
+        if child.lost(desired).is_some() {
+            self.memory().settle(&self.owner, kind, &header.key, child.fields);
+        }
+        if applied.created {
+            self.shared.recorder.normal(&self.owner.regarding(), "Created", "Apply", &format!("created {kind} {}", header.key));
+        }
+        Ok(child.readiness)
+    }
+
+    async fn is_free(&self, kind: &Kind, key: &ObjectKey) -> Result<Free> {
+        let target = Target { kind, namespace: key.namespace(), name: key.name() };
+        let Some(found) = self.shared.client.get_metadata(target).await? else { return Ok(Free::Yes) };
+        let header = header_of(&serde_json::to_vec(&found)?)?;
+        match self.is_owner_of(&header) {
+            _ if header.deleting => Ok(Free::Ending),
+            true => Ok(Free::Ours),
+            false => Err(foreign(kind, key, &header)),
+        }
+    }
+
+    async fn delete_child(&self, kind: &Kind, entry: &Entry<Child>) -> Result<()> {
+        let header = &entry.header;
+        self.memory().depart(&self.owner, Departing::new(kind, &entry.value.node, header));
+        if header.deleting {
+            return Ok(());
+        }
+        let uid = header.uid.to_string();
+        let params = DeleteParams {
+            propagation_policy: Some(propagation(kind)),
+            preconditions: Some(Preconditions { uid: Some(uid), resource_version: None }),
+            ..DeleteParams::default()
+        };
+        let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
+        if self.shared.client.delete(target, &params).await? {
+            self.shared.recorder.normal(&self.owner.regarding(), "Deleted", "Delete", &format!("deleted {kind} {}", header.key));
+        }
+        Ok(())
+    }
+
+    /// The objects of this node whose deletion was asked for and that are not gone.
+    ///
+    /// The cache is not believed alone: an object that loses its label leaves the watch just as a deleted one does.
+    async fn still_there(&self, children: &Watched<Child>, kind: &Kind, node: &str) -> Result<Vec<String>> {
+        let mut waits = Vec::new();
+        let departing = self.memory().departing(&self.owner, kind, node);
+        for gone in departing {
+            let cached = children.store.get(&gone.key).is_some_and(|entry| entry.header.uid == gone.uid);
+            if cached || self.is_alive(kind, &gone.key, &gone.uid).await? {
+                waits.push(format!("{kind} {}: it is being deleted", gone.key));
+            } else {
+                self.memory().departed(&self.owner, &gone);
+            }
+        }
+        Ok(waits)
+    }
+
+    async fn is_alive(&self, kind: &Kind, key: &ObjectKey, uid: &Uid) -> Result<bool> {
+        let target = Target { kind, namespace: key.namespace(), name: key.name() };
+        let Some(found) = self.shared.client.get_metadata(target).await? else { return Ok(false) };
+        Ok(found["metadata"]["uid"].as_str() == Some(uid.to_string().as_str()))
+    }
+
+    fn is_owner_of(&self, header: &Header) -> bool {
+        let uid = &self.owner.uid;
+        header.owners.iter().any(|owner| &owner.uid == uid)
+    }
+}
+
+enum Free {
+    Yes,
+    Ours,
+    Ending,
+}
+
+/// Gating on real absence includes what the object itself is made of.
+fn propagation(kind: &Kind) -> PropagationPolicy {
+    match kind.group.as_ref() {
+        "apps" | "batch" => PropagationPolicy::Foreground,
+        _ => PropagationPolicy::Background,
+    }
+}
+
+fn foreign(kind: &Kind, key: &ObjectKey, header: &Header) -> Error {
+    let holder = match header.controller() {
+        Some(owner) => format!("{} {}", owner.kind(), owner.name()),
+        None => "somebody else".to_owned(),
+    };
+    Error::Unexpected(Box::new(Foreign { object: format!("{kind} {key}"), holder }))
+}

@@ -1,0 +1,222 @@
+//! The keys a controller has work for: each waits once, and is never with two workers.
+//!
+//! [`Queue`] hands out keys, [`Backoff`] says how long a key waits after a failure. Neither knows what a key means.
+
+mod backoff;
+mod delayed;
+mod ready;
+mod state;
+mod stats;
+#[cfg(test)]
+mod tests;
+
+pub use backoff::{Backoff, Delay, Jitter, Seeded};
+pub use stats::Stats;
+
+use parking_lot::Mutex;
+use state::{State, Wake};
+use std::{fmt, future::pending, hash::Hash, pin::pin, time::Duration};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
+
+/// Who goes first among the keys that are ready. Within one priority the order is that of arrival.
+///
+/// Every sixteenth key handed out is the one that has been ready longest, whatever its priority, so that nothing starves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Priority {
+    /// First listing and resync: nobody waits for these in particular [M45].
+    Low,
+    /// Changes of children and of other objects, requeues.
+    #[default]
+    Normal,
+    /// A user changed the object itself and waits for the effect.
+    High,
+}
+
+/// A key that was handed out. It is with its worker until [`Queue::done`].
+#[derive(Clone, Debug)]
+pub struct Item<K> {
+    /// The key.
+    pub key: K,
+    /// The priority it had; a requeue should keep it [M45].
+    pub priority: Priority,
+    /// When it became ready.
+    pub since: Instant,
+}
+
+/// The queue of one controller.
+///
+/// # Guarantees
+/// - A key waits once, however often it is added; with several priorities, at the highest [M45].
+/// - A key is with one worker at a time. Added meanwhile, it is handed out once more afterwards [M41].
+/// - Of several delays the earliest time holds; an add without delay makes the key ready now [M46].
+/// - A key leaves no trace once it is neither waiting nor with a worker.
+///
+/// # Assumptions
+/// For each key taken, [`Queue::done`] is called, also after a panic. Time is tokio's, so tests may pause it.
+pub struct Queue<K> {
+    state: Mutex<State<K>>,
+    /// Wakes one waiting taker.
+    work: Notify,
+    /// Wakes the taker that watches the clock, because there is an earlier time now.
+    earlier: Notify,
+    /// Wakes those who wait for the last key to come back.
+    finished: Notify,
+}
+
+impl<K: Clone + Eq + Hash> Default for Queue<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: Clone + Eq + Hash> Queue<K> {
+    /// An empty queue.
+    pub fn new() -> Self {
+        Self {
+            state: Mutex::new(State::new()),
+            work: Notify::new(),
+            earlier: Notify::new(),
+            finished: Notify::new(),
+        }
+    }
+
+    /// Makes `key` ready now. After [`Queue::shutdown`] nothing happens.
+    pub fn add(&self, key: K, priority: Priority) {
+        let wake = self.state.lock().add(key, priority, Instant::now());
+        if wake {
+            self.work.notify_one();
+        }
+    }
+
+    /// Makes `key` ready after `delay`, unless it is sooner anyway. After [`Queue::shutdown`] nothing happens.
+    pub fn add_after(&self, key: K, delay: Duration, priority: Priority) {
+        let now = Instant::now();
+        // A time beyond what a clock can tell is never.
+        let Some(at) = now.checked_add(delay) else { return };
+        if at <= now {
+            return self.add(key, priority);
+        }
+        let wake = self.state.lock().add_at(key, at, priority);
+        match wake {
+            Some(Wake::Clock) => self.earlier.notify_one(),
+            Some(Wake::Taker) => self.work.notify_one(),
+            None => {}
+        }
+    }
+
+    /// The next key, waiting for one if need be; `None` after [`Queue::shutdown`]. Dropping the future loses nothing.
+    pub async fn take(&self) -> Option<Item<K>> {
+        // A worker that always finds a key would otherwise never let its thread do anything else.
+        tokio::task::coop::consume_budget().await;
+        if let Some(taken) = self.try_take(&mut self.state.lock()) {
+            return taken;
+        }
+        loop {
+            let mut work = pin!(self.work.notified());
+            work.as_mut().enable();
+            let turn = match self.take_or_wait() {
+                Ok(taken) => return taken,
+                Err(turn) => turn,
+            };
+            tokio::select! {
+                () = work => {}
+                () = turn.tick() => {}
+            }
+        }
+    }
+
+    /// Gives a key back. If it was added meanwhile, it is ready again; else the queue forgets it.
+    pub fn done(&self, key: &K) {
+        let mut state = self.state.lock();
+        let (wake, drained) = (state.done(key), state.is_drained());
+        drop(state);
+        if wake {
+            self.work.notify_one();
+        }
+        if drained {
+            self.finished.notify_waiters();
+        }
+    }
+
+    /// Hands out no more keys, and forgets those that wait. What is with a worker stays there until it is done.
+    pub fn shutdown(&self) {
+        self.state.lock().close();
+        self.work.notify_waiters();
+        self.finished.notify_waiters();
+    }
+
+    /// Whether [`Queue::shutdown`] was called.
+    pub fn is_shut_down(&self) -> bool {
+        self.state.lock().is_closed()
+    }
+
+    /// Waits until the queue is shut down and every key that was handed out is done.
+    pub async fn drained(&self) {
+        loop {
+            let mut finished = pin!(self.finished.notified());
+            finished.as_mut().enable();
+            if self.state.lock().is_drained() {
+                return;
+            }
+            finished.await;
+        }
+    }
+
+    /// What is in the queue and what went through it.
+    pub fn stats(&self) -> Stats {
+        self.state.lock().stats()
+    }
+
+    /// `None` if there is nothing to take now, `Some(None)` if there never will be.
+    fn try_take(&self, state: &mut State<K>) -> Option<Option<Item<K>>> {
+        if state.is_closed() {
+            return Some(None);
+        }
+        let (item, more) = state.take(Instant::now())?;
+        // Several keys may become ready by one tick of the clock: whoever takes one wakes the next taker.
+        if more {
+            self.work.notify_one();
+        }
+        Some(Some(item))
+    }
+
+    /// Looks again and begins to wait under one lock, so that nothing added in between is missed.
+    fn take_or_wait(&self) -> Result<Option<Item<K>>, Turn<'_, K>> {
+        let mut state = self.state.lock();
+        self.try_take(&mut state).ok_or_else(|| Turn { queue: self, clock: state.begin_wait() })
+    }
+}
+
+/// A taker's wait. One of those who wait watches the clock for the delayed keys, so that a tick wakes one and not all.
+struct Turn<'q, K: Clone + Eq + Hash> {
+    queue: &'q Queue<K>,
+    /// When to wake by the clock, if this one watches it.
+    clock: Option<Instant>,
+}
+
+impl<K: Clone + Eq + Hash> Turn<'_, K> {
+    /// Ends when it is time to look again; only for the one that watches the clock.
+    async fn tick(&self) {
+        match self.clock {
+            Some(at) => tokio::select! { () = sleep_until(at) => {}, () = self.queue.earlier.notified() => {} },
+            None => pending().await,
+        }
+    }
+}
+
+impl<K: Clone + Eq + Hash> Drop for Turn<'_, K> {
+    fn drop(&mut self) {
+        if self.queue.state.lock().end_wait(self.clock.is_some()) {
+            self.queue.work.notify_one();
+        }
+    }
+}
+
+impl<K: Clone + Eq + Hash> fmt::Debug for Queue<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,247 @@
+//! What a queue knows, behind its lock; nothing here waits or wakes.
+
+use super::{
+    Item, Priority, Stats,
+    delayed::{Delayed, Due},
+    ready::{Place, Ready},
+};
+use hashbrown::{HashMap, hash_map::EntryRef};
+use std::{hash::Hash, time::Duration};
+use tokio::time::Instant;
+
+/// Delayed keys that one take makes ready, so that many of the same time don't hold everybody up.
+const DUE_AT_ONCE: usize = 64;
+
+pub(super) struct State<K> {
+    /// Every key that waits or is with a worker.
+    slots: HashMap<K, Slot>,
+    ready: Ready<K>,
+    delayed: Delayed<K>,
+    running: usize,
+    /// Takers that wait, and whether one of them watches the clock.
+    idle: usize,
+    clock_watched: bool,
+    closed: bool,
+    taken: u64,
+    waited: Duration,
+    longest_wait: Duration,
+}
+
+/// Where one key is. It may be with a worker and wait as well.
+struct Slot {
+    running: bool,
+    waits: Waits,
+}
+
+#[derive(Clone, Copy)]
+enum Waits {
+    /// It is only with a worker.
+    Not,
+    /// It is ready, or will be as soon as its worker is done.
+    Ready { priority: Priority, since: Instant, ticket: u64 },
+    /// It becomes ready at a time.
+    Until { priority: Priority, due: Due },
+}
+
+/// Whom a delayed key concerns.
+#[derive(Clone, Copy)]
+pub(super) enum Wake {
+    /// The taker that watches the clock: there is an earlier time now.
+    Clock,
+    /// Any taker, to watch the clock.
+    Taker,
+}
+
+impl<K: Clone + Eq + Hash> State<K> {
+    pub(super) fn new() -> Self {
+        Self {
+            slots: HashMap::new(),
+            ready: Ready::new(),
+            delayed: Delayed::new(),
+            running: 0,
+            idle: 0,
+            clock_watched: false,
+            closed: false,
+            taken: 0,
+            waited: Duration::ZERO,
+            longest_wait: Duration::ZERO,
+        }
+    }
+
+    /// Makes a key ready; whether there is work for a waiting taker.
+    pub(super) fn add(&mut self, key: K, priority: Priority, now: Instant) -> bool {
+        if self.closed {
+            return false;
+        }
+        let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waits::Not });
+        let priority = match slot.waits {
+            Waits::Ready { .. } => {
+                slot.raise(key, priority, &mut self.ready);
+                return false;
+            }
+            Waits::Until { priority: held, due } => {
+                self.delayed.remove(&due);
+                priority.max(held)
+            }
+            Waits::Not => priority,
+        };
+        slot.make_ready(key, priority, now, &mut self.ready);
+        self.has_work_for_waiting()
+    }
+
+    /// Makes a key ready at a time, unless it is ready sooner; who has to know.
+    pub(super) fn add_at(&mut self, key: K, at: Instant, priority: Priority) -> Option<Wake> {
+        if self.closed {
+            return None;
+        }
+        let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waits::Not });
+        let priority = match slot.waits {
+            Waits::Ready { .. } => {
+                slot.raise(key, priority, &mut self.ready);
+                return None;
+            }
+            Waits::Until { priority: held, due } if due.at <= at => {
+                slot.waits = Waits::Until { priority: priority.max(held), due };
+                return None;
+            }
+            Waits::Until { priority: held, due } => {
+                self.delayed.remove(&due);
+                priority.max(held)
+            }
+            Waits::Not => priority,
+        };
+        slot.waits = Waits::Until { priority, due: self.delayed.insert(at, key) };
+        match self.delayed.next() {
+            Some(next) if next < at => None,
+            _ if self.clock_watched => Some(Wake::Clock),
+            _ => (self.idle > 0).then_some(Wake::Taker),
+        }
+    }
+
+    /// The next key at `now`, and whether there is more work than this for those who wait.
+    pub(super) fn take(&mut self, now: Instant) -> Option<(Item<K>, bool)> {
+        self.make_due_ready(now);
+        let slots = &self.slots;
+        let place = self.ready.pop(|place, priority| slots.get(&place.key).is_some_and(|slot| slot.stands(place, priority)));
+        let key = place?.key;
+        let slot = self.slots.get_mut(&key)?;
+        let Waits::Ready { priority, since, .. } = slot.waits else { return None };
+        *slot = Slot { running: true, waits: Waits::Not };
+        self.running += 1;
+        self.taken += 1;
+        let wait = now.saturating_duration_since(since);
+        self.waited += wait;
+        self.longest_wait = wait.max(self.longest_wait);
+        Some((Item { key, priority, since }, self.has_work_for_waiting()))
+    }
+
+    fn make_due_ready(&mut self, now: Instant) {
+        for _ in 0..DUE_AT_ONCE {
+            let Some((at, key)) = self.delayed.pop_due(now) else { return };
+            if let Some(slot) = self.slots.get_mut(&key)
+                && let Waits::Until { priority, .. } = slot.waits
+            {
+                slot.make_ready(key, priority, at, &mut self.ready);
+            }
+        }
+    }
+
+    /// Takes a key back; whether there is work for a waiting taker.
+    pub(super) fn done(&mut self, key: &K) -> bool {
+        let EntryRef::Occupied(mut entry) = self.slots.entry_ref(key) else { return false };
+        if !entry.get().running {
+            return false;
+        }
+        self.running -= 1;
+        entry.get_mut().running = false;
+        match entry.get().waits {
+            Waits::Not => drop(entry.remove()),
+            Waits::Until { .. } => {}
+            Waits::Ready { priority, ticket, .. } => {
+                self.ready.push(priority, Place { key: entry.key().clone(), ticket });
+            }
+        }
+        self.has_work_for_waiting()
+    }
+
+    /// Begins a taker's wait: until when it sleeps, if it is the one that watches the clock.
+    pub(super) fn begin_wait(&mut self) -> Option<Instant> {
+        self.idle += 1;
+        let next = self.delayed.next().filter(|_| !self.clock_watched)?;
+        self.clock_watched = true;
+        Some(next)
+    }
+
+    /// Ends a taker's wait; whether another one has to watch the clock now.
+    pub(super) fn end_wait(&mut self, watched: bool) -> bool {
+        self.idle -= 1;
+        if watched {
+            self.clock_watched = false;
+        }
+        watched && self.idle > 0 && self.delayed.next().is_some()
+    }
+
+    fn has_work_for_waiting(&self) -> bool {
+        self.idle > 0 && !self.ready.is_empty()
+    }
+
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+        self.ready.clear();
+        self.delayed.clear();
+        self.slots.retain(|_, slot| {
+            slot.waits = Waits::Not;
+            slot.running
+        });
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    pub(super) fn is_drained(&self) -> bool {
+        self.closed && self.running == 0
+    }
+
+    pub(super) fn stats(&self) -> Stats {
+        Stats {
+            low: self.ready.len(Priority::Low),
+            normal: self.ready.len(Priority::Normal),
+            high: self.ready.len(Priority::High),
+            delayed: self.delayed.len(),
+            running: self.running,
+            idle: self.idle,
+            added: self.ready.tickets(),
+            taken: self.taken,
+            waited: self.waited,
+            longest_wait: self.longest_wait,
+        }
+    }
+}
+
+impl Slot {
+    fn make_ready<K>(&mut self, key: K, priority: Priority, since: Instant, ready: &mut Ready<K>) {
+        let ticket = ready.ticket();
+        self.waits = Waits::Ready { priority, since, ticket };
+        if !self.running {
+            ready.push(priority, Place { key, ticket });
+        }
+    }
+
+    /// Gives a ready key a higher priority; lower ones change nothing.
+    fn raise<K>(&mut self, key: K, priority: Priority, ready: &mut Ready<K>) {
+        if let Waits::Ready { priority: held, since, ticket } = self.waits
+            && priority > held
+        {
+            self.waits = Waits::Ready { priority, since, ticket };
+            if !self.running {
+                ready.raise(held, priority, Place { key, ticket });
+            }
+        }
+    }
+
+    /// Whether the key still stands at this place.
+    fn stands<K>(&self, place: &Place<K>, at: Priority) -> bool {
+        matches!(self.waits, Waits::Ready { priority, ticket, .. } if priority == at && ticket == place.ticket)
+    }
+}

@@ -1,0 +1,278 @@
+//! The loop: one level-triggered pass over one object.
+//!
+//! # Flow
+//! 1. The object is read from the cache, and only if the cache has seen what the operator itself wrote last.
+//! 2. Being deleted: its tree is torn down, then the finalizer removed. Paused: nothing at all; deletion wins over pause.
+//! 3. The finalizer is stored before anything else happens.
+//! 4. The tree is provisioned.
+//! 5. The status is written once, and only if it differs.
+//!
+//! # Guarantees
+//! A pass that finds everything as wanted makes no call. A crash between any two calls converges on restart. A panic of a
+//! provisioner is an error of its pass.
+
+mod status;
+mod teardown;
+pub(crate) mod tree;
+
+use crate::{
+    cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Seen},
+    condition::{Direction, Verdict},
+    error::{Error, Result},
+    event::EventType,
+    kind::Kind,
+    pass::{Core, Identity, Shared},
+    provisioner::{group::guarded, shape::Shape},
+    source::Source,
+};
+use futures::future::BoxFuture;
+use parking_lot::{Mutex, MutexGuard};
+use serde_json::Value;
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::Duration,
+};
+
+/// What a pass ends with: when the object is looked at again, unless something changes before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Only when something changes.
+    AwaitChange,
+    /// After the controller's poll period, if it has one.
+    Poll,
+    /// After the requeue interval.
+    Requeue,
+    /// After an error.
+    Failed,
+    /// As soon as the cache has caught up, or somebody else's write has arrived.
+    Soon,
+}
+
+/// The typed part of a controller: a tree for a kind.
+pub(crate) trait Reconciler: Send + Sync {
+    /// Decodes an object.
+    fn open(&self, entry: &Entry<Encoded>) -> Result<Box<dyn Opened + '_>, ReadError>;
+    /// The object is gone.
+    fn forget(&self, key: &ObjectKey);
+    /// The tree, as data.
+    fn shape(&self) -> &'static Shape;
+}
+
+/// A decoded object.
+pub(crate) trait Opened: Send + Sync {
+    fn paused(&self) -> bool;
+    /// The status as it is stored.
+    fn status(&self) -> Value;
+    /// Runs the tree; gives the status as the provisioners left it.
+    fn run<'a>(&'a self, core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Value)>;
+}
+
+/// What the loop of one controller needs.
+pub(crate) struct Loop {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) source: Arc<dyn Source>,
+    pub(crate) reconciler: Box<dyn Reconciler>,
+    pub(crate) finalizer: String,
+    /// The generation at which an object was parked: nothing is done for it until it has another.
+    parked: Mutex<HashMap<ObjectKey, i64>>,
+}
+
+/// How soon a pass is tried again that would have acted on an old state [Y1].
+pub(crate) const CATCH_UP: Duration = Duration::from_millis(50);
+
+impl Loop {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        source: Arc<dyn Source>,
+        reconciler: Box<dyn Reconciler>,
+        finalizer: String,
+    ) -> Self {
+        Self { shared, source, reconciler, finalizer, parked: Mutex::default() }
+    }
+
+    /// One pass.
+    pub(crate) async fn pass(&self, key: &ObjectKey) -> Next {
+        let Some(entry) = self.source.objects().store().get(key) else {
+            self.forget(key);
+            return Next::AwaitChange;
+        };
+        if self.is_behind(key) {
+            return Next::Soon;
+        }
+        let header = &entry.header;
+        if header.deleting && !header.finalizers.contains(&self.finalizer) {
+            // Nothing of ours is left on it; others may still hold it.
+            return Next::AwaitChange;
+        }
+        if !header.deleting && self.is_parked(header) {
+            return Next::AwaitChange;
+        }
+        let next = match self.reconciler.open(&entry) {
+            Ok(opened) if header.deleting => self.tear_down(header, opened.as_ref()).await,
+            Ok(opened) if opened.paused() => Ok(Next::AwaitChange),
+            Ok(opened) => self.build_up(header, opened.as_ref()).await,
+            Err(error) if header.deleting => self.tear_down_unread(&entry, error).await,
+            Err(error) => self.say_unreadable(&entry, error).await,
+        };
+        next.unwrap_or_else(|error| self.interrupted(key, error))
+    }
+
+    async fn build_up(&self, header: &Header, opened: &dyn Opened) -> Result<Next> {
+        if !header.finalizers.contains(&self.finalizer) {
+            let version = self.source.claim(header, &self.finalizer).await?;
+            self.wrote(header, &version);
+        }
+        let (outcome, status) = self.run(header, opened, Direction::Up).await;
+        self.conclude(header, Direction::Up, &outcome, opened.status(), status).await?;
+        Ok(match outcome {
+            Ok(()) => Next::Poll,
+            Err(error) => self.after(header, error),
+        })
+    }
+
+    async fn run(&self, header: &Header, opened: &dyn Opened, direction: Direction) -> (Result<()>, Value) {
+        let core = Core::new(&self.shared, self.identity(header));
+        let mut status = opened.status();
+        // The panic is caught around the tree and not around the pass, so that it is said in the status like any error.
+        let outcome = guarded(async {
+            let (outcome, set) = opened.run(core, direction).await;
+            status = set;
+            outcome
+        })
+        .await;
+        (outcome, status)
+    }
+
+    /// Writes the status and records the event of an outcome.
+    async fn conclude(
+        &self,
+        header: &Header,
+        direction: Direction,
+        outcome: &Result<()>,
+        stored: Value,
+        status: Value,
+    ) -> Result<()> {
+        let Some(verdict) = Verdict::of(direction, outcome) else { return Ok(()) };
+        if let Err(error) = outcome
+            && verdict.is_failure()
+        {
+            let (kind, object) = (self.source.kind(), &header.key);
+            tracing::error!(%kind, %object, reason = verdict.reason, %error, "the pass failed");
+        }
+        self.write_status(header, &verdict, stored, status).await
+    }
+
+    async fn write_status(&self, header: &Header, verdict: &Verdict, stored: Value, status: Value) -> Result<()> {
+        let now = self.shared.environment.now();
+        let status = status::with_conditions(status, verdict, header.generation, now)?;
+        if status == stored {
+            return Ok(());
+        }
+        let version = self.source.write_status(header, &status).await?;
+        self.wrote(header, &version);
+        if status::says_something_else(&stored, &status) {
+            let type_ = if verdict.is_failure() { EventType::Warning } else { EventType::Normal };
+            let regarding = self.identity(header).regarding();
+            self.shared.recorder.record(&regarding, type_, &verdict.reason, "Reconcile", &verdict.message);
+        }
+        Ok(())
+    }
+
+    async fn say_unreadable(&self, entry: &Entry<Encoded>, error: ReadError) -> Result<Next> {
+        let (header, stored) = (&entry.header, self.stored_status(entry));
+        let outcome = Err(unreadable(&error));
+        self.conclude(header, Direction::Up, &outcome, stored.clone(), stored).await?;
+        Ok(outcome.map_or_else(|error| self.after(header, error), |()| Next::AwaitChange))
+    }
+
+    /// The status of an object that can't be decoded as a whole.
+    fn stored_status(&self, entry: &Entry<Encoded>) -> Value {
+        let json = entry.value.decode(self.source.objects().codec()).unwrap_or_default();
+        let mut object: Value = serde_json::from_slice(&json).unwrap_or_default();
+        object["status"].take()
+    }
+
+    fn after(&self, header: &Header, error: Error) -> Next {
+        match error {
+            Error::Yield { .. } => Next::Requeue,
+            Error::Conflict(_) => Next::Soon,
+            Error::Unexpected(_) => Next::Failed,
+            Error::UserAction { .. } | Error::Terminal { .. } => {
+                self.parked().insert(header.key.clone(), header.generation);
+                Next::AwaitChange
+            }
+        }
+    }
+
+    /// A call of the loop's own failed: finalizer or status.
+    fn interrupted(&self, key: &ObjectKey, error: Error) -> Next {
+        let kind = self.source.kind();
+        match &error {
+            Error::Conflict(_) => {
+                tracing::debug!(%kind, object = %key, %error, "somebody else wrote it meanwhile");
+                Next::Soon
+            }
+            Error::Unexpected(source) if is_gone(source.as_ref()) => Next::Soon,
+            Error::Unexpected(source) => {
+                let (reason, why) = crate::client::safe_sentence(source.as_ref());
+                tracing::error!(%kind, object = %key, reason, why, %error, "the pass was cut short");
+                Next::Failed
+            }
+            _ => Next::Requeue,
+        }
+    }
+
+    fn is_behind(&self, key: &ObjectKey) -> bool {
+        let behind = self.shared.own_writes.behind(key, |kind: &Kind| match self.shared.children.get(kind) {
+            Some(children) => children.store.seen(),
+            None if kind == self.source.kind() => self.source.objects().store().seen(),
+            None => Seen::Incomparable,
+        });
+        behind.is_some()
+    }
+
+    fn wrote(&self, header: &Header, version: &ResourceVersion) {
+        self.shared.own_writes.record(&header.key, &header.uid, self.source.kind().clone(), version);
+    }
+
+    fn identity(&self, header: &Header) -> Identity {
+        Identity {
+            kind: self.source.kind().clone(),
+            key: header.key.clone(),
+            uid: header.uid.clone(),
+            generation: header.generation,
+        }
+    }
+
+    fn is_parked(&self, header: &Header) -> bool {
+        let mut parked = self.parked();
+        match parked.get(&header.key) {
+            Some(generation) if *generation == header.generation => true,
+            Some(_) => parked.remove(&header.key).is_none(),
+            None => false,
+        }
+    }
+
+    fn parked(&self) -> MutexGuard<'_, HashMap<ObjectKey, i64>> {
+        self.parked.lock()
+    }
+
+    /// Drops everything that is known of an object that is gone.
+    fn forget(&self, key: &ObjectKey) {
+        self.parked().remove(key);
+        self.shared.own_writes.forget(key);
+        self.shared.memory().forget(key);
+        self.reconciler.forget(key);
+    }
+}
+
+fn unreadable(error: &ReadError) -> Error {
+    let why = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
+    Error::terminal("Undecodable", format!("the object doesn't have the form of its kind: {why}"))
+}
+
+/// The object vanished under the pass; the watch will say so.
+fn is_gone(source: &(dyn std::error::Error + 'static)) -> bool {
+    source.downcast_ref::<crate::client::CallError>().is_some_and(crate::client::CallError::is_not_found)
+}

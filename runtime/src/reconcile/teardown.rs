@@ -1,0 +1,74 @@
+//! The way down: the tree in reverse, then the finalizer.
+
+use super::{Loop, Next, Opened, unreadable};
+use crate::{
+    cache::{Encoded, Entry, Header, ReadError},
+    condition::Direction,
+    error::{Error, Result},
+    pass::Core,
+    provisioner::shape::{Node, Shape},
+};
+use serde_json::Value;
+
+impl Loop {
+    pub(super) async fn tear_down(&self, header: &Header, opened: &dyn Opened) -> Result<Next> {
+        let (outcome, status) = self.run(header, opened, Direction::Down).await;
+        self.ended(header, outcome, opened.status(), status).await
+    }
+
+    /// The end of an object that can't be decoded. Where all of its tree are objects that the cache knows, they can go
+    /// without knowing what was wanted; a hand-written node has to see its object.
+    pub(super) async fn tear_down_unread(&self, entry: &Entry<Encoded>, error: ReadError) -> Result<Next> {
+        let header = &entry.header;
+        let stored = self.stored_status(entry);
+        let mut nodes = Vec::new();
+        let outcome = if resources(self.reconciler.shape(), &mut nodes) {
+            let core = Core::new(&self.shared, self.identity(header));
+            remove_all(&core, nodes).await
+        } else {
+            Err(unreadable(&error))
+        };
+        self.ended(header, outcome, stored.clone(), stored).await
+    }
+
+    async fn ended(&self, header: &Header, outcome: Result<()>, stored: Value, status: Value) -> Result<Next> {
+        match outcome {
+            Ok(()) => {
+                // No last status: nobody could read it.
+                let version = self.source.release(header, &self.finalizer).await?;
+                self.wrote(header, &version);
+                Ok(Next::AwaitChange)
+            }
+            Err(error) => {
+                let outcome = Err(error);
+                self.conclude(header, Direction::Down, &outcome, stored, status).await?;
+                Ok(match outcome {
+                    // Parking would leak the finalizer (unikorn §1.6).
+                    Err(Error::Yield { .. }) => Next::Requeue,
+                    Err(Error::Conflict(_)) => Next::Soon,
+                    _ => Next::Failed,
+                })
+            }
+        }
+    }
+}
+
+async fn remove_all(core: &Core<'_>, nodes: Vec<(String, &'static Shape)>) -> Result<()> {
+    for (node, shape) in nodes.into_iter().rev() {
+        for access in shape.access {
+            core.converge(&node, &(access.kind)(), Vec::new()).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The resource nodes of a tree; `false` if it has nodes of another make.
+fn resources(shape: &'static Shape, nodes: &mut Vec<(String, &'static Shape)>) -> bool {
+    let mut known = true;
+    shape.walk("", &mut |path, _, shape| match shape.node {
+        Node::Resource => nodes.push((path.trim_start_matches('/').to_owned(), shape)),
+        Node::Serial | Node::Concurrent => {}
+        Node::Custom => known = false,
+    });
+    known
+}

@@ -1,0 +1,181 @@
+//! From `kube`'s watcher to a cache, without decoding what passes through.
+
+use crate::{
+    client::{CallError, Client},
+    error::Chain,
+    kind::Kind,
+    provisioner::shape::Verb,
+    watch::{Health, WatchState},
+};
+use futures::StreamExt;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{
+    Api, Resource,
+    api::ApiResource,
+    runtime::{WatchStreamExt, utils::Backoff, watcher},
+};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use std::{borrow::Cow, time::Duration};
+
+/// What is watched of a kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scope<'a> {
+    pub(crate) namespace: Option<&'a str>,
+    pub(crate) labels: Option<&'a str>,
+}
+
+/// Where a watch pours its objects, as JSON.
+pub(crate) trait Sink: Send + Sync {
+    /// A list begins; what it doesn't hold is gone at its end.
+    fn begin(&self);
+    /// An object is there, or is different.
+    fn apply(&self, json: &[u8], listing: bool);
+    /// An object is gone.
+    fn delete(&self, json: &[u8]);
+    /// The list is complete.
+    fn finish(&self);
+}
+
+/// Follows a kind for ever: lists, watches, resumes, lists again where it must; waits for a kind that isn't there.
+pub(crate) async fn follow(client: &Client, kind: &Kind, scope: Scope<'_>, sink: &dyn Sink, health: &Health) {
+    let resource = ApiResource {
+        group: kind.group.to_string(),
+        version: kind.version.to_string(),
+        api_version: kind.api_version(),
+        kind: kind.kind.to_string(),
+        plural: kind.plural.to_string(),
+    };
+    let api: Api<Raw> = match scope.namespace.filter(|_| kind.namespaced) {
+        Some(namespace) => Api::namespaced_with(client.kube().clone(), namespace, &resource),
+        None => Api::all_with(client.kube().clone(), &resource),
+    };
+    let mut config = watcher::Config::default();
+    config.label_selector = scope.labels.map(str::to_owned);
+    let mut events = watcher(api, config).backoff(Pauses(FIRST_PAUSE)).boxed();
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(watcher::Event::Init) => sink.begin(),
+            Ok(watcher::Event::InitApply(object)) => sink.apply(object.json(), true),
+            Ok(watcher::Event::InitDone) => {
+                sink.finish();
+                health.set(WatchState::Following);
+            }
+            Ok(watcher::Event::Apply(object)) => {
+                sink.apply(object.json(), false);
+                health.set(WatchState::Following);
+            }
+            Ok(watcher::Event::Delete(object)) => {
+                sink.delete(object.json());
+                health.set(WatchState::Following);
+            }
+            Err(error) => health.set(state_of(error, kind, scope)),
+        }
+    }
+}
+
+// Quick to begin with, so that an API server that was away is found again soon; the cap bounds what a kind that never
+// appears costs.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+struct Pauses(Duration);
+
+impl Iterator for Pauses {
+    type Item = Duration;
+    fn next(&mut self) -> Option<Duration> {
+        let pause = self.0;
+        self.0 = (pause * 2).min(LONGEST_PAUSE);
+        Some(pause)
+    }
+}
+
+impl Backoff for Pauses {
+    fn reset(&mut self) {
+        self.0 = FIRST_PAUSE;
+    }
+}
+
+fn state_of(error: watcher::Error, kind: &Kind, scope: Scope<'_>) -> WatchState {
+    let (verb, source) = match error {
+        watcher::Error::InitialListFailed(source) => (Verb::List, source),
+        watcher::Error::WatchStartFailed(source) | watcher::Error::WatchFailed(source) => (Verb::Watch, source),
+        watcher::Error::WatchError(status) => (Verb::Watch, kube::Error::Api(status)),
+        watcher::Error::NoResourceVersion => return WatchState::Failing("lists of it carry no version".to_owned()),
+    };
+    let call = CallError {
+        verb,
+        kind: kind.clone(),
+        subresource: "",
+        namespace: scope.namespace.filter(|_| kind.namespaced).map(str::to_owned),
+        name: String::new(),
+        source: Box::new(source),
+    };
+    if call.is_not_found() {
+        WatchState::Missing
+    } else if call.is_forbidden() {
+        WatchState::Forbidden(call.missing_rule())
+    } else {
+        WatchState::Failing(Chain(&call).to_string())
+    }
+}
+
+/// An object as it came; only what the watcher itself needs is read.
+#[derive(Clone, Debug)]
+struct Raw {
+    metadata: ObjectMeta,
+    json: Box<RawValue>,
+}
+
+impl Raw {
+    fn json(&self) -> &[u8] {
+        self.json.get().as_bytes()
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Object<'a> {
+            #[serde(borrow)]
+            metadata: Metadata<'a>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Metadata<'a> {
+            #[serde(borrow, default)]
+            resource_version: Option<Cow<'a, str>>,
+        }
+        let json = Box::<RawValue>::deserialize(deserializer)?;
+        let object: Object<'_> = serde_json::from_str(json.get()).map_err(serde::de::Error::custom)?;
+        let resource_version = object.metadata.resource_version.map(Cow::into_owned);
+        Ok(Self { metadata: ObjectMeta { resource_version, ..ObjectMeta::default() }, json })
+    }
+}
+
+impl Resource for Raw {
+    type DynamicType = ApiResource;
+    type Scope = kube::core::DynamicResourceScope;
+
+    fn kind(kind: &ApiResource) -> Cow<'_, str> {
+        kind.kind.as_str().into()
+    }
+    fn group(kind: &ApiResource) -> Cow<'_, str> {
+        kind.group.as_str().into()
+    }
+    fn version(kind: &ApiResource) -> Cow<'_, str> {
+        kind.version.as_str().into()
+    }
+    fn api_version(kind: &ApiResource) -> Cow<'_, str> {
+        kind.api_version.as_str().into()
+    }
+    fn plural(kind: &ApiResource) -> Cow<'_, str> {
+        kind.plural.as_str().into()
+    }
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+}

@@ -1,0 +1,103 @@
+// `operator!`.
+
+//# nothing
+
+
+//# kind without a tree
+WebApp
+
+//# kind without a tree among others
+WebApp => WebAppTree, Network
+
+//# tree is missing
+WebApp =>
+
+//# arrow of another kind
+WebApp -> WebAppTree
+
+//# comma is missing
+WebApp => WebAppTree Network => NetworkTree
+
+//# kind twice
+WebApp => WebAppTree, Network => NetworkTree, WebApp => OtherTree
+
+//# kind is its own tree
+WebApp => WebApp
+
+//# kind that is not a type
+webapp => WebAppTree
+
+//# tree that is a function
+WebApp => build_tree
+
+//# tree that is called
+WebApp => tree()
+
+//# function that is not called
+my_lib::operator
+
+//# text for an operator
+"webapp"
+
+//# name in upper case
+name: "WebApp", WebApp => WebAppTree
+
+//# name that is not a text
+name: webapp, WebApp => WebAppTree
+
+//# name twice
+name: "a", name: "b", WebApp => WebAppTree
+
+//# name in a kind
+WebApp => WebAppTree { name: "webapp" }
+
+//# option of a kind at the top
+poll: "60s", WebApp => WebAppTree
+
+//# unknown key at the top
+nam: "webapp", WebApp => WebAppTree
+
+//# option misspelled
+WebApp => WebAppTree { pol: "60s" }
+
+//# option twice
+WebApp => WebAppTree { poll: "60s", poll: "30s" }
+
+//# poll without a unit
+WebApp => WebAppTree { poll: "60" }
+
+//# poll that is a number
+WebApp => WebAppTree { poll: 60 }
+
+//# poll with an unknown unit
+WebApp => WebAppTree { poll: "60d" }
+
+//# poll of zero
+WebApp => WebAppTree { poll: "0s" }
+
+//# events that are a text
+WebApp => WebAppTree { events: "off" }
+
+//# no workers
+WebApp => WebAppTree { workers: 0 }
+
+//# workers in words
+WebApp => WebAppTree { workers: "four" }
+
+//# negative workers
+WebApp => WebAppTree { workers: -1 }
+
+//# finalizer without a domain
+WebApp => WebAppTree { finalizer: "webapp" }
+
+//# finalizer that is not a text
+WebApp => WebAppTree { finalizer: webapp }
+
+//# options are not supported yet
+WebApp => WebAppTree { options: Options::default() }
+
+//# option with an equals sign
+WebApp => WebAppTree { poll = "60s" }
+
+//# two mistakes in two kinds
+WebApp => WebAppTree { poll: "x" }, Network => NetworkTree { workers: 0 }

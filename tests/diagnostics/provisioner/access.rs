@@ -1,0 +1,85 @@
+// Permissions of a hand-written node.
+
+//# verb misspelled
+#[provisioner(access(Secret: gett))]
+struct Snapshot;
+
+//# verb in upper case
+#[provisioner(access(Secret: Get))]
+struct Snapshot;
+
+//# verb of another tool
+#[provisioner(access(Secret: read))]
+struct Snapshot;
+
+//# verb twice
+#[provisioner(access(Secret: get, get))]
+struct Snapshot;
+
+//# every verb
+#[provisioner(access(Secret: *))]
+struct Snapshot;
+
+//# every kind
+#[provisioner(access(*: get))]
+struct Snapshot;
+
+//# kind without verbs
+#[provisioner(access(Secret))]
+struct Snapshot;
+
+//# colon without verbs
+#[provisioner(access(Secret:))]
+struct Snapshot;
+
+//# kind in quotes
+#[provisioner(access("Secret": get))]
+struct Snapshot;
+
+//# plural for a kind
+#[provisioner(access(secrets: get))]
+struct Snapshot;
+
+//# kinds separated by a comma
+#[provisioner(access(Secret: get, Pod: delete))]
+struct Snapshot;
+
+//# kind with a subresource after a comma
+#[provisioner(access(Secret: get, Pod/status: patch))]
+struct Snapshot;
+
+//# comma between verbs is missing
+#[provisioner(access(Secret: get list))]
+struct Snapshot;
+
+//# colon is missing
+#[provisioner(access(Secret get))]
+struct Snapshot;
+
+//# verb in quotes
+#[provisioner(access(Secret: "get"))]
+struct Snapshot;
+
+//# list of a subresource
+#[provisioner(access(Pod/log: list))]
+struct Snapshot;
+
+//# subresource without a name
+#[provisioner(access(Pod/: get))]
+struct Snapshot;
+
+//# number for a kind
+#[provisioner(access(5: get))]
+struct Snapshot;
+
+//# access without a list
+#[provisioner(access)]
+struct Snapshot;
+
+//# access with a value
+#[provisioner(access = Secret)]
+struct Snapshot;
+
+//# two mistakes in two kinds
+#[provisioner(access(Secret: gett; Pod: Delete))]
+struct Snapshot;

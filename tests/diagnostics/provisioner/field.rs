@@ -1,0 +1,174 @@
+// `#[provisioner(...)]` on a field, and its type.
+
+//# key misspelled
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resorce)]
+    config: ConfigMap,
+}
+
+//# resource with a value
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource = config)]
+    config: ConfigMap,
+}
+
+//# resource with a list
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(config))]
+    config: ConfigMap,
+}
+
+//# resource twice
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource, resource)]
+    config: ConfigMap,
+}
+
+//# empty attribute
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner()]
+    workload: Workload,
+}
+
+//# once is not supported yet
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(once))]
+    key: Secret,
+}
+
+//# when is not supported yet
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(when = |app: &WebApp| app.spec.snapshots)]
+    workload: Workload,
+}
+
+//# each is not supported yet
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(each(|app| &app.spec.pools, key = |pool| &pool.name))]
+    workload: Workload,
+}
+
+//# after is not supported yet
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(after = config)]
+    workload: Workload,
+}
+
+//# if_api is not supported yet
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(if_api = "example.com/v1")]
+    workload: Workload,
+}
+
+//# remote is not supported yet
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(remote)]
+    workload: Workload,
+}
+
+//# application is not supported yet
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(application)]
+    workload: Workload,
+}
+
+//# manifest is not supported yet
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(manifest = "chart.yaml")]
+    workload: Workload,
+}
+
+//# serial on a field
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(serial)]
+    workload: Workload,
+}
+
+//# access on a field
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(access(Secret: get))]
+    workload: Workload,
+}
+
+//# owner on a field
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(owner = WebApp)]
+    workload: Workload,
+}
+
+//# option of a list
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource)]
+    config: Option<Vec<ConfigMap>>,
+}
+
+//# map of resources
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource)]
+    configs: BTreeMap<String, ConfigMap>,
+}
+
+//# boxed resource
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource)]
+    config: Box<ConfigMap>,
+}
+
+//# optional provisioner
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    workload: Option<Workload>,
+}
+
+//# list of provisioners
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    workloads: Vec<Workload>,
+}
+
+//# borrowed resource
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource)]
+    config: &'static ConfigMap,
+}
+
+//# tuple of resources
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource)]
+    both: (ConfigMap, Secret),
+}
+
+//# resource that hides what every node does
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource)]
+    provision: ConfigMap,
+}
+
+//# resource of a hand-written node
+#[provisioner(access(Secret: get))]
+struct Snapshot {
+    #[provisioner(resource)]
+    config: ConfigMap,
+}

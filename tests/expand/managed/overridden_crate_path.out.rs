@@ -1,0 +1,24 @@
+#[automatically_derived]
+impl my::facade::Managed for WebApp {
+    type Spec = WebAppSpec;
+    type Status = my::facade::Status;
+    fn status(&self) -> ::core::option::Option<&Self::Status> {
+        ::core::option::Option::as_ref(&self.status)
+    }
+    const FINALIZER: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::None;
+    fn kind() -> my::facade::Kind {
+        my::facade::__private::kind_of::<WebApp>()
+    }
+    fn metadata(&self) -> &my::facade::__private::ObjectMeta {
+        &self.metadata
+    }
+    fn spec(&self) -> &Self::Spec {
+        &self.spec
+    }
+    fn paused(&self) -> ::core::primitive::bool {
+        false
+    }
+    fn crd() -> my::facade::__private::CustomResourceDefinition {
+        <WebApp as my::facade::__private::CustomResourceExt>::crd()
+    }
+}

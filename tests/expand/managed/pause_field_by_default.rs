@@ -1,0 +1,4 @@
+#[kube(group = "demo.example.com", version = "v1", kind = "Network", status = "Status")]
+pub struct NetworkSpec {
+    pub pause: bool,
+}

@@ -1,0 +1,24 @@
+#[automatically_derived]
+impl ::opgen::Managed for Route {
+    type Spec = RouteSpec;
+    type Status = Status;
+    fn status(&self) -> ::core::option::Option<&Self::Status> {
+        ::core::option::Option::as_ref(&self.status)
+    }
+    const FINALIZER: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::None;
+    fn kind() -> ::opgen::Kind {
+        ::opgen::__private::kind_of::<Route>()
+    }
+    fn metadata(&self) -> &::opgen::__private::ObjectMeta {
+        &self.metadata
+    }
+    fn spec(&self) -> &Self::Spec {
+        &self.spec
+    }
+    fn paused(&self) -> ::core::primitive::bool {
+        false
+    }
+    fn crd() -> ::opgen::__private::CustomResourceDefinition {
+        <Route as ::opgen::__private::CustomResourceExt>::crd()
+    }
+}

@@ -1,0 +1,32 @@
+#[automatically_derived]
+impl ::opgen::Managed for WebApp {
+    type Spec = WebAppSpec;
+    type Status = Status;
+    fn status(&self) -> ::core::option::Option<&Self::Status> {
+        ::core::option::Option::as_ref(&self.status)
+    }
+    const FINALIZER: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::None;
+    fn kind() -> ::opgen::Kind {
+        ::opgen::__private::kind_of::<WebApp>()
+    }
+    fn metadata(&self) -> &::opgen::__private::ObjectMeta {
+        &self.metadata
+    }
+    fn spec(&self) -> &Self::Spec {
+        &self.spec
+    }
+    fn paused(&self) -> ::core::primitive::bool {
+        false
+    }
+    fn crd() -> ::opgen::__private::CustomResourceDefinition {
+        <WebApp as ::opgen::__private::CustomResourceExt>::crd()
+    }
+}
+const _: () = {
+    #[deprecated(
+        note = "`ratio` is `f32`, and floats change on their way through other languages; use an integer of a smaller unit, or a quantity, or keep it with `#[managed(allow(float))]`"
+    )]
+    #[allow(non_upper_case_globals)]
+    const float: () = ();
+    float
+};

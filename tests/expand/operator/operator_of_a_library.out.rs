@@ -1,0 +1,3 @@
+fn main() -> ::std::process::ExitCode {
+    ::opgen::__private::main(my_lib::operator())
+}

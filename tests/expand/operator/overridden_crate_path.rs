@@ -1,0 +1,2 @@
+crate: "my::facade",
+WebApp => WebAppTree { poll: "500ms" },

@@ -1,0 +1,58 @@
+#[automatically_derived]
+impl ::opgen::Provisioner for Snapshot {
+    const SHAPE: ::opgen::Shape = ::opgen::Shape {
+        node: ::opgen::Node::Custom,
+        access: &[
+            ::opgen::Access {
+                kind: ::opgen::__private::kind_of::<Secret>,
+                subresource: "",
+                verbs: &[::opgen::Verb::Get, ::opgen::Verb::List, ::opgen::Verb::Watch],
+            },
+            ::opgen::Access {
+                kind: ::opgen::__private::kind_of::<core::v1::Pod>,
+                subresource: "",
+                verbs: &[::opgen::Verb::Delete, ::opgen::Verb::DeleteCollection],
+            },
+            ::opgen::Access {
+                kind: ::opgen::__private::kind_of::<Pod>,
+                subresource: "status",
+                verbs: &[::opgen::Verb::Update, ::opgen::Verb::Patch],
+            },
+            ::opgen::Access {
+                kind: ::opgen::__private::kind_of::<Pod>,
+                subresource: "eviction",
+                verbs: &[::opgen::Verb::Create],
+            },
+            ::opgen::Access {
+                kind: ::opgen::__private::kind_of::<ConfigMap>,
+                subresource: "",
+                verbs: &[::opgen::Verb::Create, ::opgen::Verb::Patch],
+            },
+        ],
+        children: &[],
+    };
+}
+#[automatically_derived]
+impl ::opgen::access::Get<Snapshot> for Secret {}
+#[automatically_derived]
+impl ::opgen::access::List<Snapshot> for Secret {}
+#[automatically_derived]
+impl ::opgen::access::Watch<Snapshot> for Secret {}
+#[automatically_derived]
+impl ::opgen::access::Delete<Snapshot> for core::v1::Pod {}
+#[automatically_derived]
+impl ::opgen::access::DeleteCollection<Snapshot> for core::v1::Pod {}
+#[automatically_derived]
+impl ::opgen::access::UpdateStatus<Snapshot> for Pod {}
+#[automatically_derived]
+impl ::opgen::access::PatchStatus<Snapshot> for Pod {}
+#[automatically_derived]
+impl ::opgen::access::Create<Snapshot> for ConfigMap {}
+#[automatically_derived]
+impl ::opgen::access::Patch<Snapshot> for ConfigMap {}
+const _: () = {
+    #[allow(dead_code)]
+    fn reads(node: &Snapshot) {
+        let _ = (node,);
+    }
+};

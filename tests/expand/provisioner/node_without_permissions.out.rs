@@ -1,0 +1,14 @@
+#[automatically_derived]
+impl ::opgen::Provisioner for Gate {
+    const SHAPE: ::opgen::Shape = ::opgen::Shape {
+        node: ::opgen::Node::Custom,
+        access: &[],
+        children: &[],
+    };
+}
+const _: () = {
+    #[allow(dead_code)]
+    fn reads(node: &Gate) {
+        let _ = (node,);
+    }
+};

@@ -1,0 +1,4 @@
+#[provisioner(access())]
+struct Gate {
+    settings: Settings,
+}

@@ -1,0 +1,8 @@
+#[provisioner(serial, owner = WebApp)]
+pub struct WebAppTree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+    workload: Workload,
+    #[provisioner(resource)]
+    ingress: Option<Ingress>,
+}

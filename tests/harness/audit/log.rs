@@ -1,0 +1,149 @@
+//! The log file itself, read as it grows.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::{Read as _, Seek as _, SeekFrom},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use serde::Deserialize;
+
+use super::{Entries, Entry};
+use crate::credentials::AUDITOR;
+
+/// What was read of the file so far.
+#[derive(Debug)]
+pub(crate) struct Log {
+    path: PathBuf,
+    reader: Mutex<Reader>,
+}
+
+#[derive(Debug, Default)]
+struct Reader {
+    read: u64,
+    entries: Vec<Arc<Entry>>,
+    by_request: HashMap<String, usize>,
+    marker: Option<String>,
+}
+
+impl Log {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), reader: Mutex::default() }
+    }
+
+    /// Everything that is in the file now, without the markers.
+    pub(crate) fn entries(&self) -> Entries {
+        Entries(self.read_on().entries.clone())
+    }
+
+    /// Whether the request for the object of that name by the marking user is in the file, so all before it is too: the
+    /// server writes the entry of a request before it ends the response.
+    pub(crate) fn has_marker(&self, name: &str) -> bool {
+        self.read_on().marker.as_deref() == Some(name)
+    }
+
+    fn read_on(&self) -> MutexGuard<'_, Reader> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        reader.read_on(&self.path);
+        reader
+    }
+}
+
+impl Reader {
+    fn read_on(&mut self, path: &Path) {
+        let mut bytes = Vec::new();
+        let read = File::open(path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(self.read))?;
+            file.read_to_end(&mut bytes)
+        });
+        // Before the server's first start there is no file.
+        if read.is_err() {
+            return;
+        }
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        self.read += whole as u64;
+        for line in bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            match serde_json::from_slice::<Event>(line) {
+                Ok(event) => self.add(event),
+                Err(error) => panic!("{}: {error} in {}", path.display(), String::from_utf8_lossy(line)),
+            }
+        }
+    }
+
+    /// A long request comes twice, at the start of its response and at its end: one entry with the later code.
+    fn add(&mut self, event: Event) {
+        if event.user.username == AUDITOR {
+            self.marker = Some(event.object_ref.name);
+            return;
+        }
+        let known = self.by_request.get(&event.audit_id).copied();
+        let id = event.audit_id.clone();
+        let entry = Arc::new(Entry::from(event));
+        match known {
+            Some(index) => self.entries[index] = entry,
+            None => {
+                self.by_request.insert(id, self.entries.len());
+                self.entries.push(entry);
+            }
+        }
+    }
+}
+
+/// An `audit.k8s.io/v1` event, as far as it is used.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Event {
+    #[serde(rename = "auditID")]
+    audit_id: String,
+    #[serde(rename = "requestURI")]
+    request_uri: String,
+    verb: String,
+    user: User,
+    #[serde(default)]
+    user_agent: String,
+    #[serde(default)]
+    object_ref: ObjectRef,
+    #[serde(default)]
+    response_status: ResponseStatus,
+}
+
+#[derive(Deserialize)]
+struct User {
+    #[serde(default)]
+    username: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ObjectRef {
+    resource: String,
+    subresource: String,
+    api_group: String,
+    namespace: String,
+    name: String,
+}
+
+#[derive(Default, Deserialize)]
+struct ResponseStatus {
+    #[serde(default)]
+    code: u16,
+}
+
+impl From<Event> for Entry {
+    fn from(event: Event) -> Self {
+        Self {
+            verb: event.verb,
+            user: event.user.username,
+            user_agent: event.user_agent,
+            group: event.object_ref.api_group,
+            resource: event.object_ref.resource,
+            subresource: event.object_ref.subresource,
+            namespace: event.object_ref.namespace,
+            name: event.object_ref.name,
+            code: event.response_status.code,
+            uri: event.request_uri,
+        }
+    }
+}

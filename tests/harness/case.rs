@@ -1,0 +1,119 @@
+//! Cases of the suites that need a control plane: each an async function with a plane, run by `libtest-mimic`.
+
+use std::{
+    process::ExitCode,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{
+    Options, Plane,
+    binaries::{self, planes_folder},
+    folder::Folder,
+};
+
+/// Turns a case that can't run for want of a control plane from an ignored one into a failure.
+pub const REQUIRE: &str = "OPGEN_REQUIRE_CONTROLPLANE";
+
+/// No case may take longer: what hangs is told by name.
+const LIMIT: Duration = Duration::from_secs(900);
+
+/// What a case may give: nothing, or a result.
+pub trait Outcome {
+    /// As a verdict.
+    fn verdict(self) -> Result<(), Failed>;
+}
+
+impl Outcome for () {
+    fn verdict(self) -> Result<(), Failed> {
+        Ok(())
+    }
+}
+
+impl<E: std::fmt::Display> Outcome for Result<(), E> {
+    fn verdict(self) -> Result<(), Failed> {
+        self.map_err(|error| error.to_string().into())
+    }
+}
+
+/// A case on the plane that all such cases share: in namespaces of its own ([`Plane::namespace`]), with cluster-wide
+/// objects under names of its own, and without a stop of anything.
+pub fn case<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
+where
+    F: Future<Output = R>,
+    R: Outcome,
+{
+    trial(name, move || {
+        let runtime = runtime();
+        let plane = shared(&runtime)?;
+        run(&runtime, body(plane))
+    })
+}
+
+/// A case on a plane of its own.
+pub fn case_on<F, R>(name: &str, options: Options, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
+where
+    F: Future<Output = R>,
+    R: Outcome,
+{
+    trial(name, move || {
+        let runtime = runtime();
+        let plane = runtime.block_on(Plane::start(options)).map_err(|missing| missing.to_string())?;
+        run(&runtime, body(Arc::new(plane)))
+    })
+}
+
+/// The whole of a suite's `main`: runs the cases that the command line asks for, then stops the shared plane.
+pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
+    let conclusion = libtest_mimic::run(&Arguments::from_args(), cases);
+    drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
+    Folder::sweep(&planes_folder());
+    conclusion.exit_code()
+}
+
+/// A case without Go and without assets is ignored, and shows why where libtest shows a kind.
+fn trial(name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
+    match binaries::availability() {
+        Ok(()) => Trial::test(name, body),
+        Err(missing) => {
+            let required = std::env::var_os(REQUIRE).is_some_and(|value| value != "0");
+            let kind = format!("no control plane: {missing}");
+            Trial::test(name, move || Err(kind_of(&missing).into())).with_kind(kind).with_ignored_flag(!required)
+        }
+    }
+}
+
+fn kind_of(missing: &binaries::Missing) -> String {
+    format!(
+        "this case needs a control plane, but {missing}; install Go or set {} to a folder with one",
+        binaries::ASSETS
+    )
+}
+
+/// Several threads, as an operator's own.
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a tokio runtime")
+}
+
+fn run<R: Outcome>(runtime: &Runtime, body: impl Future<Output = R>) -> Result<(), Failed> {
+    let limited = async { tokio::time::timeout(LIMIT, body).await };
+    match runtime.block_on(limited) {
+        Ok(outcome) => outcome.verdict(),
+        Err(_) => Err(format!("the case was not done after {LIMIT:?}").into()),
+    }
+}
+
+/// Started by the first case that wants it. A start that failed fails each of them.
+static SHARED: Mutex<Option<Arc<Plane>>> = Mutex::new(None);
+
+fn shared(runtime: &Runtime) -> Result<Arc<Plane>, Failed> {
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plane) = &*shared {
+        return Ok(plane.clone());
+    }
+    let plane = runtime.block_on(Plane::start(Options::default())).map_err(|missing| missing.to_string())?;
+    Ok(shared.insert(Arc::new(plane)).clone())
+}

@@ -1,0 +1,140 @@
+//! Keys, tokens and kubeconfigs.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use kube::{Client, Config, config::AuthInfo};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use serde_json::json;
+
+/// Users of the token file; all are `system:masters`. Each part of the plane has its own name in the audit log.
+pub(crate) const ADMIN: &str = "admin";
+pub(crate) const CONTROLLERS: &str = "system:kube-controller-manager";
+pub(crate) const KUBELET: &str = "system:kubelet";
+pub(crate) const AUDITOR: &str = "audit-marker";
+
+/// The plane's certificate authority, keys and token file, as files in a folder.
+#[derive(Debug)]
+pub(crate) struct Authority {
+    folder: PathBuf,
+    server: String,
+    certificate: Vec<u8>,
+}
+
+impl Authority {
+    /// Makes everything new, for an API server on the loopback `port`.
+    pub(crate) fn new(folder: &Path, port: u16) -> Self {
+        let pair = || KeyPair::generate().expect("a key pair");
+        let mut params = CertificateParams::new(Vec::new()).expect("parameters of the authority");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority = CertifiedIssuer::self_signed(params, pair()).expect("the authority's certificate");
+
+        let names = ["127.0.0.1", "localhost", "kubernetes.default.svc"].map(String::from).to_vec();
+        let (server, accounts) = (pair(), pair());
+        let params = CertificateParams::new(names).expect("parameters of the server");
+        let certificate = params.signed_by(&server, &authority).expect("the server's certificate");
+
+        let written = Self {
+            folder: folder.to_owned(),
+            server: format!("https://127.0.0.1:{port}"),
+            certificate: authority.der().to_vec(),
+        };
+        written.write("ca.crt", &authority.pem());
+        written.write("apiserver.crt", &certificate.pem());
+        written.write("apiserver.key", &server.serialize_pem());
+        written.write("accounts.key", &accounts.serialize_pem());
+        written.write("accounts.pub", &accounts.public_key_pem());
+        let line = |user| format!("{},{user},{user},system:masters\n", written.token(user));
+        written.write("tokens.csv", &[ADMIN, CONTROLLERS, KUBELET, AUDITOR].map(line).concat());
+        written
+    }
+
+    /// The access of a user of the token file.
+    pub(crate) fn user(&self, user: &str) -> Access {
+        self.access(user, &self.token(user), "default")
+    }
+
+    /// The access of a user with a token of its own; writes the kubeconfig.
+    pub(crate) fn access(&self, user: &str, token: &str, namespace: &str) -> Access {
+        // JSON is YAML, and both kubectl and kube read it.
+        let kubeconfig = json!({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "plane", "cluster": {"server": self.server, "certificate-authority": self.path("ca.crt")}}],
+            "users": [{"name": user, "user": {"token": token}}],
+            "contexts": [{"name": "plane", "context": {"cluster": "plane", "user": user, "namespace": namespace}}],
+            "current-context": "plane",
+        });
+        let file = format!("{}.kubeconfig", user.replace(':', "-"));
+        self.write(&file, &kubeconfig.to_string());
+        Access {
+            server: self.server.clone(),
+            authority: self.certificate.clone(),
+            user: user.to_owned(),
+            token: token.to_owned(),
+            namespace: namespace.to_owned(),
+            kubeconfig: self.path(&file),
+        }
+    }
+
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.folder.join(file)
+    }
+
+    /// Not a secret: whoever reads our folder may be `system:masters` of a server that lives for a test.
+    fn token(&self, user: &str) -> String {
+        format!("token-of-{}", user.replace(':', "-"))
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        let path = self.path(file);
+        fs::write(&path, text).unwrap_or_else(|error| panic!("{} can't be written: {error}", path.display()));
+    }
+}
+
+/// How a user reaches the API server.
+#[derive(Clone)]
+pub struct Access {
+    server: String,
+    authority: Vec<u8>,
+    user: String,
+    token: String,
+    namespace: String,
+    kubeconfig: PathBuf,
+}
+
+impl Access {
+    /// A new client. It belongs to the tokio runtime in which it is made.
+    pub fn client(&self) -> Client {
+        Client::try_from(self.config()).expect("a client for the control plane")
+    }
+
+    /// kube's configuration, with its own retries off: a test wants to see each answer.
+    pub fn config(&self) -> Config {
+        let mut config = Config::new(self.server.parse().expect("the server's URL"));
+        config.root_cert = Some(vec![self.authority.clone()]);
+        config.default_namespace.clone_from(&self.namespace);
+        config.default_retry = false;
+        config.auth_info = AuthInfo { token: Some(self.token.clone().into()), ..AuthInfo::default() };
+        config
+    }
+
+    /// The path of a kubeconfig file.
+    pub fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    /// The name of the user, as the audit log has it.
+    pub fn user(&self) -> &str {
+        &self.user
+    }
+}
+
+/// Without the token.
+impl std::fmt::Debug for Access {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Access").field("user", &self.user).field("server", &self.server).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,64 @@
+//! kubectl, as a user has it.
+
+use std::{
+    io::Write as _,
+    process::{Output, Stdio},
+};
+
+use crate::{Access, Plane};
+
+/// Runs kubectl with `args` as the user of `access`, and gives what it printed.
+#[track_caller]
+pub fn run(plane: &Plane, access: &Access, args: &[&str]) -> Output {
+    run_with_input(plane, access, args, "")
+}
+
+/// As [`run`], with a text as standard input, for `-f -`.
+#[track_caller]
+pub fn run_with_input(plane: &Plane, access: &Access, args: &[&str], input: &str) -> Output {
+    let mut command = plane.binaries().command("kubectl");
+    command.arg("--kubeconfig").arg(access.kubeconfig()).args(args);
+    // Its cache of discovery documents is in the home folder; planes must not share one.
+    command.arg("--cache-dir").arg(plane.folder().join("kubectl-cache"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let spawned = command.spawn().and_then(|mut child| {
+        child.stdin.take().map(|mut stdin| stdin.write_all(input.as_bytes())).transpose()?;
+        child.wait_with_output()
+    });
+    spawned.unwrap_or_else(|error| panic!("kubectl {args:?} can't be run: {error}"))
+}
+
+/// Runs kubectl as the administrator and gives its standard output.
+///
+/// # Panics
+/// With what kubectl says, if it fails.
+#[track_caller]
+pub fn succeed(plane: &Plane, args: &[&str]) -> String {
+    text(args, run(plane, plane.admin(), args))
+}
+
+/// `kubectl apply -f -` of a text as the administrator, with the server's own check of fields and by server-side apply.
+/// Gives what kubectl wrote on standard error: the API server's warnings.
+///
+/// # Panics
+/// With what kubectl says, if it fails.
+#[track_caller]
+pub fn apply(plane: &Plane, yaml: &str) -> String {
+    let args = ["apply", "--server-side", "--validate=strict", "-f", "-"];
+    let output = run_with_input(plane, plane.admin(), &args, yaml);
+    let warnings = String::from_utf8_lossy(&output.stderr).into_owned();
+    text(&args, output);
+    warnings
+}
+
+#[track_caller]
+fn text(args: &[&str], output: Output) -> String {
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success(),
+        "kubectl {args:?}: {}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    out
+}

@@ -1,0 +1,24 @@
+//! What the suites stand on: a real control plane, started as often as a test likes, and the means to ask it questions.
+//!
+//! Everything here panics with the reason when the machine lets it down: a test could do nothing else with an error.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+pub mod audit;
+pub mod binaries;
+pub mod case;
+pub mod credentials;
+pub mod kubectl;
+pub mod kubelet;
+pub mod plane;
+pub mod process;
+pub mod wait;
+
+mod folder;
+mod port;
+mod server;
+
+pub use audit::{Entries, Entry};
+pub use case::{case, case_on, run_suites};
+pub use credentials::Access;
+pub use plane::{Options, Plane};
+pub use process::Process;

@@ -1,0 +1,150 @@
+//! A child process that can't outlive the test that started it, whatever happens to the test.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::Read as _,
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
+
+use crate::wait;
+
+/// A running program with its output in a file. Dropping it kills it.
+///
+/// It belongs to a process group that a small shell leads. The shell waits for the end of a pipe that only this process
+/// holds open, so when this process ends in any way (panic, Ctrl-C, SIGKILL), the shell kills the group.
+#[derive(Debug)]
+pub struct Process {
+    name: String,
+    child: Child,
+    log: PathBuf,
+    lifeline: Lifeline,
+}
+
+impl Process {
+    /// Starts `command` (its program, arguments, environment and folder; its streams are replaced) and appends what it
+    /// prints to `log`.
+    #[track_caller]
+    pub fn spawn(name: &str, mut command: Command, log: &Path) -> Self {
+        let lifeline = Lifeline::start();
+        let (out, err) = (append(log), append(log));
+        command.stdin(Stdio::null()).stdout(out).stderr(err);
+        std::os::unix::process::CommandExt::process_group(&mut command, lifeline.group());
+        let child = command.spawn().unwrap_or_else(|error| panic!("{name} can't be started ({command:?}): {error}"));
+        Self { name: name.to_owned(), child, log: log.to_owned(), lifeline }
+    }
+
+    /// The process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it ended; `None` while it runs.
+    pub fn exited(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap_or_else(|error| panic!("{} can't be asked whether it runs: {error}", self.name))
+    }
+
+    /// Asks it to end (SIGTERM).
+    pub fn terminate(&mut self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Ends it at once (SIGKILL) and waits for its end.
+    pub fn kill(&mut self) {
+        self.signal(Signal::KILL);
+        let _ = self.child.wait();
+    }
+
+    /// Sends `signal`, unless it has ended.
+    pub fn signal(&mut self, signal: Signal) {
+        if self.exited().is_none() {
+            let _ = kill_process(Pid::from_child(&self.child), signal);
+        }
+    }
+
+    /// Waits until it ends by itself.
+    pub async fn wait_exit(&mut self, deadline: Duration) -> ExitStatus {
+        let what = format!("{} has ended", self.name);
+        wait::until(what, deadline, async || self.exited().ok_or_else(|| format!("it runs; {}", self.log_tail(5))))
+            .await
+    }
+
+    /// All it has printed.
+    pub fn log(&self) -> String {
+        let mut bytes = Vec::new();
+        if let Ok(mut file) = File::open(&self.log) {
+            let _ = file.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The last lines it has printed, for the text of a failure.
+    pub fn log_tail(&self, lines: usize) -> String {
+        let log = self.log();
+        let all: Vec<_> = log.lines().collect();
+        format!("{}:\n{}", self.log.display(), all[all.len().saturating_sub(lines)..].join("\n"))
+    }
+
+    /// The memory it holds now, in KiB; `None` where the system has no `/proc`.
+    pub fn resident_kib(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.split_whitespace().next()?.parse().ok()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.lifeline.cut();
+        let _ = self.child.wait();
+    }
+}
+
+/// Whether a process of that id runs. One that ended and was not yet collected by its parent does not.
+pub fn is_alive(id: u32) -> bool {
+    let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) else { return false };
+    match std::fs::read_to_string(format!("/proc/{id}/stat")) {
+        // `<id> (<name>) <state> …`, where the name may hold anything.
+        Ok(stat) => {
+            !stat.rsplit(')').next().is_some_and(|rest| matches!(rest.trim_start().chars().next(), Some('Z' | 'X')))
+        }
+        Err(_) if Path::new("/proc/self").exists() => false,
+        Err(_) => test_kill_process(pid).is_ok(),
+    }
+}
+
+/// The shell that leads a process group and kills it at the end of its standard input.
+#[derive(Debug)]
+struct Lifeline {
+    shell: Child,
+    _held_open: Option<ChildStdin>,
+}
+
+impl Lifeline {
+    fn start() -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", "read -r _; kill -KILL 0"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut shell = command.spawn().unwrap_or_else(|error| panic!("`sh` can't be started: {error}"));
+        let held_open = shell.stdin.take();
+        Self { shell, _held_open: held_open }
+    }
+
+    fn group(&self) -> i32 {
+        Pid::from_child(&self.shell).as_raw_nonzero().get()
+    }
+
+    /// Kills the group. The shell is in it and not yet collected, so its id can't have passed to somebody else.
+    fn cut(&mut self) {
+        let _ = kill_process_group(Pid::from_child(&self.shell), Signal::KILL);
+        let _ = self.shell.wait();
+    }
+}
+
+fn append(log: &Path) -> File {
+    let file = OpenOptions::new().create(true).append(true).open(log);
+    file.unwrap_or_else(|error| panic!("the log {} can't be opened: {error}", log.display()))
+}

@@ -1,0 +1,77 @@
+//! Waiting for a condition, with a deadline. The only place of the suites that sleeps.
+
+use std::{
+    fmt::Debug,
+    panic::Location,
+    time::{Duration, Instant},
+};
+
+use kube::Api;
+use serde::{Serialize, de::DeserializeOwned};
+
+/// How long most things may take on a busy two-core machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// Calls `probe` until it gives a value, every 25 ms.
+///
+/// # Panics
+/// After `deadline`: with `what`, and with what the last probe saw in its error.
+#[track_caller]
+pub fn until<T>(
+    what: impl Into<String>,
+    deadline: Duration,
+    mut probe: impl AsyncFnMut() -> Result<T, String>,
+) -> impl Future<Output = T> {
+    let (caller, what) = (Location::caller(), what.into());
+    async move {
+        let start = Instant::now();
+        loop {
+            let seen = match probe().await {
+                Ok(value) => return value,
+                Err(seen) => seen,
+            };
+            if start.elapsed() >= deadline {
+                panic!("{caller}: not within {deadline:?}: {what}; last seen: {seen}");
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+}
+
+/// Waits until the object `name` is there and `accept` says so; gives the object.
+#[track_caller]
+pub fn until_object<K>(api: &Api<K>, name: &str, what: &str, accept: impl Fn(&K) -> bool) -> impl Future<Output = K>
+where
+    K: Clone + Debug + Serialize + DeserializeOwned,
+{
+    until(format!("`{name}` {what}"), PATIENCE, async move || match api.get_opt(name).await {
+        Ok(Some(object)) if accept(&object) => Ok(object),
+        Ok(Some(object)) => Err(show(&object)),
+        Ok(None) => Err("no such object".to_owned()),
+        Err(error) => Err(format!("an error: {error}")),
+    })
+}
+
+/// Waits until the object `name` is gone.
+#[track_caller]
+pub fn until_gone<K>(api: &Api<K>, name: &str) -> impl Future<Output = ()>
+where
+    K: Clone + Debug + Serialize + DeserializeOwned,
+{
+    until(format!("`{name}` is gone"), PATIENCE, async move || match api.get_opt(name).await {
+        Ok(None) => Ok(()),
+        Ok(Some(object)) => Err(show(&object)),
+        Err(error) => Err(format!("an error: {error}")),
+    })
+}
+
+/// An object as one readable text, without managedFields.
+fn show(object: &impl Serialize) -> String {
+    let mut value = serde_json::to_value(object).unwrap_or_default();
+    if let Some(metadata) = value.get_mut("metadata").and_then(|metadata| metadata.as_object_mut()) {
+        metadata.remove("managedFields");
+    }
+    serde_json::to_string_pretty(&value).unwrap_or_default()
+}

@@ -1,0 +1,13 @@
+//! Cases on a real control plane. Each module has a `cases()`; add yours to the list.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
+mod harness;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if let Some(end) = harness::victim::requested() {
+        return harness::victim::run(end);
+    }
+    opgen_tests::run_suites([harness::cases()].into_iter().flatten().collect())
+}

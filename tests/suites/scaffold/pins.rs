@@ -1,0 +1,60 @@
+//! What the templates repeat of the workspace must stay what the workspace says.
+
+use std::fs;
+
+use toml_edit::{DocumentMut, Item, TableLike};
+
+use super::command::{GOOD, Place, checkout};
+
+fn manifests() -> [DocumentMut; 2] {
+    let place = Place::new();
+    assert_eq!(place.opgen(&format!("{GOOD} --path . --quiet")).code, 0);
+    [checkout().join("Cargo.toml"), place.path("Cargo.toml")]
+        .map(|path| fs::read_to_string(path).expect("a manifest").parse().expect("TOML"))
+}
+
+fn table<'a>(document: &'a DocumentMut, path: &[&str]) -> &'a dyn TableLike {
+    let item = path.iter().fold(document.as_item(), |item, key| &item[key]);
+    item.as_table_like().unwrap_or_else(|| panic!("`{}` is a table", path.join(".")))
+}
+
+fn text(item: Option<&Item>) -> String {
+    item.map(|item| item.to_string().trim().to_owned()).unwrap_or_default()
+}
+
+#[test]
+fn a_project_pins_the_versions_that_opgen_is_built_with() {
+    let [workspace, project] = manifests();
+    let path = ["workspace", "dependencies"];
+    for (name, item) in table(&project, &path).iter().filter(|(name, _)| *name != "opgen" && !name.starts_with("demo")) {
+        let ours = &table(&workspace, &path).get(name).unwrap_or_else(|| panic!("`{name}` is ours too"));
+        let version = |item: &Item| text(item.get("version").or(Some(item)));
+        assert_eq!(version(item), version(ours), "{name}");
+        assert_eq!(text(item.get("default-features")), text(ours.get("default-features")), "{name}");
+    }
+    let package = ["workspace", "package"];
+    for key in ["edition", "rust-version"] {
+        assert_eq!(text(table(&project, &package).get(key)), text(table(&workspace, &package).get(key)), "{key}");
+    }
+}
+
+#[test]
+fn a_project_has_the_lints_and_the_profiles_of_the_workspace() {
+    let [workspace, project] = manifests();
+    let tables: [&[&str]; 6] = [
+        &["workspace", "lints", "rust"],
+        &["workspace", "lints", "clippy"],
+        &["profile", "release"],
+        &["profile", "release", "build-override"],
+        &["profile", "dev"],
+        &["profile", "dev", "package", "*"],
+    ];
+    for path in tables {
+        let values = |document| {
+            let table: &dyn TableLike = table(document, path);
+            let plain = table.iter().filter(|(_, item)| item.is_value());
+            plain.map(|(key, item)| format!("{key} = {}", text(Some(item)))).collect::<Vec<_>>()
+        };
+        assert_eq!(values(&project), values(&workspace), "{}", path.join("."));
+    }
+}
