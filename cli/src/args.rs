@@ -54,6 +54,7 @@ pub(crate) enum Command {
 /// On a terminal, what is missing is asked for. Elsewhere it is an error. All files are made in memory first: whatever
 /// goes wrong, nothing is half written, and nothing that exists is overwritten.
 #[derive(Debug, Args)]
+#[command(after_help = "Example: opgen new demo --group demo.example.com --kind Widget")]
 pub(crate) struct New {
     /// Name of the operator and its packages: lower case letters, digits and dashes
     pub(crate) name: Option<String>,
@@ -95,6 +96,7 @@ pub(crate) struct New {
 /// file, and runs it. `cargo build` leaves the same bytes; this is quicker, and does nothing at all when nothing has
 /// changed since the last time.
 #[derive(Debug, Args)]
+#[command(after_help = "In CI: opgen generate --check")]
 pub(crate) struct Generate {
     /// A folder inside the project
     #[arg(default_value = ".")]

@@ -1,6 +1,6 @@
 //! Answers that the command line left out: asked for on a terminal, an error elsewhere.
 
-use std::io::{self, BufRead, IsTerminal as _};
+use std::io::{self, BufRead, IsTerminal as _, Write};
 
 use crate::{
     error::{Error, Explain as _, Result},
@@ -22,21 +22,26 @@ pub(crate) struct Question {
 pub(crate) fn answer<T>(given: Option<&str>, question: Question, check: impl Fn(&str) -> Result<T>) -> Result<T> {
     match given {
         Some(given) => check(given),
-        None if io::stdin().is_terminal() => ask(&mut io::stdin().lock(), question, check),
+        None if io::stdin().is_terminal() => ask(&mut io::stdin().lock(), &mut ui::screen(), question, check),
         None => Err(missing(question)),
     }
 }
 
-fn ask<T>(input: &mut dyn BufRead, question: Question, check: impl Fn(&str) -> Result<T>) -> Result<T> {
+fn ask<T>(
+    input: &mut dyn BufRead,
+    screen: &mut dyn Write,
+    question: Question,
+    check: impl Fn(&str) -> Result<T>,
+) -> Result<T> {
     loop {
-        ui::prompt(question.text);
+        ui::prompt(screen, question.text);
         let mut line = String::new();
         if input.read_line(&mut line).or_failed(|| "failed to read the answer".to_owned())? == 0 {
             return Err(missing(question));
         }
         match check(line.trim()) {
             Ok(answer) => return Ok(answer),
-            Err(refusal) => ui::error(&refusal),
+            Err(refusal) => ui::error(screen, &refusal),
         }
     }
 }
@@ -58,13 +63,17 @@ mod tests {
 
     #[test]
     fn a_bad_answer_is_asked_for_again() {
-        let answer = ask(&mut "three\n\n 3 \n4\n".as_bytes(), QUESTION, number);
+        let mut screen = Vec::new();
+        let answer = ask(&mut "three\n 3 \n4\n".as_bytes(), &mut screen, QUESTION, number);
         assert_eq!(answer.ok(), Some(3));
+        let screen = anstream::adapter::strip_bytes(&screen).into_vec();
+        let why = "error: `three` is no number\n  caused by: invalid digit found in string\n";
+        assert_eq!(String::from_utf8_lossy(&screen), format!("? Number: {why}? Number: "));
     }
 
     #[test]
     fn the_end_of_input_ends_the_questions() {
-        let error = ask(&mut "three\n".as_bytes(), QUESTION, number).expect_err("no answer");
+        let error = ask(&mut "".as_bytes(), &mut Vec::new(), QUESTION, number).expect_err("no answer");
         assert_eq!(error.to_string(), "`--number` is missing");
         assert_eq!(error.hinted(), Some("for example `count --number 3`"));
     }

@@ -19,7 +19,7 @@ use clap::Parser as _;
 fn main() -> ExitCode {
     let cli = args::Cli::parse();
     commands::run(&cli.command, ui::Ui::new(cli.quiet, cli.output)).unwrap_or_else(|error| {
-        ui::error(&error);
+        ui::error(&mut ui::screen(), &error);
         error.exit_code()
     })
 }

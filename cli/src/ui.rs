@@ -72,24 +72,28 @@ impl Ui {
     }
 }
 
+/// Where everything but data goes.
+pub(crate) fn screen() -> impl io::Write {
+    anstream::stderr()
+}
+
 /// The error, its causes, and what to do about it.
-pub(crate) fn error(error: &Error) {
-    say(&format!("{ERROR}error:{ERROR:#} {error}"));
+pub(crate) fn error(screen: &mut dyn io::Write, error: &Error) {
+    _ = writeln!(screen, "{ERROR}error:{ERROR:#} {error}");
     let mut cause = error.source();
     while let Some(current) = cause {
-        say(&format!("  caused by: {}", current.to_string().trim_end().replace('\n', "\n    ")));
+        _ = writeln!(screen, "  caused by: {}", current.to_string().trim_end().replace('\n', "\n    "));
         cause = current.source();
     }
     if let Some(hint) = error.hinted() {
-        say(&format!("\n{HINT}hint:{HINT:#} {hint}"));
+        _ = writeln!(screen, "\n{HINT}hint:{HINT:#} {hint}");
     }
 }
 
 /// What an answer is written behind.
-pub(crate) fn prompt(question: &str) {
-    let mut stderr = anstream::stderr();
-    _ = write!(stderr, "{HINT}?{HINT:#} {question}: ");
-    _ = stderr.flush();
+pub(crate) fn prompt(screen: &mut dyn io::Write, question: &str) {
+    _ = write!(screen, "{HINT}?{HINT:#} {question}: ");
+    _ = screen.flush();
 }
 
 /// Bytes of data that another program has made.
@@ -144,7 +148,7 @@ fn moving_line(verb: &'static str, steps: Option<u64>) -> ProgressBar {
 
 // A reader that has gone away ends the output, not the work.
 fn say(line: &str) {
-    _ = writeln!(anstream::stderr(), "{line}");
+    _ = writeln!(screen(), "{line}");
 }
 
 fn hand_out(line: &str) {

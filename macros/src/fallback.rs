@@ -6,14 +6,14 @@ use crate::{
 };
 
 /// The whole implementation, without the parts that may be wrong; nothing where there can be no such kind.
-pub(crate) fn managed(mut model: Managed) -> Option<Checked<Managed>> {
+pub(crate) fn managed(mut model: Box<Managed>) -> Option<Checked<Managed>> {
     model.root()?;
     model.finalizer = None;
-    Some(Checked::mended(model))
+    Some(Checked::mended(*model))
 }
 
 /// A node without children; its own permissions stay, else every use of them would be reported again.
-pub(crate) fn provisioner(model: Provisioner) -> Checked<Provisioner> {
+pub(crate) fn provisioner(model: Box<Provisioner>) -> Checked<Provisioner> {
     Checked::mended(model.without_children())
 }
 

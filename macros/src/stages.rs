@@ -39,6 +39,6 @@ pub(crate) fn operator(input: TokenStream) -> Outcome {
     let mut diags = Diags::default();
     let read = attrs::operator::read(input, &mut diags);
     let model = model::operator::resolve(read, &mut diags);
-    let checked = check::operator::check(model, &mut diags).unwrap_or_else(fallback::operator);
+    let checked = check::operator::check(model, &mut diags).unwrap_or_else(|model| fallback::operator(*model));
     Outcome { code: expand::operator::expand(&checked), diags }
 }

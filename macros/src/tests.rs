@@ -14,7 +14,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const MACROS: [(&str, fn(TokenStream) -> Outcome); 3] =
+type Run = fn(TokenStream) -> Outcome;
+
+const MACROS: [(&str, Run); 3] =
     [("managed", stages::managed), ("provisioner", stages::provisioner), ("operator", stages::operator)];
 
 /// The fixtures of a suite and a macro, in the order of their names.

@@ -3,13 +3,11 @@
 //! `kube` does the work (connection, TLS, credentials, URLs); what is added is an error that knows who wanted to do what, so
 //! that a missing permission can be said in the role's own words.
 
-use crate::{
-    kind::Kind,
-    provisioner::shape::Verb,
-};
+use crate::{kind::Kind, provisioner::shape::Verb};
 use http::Request;
 use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
+    client::Body,
     core::Request as Requests,
 };
 use serde_json::Value;
@@ -172,8 +170,23 @@ impl Client {
         Self(client)
     }
 
-    pub(crate) fn kube(&self) -> &kube::Client {
-        &self.0
+    pub(crate) fn kube(&self) -> kube::Client {
+        self.0.clone()
+    }
+
+    /// A client whose lists and watches carry metadata only: nothing else of an object comes over the wire or into memory.
+    pub(crate) fn metadata_only(&self) -> kube::Client {
+        const ONE: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+        const LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+        let inner = self.0.clone();
+        let service = tower::service_fn(move |mut request: Request<Body>| {
+            let client = inner.clone();
+            let watches = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+            let accept = http::HeaderValue::from_static(if watches { ONE } else { LIST });
+            request.headers_mut().insert(http::header::ACCEPT, accept);
+            async move { client.send(request).await }
+        });
+        kube::Client::new(service, self.0.default_namespace())
     }
 
     pub(crate) async fn get(&self, target: Target<'_>) -> Result<Option<Value>, CallError> {
@@ -183,7 +196,8 @@ impl Client {
 
     /// Name, uid, labels, … of an object, without its content.
     pub(crate) async fn get_metadata(&self, target: Target<'_>) -> Result<Option<Value>, CallError> {
-        let request = target.requests().get_metadata(target.name, &Default::default()).map_err(kube::Error::BuildRequest);
+        let request =
+            target.requests().get_metadata(target.name, &Default::default()).map_err(kube::Error::BuildRequest);
         self.found(target, request).await
     }
 
@@ -238,12 +252,22 @@ impl Client {
         self.json(request).await.map_err(|source| target.failed(Verb::Patch, "status", source))
     }
 
-    pub(crate) async fn patch<P>(
+    /// Replaces the status; the object carries the version that it was read at.
+    pub(crate) async fn replace_status(
         &self,
         target: Target<'_>,
-        patch: &Patch<P>,
+        object: &Value,
         manager: &str,
-    ) -> Result<Value, CallError>
+    ) -> Result<Value, CallError> {
+        let params = PostParams { field_manager: Some(manager.to_owned()), ..Default::default() };
+        let request = to_bytes(object).and_then(|body| {
+            let requests = target.requests();
+            requests.replace_subresource("status", target.name, &params, body).map_err(kube::Error::BuildRequest)
+        });
+        self.json(request).await.map_err(|source| target.failed(Verb::Update, "status", source))
+    }
+
+    pub(crate) async fn patch<P>(&self, target: Target<'_>, patch: &Patch<P>, manager: &str) -> Result<Value, CallError>
     where
         P: serde::Serialize + fmt::Debug + Sync,
     {
@@ -267,7 +291,7 @@ impl Client {
     }
 
     async fn send(&self, request: Request<Vec<u8>>) -> Result<(http::StatusCode, Value), kube::Error> {
-        let response = self.0.send(request.map(kube::client::Body::from)).await?;
+        let response = self.0.send(request.map(Body::from)).await?;
         let status = response.status();
         let body = response.into_body().collect_bytes().await?;
         if status.is_success() {
@@ -286,4 +310,3 @@ impl Client {
 fn to_bytes(object: &Value) -> Result<Vec<u8>, kube::Error> {
     serde_json::to_vec(object).map_err(kube::Error::SerdeError)
 }
-

@@ -148,7 +148,9 @@ impl Verdict {
             Direction::Down => ("Deprovisioned", "Deprovisioning"),
         };
         Some(match outcome {
-            Ok(()) if direction == Direction::Up => Self::new(Truth::True, State::Ready, done, "everything is as wanted"),
+            Ok(()) if direction == Direction::Up => {
+                Self::new(Truth::True, State::Ready, done, "everything is as wanted")
+            }
             Ok(()) => Self::new(Truth::False, State::Reconciling, done, "everything is removed"),
             Err(Error::Yield { reason, message }) => {
                 let reason = if reason.is_empty() { going } else { reason };
@@ -189,3 +191,28 @@ impl Verdict {
         put("Stalled", stalled);
     }
 }
+
+impl Status {
+    /// Says that work is going on (frameworks K1).
+    pub fn reconciling(&mut self, message: &str, generation: i64, now: Timestamp) {
+        self.say(&Verdict::new(Truth::False, State::Reconciling, "Reconciling", message), generation, now);
+    }
+
+    /// Says that all is as wanted (frameworks K2).
+    pub fn ready(&mut self, reason: &str, message: &str, generation: i64, now: Timestamp) {
+        self.say(&Verdict::new(Truth::True, State::Ready, reason, message), generation, now);
+    }
+
+    /// Says that nothing goes on until somebody acts (frameworks K3).
+    pub fn stalled(&mut self, reason: &str, message: &str, generation: i64, now: Timestamp) {
+        self.say(&Verdict::new(Truth::False, State::Stalled, reason, message), generation, now);
+    }
+
+    fn say(&mut self, verdict: &Verdict, generation: i64, now: Timestamp) {
+        verdict.set(&mut self.conditions, generation, now);
+        self.observed_generation = Some(generation);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -21,6 +21,7 @@ mod managed;
 mod manager;
 pub mod manifest;
 mod pass;
+pub mod patch;
 mod provisioner;
 pub mod queue;
 mod readiness;

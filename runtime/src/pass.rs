@@ -52,7 +52,6 @@ pub(crate) struct Identity {
     pub(crate) kind: Kind,
     pub(crate) key: ObjectKey,
     pub(crate) uid: Uid,
-    pub(crate) generation: i64,
 }
 
 impl Identity {

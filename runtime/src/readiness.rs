@@ -42,7 +42,7 @@ pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> 
 }
 
 /// Whether the readiness of a kind can be seen from its metadata alone: it has no status that counts.
-pub fn is_ready_once_there(kind: &Kind) -> bool {
+pub(crate) fn is_ready_once_there(kind: &Kind) -> bool {
     matches!(
         (kind.group.as_ref(), kind.kind.as_ref()),
         ("", "ConfigMap" | "Secret" | "ServiceAccount" | "Endpoints" | "LimitRange" | "PodTemplate" | "Namespace")

@@ -5,6 +5,7 @@
 mod bans;
 mod budget;
 mod document;
+mod fact;
 mod layer;
 mod layout;
 mod source;

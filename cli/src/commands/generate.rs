@@ -34,10 +34,7 @@ pub(super) fn run(args: &Generate, ui: Ui) -> Result<ExitCode> {
     let start = SystemTime::now();
     cargo::lock(&project)?;
     write_package(&project, &metadata, &folder)?;
-    let progress = ui.progress("Building", None);
-    progress.step(&package::name(&project));
-    let program = cargo::build(&project, &folder, target, &progress)?;
-    drop(progress);
+    let program = cargo::build(&project, &folder.join("Cargo.toml"), &package::name(&project), target, ui)?;
     let report = generate(args, &project, &program)?;
     let inputs = stamp::inputs(&project, &program.with_extension("d"), &folder);
     if let Some(inputs) = inputs.filter(|_| writes(args) || report.is_clean()) {

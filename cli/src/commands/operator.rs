@@ -3,12 +3,12 @@
 use std::{
     env,
     ffi::OsString,
-    process::{ExitCode, Stdio},
+    process::{Command, ExitCode},
 };
 
 use crate::{
     error::{Explain as _, Result},
-    generator::cargo::cargo,
+    generator::cargo,
     project::Project,
     ui::Ui,
 };
@@ -17,17 +17,14 @@ use crate::{
 pub(super) fn run(verb: &str, args: &[OsString], ui: Ui) -> Result<ExitCode> {
     let here = env::current_dir().or_failed(|| "failed to find the current folder".to_owned())?;
     let project = Project::around(&here)?;
-    let mut command = cargo(&project);
-    command.args(["run", "--quiet", "--manifest-path"]).arg(project.root.join("Cargo.toml"));
-    command.args(["--package", &project.name, "--", verb]);
+    let metadata = cargo::metadata(&project)?;
+    let manifest = project.root.join("Cargo.toml");
+    let program = cargo::build(&project, &manifest, &project.name, metadata.target_directory.as_std_path(), ui)?;
+    let mut operator = Command::new(&program);
+    operator.arg(verb).args(args);
     if ui.is_json() {
-        command.args(["--output", "json"]);
+        operator.args(["--output", "json"]);
     }
-    let status = command
-        .args(args)
-        .current_dir(here)
-        .stdin(Stdio::inherit())
-        .status()
-        .or_failed(|| format!("failed to run `{} {verb}`", project.name))?;
+    let status = operator.status().or_failed(|| format!("failed to run `{}`", program.display()))?;
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }

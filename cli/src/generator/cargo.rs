@@ -11,7 +11,7 @@ use cargo_metadata::{Message, Metadata, MetadataCommand};
 use crate::{
     error::{Error, Explain as _, Result},
     project::Project,
-    ui::Progress,
+    ui::Ui,
 };
 
 /// The packages of the project and its target folder.
@@ -31,13 +31,16 @@ pub(crate) fn lock(project: &Project) -> Result<()> {
     if status.or_failed(failed)?.success() { Ok(()) } else { Err(Error::failed(failed())) }
 }
 
-/// Builds the only program of a package into the project's target folder; what the compiler has to say goes to stderr.
-pub(crate) fn build(project: &Project, package: &Path, target: &Path, progress: &Progress) -> Result<PathBuf> {
+/// Builds the program of a package that has its name; what the compiler has to say goes to stderr.
+pub(crate) fn build(project: &Project, manifest: &Path, package: &str, target: &Path, ui: Ui) -> Result<PathBuf> {
     let failed = || "failed to build the project's code".to_owned();
+    let progress = ui.progress("Building", None);
+    progress.step(package);
     // From the root, so that the project's own `.cargo/config.toml` and toolchain hold.
     let mut child = cargo(project)
-        .args(["build", "--quiet", "--message-format=json-render-diagnostics", "--manifest-path"])
-        .arg(package.join("Cargo.toml"))
+        .args(["build", "--quiet", "--message-format=json-render-diagnostics", "--package", package, "--bin", package])
+        .arg("--manifest-path")
+        .arg(manifest)
         .arg("--target-dir")
         .arg(target)
         .stdout(Stdio::piped())
@@ -59,7 +62,7 @@ pub(crate) fn build(project: &Project, package: &Path, target: &Path, progress: 
 }
 
 /// Cargo as the project wants it.
-pub(crate) fn cargo(project: &Project) -> Command {
+fn cargo(project: &Project) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(&project.root).stdin(Stdio::null());
     command

@@ -65,7 +65,7 @@ const MODULES: &[&str] = &["lib", "main", "tests"];
 #[rustfmt::skip]
 const IN_SCOPE: &[&str] = &[
     "AsMut", "AsRef", "BTreeMap", "Box", "Clone", "Context", "Copy", "CustomResource", "Debug",
-    "Default", "Deserialize", "Display", "DoubleEndedIterator", "Draft", "Drop", "Each", "Eq", "Err", "Error",
+    "Default", "Deserialize", "Display", "DoubleEndedIterator", "Draft", "Drop", "Each", "Eq", "Err", "Error", "EventType",
     "ExactSizeIterator", "Extend", "Fn", "FnMut", "FnOnce", "For", "From", "FromIterator", "Future", "Hash", "Into",
     "IntoFuture", "IntoIterator", "Iterator", "JsonSchema", "Keyed", "KubeSchema", "Managed", "None", "ObjectMeta",
     "Ok", "Operator", "Option", "Ord", "Owner", "PartialEq", "PartialOrd", "Provision", "Provisioner", "Resource",

@@ -29,6 +29,13 @@ impl Rendered {
     }
 }
 
+#[cfg(test)]
+impl<'a> FromIterator<(&'a str, &'a str)> for Rendered {
+    fn from_iter<I: IntoIterator<Item = (&'a str, &'a str)>>(files: I) -> Self {
+        Self { files: files.into_iter().map(|(path, text)| (path.into(), text.into())).collect() }
+    }
+}
+
 /// Renders every file, or none.
 pub(crate) fn render(plan: &Plan, answers: &Answers) -> Result<Rendered> {
     let variables = variables(answers);

@@ -92,3 +92,69 @@ fn move_entries(staged: &Path, root: &Path) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> = fs_err::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_leaves_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let impossible = Rendered::from_iter([("a", "a file"), ("a/b", "in a file")]);
+        assert!(write(&impossible, &place.path().join("deep/demo"), |_| ()).is_err());
+        assert_eq!(names(place.path()), [""; 0]);
+    }
+
+    #[test]
+    fn a_place_taken_at_the_last_moment_is_not_touched() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("demo");
+        let taken = write(&Rendered::from_iter([("a", "ours")]), &root, |_| fs_err::write(&root, "theirs").unwrap());
+        assert!(taken.is_err());
+        assert_eq!(names(place.path()), ["demo"]);
+        assert_eq!(fs_err::read_to_string(root).unwrap(), "theirs");
+    }
+
+    #[test]
+    fn an_empty_folder_that_cannot_be_filled_is_empty_again() {
+        let root = tempfile::tempdir().unwrap();
+        let rendered = Rendered::from_iter([("a", "ours"), ("b/c", "ours"), ("d", "ours")]);
+        let filled = write(&rendered, root.path(), |path| {
+            if path == Path::new("d") {
+                fs_err::create_dir_all(root.path().join("d/theirs")).unwrap();
+            }
+        });
+        assert!(filled.is_err());
+        assert_eq!(names(root.path()), ["d"]);
+        assert_eq!(names(&root.path().join("d")), ["theirs"]);
+    }
+
+    #[test]
+    fn folders_above_that_were_made_for_nothing_go_again() {
+        let place = tempfile::tempdir().unwrap();
+        let gone = place.path().join("no such folder");
+        assert!(move_folder(&gone, &place.path().join("x/y/demo"), place.path()).is_err());
+        assert_eq!(names(place.path()), [""; 0]);
+    }
+
+    #[test]
+    fn a_project_is_written_whole() {
+        let place = tempfile::tempdir().unwrap();
+        let mut wrote = Vec::new();
+        let rendered = Rendered::from_iter([("a/b", "1"), ("c", "2")]);
+        write(&rendered, &place.path().join("x/demo"), |path| wrote.push(path.to_owned())).unwrap();
+        assert_eq!(wrote, [Path::new("a/b"), Path::new("c")]);
+        assert_eq!(fs_err::read_to_string(place.path().join("x/demo/a/b")).unwrap(), "1");
+        assert_eq!(names(place.path()), ["x"]);
+    }
+}

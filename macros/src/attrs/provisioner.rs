@@ -16,7 +16,7 @@ pub(crate) struct Arg {
 
 pub(crate) enum Value {
     Word,
-    Type(Type),
+    Type(Box<Type>),
     Path(Path),
     Access(Vec<access::Entry>),
     List(TokenStream),
@@ -102,7 +102,7 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Valu
                 Ok(text) => Err(syn::Error::new(text.span(), "a kind is a type, not a text")),
                 Err(_) => input.parse(),
             });
-            ty.map(Value::Type).map_err(|error| (error, "name the managed kind: `owner = WebApp`"))
+            ty.map(|ty| Value::Type(Box::new(ty))).map_err(|error| (error, "name the managed kind: `owner = WebApp`"))
         }
         "crate" => crate_path(input).map(Value::Path).map_err(|error| (error, "write `crate = \"path\"`")),
         "access" => {

@@ -16,7 +16,7 @@ const RUSTS_OWN: [&str; 18] = [
     "Some", "String", "ToString", "Vec",
 ];
 
-pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed>, Managed> {
+pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed>, Box<Managed>> {
     form(&model, diags);
     match &model.kube {
         Some(kube) => facts(&model, kube, diags),
@@ -29,7 +29,7 @@ pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed
     field::check(&model, diags);
     schema::check(&model, diags);
     convention::check(&model, diags);
-    if diags.has_errors() { Err(model) } else { Ok(Checked(model)) }
+    if diags.has_errors() { Err(Box::new(model)) } else { Ok(Checked(model)) }
 }
 
 fn form(model: &Managed, diags: &mut Diags) {

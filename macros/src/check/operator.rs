@@ -11,7 +11,7 @@ use crate::{
 use quote::ToTokens;
 use syn::{Expr, LitStr, Path};
 
-pub(crate) fn check(model: Operator, diags: &mut Diags) -> Result<Checked<Operator>, Operator> {
+pub(crate) fn check(model: Operator, diags: &mut Diags) -> Result<Checked<Operator>, Box<Operator>> {
     match &model.source {
         Source::Built(built) => expression(built, diags),
         Source::Listed { name, kinds } => {
@@ -29,7 +29,7 @@ pub(crate) fn check(model: Operator, diags: &mut Diags) -> Result<Checked<Operat
             }
         }
     }
-    if diags.has_errors() { Err(model) } else { Ok(Checked(model)) }
+    if diags.has_errors() { Err(Box::new(model)) } else { Ok(Checked(model)) }
 }
 
 fn expression(built: &Expr, diags: &mut Diags) {

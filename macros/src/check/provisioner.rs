@@ -10,7 +10,7 @@ use crate::{
 };
 use syn::Type;
 
-pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Provisioner>, Provisioner> {
+pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Provisioner>, Box<Provisioner>> {
     if let Form::NoStruct(found) = model.form {
         let what = format!("`#[derive(Provisioner)]` needs a struct, found {found}");
         diags.error(&model.ident, what, "make it a struct");
@@ -25,7 +25,7 @@ pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Pro
         Node::Custom => by_hand(&model, diags),
         Node::Open => (),
     }
-    if diags.has_errors() { Err(model) } else { Ok(Checked(model)) }
+    if diags.has_errors() { Err(Box::new(model)) } else { Ok(Checked(model)) }
 }
 
 fn combination(model: &Provisioner, diags: &mut Diags) {

@@ -103,7 +103,7 @@ impl Provisioner {
                 self.is(Node::Custom, arg.key);
                 self.access = access::resolve(entries, diags);
             }
-            ("owner", Value::Type(owner)) => (self.owner, self.owner_key) = (Some(owner), Some(arg.key)),
+            ("owner", Value::Type(owner)) => (self.owner, self.owner_key) = (Some(*owner), Some(arg.key)),
             ("crate", Value::Path(path)) => self.paths = Paths::new(Some(path)),
             ("serial" | "concurrent", _) => {
                 diags.error(&arg.key, format!("`{key}` takes nothing"), format!("write `{key}` alone"))

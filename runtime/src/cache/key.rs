@@ -90,7 +90,8 @@ mod tests {
 
     #[test]
     fn keys_order_by_namespace_then_name() {
-        let mut keys = [("a-b", "x"), ("a", "z"), ("", "q"), ("a", "b")].map(|(ns, name)| ObjectKey::namespaced(ns, name));
+        let mut keys =
+            [("a-b", "x"), ("a", "z"), ("", "q"), ("a", "b")].map(|(ns, name)| ObjectKey::namespaced(ns, name));
         keys.sort();
         assert_eq!(keys.map(|key| key.to_string()), ["q", "a/b", "a/z", "a-b/x"]);
     }

@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn list_gives_back_every_length() {
-        let texts: Vec<String> = [0, 1, 254, 255, 256, 70_000].map(|len| "ü".repeat(len / 2) + &"x".repeat(len % 2)).into();
+        let texts: Vec<String> =
+            [0, 1, 254, 255, 256, 70_000].map(|len| "ü".repeat(len / 2) + &"x".repeat(len % 2)).into();
         let list: PackedList = texts.iter().map(String::as_str).collect();
         assert_eq!(list.iter().collect::<Vec<_>>(), texts);
         assert!(list.contains("x") && !list.contains("y"));

@@ -9,6 +9,7 @@ use crate::{
         child::{Child, header_of},
         desired::{MANAGED_BY, OWNER},
     },
+    readiness::is_ready_once_there,
     source::kubernetes::feed::{self, Scope, Sink},
     watch::Watched,
 };
@@ -36,12 +37,16 @@ impl OwnerRef {
     }
 
     fn all(header: &Header) -> Vec<Self> {
-        let mut owners: Vec<_> = header.owners.iter().filter(|owner| owner.controller).map(|owner| {
-            let group = owner.api_version().split_once('/').map_or("", |(group, _)| group);
-            let key = ObjectKey::new(header.key.namespace(), owner.name());
-            Self { group: group.to_owned(), name: owner.kind().to_owned(), key }
-        })
-        .collect();
+        let mut owners: Vec<_> = header
+            .owners
+            .iter()
+            .filter(|owner| owner.controller)
+            .map(|owner| {
+                let group = owner.api_version().split_once('/').map_or("", |(group, _)| group);
+                let key = ObjectKey::new(header.key.namespace(), owner.name());
+                Self { group: group.to_owned(), name: owner.kind().to_owned(), key }
+            })
+            .collect();
         if let Some(mark) = header.annotations.get(OWNER) {
             owners.extend(Self::marked(mark));
         }
@@ -68,6 +73,8 @@ pub(crate) async fn follow(
     let labels = format!("{MANAGED_BY}={operator}");
     let scope = Scope { namespace, labels: Some(&labels) };
     let sink = Children { children, operator, on_owner };
+    // What has no status to wait for is known well enough by its metadata; so a Secret's content is never held.
+    let client = if is_ready_once_there(&children.kind) { client.metadata_only() } else { client.kube() };
     feed::follow(client, &children.kind, scope, &sink, &children.health).await;
 }
 

@@ -8,7 +8,11 @@ use super::{
 };
 use crate::manifest::{DoorArgs, mermaid, tree};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use std::{io::Write, net::SocketAddr, process::ExitCode};
+use std::{
+    io::{IsTerminal, Write},
+    net::SocketAddr,
+    process::ExitCode,
+};
 use tracing_subscriber::EnvFilter;
 
 #[derive(Debug, Parser)]
@@ -93,6 +97,7 @@ fn run(operator: &Operator, args: &RunArgs) -> ExitCode {
         Err(error) => return failed(&error, Some("give a level, or `module=level,...`")),
     };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = log.with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none());
     match args.log_format {
         LogFormat::Json => log.json().init(),
         LogFormat::Text => log.init(),

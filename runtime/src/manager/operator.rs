@@ -122,7 +122,8 @@ impl Operator {
     /// # Errors
     /// If the schema of a kind has a shape that `kube` can't derive a definition for.
     pub fn project(&self) -> Result<Project, ProjectError> {
-        let controllers = self.factories.iter().map(|factory| controlled(factory.as_ref())).collect::<Result<_, _>>()?;
+        let controllers =
+            self.factories.iter().map(|factory| controlled(factory.as_ref())).collect::<Result<_, _>>()?;
         Ok(Project {
             name: self.name.clone(),
             namespace: self.home(),

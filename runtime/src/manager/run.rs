@@ -158,7 +158,11 @@ impl Operator {
                 namespace: home.clone(),
                 environment: self.environment.clone(),
                 recorder: if settings.events { recorder.clone() } else { Recorder::off() },
-                children: children.iter().filter(|(kind, _)| own.contains(kind)).map(|(k, c)| (k.clone(), c.clone())).collect(),
+                children: children
+                    .iter()
+                    .filter(|(kind, _)| own.contains(kind))
+                    .map(|(k, c)| (k.clone(), c.clone()))
+                    .collect(),
                 own_writes: Default::default(),
                 memory: Default::default(),
             };

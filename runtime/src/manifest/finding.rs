@@ -65,7 +65,11 @@ pub enum ManifestError {
 }
 
 fn listed(findings: &[Finding]) -> String {
-    findings.iter().filter(|finding| finding.severity == Severity::Error).map(|finding| format!("\n  {finding}")).collect()
+    findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .map(|finding| format!("\n  {finding}"))
+        .collect()
 }
 
 /// Collects the findings on one kind.

@@ -19,13 +19,14 @@ mod sample;
 mod tree;
 mod yaml;
 
-pub use deployment::HEALTH_PORT;
 pub use crate::manager::doors::{DoorError, build_script, check, generator};
+pub use deployment::HEALTH_PORT;
 pub use door::{DoorArgs, Output, door};
 use finding::Findings;
 pub use finding::{Finding, ManifestError, Severity};
 pub use folder::{Action, Change, Drift, compare, write};
 pub use project::{Controlled, Project};
+pub(crate) use render::installed;
 pub use render::{File, Rendered, files};
 pub use tree::{mermaid, tree};
 pub use yaml::HEADER;

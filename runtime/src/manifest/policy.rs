@@ -79,5 +79,7 @@ fn expression(project: &Project) -> String {
     let entry = |(kind, finalizers): (&String, &BTreeSet<&str>)| format!("  {}: {}", json!(kind), json!(finalizers));
     let entries: Vec<_> = kinds.iter().map(entry).collect();
     let finalizers = format!("{{\n{}\n}}", entries.join(",\n"));
-    format!("Object{{metadata: Object.metadata{{finalizers: {finalizers}[request.resource.resource + \".\" + request.resource.group]}}}}")
+    format!(
+        "Object{{metadata: Object.metadata{{finalizers: {finalizers}[request.resource.resource + \".\" + request.resource.group]}}}}"
+    )
 }

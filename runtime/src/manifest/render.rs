@@ -69,6 +69,14 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     Ok(Rendered { files: set.files, findings })
 }
 
+/// All objects that an installation may have put into a cluster, the finalizer policy among them; no samples.
+pub(crate) fn installed(project: &Project) -> Vec<Value> {
+    let definitions = crd::definitions(project, &mut Vec::new());
+    let crds = definitions.iter().map(|definition| definition.value.clone()).collect();
+    let roles = roles::documents(project, &definitions);
+    [crds, deployment::documents(project), rbac::documents(project), roles, policy::documents(project)].concat()
+}
+
 #[derive(Default)]
 struct Set {
     files: Vec<File>,
@@ -95,13 +103,21 @@ fn names(project: &Project) -> Vec<Finding> {
         }
     }
     if project.image.is_empty() || project.image.contains(char::is_whitespace) {
-        found.error("image", format!("`{}` is no image", project.image), "take a name like `registry.example.com/team/operator`");
+        found.error(
+            "image",
+            format!("`{}` is no image", project.image),
+            "take a name like `registry.example.com/team/operator`",
+        );
     }
     for controlled in &project.controllers {
         let (prefix, name) = controlled.finalizer.split_once('/').unwrap_or_default();
         if !is_dns_subdomain(prefix) || name.is_empty() || name.len() > 63 || name.contains('/') {
             let problem = format!("`{}` is no name for a finalizer", controlled.finalizer);
-            found.error(&controlled.kind.kind, problem, format!("take a domain, `/` and a name, for example `{}/finalizer`", controlled.kind.group));
+            found.error(
+                &controlled.kind.kind,
+                problem,
+                format!("take a domain, `/` and a name, for example `{}/finalizer`", controlled.kind.group),
+            );
         }
     }
     found.into_vec()

@@ -16,7 +16,8 @@ pub(crate) fn objects(project: &Project, definitions: &[Definition], found: &mut
     let mut samples = Vec::new();
     for controlled in controllers {
         let kind = &controlled.kind;
-        let definition = definitions.iter().find(|definition| definition.group == kind.group && definition.kind == kind.kind);
+        let definition =
+            definitions.iter().find(|definition| definition.group == kind.group && definition.kind == kind.kind);
         let Some(schema) = definition.and_then(|definition| definition.schema(&kind.version)) else { continue };
         let mut findings = Findings::of(format!("{} {}", kind.kind, kind.version));
         let sample = complete(project, controlled, schema);
@@ -64,7 +65,11 @@ fn check(controlled: &Controlled, sample: &Value, schema: &Value, found: &mut Fi
     for complaint in complaints {
         match controlled.sample {
             Some(_) => found.error("sample", format!("the sample is not valid: {complaint}"), "change the sample"),
-            None => found.warning("sample", format!("no valid sample can be made: {complaint}"), "give the controller a sample"),
+            None => found.warning(
+                "sample",
+                format!("no valid sample can be made: {complaint}"),
+                "give the controller a sample",
+            ),
         }
     }
 }
@@ -116,7 +121,11 @@ fn number(schema: &Value) -> Value {
     let step = schema["multipleOf"].as_f64().filter(|step| *step > 0.0);
     let whole = schema["type"] != "number";
     let least = schema["minimum"].as_f64().map_or(f64::NEG_INFINITY, |least| {
-        if !crd::flag(schema, "exclusiveMinimum") { least } else { least + step.unwrap_or(if whole { 1.0 } else { 0.5 }) }
+        if !crd::flag(schema, "exclusiveMinimum") {
+            least
+        } else {
+            least + step.unwrap_or(if whole { 1.0 } else { 0.5 })
+        }
     });
     let most = schema["maximum"].as_f64().map_or(f64::INFINITY, |most| {
         if !crd::flag(schema, "exclusiveMaximum") { most } else { most - step.unwrap_or(if whole { 1.0 } else { 0.5 }) }
@@ -135,10 +144,12 @@ fn number(schema: &Value) -> Value {
 }
 
 fn text(schema: &Value, name: &str) -> Value {
-    if let Some(made) = schema["pattern"].as_str().and_then(|pattern| pattern::matching(pattern, least_length(schema))) {
+    if let Some(made) = schema["pattern"].as_str().and_then(|pattern| pattern::matching(pattern, least_length(schema)))
+    {
         return json!(made);
     }
-    let format = [schema].into_iter().chain(crd::list(schema, "anyOf").first()).map(|schema| crd::text(schema, "format"));
+    let format =
+        [schema].into_iter().chain(crd::list(schema, "anyOf").first()).map(|schema| crd::text(schema, "format"));
     let by_format = match format.collect::<String>().replace('-', "").as_str() {
         "datetime" => "2026-01-01T00:00:00Z",
         "date" => "2026-01-01",

@@ -74,9 +74,11 @@ impl Child {
     /// If it isn't an object of the API.
     pub(crate) fn project(kind: &Kind, manager: &str, header: &Header, json: &[u8]) -> serde_json::Result<Self> {
         let object: Projected<'_> = serde_json::from_slice(json)?;
-        let ours = object.metadata.managed_fields.iter().find(|entry| {
-            entry.manager == manager && entry.operation == "Apply" && entry.subresource.is_empty()
-        });
+        let ours = object
+            .metadata
+            .managed_fields
+            .iter()
+            .find(|entry| entry.manager == manager && entry.operation == "Apply" && entry.subresource.is_empty());
         let fields = ours.and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
         let spec = object.spec.unwrap_or_default();
         let status = object.status.unwrap_or_default();

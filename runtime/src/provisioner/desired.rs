@@ -109,7 +109,10 @@ fn put(object: &mut Map<String, Value>, map: &str, name: &str, value: Value) {
 pub(crate) fn strip_nulls(value: Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(
-            map.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name, strip_nulls(value))).collect(),
+            map.into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(name, value)| (name, strip_nulls(value)))
+                .collect(),
         ),
         Value::Array(items) => Value::Array(items.into_iter().map(strip_nulls).collect()),
         other => other,

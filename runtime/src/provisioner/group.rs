@@ -109,6 +109,9 @@ pub(crate) struct Panicked(String);
 impl From<Box<dyn std::any::Any + Send>> for Panicked {
     fn from(payload: Box<dyn std::any::Any + Send>) -> Self {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        Self(text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".to_owned()))
+        Self(
+            text.or_else(|| payload.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "without a message".to_owned()),
+        )
     }
 }

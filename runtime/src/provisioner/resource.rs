@@ -72,7 +72,9 @@ impl Core<'_> {
     ) -> Result<Readiness> {
         match children.store.get(key) {
             Some(entry) if !self.is_owner_of(&entry.header) => Err(foreign(kind, key, &entry.header)),
-            Some(entry) if entry.header.deleting => Ok(Readiness::NotReady("the one before it is being deleted".into())),
+            Some(entry) if entry.header.deleting => {
+                Ok(Readiness::NotReady("the one before it is being deleted".into()))
+            }
             Some(entry) => match self.difference(kind, &entry, desired) {
                 None => Ok(entry.value.readiness.clone()),
                 Some(why) => {
@@ -123,7 +125,12 @@ impl Core<'_> {
             self.memory().settle(&self.owner, kind, &header.key, child.fields);
         }
         if applied.created {
-            self.shared.recorder.normal(&self.owner.regarding(), "Created", "Apply", &format!("created {kind} {}", header.key));
+            self.shared.recorder.normal(
+                &self.owner.regarding(),
+                "Created",
+                "Apply",
+                &format!("created {kind} {}", header.key),
+            );
         }
         Ok(child.readiness)
     }
@@ -153,7 +160,12 @@ impl Core<'_> {
         };
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
         if self.shared.client.delete(target, &params).await? {
-            self.shared.recorder.normal(&self.owner.regarding(), "Deleted", "Delete", &format!("deleted {kind} {}", header.key));
+            self.shared.recorder.normal(
+                &self.owner.regarding(),
+                "Deleted",
+                "Delete",
+                &format!("deleted {kind} {}", header.key),
+            );
         }
         Ok(())
     }

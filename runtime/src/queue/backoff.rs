@@ -31,7 +31,9 @@ impl Delay {
     pub fn after(self, failures: u32) -> Duration {
         match self {
             Self::Fixed(delay) => delay,
-            Self::Exponential { base, cap } => base.saturating_mul(1_u32.checked_shl(failures).unwrap_or(u32::MAX)).min(cap),
+            Self::Exponential { base, cap } => {
+                base.saturating_mul(1_u32.checked_shl(failures).unwrap_or(u32::MAX)).min(cap)
+            }
         }
     }
 }

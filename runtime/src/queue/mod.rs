@@ -75,12 +75,7 @@ impl<K: Clone + Eq + Hash> Default for Queue<K> {
 impl<K: Clone + Eq + Hash> Queue<K> {
     /// An empty queue.
     pub fn new() -> Self {
-        Self {
-            state: Mutex::new(State::new()),
-            work: Notify::new(),
-            earlier: Notify::new(),
-            finished: Notify::new(),
-        }
+        Self { state: Mutex::new(State::new()), work: Notify::new(), earlier: Notify::new(), finished: Notify::new() }
     }
 
     /// Makes `key` ready now. After [`Queue::shutdown`] nothing happens.

@@ -122,7 +122,8 @@ impl<K: Clone + Eq + Hash> State<K> {
     pub(super) fn take(&mut self, now: Instant) -> Option<(Item<K>, bool)> {
         self.make_due_ready(now);
         let slots = &self.slots;
-        let place = self.ready.pop(|place, priority| slots.get(&place.key).is_some_and(|slot| slot.stands(place, priority)));
+        let place =
+            self.ready.pop(|place, priority| slots.get(&place.key).is_some_and(|slot| slot.stands(place, priority)));
         let key = place?.key;
         let slot = self.slots.get_mut(&key)?;
         let Waits::Ready { priority, since, .. } = slot.waits else { return None };

@@ -54,7 +54,8 @@ fn a_deployment_of_no_replicas_is_ready_once_seen() {
 
 #[test]
 fn a_stateful_set_waits_for_its_revision() {
-    let mut status = json!({"observedGeneration": 2, "readyReplicas": 1, "currentRevision": "a", "updateRevision": "b"});
+    let mut status =
+        json!({"observedGeneration": 2, "readyReplicas": 1, "currentRevision": "a", "updateRevision": "b"});
     assert_eq!(read("apps", "StatefulSet", json!({}), status.clone()), not_ready("0 of 1 replicas are updated"));
     status["currentRevision"] = json!("b");
     assert_eq!(read("apps", "StatefulSet", json!({}), status), Readiness::Ready);
@@ -67,7 +68,13 @@ fn kinds_of_the_core_have_their_own_rules() {
         ("", "Pod", json!({}), condition("Ready", "True"), Readiness::Ready),
         ("", "Pod", json!({}), json!({"phase": "Succeeded"}), Readiness::Ready),
         ("", "Pod", json!({}), json!({"phase": "Pending"}), not_ready("it is not Ready yet")),
-        ("", "PersistentVolumeClaim", json!({}), json!({"phase": "Pending"}), not_ready("it is Pending, not yet Bound")),
+        (
+            "",
+            "PersistentVolumeClaim",
+            json!({}),
+            json!({"phase": "Pending"}),
+            not_ready("it is Pending, not yet Bound"),
+        ),
         ("", "Service", json!({"type": "ClusterIP"}), json!({"loadBalancer": {}}), Readiness::Ready),
         ("", "Service", json!({"type": "LoadBalancer"}), json!({}), not_ready("it has no load balancer address yet")),
         ("batch", "Job", json!({}), condition("Failed", "True"), not_ready("it has failed")),

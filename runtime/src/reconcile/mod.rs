@@ -28,11 +28,7 @@ use crate::{
 use futures::future::BoxFuture;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
-use std::{
-    collections::HashMap,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 /// What a pass ends with: when the object is looked at again, unless something changes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,12 +233,7 @@ impl Loop {
     }
 
     fn identity(&self, header: &Header) -> Identity {
-        Identity {
-            kind: self.source.kind().clone(),
-            key: header.key.clone(),
-            uid: header.uid.clone(),
-            generation: header.generation,
-        }
+        Identity { kind: self.source.kind().clone(), key: header.key.clone(), uid: header.uid.clone() }
     }
 
     fn is_parked(&self, header: &Header) -> bool {

@@ -1,9 +1,6 @@
 //! The status as it is to be.
 
-use crate::{
-    condition::Verdict,
-    error::Result,
-};
+use crate::{condition::Verdict, error::Result};
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Condition, jiff::Timestamp};
 use serde_json::{Value, json};
 

@@ -123,7 +123,8 @@ impl Run {
         let output = command.output().expect("opgen runs");
         let text = |bytes: Vec<u8>| {
             let text = String::from_utf8(bytes).expect("UTF-8");
-            text.replace(root.to_str().expect("UTF-8"), "[here]").replace(checkout().to_str().expect("UTF-8"), "[checkout]")
+            text.replace(root.to_str().expect("UTF-8"), "[here]")
+                .replace(checkout().to_str().expect("UTF-8"), "[checkout]")
         };
         Self { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
     }

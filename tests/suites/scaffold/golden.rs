@@ -18,13 +18,16 @@ fn a_namespaced_project_is_as_committed() {
 
 #[test]
 fn a_cluster_scoped_project_is_as_committed() {
-    check_golden("cluster-scoped", "web-shop --group shop.example.com --kind HTTPShop --api-version v1beta2 --cluster-scoped");
+    check_golden(
+        "cluster-scoped",
+        "web-shop --group shop.example.com --kind HTTPShop --api-version v1beta2 --cluster-scoped",
+    );
 }
 
 #[track_caller]
 fn check_golden(case: &str, args: &str) {
     let place = Place::new();
-    let run = place.opgen(&format!("new {args} --path . --quiet"));
+    let run = place.opgen(&format!("new {args} --path . --quiet --opgen-path {}", checkout().display()));
     assert_eq!(run.code, 0, "{}", run.stderr);
     let written: BTreeMap<_, _> =
         place.files().into_iter().map(|(path, text)| (stored_path(&path), stored_text(&text))).collect();
@@ -87,19 +90,26 @@ fn bless(golden: &Path, written: &BTreeMap<String, String>) {
 #[test]
 fn projects_of_any_name_are_formatted() {
     let (name, kind) = ("z".repeat(50), format!("Z{}", "z".repeat(62)));
-    let names = [("demo", "Widget", ""), ("zoo", "Ape", "--cluster-scoped"), (&name, &kind, ""), (&name, &kind, "--cluster-scoped")];
+    let names = [
+        ("demo", "Widget", ""),
+        ("zoo", "Ape", "--cluster-scoped"),
+        (&name, &kind, ""),
+        (&name, &kind, "--cluster-scoped"),
+    ];
     for (name, kind, scope) in names {
         let place = Place::new();
         let run = place.opgen(&format!("new {name} --group g.example.com --kind {kind} {scope} --path . --quiet"));
         assert_eq!(run.code, 0, "{}", run.stderr);
-        let sources: Vec<PathBuf> = place.files().into_iter().map(|(path, _)| path.into()).filter(is_rust).collect();
+        let sources: Vec<PathBuf> =
+            place.files().into_iter().map(|(path, _)| path.into()).filter(|path: &PathBuf| is_rust(path)).collect();
         assert_eq!(sources.len(), 6);
-        let check = Command::new("rustfmt").args(["--edition", "2024", "--check"]).args(sources).current_dir(&place.root);
+        let mut check = Command::new("rustfmt");
+        check.args(["--edition", "2024", "--check"]).args(sources).current_dir(&place.root);
         let output = check.output().expect("rustfmt runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 }
 
-fn is_rust(path: &PathBuf) -> bool {
+fn is_rust(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "rs")
 }

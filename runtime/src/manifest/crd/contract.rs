@@ -21,6 +21,10 @@ pub(crate) fn check(version: &Value, found: &mut Findings) {
     let conditions = &status["properties"]["conditions"];
     let keys = list(conditions, "x-kubernetes-list-map-keys");
     if conditions.is_object() && (conditions["x-kubernetes-list-type"] != "map" || keys != ["type"]) {
-        found.error(".status.conditions", "conditions are no map by `type`: an apply would take away those of others", EMBED);
+        found.error(
+            ".status.conditions",
+            "conditions are no map by `type`: an apply would take away those of others",
+            EMBED,
+        );
     }
 }

@@ -25,7 +25,11 @@ pub(crate) fn check(schema: &Value, found: &mut Findings) {
     node(schema, "", &Occurrence::once(), &mut total, found);
     if total.cost > SCHEMA_LIMIT {
         let share = total.cost / SCHEMA_LIMIT;
-        found.warning("", format!("all CEL rules together may cost {share:.1} times what the API server allows"), total.fix());
+        found.warning(
+            "",
+            format!("all CEL rules together may cost {share:.1} times what the API server allows"),
+            total.fix(),
+        );
     }
 }
 
@@ -82,7 +86,11 @@ fn node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut Total, 
             if cost > RULE_LIMIT {
                 let share = cost / RULE_LIMIT;
                 let shown: String = expression.split_whitespace().collect::<Vec<_>>().join(" ");
-                found.warning(path, format!("the rule `{shown}` may cost {share:.1} times what the API server allows"), fix(&unbounded));
+                found.warning(
+                    path,
+                    format!("the rule `{shown}` may cost {share:.1} times what the API server allows"),
+                    fix(&unbounded),
+                );
             }
             total.cost += cost;
             total.unbounded.extend(unbounded);

@@ -54,7 +54,9 @@ fn plain(object: &mut Map<String, Value>) {
 fn whole(value: &mut Value) {
     // Beyond this a float doesn't hold every whole number, and the text would claim a precision that is not there.
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    if let Some(number) = value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0 && number.abs() <= EXACT) {
+    if let Some(number) =
+        value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0 && number.abs() <= EXACT)
+    {
         #[allow(clippy::cast_possible_truncation)]
         let whole = number as i64;
         *value = json!(whole);
@@ -92,7 +94,9 @@ fn open_map(object: &mut Map<String, Value>) {
 
 /// A schema that says nothing about the value takes any value.
 fn open_value(object: &mut Map<String, Value>) {
-    let silent = |key: &String| matches!(key.as_str(), "description" | "title" | "nullable" | "default" | "example" | "externalDocs");
+    let silent = |key: &String| {
+        matches!(key.as_str(), "description" | "title" | "nullable" | "default" | "example" | "externalDocs")
+    };
     if object.keys().all(silent) {
         object.insert(OPEN.into(), json!(true));
     }

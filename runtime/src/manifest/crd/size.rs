@@ -16,7 +16,11 @@ pub(crate) fn check(definition: &Value, found: &mut Findings) {
     if size > STORE_LIMIT {
         found.error("", format!("the definition has {size} bytes, the cluster's store takes {STORE_LIMIT}"), "shorten it: leave out the descriptions of embedded types, or take `serde_json::Value` for a foreign type that is only handed on");
     } else if size > APPLY_LIMIT {
-        found.warning("", format!("the definition has {size} bytes, `kubectl apply` without `--server-side` takes {APPLY_LIMIT}"), fix);
+        found.warning(
+            "",
+            format!("the definition has {size} bytes, `kubectl apply` without `--server-side` takes {APPLY_LIMIT}"),
+            fix,
+        );
     } else if size > APPLY_LIMIT / 5 * 4 {
         found.warning("", format!("the definition has {size} of the {APPLY_LIMIT} bytes that `kubectl apply` without `--server-side` takes"), fix);
     }

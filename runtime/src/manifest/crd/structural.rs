@@ -56,8 +56,18 @@ fn node(schema: &Value, path: &str, level: Level, correlated: bool, found: &mut 
 /// The root of a kind with a status subresource may say little beside its fields.
 fn root(schema: &Value, found: &mut Findings) {
     const REFUSED: [&str; 12] = [
-        "additionalProperties", "allOf", "anyOf", "default", "enum", "maxProperties", "minProperties", "not", "nullable",
-        "oneOf", "x-kubernetes-int-or-string", "x-kubernetes-map-type",
+        "additionalProperties",
+        "allOf",
+        "anyOf",
+        "default",
+        "enum",
+        "maxProperties",
+        "minProperties",
+        "not",
+        "nullable",
+        "oneOf",
+        "x-kubernetes-int-or-string",
+        "x-kubernetes-map-type",
     ];
     for keyword in REFUSED.into_iter().filter(|keyword| !schema[keyword].is_null()) {
         let problem = format!("`{keyword}` is not allowed at the root of a kind");
@@ -65,7 +75,11 @@ fn root(schema: &Value, found: &mut Findings) {
     }
     for (name, value) in entries(schema, "properties").filter(|(name, _)| OBJECT_FIELDS.contains(&name.as_str())) {
         if has_default(value) {
-            found.error(&field("", name), "a default is not allowed here", "take it away: every object says this field itself");
+            found.error(
+                &field("", name),
+                "a default is not allowed here",
+                "take it away: every object says this field itself",
+            );
         }
     }
 }
@@ -85,7 +99,11 @@ fn keywords(schema: &Value, path: &str, found: &mut Findings) {
         found.error(path, "a tuple has no schema in Kubernetes", "take a struct with named fields");
     }
     if !schema["patternProperties"].is_null() {
-        found.error(path, "keys can't have a pattern (`patternProperties`)", "take a map with `String` or integers as keys");
+        found.error(
+            path,
+            "keys can't have a pattern (`patternProperties`)",
+            "take a map with `String` or integers as keys",
+        );
     }
     for keyword in ["definitions", "dependencies", "additionalItems", "id"] {
         if !schema[keyword].is_null() {
@@ -132,10 +150,17 @@ fn typed(schema: &Value, path: &str, level: Level, found: &mut Findings) {
     let kind = text(schema, "type");
     let unit = list(schema, "enum") == [Value::Null];
     if unit || kind == "null" {
-        found.error(path, "`()` has no schema in Kubernetes: no type is left for it", "take the field away, or take a struct");
+        found.error(
+            path,
+            "`()` has no schema in Kubernetes: no type is left for it",
+            "take the field away, or take a struct",
+        );
     } else if !kind.is_empty() && !TYPES.contains(&kind) {
         found.error(path, format!("`{kind}` is no type"), format!("take one of {}", TYPES.join(", ")));
-    } else if kind.is_empty() && (flag(schema, EMBEDDED) || !(flag(schema, EITHER) || flag(schema, OPEN))) && !known_problem(schema) {
+    } else if kind.is_empty()
+        && (flag(schema, EMBEDDED) || !(flag(schema, EITHER) || flag(schema, OPEN)))
+        && !known_problem(schema)
+    {
         let fix = "give the field a type that has one schema, `serde_json::Value`, or `#[schemars(schema_with = ...)]`";
         found.error(path, "the schema has no type", fix);
     } else if level == Level::Root && kind != "object" && !kind.is_empty() {
@@ -190,7 +215,11 @@ fn fields_of_an_object(schema: &Value, path: &str, level: Level, found: &mut Fin
     for (name, kind) in [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")] {
         let value = &schema["properties"][name];
         if !value.is_null() && value["type"] != kind {
-            found.error(&field(path, name), format!("`{name}` has to be of type {kind}"), "leave it out, or give it that type");
+            found.error(
+                &field(path, name),
+                format!("`{name}` has to be of type {kind}"),
+                "leave it out, or give it that type",
+            );
         }
     }
     let metadata = &schema["properties"]["metadata"];

@@ -47,7 +47,8 @@ fn node(value: &Value, schema: &Value, around: &Value, path: &str, all: &mut Vec
         return;
     }
     if !is_of_type(value, schema) {
-        let wanted = if flag(schema, "x-kubernetes-int-or-string") { "integer or string" } else { text(schema, "type") };
+        let wanted =
+            if flag(schema, "x-kubernetes-int-or-string") { "integer or string" } else { text(schema, "type") };
         all.push(format!("{shown} is not of type {wanted}"));
         return;
     }

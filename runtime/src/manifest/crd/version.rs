@@ -49,7 +49,8 @@ fn united(controllers: &[&Controlled], found: &mut Findings) -> Option<Definitio
     let names = &value["spec"]["names"];
     let said = [text(&value["spec"], "group"), text(names, "kind"), text(names, "plural")];
     if said != [&kind.group, &kind.kind, &kind.plural] {
-        let problem = format!("the definition is of `{}`, the controller's kind is `{}`", said.join("/"), kind.full_name());
+        let problem =
+            format!("the definition is of `{}`, the controller's kind is `{}`", said.join("/"), kind.full_name());
         found.error("spec.names", problem, "take both from the same type");
         return None;
     }
@@ -64,7 +65,12 @@ fn united(controllers: &[&Controlled], found: &mut Findings) -> Option<Definitio
     store_one(&mut versions, found);
     value["spec"]["versions"] = Value::Array(versions);
     tidy(&mut value);
-    Some(Definition { group: kind.group.to_string(), plural: kind.plural.to_string(), kind: kind.kind.to_string(), value })
+    Some(Definition {
+        group: kind.group.to_string(),
+        plural: kind.plural.to_string(),
+        kind: kind.kind.to_string(),
+        value,
+    })
 }
 
 fn same_names(crd: &Value, newest: &Value, found: &mut Findings) {

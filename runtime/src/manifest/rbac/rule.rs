@@ -187,7 +187,10 @@ mod tests {
             Rule::on("core", "pods", &["list"]),
             Rule::on("metrics.k8s.io", "pods", &["list"]),
         ]);
-        let expected = Rule { resources: vec!["deployments".into(), "statefulsets".into()], ..Rule::on("apps", "", &["get", "list", "watch"]) };
+        let expected = Rule {
+            resources: vec!["deployments".into(), "statefulsets".into()],
+            ..Rule::on("apps", "", &["get", "list", "watch"])
+        };
         let pods = Rule { groups: vec![String::new(), "metrics.k8s.io".into()], ..Rule::on("", "pods", &["list"]) };
         assert_eq!(merged, [pods, expected]);
     }

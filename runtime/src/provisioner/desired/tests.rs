@@ -18,7 +18,6 @@ fn owner(namespace: Option<&str>) -> Identity {
         },
         key: ObjectKey::new(namespace, "w"),
         uid: Uid::from("u-1"),
-        generation: 1,
     }
 }
 

@@ -1,7 +1,7 @@
 //! From `kube`'s watcher to a cache, without decoding what passes through.
 
 use crate::{
-    client::{CallError, Client},
+    client::CallError,
     error::Chain,
     kind::Kind,
     provisioner::shape::Verb,
@@ -38,7 +38,7 @@ pub(crate) trait Sink: Send + Sync {
 }
 
 /// Follows a kind for ever: lists, watches, resumes, lists again where it must; waits for a kind that isn't there.
-pub(crate) async fn follow(client: &Client, kind: &Kind, scope: Scope<'_>, sink: &dyn Sink, health: &Health) {
+pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, sink: &dyn Sink, health: &Health) {
     let resource = ApiResource {
         group: kind.group.to_string(),
         version: kind.version.to_string(),
@@ -47,8 +47,8 @@ pub(crate) async fn follow(client: &Client, kind: &Kind, scope: Scope<'_>, sink:
         plural: kind.plural.to_string(),
     };
     let api: Api<Raw> = match scope.namespace.filter(|_| kind.namespaced) {
-        Some(namespace) => Api::namespaced_with(client.kube().clone(), namespace, &resource),
-        None => Api::all_with(client.kube().clone(), &resource),
+        Some(namespace) => Api::namespaced_with(client, namespace, &resource),
+        None => Api::all_with(client, &resource),
     };
     let mut config = watcher::Config::default();
     config.label_selector = scope.labels.map(str::to_owned);

@@ -71,7 +71,7 @@ impl Source for Kubernetes {
         let scope = Scope { namespace: self.namespace.as_deref(), labels: None };
         async move {
             let sink = Primaries { objects: &self.objects, on_change };
-            feed::follow(&self.client, &self.kind, scope, &sink, &self.health).await;
+            feed::follow(self.client.kube(), &self.kind, scope, &sink, &self.health).await;
         }
         .boxed()
     }

@@ -222,7 +222,11 @@ impl<'a> Reader<'_, 'a> {
 
 fn field<'a>(term: &Term<'a>, name: &str) -> Term<'a> {
     // CEL can't say these names, so rules escape them.
-    let plain = name.replace("__dot__", ".").replace("__dash__", "-").replace("__slash__", "/").replace("__underscores__", "__");
+    let plain = name
+        .replace("__dot__", ".")
+        .replace("__dash__", "-")
+        .replace("__slash__", "/")
+        .replace("__underscores__", "__");
     let plain = plain.strip_prefix("__").and_then(|name| name.strip_suffix("__")).map_or(plain.clone(), str::to_owned);
     let schema = term.schema.and_then(|schema| {
         schema["properties"].get(&plain).or_else(|| schema.get("additionalProperties").filter(|map| map.is_object()))

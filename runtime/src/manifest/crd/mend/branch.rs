@@ -59,7 +59,10 @@ fn scalars(object: &mut Map<String, Value>, path: &str, found: &mut Findings) {
         return;
     }
     object.remove(junctor);
-    if branches.len() == 2 && branches.iter().filter(|branch| is_integer(branch)).count() == 1 && branches.iter().any(may_be_text) {
+    if branches.len() == 2
+        && branches.iter().filter(|branch| is_integer(branch)).count() == 1
+        && branches.iter().any(may_be_text)
+    {
         object.insert(EITHER.into(), json!(true));
         for bound in BOUNDS {
             if let Some(value) = branches.iter().find_map(|branch| branch.get(bound)) {
@@ -78,13 +81,16 @@ fn scalars(object: &mut Map<String, Value>, path: &str, found: &mut Findings) {
 }
 
 fn is_scalar(branch: &Value) -> bool {
-    let scalar = |key: &String| BOUNDS.contains(&key.as_str()) || matches!(key.as_str(), "format" | "type" | "title" | "description");
+    let scalar = |key: &String| {
+        BOUNDS.contains(&key.as_str()) || matches!(key.as_str(), "format" | "type" | "title" | "description")
+    };
     branch.as_object().is_some_and(|branch| branch.keys().all(scalar))
         && !matches!(branch["type"].as_str(), Some("object" | "array"))
 }
 
 fn is_integer(branch: &Value) -> bool {
-    branch["type"] == "integer" || branch["format"].as_str().is_some_and(|format| format.trim_start_matches('u').starts_with("int"))
+    branch["type"] == "integer"
+        || branch["format"].as_str().is_some_and(|format| format.trim_start_matches('u').starts_with("int"))
 }
 
 fn may_be_text(branch: &Value) -> bool {
@@ -118,6 +124,11 @@ fn undefine(branch: &mut Value, around: &Map<String, Value>) {
         }
     }
     for junctor in JUNCTORS {
-        object.get_mut(junctor).and_then(Value::as_array_mut).into_iter().flatten().for_each(|nested| undefine(nested, around));
+        object
+            .get_mut(junctor)
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+            .for_each(|nested| undefine(nested, around));
     }
 }

@@ -8,9 +8,14 @@ use super::super::value;
 
 /// Checks the defaults of `schema` and everything below it.
 pub(super) fn check(schema: &Value, path: &str, found: &mut Findings) {
-    if let Some(default) = schema.get("default") {
+    // A default of null is none.
+    if let Some(default) = schema.get("default").filter(|default| !default.is_null()) {
         for complaint in value::complaints(default, schema) {
-            found.error(path, format!("the default is not valid: {complaint}"), "give a default that the field's type takes");
+            found.error(
+                path,
+                format!("the default is not valid: {complaint}"),
+                "give a default that the field's type takes",
+            );
         }
     }
     for (path, child) in children(schema, path) {

@@ -57,7 +57,11 @@ fn one(value: &Value, schema: &Value, path: &str, found: &mut Findings) {
     const OUTSIDE: &str = "say it outside of the branches, on the field itself";
     if !value["type"].is_null() {
         let problem = "the variants of this enum are of different types, or their type is said in a branch only";
-        found.error(path, problem, "make the variants structs, or one number and one string; a union of other types has no schema here");
+        found.error(
+            path,
+            problem,
+            "make the variants structs, or one number and one string; a union of other types has no schema here",
+        );
     }
     for keyword in FORBIDDEN.into_iter().filter(|keyword| !value[keyword].is_null() && value[keyword] != false) {
         found.error(path, format!("`{keyword}` is not allowed in a branch"), OUTSIDE);

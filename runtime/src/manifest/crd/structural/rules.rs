@@ -18,7 +18,11 @@ pub(super) fn check(schema: &Value, path: &str, correlated: bool, found: &mut Fi
             continue;
         }
         if message.contains(['\n', '\r']) {
-            found.error(path, format!("the message of the rule `{expression}` has line breaks"), "write it on one line");
+            found.error(
+                path,
+                format!("the message of the rule `{expression}` has line breaks"),
+                "write it on one line",
+            );
         }
         if expression.contains(['\n', '\r']) && message.is_empty() {
             found.error(path, "a rule of several lines needs a message", "say `message`");
@@ -30,7 +34,11 @@ pub(super) fn check(schema: &Value, path: &str, correlated: bool, found: &mut Fi
         }
         if expression.contains("oldSelf") && !correlated {
             let fix = "make the list one of type map, or move the rule out of it";
-            found.error(path, format!("the rule `{expression}` asks for the old value of an item that can't be told from others"), fix);
+            found.error(
+                path,
+                format!("the rule `{expression}` asks for the old value of an item that can't be told from others"),
+                fix,
+            );
         }
         let reason = text(rule, "reason");
         if !reason.is_empty() && !REASONS.contains(&reason) {

@@ -50,7 +50,9 @@ fn the_verdict_is_the_api_servers() {
 fn a_finding_names_the_path_and_the_fix() {
     assert_eq!(
         of_field(json!({"type": "array", "items": {"type": "object", "additionalProperties": {"$ref": "#/x/Rec"}}})),
-        ["K v1: .spec.field[*].*: the type `Rec` contains itself, which a schema here can't say; take `serde_json::Value` for the field, or types that end"]
+        [
+            "K v1: .spec.field[*].*: the type `Rec` contains itself, which a schema here can't say; take `serde_json::Value` for the field, or types that end"
+        ]
     );
     assert_eq!(
         of_field(json!({"type": "array", "items": [{"type": "string"}, {"type": "integer"}]})),
@@ -58,12 +60,19 @@ fn a_finding_names_the_path_and_the_fix() {
     );
     assert_eq!(
         of_field(json!({"enum": [null], "nullable": true})),
-        ["K v1: .spec.field: `()` has no schema in Kubernetes: no type is left for it; take the field away, or take a struct"]
+        [
+            "K v1: .spec.field: `()` has no schema in Kubernetes: no type is left for it; take the field away, or take a struct"
+        ]
     );
 }
 
 #[test]
 fn a_field_that_only_a_branch_knows_is_a_warning() {
     let found = of_field(json!({"type": "object", "oneOf": [{"properties": {"a": {"minLength": 1}}}]}));
-    assert_eq!(found, ["K v1: .spec.field<oneOf[0]>.a: only a branch speaks of this field, so its value is dropped; define the field outside of the branches"]);
+    assert_eq!(
+        found,
+        [
+            "K v1: .spec.field<oneOf[0]>.a: only a branch speaks of this field, so its value is dropped; define the field outside of the branches"
+        ]
+    );
 }

@@ -18,7 +18,11 @@ pub(super) fn check(schema: &Value, path: &str, found: &mut Findings) {
         }
     }
     if kind != "map" && !list(schema, "x-kubernetes-list-map-keys").is_empty() {
-        found.error(path, "map keys without `x-kubernetes-list-type: map`", "say the list type too, or take the keys away");
+        found.error(
+            path,
+            "map keys without `x-kubernetes-list-type: map`",
+            "say the list type too, or take the keys away",
+        );
     }
     match kind {
         "map" => keyed(schema, path, found),
@@ -26,7 +30,11 @@ pub(super) fn check(schema: &Value, path: &str, found: &mut Findings) {
         _ => {}
     }
     if ["map", "set"].contains(&kind) && flag(&schema["items"], "nullable") {
-        found.error(&items(path), format!("items of a list of type {kind} can't be null"), "take the `Option` off the item");
+        found.error(
+            &items(path),
+            format!("items of a list of type {kind} can't be null"),
+            "take the `Option` off the item",
+        );
     }
 }
 
@@ -61,13 +69,21 @@ fn keyed(schema: &Value, path: &str, found: &mut Findings) {
             continue;
         };
         if ["array", "object"].contains(&text(value, "type")) {
-            found.error(&at, format!("the map key `{name}` is no scalar"), "take a string, a number or a boolean as the key");
+            found.error(
+                &at,
+                format!("the map key `{name}` is no scalar"),
+                "take a string, a number or a boolean as the key",
+            );
         }
         if keys[..index].contains(key) {
             found.error(path, format!("the map key `{name}` is named twice"), "name it once");
         }
         if !list(item, "required").contains(key) && value.get("default").is_none() {
-            found.error(&at, format!("the map key `{name}` may be missing"), "make the field required, or give it a default");
+            found.error(
+                &at,
+                format!("the map key `{name}` may be missing"),
+                "make the field required, or give it a default",
+            );
         }
         if flag(value, "nullable") {
             found.error(&at, format!("the map key `{name}` may be null"), "take the `Option` off the field");
@@ -83,6 +99,10 @@ fn set(schema: &Value, path: &str, found: &mut Findings) {
         found.error(&items(path), "lists in a set are atomic", "say `x-kubernetes-list-type: atomic`");
     }
     if item["type"] == "object" && item["x-kubernetes-map-type"] != "atomic" {
-        found.error(&items(path), "objects in a set are atomic", "say `x-kubernetes-map-type: atomic`, or take a list of type map");
+        found.error(
+            &items(path),
+            "objects in a set are atomic",
+            "say `x-kubernetes-map-type: atomic`, or take a list of type map",
+        );
     }
 }

@@ -52,7 +52,9 @@ impl<'a> Reader<'_, 'a> {
             }
             let variable = self.name()?;
             self.take(",");
-            let bound = if is_map && self.variables.len() == variables { Term::made(1.0, term.size) } else { element(term) };
+            // The server takes the keys of a map for short.
+            let key = is_map && self.variables.len() == variables;
+            let bound = if key { Term::made(1.0, 0.0) } else { element(term) };
             self.variables.push((variable, bound));
         }
         let mut body = self.ternary()?.cost;

@@ -1,4 +1,4 @@
-//! What a provisioner is handed: its object, and what it may do.
+//! The calls of hand-written nodes.
 
 use crate::{
     access,
@@ -6,157 +6,13 @@ use crate::{
     error::{Error, Result},
     event::EventType,
     kind::{Kind, Typed, kind_of},
-    managed::{Managed, Owner},
-    pass::{Core, Pass},
+    pass::Core,
+    patch::{Snapshot, with_status},
 };
 use k8s_openapi::jiff::Timestamp;
 use kube::api::{DeleteParams, Patch};
 use serde::{Serialize, de::DeserializeOwned};
-use std::{fmt, marker::PhantomData, ops::Deref};
-
-/// Where a node is in its tree; shown as `workload/service`.
-#[derive(Clone, Copy, Debug)]
-pub struct Path<'a> {
-    up: Option<&'a Path<'a>>,
-    name: &'a str,
-}
-
-impl<'a> Path<'a> {
-    pub(crate) const ROOT: Path<'static> = Path { up: None, name: "" };
-
-    pub(crate) fn child(&'a self, name: &'a str) -> Path<'a> {
-        Path { up: Some(self), name }
-    }
-}
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(up) = self.up.filter(|up| !up.name.is_empty()) {
-            write!(f, "{up}/")?;
-        }
-        f.write_str(self.name)
-    }
-}
-
-/// Why something is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// The owner is being deleted.
-    Deleting,
-}
-
-/// The way up: the object as it is wanted, its status, and the calls that the node `P` has declared.
-pub struct Context<'a, O: Owner, P> {
-    pass: &'a Pass<'a, O>,
-    path: Path<'a>,
-    calls: Calls<'a, P>,
-}
-
-/// The way down: identity and cause. What is wanted doesn't matter any more, so a build function is never called.
-pub struct Teardown<'a, O: Owner, P> {
-    pass: &'a Pass<'a, O>,
-    path: Path<'a>,
-    cause: Cause,
-    calls: Calls<'a, P>,
-}
-
-/// What a build function sees; derefs to the object.
-pub struct Draft<'a, O: Owner> {
-    /// The object that the tree is for.
-    pub owner: &'a O::Object,
-    /// The options of the controller.
-    pub options: &'a O::Options,
-}
-
-impl<O: Owner> Deref for Draft<'_, O> {
-    type Target = O::Object;
-    fn deref(&self) -> &O::Object {
-        self.owner
-    }
-}
-
-impl<'a, O: Owner, P> Context<'a, O, P> {
-    pub(crate) fn new(pass: &'a Pass<'a, O>, path: Path<'a>) -> Self {
-        Self { pass, path, calls: Calls::new(&pass.core) }
-    }
-
-    pub(crate) fn below<'b, Q>(&'b self, name: &'b str) -> Context<'b, O, Q> {
-        Context::new(self.pass, self.path.child(name))
-    }
-
-    pub(crate) fn core(&self) -> &'a Core<'a> {
-        &self.pass.core
-    }
-
-    /// The object, as the cache had it when the pass began.
-    pub fn object(&self) -> &'a O::Object {
-        self.pass.object
-    }
-
-    /// The options of the controller.
-    pub fn options(&self) -> &'a O::Options {
-        self.pass.options
-    }
-
-    /// The node's place in the tree.
-    pub fn path(&self) -> &Path<'a> {
-        &self.path
-    }
-
-    /// Reads or sets fields of the status, in memory. They are written once, with the conditions, however the pass ends
-    /// (unikorn R6).
-    pub fn status<T>(&self, edit: impl FnOnce(&mut <O::Object as Managed>::Status) -> T) -> T {
-        edit(&mut self.pass.status.lock())
-    }
-}
-
-impl<'a, O: Owner, P> Teardown<'a, O, P> {
-    pub(crate) fn new(pass: &'a Pass<'a, O>, path: Path<'a>, cause: Cause) -> Self {
-        Self { pass, path, cause, calls: Calls::new(&pass.core) }
-    }
-
-    pub(crate) fn below<'b, Q>(&'b self, name: &'b str) -> Teardown<'b, O, Q> {
-        Teardown::new(self.pass, self.path.child(name), self.cause)
-    }
-
-    pub(crate) fn core(&self) -> &'a Core<'a> {
-        &self.pass.core
-    }
-
-    /// The object that is going.
-    pub fn object(&self) -> &'a O::Object {
-        self.pass.object
-    }
-
-    /// The options of the controller.
-    pub fn options(&self) -> &'a O::Options {
-        self.pass.options
-    }
-
-    /// The node's place in the tree.
-    pub fn path(&self) -> &Path<'a> {
-        &self.path
-    }
-
-    /// Why it goes.
-    pub fn cause(&self) -> Cause {
-        self.cause
-    }
-}
-
-impl<'a, O: Owner, P> Deref for Context<'a, O, P> {
-    type Target = Calls<'a, P>;
-    fn deref(&self) -> &Calls<'a, P> {
-        &self.calls
-    }
-}
-
-impl<'a, O: Owner, P> Deref for Teardown<'a, O, P> {
-    type Target = Calls<'a, P>;
-    fn deref(&self) -> &Calls<'a, P> {
-        &self.calls
-    }
-}
+use std::{fmt, marker::PhantomData};
 
 /// The calls of a hand-written node; each asks for its permission at compile time.
 ///
@@ -169,7 +25,7 @@ pub struct Calls<'a, P> {
 }
 
 impl<'a, P> Calls<'a, P> {
-    fn new(core: &'a Core<'a>) -> Self {
+    pub(super) fn new(core: &'a Core<'a>) -> Self {
         Self { core, namespace: core.owner.namespace().map(str::to_owned), node: PhantomData }
     }
 
@@ -267,6 +123,31 @@ impl<'a, P> Calls<'a, P> {
         Ok(serde_json::from_value(patched)?)
     }
 
+    /// Writes what an edit changed: nothing, a patch, a status, or first the patch and then the status (frameworks P4–P7).
+    ///
+    /// Gives the object as it is stored afterwards. If the patch fails, the status isn't tried (P9).
+    ///
+    /// # Errors
+    /// As the call fails; a status that was changed by somebody else since it was read is a conflict.
+    pub async fn write<K>(&self, before: Snapshot<K>, edited: &K) -> Result<K>
+    where
+        K: Typed + access::Patch<P> + access::UpdateStatus<P> + Serialize + DeserializeOwned,
+    {
+        let kind = kind_of::<K>();
+        let changes = before.changes(edited)?;
+        let mut object = serde_json::to_value(edited)?;
+        let name = name_of(&object);
+        let (client, target) = (&self.core.shared.client, self.target(&kind, &name)?);
+        if let Some(patch) = &changes.main {
+            object = client.patch(target, &Patch::Merge(patch), self.manager()).await?;
+        }
+        if let Some(status) = changes.status {
+            let object_with_status = named(&kind, with_status(object, status));
+            object = client.replace_status(target, &object_with_status, self.manager()).await?;
+        }
+        Ok(serde_json::from_value(object)?)
+    }
+
     /// Asks for the deletion of an object; `false` if it is gone. Gone for sure is only what a later call says is gone.
     ///
     /// # Errors
@@ -298,24 +179,6 @@ fn named(kind: &Kind, mut object: serde_json::Value) -> serde_json::Value {
 
 fn name_of(object: &serde_json::Value) -> String {
     object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
-}
-
-impl<O: Owner, P> fmt::Debug for Context<'_, O, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("path", &self.path).finish_non_exhaustive()
-    }
-}
-
-impl<O: Owner, P> fmt::Debug for Teardown<'_, O, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Teardown").field("path", &self.path).field("cause", &self.cause).finish_non_exhaustive()
-    }
-}
-
-impl<O: Owner> fmt::Debug for Draft<'_, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Draft").finish_non_exhaustive()
-    }
 }
 
 impl<P> fmt::Debug for Calls<'_, P> {

@@ -1,0 +1,105 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+fn said(status: &Status) -> Vec<(&str, &str, &str)> {
+    status.conditions.iter().map(|held| (held.type_.as_str(), held.status.as_str(), held.reason.as_str())).collect()
+}
+
+#[test]
+fn condition_k1_reconciling_leaves_ready_unknown() {
+    let mut status = Status::default();
+    status.reconciling("working", 1, at(1));
+    let wanted = [
+        ("Available", "False", "Reconciling"),
+        ("Ready", "Unknown", "Reconciling"),
+        ("Reconciling", "True", "Reconciling"),
+        ("Stalled", "False", "Reconciling"),
+    ];
+    assert_eq!(said(&status), wanted);
+}
+
+#[test]
+fn condition_k2_ready_ends_reconciling_and_stalled_with_the_same_words() {
+    let mut status = Status::default();
+    status.stalled("Broken", "it broke", 1, at(1));
+    status.ready("Reconciled", "done", 1, at(2));
+    let wanted = [("Available", "True"), ("Ready", "True"), ("Reconciling", "False"), ("Stalled", "False")];
+    assert_eq!(status.conditions.iter().map(|c| (c.type_.as_str(), c.status.as_str())).collect::<Vec<_>>(), wanted);
+    assert!(status.conditions.iter().all(|held| held.reason == "Reconciled" && held.message == "done"));
+}
+
+#[test]
+fn condition_k3_stalled_is_not_ready_and_not_reconciling() {
+    let mut status = Status::default();
+    status.stalled("Broken", "it broke", 1, at(1));
+    let truths: Vec<_> = status.conditions.iter().map(|held| held.status.as_str()).collect();
+    assert_eq!(truths, ["False", "False", "False", "True"]);
+}
+
+#[test]
+fn condition_k5_the_list_is_sorted_the_message_trimmed_and_the_generation_set() {
+    let mut conditions = Vec::new();
+    set(&mut conditions, "Zeta", Truth::True, "R", " m \n", 3, at(1));
+    set(&mut conditions, "Alpha", Truth::True, "R", "m", 3, at(1));
+    assert_eq!(conditions.iter().map(|held| held.type_.as_str()).collect::<Vec<_>>(), ["Alpha", "Zeta"]);
+    assert_eq!((conditions[1].message.as_str(), conditions[1].observed_generation), ("m", Some(3)));
+}
+
+#[test]
+fn a_transition_time_moves_with_the_status_of_its_condition_only() {
+    let mut conditions = Vec::new();
+    set(&mut conditions, "Ready", Truth::False, "A", "a", 1, at(10));
+    set(&mut conditions, "Ready", Truth::False, "B", "b", 2, at(20));
+    assert_eq!(conditions[0].last_transition_time.0, at(10));
+    set(&mut conditions, "Ready", Truth::True, "B", "b", 2, at(30));
+    assert_eq!(conditions[0].last_transition_time.0, at(30));
+}
+
+#[test]
+fn condition_k6_a_pass_that_changes_nothing_gives_the_same_bytes() {
+    let mut status = Status::default();
+    status.reconciling("working", 1, at(1));
+    status.ready("Reconciled", "done", 1, at(2));
+    let before = serde_json::to_string(&status).unwrap();
+    for second in 3..8 {
+        let verdict = Verdict::new(Truth::True, State::Ready, "Reconciled", "done");
+        verdict.set(&mut status.conditions, 1, at(second));
+    }
+    assert_eq!(serde_json::to_string(&status).unwrap(), before);
+}
+
+#[test]
+fn condition_k7_each_outcome_can_be_read_by_kstatus() {
+    let read = |outcome: Result<(), Error>| {
+        let mut conditions = Vec::new();
+        Verdict::of(Direction::Up, &outcome)?.set(&mut conditions, 1, at(1));
+        let truth = |type_: &str| conditions.iter().find(|c| c.type_ == type_).unwrap().status.clone();
+        Some(["Available", "Ready", "Reconciling", "Stalled"].map(truth).join(" "))
+    };
+    assert_eq!(read(Ok(())).unwrap(), "True True False False");
+    assert_eq!(read(Err(Error::yielding("Waiting", "m"))).unwrap(), "False Unknown True False");
+    assert_eq!(read(Err(Error::unexpected("broke"))).unwrap(), "False False True False");
+    assert_eq!(read(Err(Error::user_action("Edit", "m"))).unwrap(), "False False False True");
+    assert_eq!(read(Err(Error::terminal("Never", "m"))).unwrap(), "False False False True");
+    assert_eq!(read(Err(Error::Conflict("409".into()))), None);
+}
+
+#[test]
+fn available_is_false_on_the_way_out() {
+    let mut conditions = Vec::new();
+    Verdict::of(Direction::Down, &Ok(())).unwrap().set(&mut conditions, 1, at(1));
+    assert_eq!(conditions[0].status, "False");
+    assert_eq!(conditions[0].reason, "Deprovisioned");
+}
+
+#[test]
+fn an_unexpected_error_is_not_quoted_in_a_condition() {
+    let verdict = Verdict::of(Direction::Up, &Err(Error::unexpected("password=hunter2"))).unwrap();
+    assert_eq!(verdict.reason, "Errored");
+    assert!(!verdict.message.contains("hunter2"));
+}

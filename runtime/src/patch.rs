@@ -1,0 +1,152 @@
+//! Writing back an object that was edited: the difference, and nothing if there is none.
+//!
+//! A [`Snapshot`] is taken before the edit and consumed by the write, so it can't be compared with twice (frameworks P14).
+//! Spec and metadata go in one merge patch without a lock: edits of other fields by others survive. The status goes in one
+//! replacement that carries the version it was read at: it is replaced wholesale, so what was cleared is cleared (P13).
+
+use crate::error::{Error, Result};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json};
+use std::marker::PhantomData;
+
+/// An object before it is edited.
+#[derive(Debug)]
+pub struct Snapshot<K> {
+    main: Value,
+    status: Value,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// What an edit changed: which calls are to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changes {
+    /// A JSON merge patch of everything but the status.
+    pub main: Option<Value>,
+    /// The whole new status.
+    pub status: Option<Value>,
+}
+
+impl Changes {
+    /// Whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.main.is_none() && self.status.is_none()
+    }
+}
+
+impl<K: Serialize + DeserializeOwned> Snapshot<K> {
+    /// Remembers an object as it is now (P2).
+    ///
+    /// # Errors
+    /// If the object is no JSON.
+    pub fn of(object: &K) -> Result<Self> {
+        let (main, status) = split(serde_json::to_value(object)?);
+        Ok(Self { main, status, kind: PhantomData })
+    }
+
+    /// What is different in `edited`; a missing status and an empty one are the same (P2, P3).
+    ///
+    /// # Errors
+    /// If the object is no JSON, or its finalizers were edited: a merge patch would replace what others put there.
+    pub fn changes(&self, edited: &K) -> Result<Changes> {
+        let (main, status) = split(serde_json::to_value(edited)?);
+        if main["metadata"]["finalizers"] != self.main["metadata"]["finalizers"] {
+            return Err(Error::terminal("FinalizersEdited", "finalizers are the loop's; an edit can't write them"));
+        }
+        Ok(Changes { main: merge_patch(&self.main, &main), status: (status != self.status).then_some(status) })
+    }
+}
+
+fn split(mut object: Value) -> (Value, Value) {
+    let status = object.as_object_mut().and_then(|object| object.remove("status")).unwrap_or_default();
+    (object, if status.is_null() { json!({}) } else { status })
+}
+
+/// The merge patch (RFC 7386) that makes `before` into `after`, if they differ.
+fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
+    match (before, after) {
+        _ if before == after => None,
+        (Value::Object(before), Value::Object(after)) => {
+            let gone = before.keys().filter(|name| !after.contains_key(*name)).map(|name| (name.clone(), Value::Null));
+            let changed = after.iter().filter_map(|(name, value)| {
+                let patch = merge_patch(before.get(name).unwrap_or(&Value::Null), value)?;
+                Some((name.clone(), patch))
+            });
+            Some(Value::Object(gone.chain(changed).collect::<Map<_, _>>()))
+        }
+        _ => Some(after.clone()),
+    }
+}
+
+/// The answer to the main patch, with the wanted status in the place of the stored one (P8).
+pub(crate) fn with_status(mut object: Value, status: Value) -> Value {
+    object["status"] = status;
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn changes(before: Value, after: Value) -> Changes {
+        Snapshot::of(&before).unwrap().changes(&after).unwrap()
+    }
+
+    #[test]
+    fn patch_p4_nothing_changed_makes_no_call() {
+        let object = json!({"metadata": {"name": "a"}, "spec": {"b": 1, "a": [1, 2]}, "status": {"x": 1}});
+        assert!(changes(object.clone(), object).is_empty());
+    }
+
+    #[test]
+    fn patch_p2_a_missing_status_and_an_empty_one_are_the_same() {
+        assert!(changes(json!({"spec": {}}), json!({"spec": {}, "status": {}})).is_empty());
+        assert!(changes(json!({"spec": {}, "status": null}), json!({"spec": {}, "status": {}})).is_empty());
+    }
+
+    #[test]
+    fn patch_p5_an_edit_of_spec_and_metadata_is_one_merge_patch() {
+        let before =
+            json!({"metadata": {"labels": {"a": "1", "b": "2"}}, "spec": {"keep": 1, "edit": 1}, "status": {"x": 1}});
+        let after = json!({"metadata": {"labels": {"a": "1"}}, "spec": {"keep": 1, "edit": 2}, "status": {"x": 1}});
+        let main = json!({"metadata": {"labels": {"b": null}}, "spec": {"edit": 2}});
+        assert_eq!(changes(before, after), Changes { main: Some(main), status: None });
+    }
+
+    #[test]
+    fn patch_p6_an_edit_of_the_status_leaves_the_rest_alone() {
+        let made = changes(json!({"spec": {}, "status": {"x": 1}}), json!({"spec": {}, "status": {"y": 2}}));
+        assert_eq!(made, Changes { main: None, status: Some(json!({"y": 2})) });
+    }
+
+    #[test]
+    fn patch_p13_a_status_field_that_was_cleared_together_with_a_spec_edit_is_cleared() {
+        let before = json!({"spec": {"a": 1}, "status": {"stale": 1, "list": [{"name": "x", "interface": "eth0"}]}});
+        let after = json!({"spec": {"a": 2}, "status": {"list": [{"name": "y"}]}});
+        let made = changes(before.clone(), after);
+        assert_eq!(made.main, Some(json!({"spec": {"a": 2}})));
+        let sent = with_status(before, made.status.unwrap());
+        assert_eq!(sent["status"], json!({"list": [{"name": "y"}]}));
+    }
+
+    #[test]
+    fn patch_p16_the_main_patch_never_carries_the_status() {
+        let made =
+            changes(json!({"spec": {"a": 1}, "status": {"x": 1}}), json!({"spec": {"a": 2}, "status": {"x": 2}}));
+        assert_eq!(made.main.unwrap().get("status"), None);
+    }
+
+    #[test]
+    fn edited_finalizers_are_refused() {
+        let snapshot = Snapshot::of(&json!({"metadata": {"finalizers": ["a/b"]}})).unwrap();
+        let refused = snapshot.changes(&json!({"metadata": {"finalizers": []}})).unwrap_err();
+        assert!(refused.to_string().contains("finalizers are the loop's"));
+    }
+
+    #[test]
+    fn a_merge_patch_replaces_lists_and_scalars_whole() {
+        assert_eq!(merge_patch(&json!({"a": [1, 2]}), &json!({"a": [2]})), Some(json!({"a": [2]})));
+        assert_eq!(merge_patch(&json!({"a": 1}), &json!({"a": {"b": 1}})), Some(json!({"a": {"b": 1}})));
+    }
+}

@@ -1,0 +1,25 @@
+//! What the kinds of web-shop are made of.
+
+mod http_shop;
+
+use opgen::prelude::*;
+
+use web_shop_api::HTTPShop;
+
+pub use http_shop::HTTPShopTree;
+
+/// What the binary runs, and what the YAML in `deploy/` is generated from.
+pub fn operator() -> Operator {
+    Operator::new("web-shop").version(env!("CARGO_PKG_VERSION")).controls::<HTTPShop, HTTPShopTree>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_yaml_in_deploy_is_up_to_date() {
+        let drift = opgen::manifest::check(&operator(), "../deploy").map_err(|drift| drift.to_string());
+        assert!(drift.is_ok(), "{}", drift.unwrap_err());
+    }
+}

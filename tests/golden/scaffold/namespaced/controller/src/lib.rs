@@ -1,0 +1,25 @@
+//! What the kinds of demo are made of.
+
+mod widget;
+
+use opgen::prelude::*;
+
+use demo_api::Widget;
+
+pub use widget::WidgetTree;
+
+/// What the binary runs, and what the YAML in `deploy/` is generated from.
+pub fn operator() -> Operator {
+    Operator::new("demo").version(env!("CARGO_PKG_VERSION")).controls::<Widget, WidgetTree>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_yaml_in_deploy_is_up_to_date() {
+        let drift = opgen::manifest::check(&operator(), "../deploy").map_err(|drift| drift.to_string());
+        assert!(drift.is_ok(), "{}", drift.unwrap_err());
+    }
+}

@@ -1,0 +1,3 @@
+//! The operator of `Widget`: `run` (what it does unless told otherwise), `manifests`, `tree`, `uninstall`.
+
+opgen::operator!(demo_controller::operator());

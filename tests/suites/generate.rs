@@ -1,0 +1,177 @@
+//! A scaffolded project, built and used as its owner would: every door leaves the same YAML, and drift is seen.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use crate::scaffold::command::{Run, cargo, checkout, command};
+
+/// Kept between runs, so that only the first one builds the dependencies.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder").join("scaffold")
+}
+
+/// A scaffolded project that resolves to the versions that opgen itself is tested with.
+struct Project {
+    root: PathBuf,
+}
+
+impl Project {
+    fn new(case: &str, args: &str) -> Self {
+        let root = target().join("projects").join(case);
+        if root.exists() {
+            fs::remove_dir_all(&root).expect("the last run's project goes");
+        }
+        fs::create_dir_all(&root).expect("a folder");
+        let run = Run::of(command(&root, &format!("new {args} --path .")), &root);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        fs::copy(checkout().join("Cargo.lock"), root.join("Cargo.lock")).expect("a lock file");
+        Self { root }
+    }
+
+    /// Runs cargo and returns all it said.
+    #[track_caller]
+    fn cargo(&self, args: &str) -> String {
+        let output = cargo(&self.root, &target()).args(args.split_whitespace()).output().expect("cargo runs");
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "cargo {args}\n{said}");
+        said
+    }
+
+    fn opgen(&self, args: &str) -> Run {
+        let mut command = command(&self.root.join("api"), args);
+        command.env("CARGO_TARGET_DIR", target());
+        Run::of(command, &self.root)
+    }
+
+    #[track_caller]
+    fn check_opgen(&self, args: &str, code: i32, said: &str) -> String {
+        let run = self.opgen(args);
+        assert_eq!(run.code, code, "opgen {args}\n{}{}", run.stdout, run.stderr);
+        assert!(run.stderr.contains(said), "opgen {args}: `{said}` is not in\n{}", run.stderr);
+        run.stdout
+    }
+
+    /// The folder of the YAML: text by path.
+    fn deploy(&self) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        let mut folders = vec![self.root.join("deploy")];
+        while let Some(folder) = folders.pop() {
+            for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let name = path.strip_prefix(self.root.join("deploy")).expect("a path below").display().to_string();
+                    files.insert(name, fs::read_to_string(path).expect("text"));
+                }
+            }
+        }
+        files
+    }
+
+    fn edit(&self, path: &str, from: &str, to: &str) {
+        let path = self.root.join(path);
+        let text = fs::read_to_string(&path).expect("text");
+        assert!(text.contains(from), "`{from}` is in {}", path.display());
+        fs::write(path, text.replace(from, to)).expect("a file");
+    }
+}
+
+#[test]
+fn a_new_project_builds_passes_its_tests_and_keeps_its_yaml_current() {
+    let project = Project::new("namespaced", "demo --group demo.example.com --kind Widget");
+    let said = project.cargo("build");
+    assert!(!said.contains("warning"), "{said}");
+    let built = project.deploy();
+    for path in ["crds/widgets.demo.example.com.yaml", "rbac.yaml", "operator.yaml", "install.yaml"] {
+        assert!(built.contains_key(path), "{:?}", built.keys());
+    }
+    project.cargo("test");
+
+    project.check_opgen("generate --check", 0, "Unchanged deploy/");
+    project.check_opgen("generate", 0, "Unchanged deploy/");
+    assert_eq!(project.deploy(), built, "two doors, the same bytes");
+    let install = project.cargo("run --quiet -- manifests");
+    assert_eq!(install, built["install.yaml"], "the third door");
+
+    drift_is_seen_and_mended(&project, &built);
+    files_come_and_go(&project);
+    assert!(project.check_opgen("tree", 0, "").contains("ConfigMap"));
+    let said = project.cargo("clippy --quiet --all-targets -- --deny warnings");
+    assert_eq!(said, "");
+}
+
+fn drift_is_seen_and_mended(project: &Project, built: &BTreeMap<String, String>) {
+    project.edit("api/src/widget.rs", "max = 50", "max = 60");
+    let diff =
+        project.check_opgen("generate --check", 1, "`deploy/` is not what the code says\n\nhint: run `opgen generate`");
+    let has = |sign: char, text: &str| diff.lines().any(|line| line.starts_with(sign) && line.contains(text));
+    assert!(has('-', "maximum: 50") && has('+', "maximum: 60"), "{diff}");
+    let planned = project.check_opgen("generate --dry-run", 0, "Different deploy/crds/widgets.demo.example.com.yaml");
+    assert_eq!(planned, diff);
+    let json: Value =
+        serde_json::from_str(&project.check_opgen("generate --check --output json", 1, "")).expect("JSON");
+    let drift = json["drift"].as_array().expect("a list");
+    assert_eq!(drift[0]["path"], "crds/widgets.demo.example.com.yaml");
+    assert_eq!(drift[0]["action"], "updated");
+    assert_eq!(&project.deploy(), built, "nothing was written");
+
+    let said = project.check_opgen("generate", 0, "Updated deploy/crds/widgets.demo.example.com.yaml");
+    assert_eq!(said, "", "data only");
+    project.check_opgen("generate --check", 0, "Unchanged deploy/");
+    let generated = project.deploy();
+    assert_ne!(&generated, built);
+    project.cargo("build --quiet");
+    assert_eq!(project.deploy(), generated, "the build has nothing to add");
+}
+
+fn files_come_and_go(project: &Project) {
+    let current = project.deploy();
+    let file = |path: &str| project.root.join("deploy").join(path);
+    fs::write(file("crds/gadgets.yaml"), &current["rbac.yaml"]).expect("a file");
+    fs::write(file("mine.yaml"), "# by hand\n").expect("a file");
+    fs::remove_file(file("rbac.yaml")).expect("a file");
+    project.check_opgen("generate --check", 1, "Missing deploy/rbac.yaml");
+    project.check_opgen("generate --check", 1, "Stale deploy/crds/gadgets.yaml");
+    project.check_opgen("generate", 0, "Removed deploy/crds/gadgets.yaml");
+    let mut after = project.deploy();
+    assert_eq!(after.remove("mine.yaml").as_deref(), Some("# by hand\n"), "what a person wrote stays");
+    assert_eq!(after, current);
+    fs::remove_file(file("mine.yaml")).expect("a file");
+}
+
+#[test]
+fn a_cluster_scoped_project_builds_and_passes_its_tests() {
+    let args = "web-shop --group shop.example.com --kind HTTPShop --api-version v1beta2 --cluster-scoped";
+    let project = Project::new("cluster-scoped", args);
+    let said = project.cargo("build");
+    assert!(!said.contains("warning"), "{said}");
+    assert!(project.deploy()["install.yaml"].contains("scope: Cluster"));
+    project.cargo("test");
+    project.check_opgen("generate --check", 0, "Unchanged deploy/");
+}
+
+#[test]
+fn code_that_does_not_compile_is_told_by_the_compiler_and_writes_nothing() {
+    let project = Project::new("broken", "demo --group demo.example.com --kind Widget");
+    project.edit("controller/src/widget.rs", "fn config(", "fn konfig(");
+    let run = project.opgen("generate");
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("config") && run.stderr.contains("controller/src/widget.rs"), "{}", run.stderr);
+    let end = "error: failed to build the project's code\n\nhint: `cargo check` in the project shows the same errors\n";
+    assert!(run.stderr.ends_with(end), "{}", run.stderr);
+    assert!(!project.root.join("deploy").exists());
+}
+
+#[test]
+fn a_project_whose_operator_lost_its_build_dependencies_says_so() {
+    let project = Project::new("undone", "demo --group demo.example.com --kind Widget");
+    project.edit("operator/Cargo.toml", "[build-dependencies]\n", "[target.'cfg(windows)'.dependencies]\n");
+    fs::remove_file(project.root.join("operator/build.rs")).expect("a file");
+    project.check_opgen("generate", 1, "error: package `demo` has no build dependency `demo-controller`\n\nhint: ");
+}

@@ -1,0 +1,7 @@
+opgen::operator! {
+    WebApp => WebAppTree,
+    Network => NetworkTree { poll: "60" },
+    WebApp => OtherTree,
+}
+
+struct WebApp;

@@ -1,0 +1,22 @@
+use kube::CustomResource;
+use opgen::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "demo.example.com", version = "v1", kind = "WebApp", namespaced, status = "Status")]
+pub struct WebAppSpec {
+    pub image: String,
+}
+
+#[derive(Provisioner)]
+#[provisioner(access())]
+struct Snapshot;
+
+#[derive(Provisioner)]
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    snapshot: Snapshot,
+}
+
+fn main() {}
