@@ -3,7 +3,7 @@
 //! `kube` does the work (connection, TLS, credentials, URLs); what is added is an error that knows who wanted to do what, so
 //! that a missing permission can be said in the role's own words.
 
-use crate::{kind::Kind, provisioner::shape::Verb};
+use crate::{error::Blocked, kind::Kind, provisioner::shape::Verb};
 use http::Request;
 use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
@@ -56,7 +56,13 @@ impl CallError {
 
     /// The role doesn't allow it.
     pub fn is_forbidden(&self) -> bool {
-        self.code() == 403
+        self.code() == 403 && !self.is_in_ending_namespace()
+    }
+
+    /// Nothing can be made in a namespace that is being deleted; the server says so with the code of a missing permission.
+    pub fn is_in_ending_namespace(&self) -> bool {
+        let causes = self.status().and_then(|status| status.details.as_ref()).map(|details| details.causes.as_slice());
+        causes.unwrap_or_default().iter().any(|cause| cause.reason == "NamespaceTerminating")
     }
 
     fn object(&self) -> String {
@@ -104,12 +110,15 @@ impl fmt::Display for MissingRule {
 
 /// Reason and sentence for a condition: what may be said of an error to everybody who may read the object.
 pub(crate) fn safe_sentence(source: &(dyn std::error::Error + 'static)) -> (&'static str, String) {
-    if let Some(foreign) = source.downcast_ref::<crate::provisioner::resource::Foreign>() {
-        return ("NotOwned", foreign.to_string());
+    if let Some(blocked) = source.downcast_ref::<Blocked>() {
+        return (blocked.reason, blocked.sentence.clone());
     }
     let Some(call) = source.downcast_ref::<CallError>() else {
         return ("Errored", "an unexpected error occurred; the operator's log has it".to_owned());
     };
+    if call.is_in_ending_namespace() {
+        return ("NamespaceTerminating", "its namespace is being deleted".to_owned());
+    }
     if call.is_forbidden() {
         return ("Forbidden", call.missing_rule().to_string());
     }
@@ -304,6 +313,20 @@ impl Client {
             ..Default::default()
         });
         Err(kube::Error::Api(Box::new(said)))
+    }
+}
+
+/// A null is how some types write "not given"; in an apply it would be a wish of its own.
+pub(crate) fn strip_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(map) => Value::Object(
+            map.into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(name, value)| (name, strip_nulls(value)))
+                .collect(),
+        ),
+        Value::Array(items) => Value::Array(items.into_iter().map(strip_nulls).collect()),
+        other => other,
     }
 }
 

@@ -65,6 +65,12 @@ impl Error {
         Self::Unexpected(source.into())
     }
 
+    /// Something is in the way that may go by itself or by somebody's hand: tried again like an unexpected error, but the
+    /// status says the sentence as it is.
+    pub fn blocked(reason: &'static str, sentence: impl Into<String>) -> Self {
+        Self::Unexpected(Box::new(Blocked { reason, sentence: sentence.into() }))
+    }
+
     /// Which of several outcomes speaks for all: the lowest. Terminal, user action, unexpected, conflict, yield.
     pub(crate) fn rank(&self) -> u8 {
         match self {
@@ -75,6 +81,14 @@ impl Error {
             Self::Yield { .. } => 4,
         }
     }
+}
+
+/// An unexpected error whose text may be said to everybody who may read the object.
+#[derive(Debug, thiserror::Error)]
+#[error("{sentence}")]
+pub(crate) struct Blocked {
+    pub(crate) reason: &'static str,
+    pub(crate) sentence: String,
 }
 
 /// Ends a function with a yield: the work is not done and is taken up again later.

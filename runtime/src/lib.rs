@@ -42,7 +42,7 @@ pub use event::EventType;
 pub use kind::{Kind, Typed};
 pub use managed::{For, Managed, Owner};
 pub use manager::{
-    operator::{Operator, ProjectError},
+    operator::Operator,
     run::{RunError, RunOptions},
 };
 pub use opgen_macros::{Managed, Provisioner, operator};
@@ -85,3 +85,7 @@ pub mod __private {
         Draft { owner: cx.object(), options: cx.options() }
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -65,6 +65,11 @@ impl Health {
         });
     }
 
+    /// Whether the kind is missing or not allowed.
+    pub fn is_blocked(&self) -> bool {
+        matches!(*self.state.borrow(), WatchState::Missing | WatchState::Forbidden(_))
+    }
+
     /// Follows the state.
     pub fn subscribe(&self) -> watch::Receiver<WatchState> {
         self.state.subscribe()

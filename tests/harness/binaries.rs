@@ -83,7 +83,8 @@ pub(crate) fn planes_folder() -> PathBuf {
 }
 
 fn target_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/controlplane")
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package).join("target/controlplane")
 }
 
 fn cache_folder() -> PathBuf {
@@ -94,7 +95,10 @@ fn find_or_build() -> Result<Binaries, Missing> {
     if let Some(folder) = std::env::var_os(ASSETS).map(PathBuf::from) {
         return match ["etcd", "kube-apiserver", "kube-controller-manager"].iter().find(|p| !folder.join(p).is_file()) {
             None => Ok(Binaries { folder }),
-            Some(program) => Err(Missing(format!("{ASSETS} is {}, which has no `{program}`", folder.display()))),
+            Some(program) => Err(Missing(format!(
+                "{ASSETS} is {}, which has no `{program}`; unset it, or name a folder that has",
+                folder.display()
+            ))),
         };
     }
     let folder = cache_folder();

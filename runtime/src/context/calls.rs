@@ -2,7 +2,7 @@
 
 use crate::{
     access,
-    client::Target,
+    client::{Target, strip_nulls},
     error::{Error, Result},
     event::EventType,
     kind::{Kind, Typed, kind_of},
@@ -174,7 +174,7 @@ impl<'a, P> Calls<'a, P> {
 fn named(kind: &Kind, mut object: serde_json::Value) -> serde_json::Value {
     object["apiVersion"] = kind.api_version().into();
     object["kind"] = kind.kind.clone().into();
-    crate::provisioner::desired::strip_nulls(object)
+    strip_nulls(object)
 }
 
 fn name_of(object: &serde_json::Value) -> String {

@@ -86,19 +86,21 @@ struct Children<'a> {
 
 impl Children<'_> {
     fn tell(&self, change: &Change<Child>) {
-        let header = match change {
-            Change::Updated { old, new }
-                if old.value.is_as(&new.value)
-                    && old.header.uid == new.header.uid
-                    && old.header.deleting == new.header.deleting =>
-            {
-                return;
+        if let Change::Updated { old, new } = change
+            && old.value.is_as(&new.value)
+            && old.header.uid == new.header.uid
+            && old.header.deleting == new.header.deleting
+        {
+            return;
+        }
+        // The old one's, too: an owner reference may be what changed.
+        let mut owners = change.new_entry().map_or_else(Vec::new, |new| OwnerRef::all(&new.header));
+        for owner in change.old().map_or_else(Vec::new, |old| OwnerRef::all(&old.header)) {
+            if !owners.contains(&owner) {
+                owners.push(owner);
             }
-            Change::Added { new } | Change::Updated { new, .. } => &new.header,
-            Change::Deleted { old } => &old.header,
-            Change::Unchanged => return,
-        };
-        OwnerRef::all(header).iter().for_each(self.on_owner);
+        }
+        owners.iter().for_each(self.on_owner);
     }
 }
 

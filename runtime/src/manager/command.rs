@@ -1,12 +1,11 @@
 //! The command line of an operator's binary.
 
 use super::{
-    doors::{failed, through},
     operator::Operator,
     run::{RunError, RunOptions},
     uninstall::UninstallArgs,
 };
-use crate::manifest::{DoorArgs, mermaid, tree};
+use crate::manifest::{Described, DoorArgs, failed, mermaid, through, tree};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::{
     io::{IsTerminal, Write},

@@ -2,7 +2,6 @@
 
 pub(crate) mod children;
 pub(crate) mod command;
-pub(crate) mod doors;
 pub(crate) mod operator;
 pub(crate) mod probes;
 pub(crate) mod run;

@@ -7,7 +7,7 @@ use crate::{
     },
     environment::Environment,
     managed::Owner,
-    manifest::{Controlled, Project},
+    manifest::{Controlled, Described, Project, ProjectError},
     provisioner::Provision,
 };
 use std::{marker::PhantomData, panic::AssertUnwindSafe, sync::Arc, time::Duration};
@@ -117,11 +117,13 @@ impl Operator {
         self
     }
 
-    /// What the manifests are made of.
-    ///
-    /// # Errors
-    /// If the schema of a kind has a shape that `kube` can't derive a definition for.
-    pub fn project(&self) -> Result<Project, ProjectError> {
+    pub(crate) fn home(&self) -> String {
+        self.namespace.clone().unwrap_or_else(|| format!("{}-system", self.name))
+    }
+}
+
+impl Described for Operator {
+    fn project(&self) -> Result<Project, ProjectError> {
         let controllers =
             self.factories.iter().map(|factory| controlled(factory.as_ref())).collect::<Result<_, _>>()?;
         Ok(Project {
@@ -133,32 +135,6 @@ impl Operator {
             controllers,
         })
     }
-
-    pub(crate) fn home(&self) -> String {
-        self.namespace.clone().unwrap_or_else(|| format!("{}-system", self.name))
-    }
-}
-
-/// Why an operator has no manifests.
-#[derive(Debug, thiserror::Error)]
-pub enum ProjectError {
-    /// `kube` panics on some enum shapes.
-    #[error("failed to derive the definition of {kind}: {message}")]
-    Underivable {
-        /// The kind.
-        kind: String,
-        /// What the panic said.
-        message: String,
-    },
-    /// The definition is no JSON.
-    #[error("failed to write the definition of {kind} as JSON")]
-    Json {
-        /// The kind.
-        kind: String,
-        /// What is wrong.
-        #[source]
-        source: serde_json::Error,
-    },
 }
 
 fn controlled(factory: &dyn Factory) -> Result<Controlled, ProjectError> {

@@ -19,7 +19,7 @@ use crate::{
     provisioner::{child::Child, shape::Node},
     reconcile::Loop,
     source::{Source, kubernetes::Kubernetes},
-    watch::{Health, WatchState, Watched},
+    watch::{Health, Watched},
 };
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::task::JoinSet;
@@ -266,7 +266,8 @@ async fn wake_on_news(children: Arc<Watched<Child>>, controllers: Vec<Arc<Runnin
     let mut state = children.health.subscribe();
     let mut blocked = false;
     while state.changed().await.is_ok() {
-        let blocks = matches!(*state.borrow_and_update(), WatchState::Missing | WatchState::Forbidden(_));
+        state.mark_unchanged();
+        let blocks = children.health.is_blocked();
         if blocks != blocked {
             blocked = blocks;
             let concerned = controllers.iter().filter(|c| c.inner.shared.children.contains_key(&children.kind));

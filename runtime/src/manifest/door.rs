@@ -111,3 +111,44 @@ impl Report {
 fn access(path: &Path, source: io::Error) -> ManifestError {
     ManifestError::Io { path: path.to_owned(), source }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::fixture;
+    use super::*;
+
+    fn said(args: &DoorArgs) -> (bool, String) {
+        let mut out = Vec::new();
+        let drifted = args.run(&fixture::project(), &mut out).unwrap();
+        (drifted, String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn without_a_folder_install_is_printed() {
+        let (drifted, text) = said(&DoorArgs::default());
+        assert!(!drifted);
+        assert_eq!(text, files(&fixture::project()).unwrap().text("install.yaml").unwrap());
+    }
+
+    #[test]
+    fn json_holds_every_file() {
+        let (_, text) = said(&DoorArgs { output: Output::Json, ..DoorArgs::default() });
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let rendered = files(&fixture::project()).unwrap();
+        assert_eq!(value["files"].as_array().unwrap().len(), rendered.files.len());
+        assert_eq!(value["findings"], json!([]));
+    }
+
+    #[test]
+    fn a_check_says_drift_and_writing_ends_it() {
+        let dir = std::env::temp_dir().join(format!("opgen-door-{}", std::process::id()));
+        let check = DoorArgs { dir: Some(dir.clone()), check: true, ..DoorArgs::default() };
+        let (drifted, text) = said(&check);
+        assert!(drifted && text.contains("+++ b/rbac.yaml"), "{text}");
+        let (_, text) = said(&DoorArgs { check: false, ..check.clone() });
+        assert!(text.contains("     Created ") && text.contains("rbac.yaml"), "{text}");
+        assert_eq!(said(&check), (false, String::new()));
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+}

@@ -8,7 +8,10 @@
 mod crd;
 mod deployment;
 mod door;
+mod doors;
 mod finding;
+#[cfg(test)]
+mod fixture;
 mod folder;
 mod policy;
 mod project;
@@ -19,9 +22,10 @@ mod sample;
 mod tree;
 mod yaml;
 
-pub use crate::manager::doors::{DoorError, build_script, check, generator};
 pub use deployment::HEALTH_PORT;
 pub use door::{DoorArgs, Output, door};
+pub use doors::{Described, DoorError, ProjectError, build_script, check, generator};
+pub(crate) use doors::{failed, through};
 use finding::Findings;
 pub use finding::{Finding, ManifestError, Severity};
 pub use folder::{Action, Change, Drift, compare, write};

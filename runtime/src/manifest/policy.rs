@@ -12,6 +12,10 @@ use serde_json::{Value, json};
 use super::project::Project;
 
 /// The parameter, the policy and its binding; nothing where nothing is controlled.
+///
+/// The parameter comes first, so that it is also taken away first. A kube-apiserver (up to 1.36 at least) stops watching
+/// ConfigMaps for good when the last binding that names one goes, and what it saw last then holds until it is restarted:
+/// without the parameter a later policy does nothing, with it a later policy outlives its operator.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
     if project.controllers.is_empty() {
         return Vec::new();
@@ -82,4 +86,60 @@ fn expression(project: &Project) -> String {
     format!(
         "Object{{metadata: Object.metadata{{finalizers: {finalizers}[request.resource.resource + \".\" + request.resource.group]}}}}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+
+    #[test]
+    fn one_policy_gives_each_kind_its_finalizers() {
+        let mut project = fixture::project();
+        let mut second = project.controllers[0].clone();
+        second.finalizer = "backup.example.com/finalizer".into();
+        project.controllers.push(second);
+        let policy = &documents(&project)[1];
+        let rules = json!([{
+            "apiGroups": ["demo.example.com"],
+            "apiVersions": ["*"],
+            "operations": ["CREATE"],
+            "resources": ["networks", "widgets"],
+        }]);
+        assert_eq!(policy["spec"]["matchConstraints"]["resourceRules"], rules);
+        let expected = r#"Object{metadata: Object.metadata{finalizers: {
+  "networks.demo.example.com": ["demo.example.com/network"],
+  "widgets.demo.example.com": ["backup.example.com/finalizer","demo.example.com/widget"]
+}[request.resource.resource + "." + request.resource.group]}}"#;
+        assert_eq!(policy["spec"]["mutations"][0]["applyConfiguration"]["expression"], expected);
+        assert_eq!(policy["spec"]["failurePolicy"], "Ignore");
+    }
+
+    #[test]
+    fn a_parameter_that_is_gone_switches_the_policy_off() {
+        let documents = documents(&fixture::project());
+        let kinds: Vec<_> = documents.iter().map(|document| document["kind"].clone()).collect();
+        assert_eq!(kinds, ["ConfigMap", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"]);
+        let reference = &documents[2]["spec"]["paramRef"];
+        assert_eq!(reference["parameterNotFoundAction"], "Allow");
+        assert_eq!(reference["namespace"], documents[0]["metadata"]["namespace"]);
+        assert_eq!(reference["name"], documents[0]["metadata"]["name"]);
+    }
+
+    #[test]
+    fn an_operator_of_one_namespace_marks_objects_there_only() {
+        let mut project = fixture::project();
+        project.namespaced = true;
+        let documents = documents(&project);
+        let selector = json!({"matchLabels": {"kubernetes.io/metadata.name": "demo-system"}});
+        assert_eq!(documents[1]["spec"]["matchConstraints"]["namespaceSelector"], selector);
+        assert_eq!(documents[1]["metadata"]["name"], "demo-system-demo-finalizer-policy");
+    }
+
+    #[test]
+    fn without_kinds_there_is_no_policy() {
+        let mut project = fixture::project();
+        project.controllers.clear();
+        assert!(documents(&project).is_empty());
+    }
 }

@@ -93,3 +93,36 @@ fn sorted(project: &Project) -> Vec<&Controlled> {
     controllers.sort_by_key(|controlled| (&controlled.kind, &controlled.finalizer));
     controllers
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+
+    #[test]
+    fn the_text_shows_nodes_and_permissions() {
+        let expected = "\
+Network (demo.example.com/v1): resource  ConfigMap: get, list, watch, patch, delete
+
+Widget (demo.example.com/v1alpha1): serial
+├─ config: resource  ConfigMap: get, list, watch, patch, delete
+└─ workload: concurrent
+   ├─ deployment: resource  Deployment: get, list, watch, patch, delete
+   └─ snapshot: custom  Node: get; Deployment/scale: patch, get
+";
+        assert_eq!(tree(&fixture::project()), expected);
+    }
+
+    #[test]
+    fn mermaid_draws_an_edge_per_child() {
+        let text = mermaid(&fixture::project());
+        assert!(text.starts_with("flowchart TD\n  k0[\"<b>Network</b><br/>resource<br/>ConfigMap: "), "{text}");
+        assert!(text.contains("  k1 --> k1_1([\"<b>workload</b><br/>concurrent\"])\n"), "{text}");
+        assert!(
+            text.contains(
+                "  k1_1 --> k1_1_1{{\"<b>snapshot</b><br/>custom<br/>Node: get<br/>Deployment/scale: patch, get\"}}\n"
+            ),
+            "{text}"
+        );
+    }
+}

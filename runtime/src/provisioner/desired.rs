@@ -1,6 +1,7 @@
 //! From what a build function gave to what is applied.
 
 use crate::{
+    client::strip_nulls,
     error::{Error, Result},
     kind::Kind,
     pass::Identity,
@@ -103,20 +104,6 @@ fn put(object: &mut Map<String, Value>, map: &str, name: &str, value: Value) {
     };
     entries.insert(name.to_owned(), value);
     object.insert(map.to_owned(), Value::Object(entries));
-}
-
-/// A null is how some types write "not given"; in an apply it would be a wish of its own.
-pub(crate) fn strip_nulls(value: Value) -> Value {
-    match value {
-        Value::Object(map) => Value::Object(
-            map.into_iter()
-                .filter(|(_, value)| !value.is_null())
-                .map(|(name, value)| (name, strip_nulls(value)))
-                .collect(),
-        ),
-        Value::Array(items) => Value::Array(items.into_iter().map(strip_nulls).collect()),
-        other => other,
-    }
 }
 
 /// `stringData` is for writing only: the server moves it to `data`, where an apply has to speak of it from the start.

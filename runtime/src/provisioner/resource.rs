@@ -9,7 +9,7 @@
 //! 4. The node succeeds when all wanted objects are ready and all unwanted ones are really gone.
 
 use crate::{
-    cache::{Entry, Header, ObjectKey, Uid},
+    cache::{Entry, Header, ObjectKey, Owner, Uid},
     client::Target,
     error::{Error, Result},
     kind::Kind,
@@ -25,14 +25,6 @@ use crate::{
 use kube::api::{DeleteParams, Preconditions, PropagationPolicy};
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
-
-/// An object of the wanted name belongs to somebody else.
-#[derive(Debug, thiserror::Error)]
-#[error("{object} exists and belongs to {holder}; delete or rename it, or choose another name")]
-pub(crate) struct Foreign {
-    object: String,
-    holder: String,
-}
 
 impl Core<'_> {
     /// Makes the objects of a node exactly the wanted ones.
@@ -71,7 +63,10 @@ impl Core<'_> {
         desired: &Desired,
     ) -> Result<Readiness> {
         match children.store.get(key) {
-            Some(entry) if !self.is_owner_of(&entry.header) => Err(foreign(kind, key, &entry.header)),
+            Some(entry) if self.is_of_former_owner(&entry.header) => {
+                Ok(Readiness::NotReady("it belongs to an earlier object of this name, and is being collected".into()))
+            }
+            Some(entry) if !self.is_ours(&entry) => Err(foreign(kind, key, &entry.header)),
             Some(entry) if entry.header.deleting => {
                 Ok(Readiness::NotReady("the one before it is being deleted".into()))
             }
@@ -79,17 +74,14 @@ impl Core<'_> {
                 None => Ok(entry.value.readiness.clone()),
                 Some(why) => {
                     tracing::debug!(kind = %kind, object = %key, %why, "applying");
-                    self.apply_child(children, kind, desired, false).await
+                    self.apply_child(children, kind, desired, Some(&entry.header.uid)).await
                 }
             },
-            None => {
-                let free = self.is_free(kind, key).await?;
-                match free {
-                    Free::Yes => self.apply_child(children, kind, desired, true).await,
-                    Free::Ours => self.apply_child(children, kind, desired, false).await,
-                    Free::Ending => Ok(Readiness::NotReady("an object of its name is being deleted".into())),
-                }
-            }
+            None => match self.is_free(kind, key).await? {
+                Free::Yes => self.apply_child(children, kind, desired, None).await,
+                Free::Ours(uid) => self.apply_child(children, kind, desired, Some(&uid)).await,
+                Free::Ending => Ok(Readiness::NotReady("an object of its name is being deleted".into())),
+            },
         }
     }
 
@@ -104,19 +96,24 @@ impl Core<'_> {
         (!known).then(|| format!("somebody else changed {lost}"))
     }
 
+    /// Applies one object: a new one, or the one with this uid and no other that may have taken its name.
     async fn apply_child(
         &self,
         children: &Watched<Child>,
         kind: &Kind,
         desired: &Desired,
-        new: bool,
+        uid: Option<&Uid>,
     ) -> Result<Readiness> {
         let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
-        let applied = self.shared.client.apply(target, &desired.object, &self.shared.operator).await?;
+        let mut object = desired.object.clone();
+        if let Some(uid) = uid {
+            object["metadata"]["uid"] = uid.to_string().into();
+        }
+        let applied = self.shared.client.apply(target, &object, &self.shared.operator).await?;
         let bytes = serde_json::to_vec(&applied.object)?;
         let header = header_of(&bytes)?;
         self.wrote(children, &header);
-        if new && !applied.created {
+        if uid.is_none() && !applied.created {
             // Made by somebody else between the look and the apply: from now on it is shared, which nobody asked for.
             return Err(foreign(kind, &header.key, &header));
         }
@@ -141,7 +138,7 @@ impl Core<'_> {
         let header = header_of(&serde_json::to_vec(&found)?)?;
         match self.is_owner_of(&header) {
             _ if header.deleting => Ok(Free::Ending),
-            true => Ok(Free::Ours),
+            true => Ok(Free::Ours(header.uid)),
             false => Err(foreign(kind, key, &header)),
         }
     }
@@ -193,6 +190,19 @@ impl Core<'_> {
         Ok(found["metadata"]["uid"].as_str() == Some(uid.to_string().as_str()))
     }
 
+    /// A child whose owner reference somebody took away is ours by its marks, as long as nobody else claims it.
+    fn is_ours(&self, entry: &Entry<Child>) -> bool {
+        let marked = !entry.value.applied.is_empty() && entry.header.controller().is_none();
+        marked || self.is_owner_of(&entry.header)
+    }
+
+    /// The owner before this one had the same name: its children are the garbage collector's.
+    fn is_of_former_owner(&self, header: &Header) -> bool {
+        let (kind, name, uid) = (&self.owner.kind, self.owner.name(), &self.owner.uid);
+        let former = |owner: &Owner| owner.kind() == kind.kind && owner.name() == name && owner.uid != *uid;
+        header.controller().is_some_and(former)
+    }
+
     fn is_owner_of(&self, header: &Header) -> bool {
         let uid = &self.owner.uid;
         header.owners.iter().any(|owner| &owner.uid == uid)
@@ -201,7 +211,7 @@ impl Core<'_> {
 
 enum Free {
     Yes,
-    Ours,
+    Ours(Uid),
     Ending,
 }
 
@@ -218,5 +228,6 @@ fn foreign(kind: &Kind, key: &ObjectKey, header: &Header) -> Error {
         Some(owner) => format!("{} {}", owner.kind(), owner.name()),
         None => "somebody else".to_owned(),
     };
-    Error::Unexpected(Box::new(Foreign { object: format!("{kind} {key}"), holder }))
+    let way_out = "delete or rename it, or choose another name";
+    Error::blocked("NotOwned", format!("{kind} {key} exists and belongs to {holder}; {way_out}"))
 }

@@ -1,1 +1,260 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use super::{Backoff, Delay, Item, Priority, Queue, Seeded, backoff::Jitter as _};
+use futures::FutureExt;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::time::{Instant, advance, timeout};
+
+const SECOND: Duration = Duration::from_secs(1);
+use Priority::{High, Low, Normal};
+
+/// What is ready now, without waiting.
+fn next<K: Clone + Eq + std::hash::Hash>(queue: &Queue<K>) -> Option<Item<K>> {
+    queue.take().now_or_never().flatten()
+}
+
+/// The keys that are ready, each taken and done.
+fn drain<K: Clone + Eq + std::hash::Hash>(queue: &Queue<K>) -> Vec<K> {
+    std::iter::from_fn(|| {
+        let item = next(queue)?;
+        queue.done(&item.key);
+        Some(item.key)
+    })
+    .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn key_that_waits_is_not_added_twice() {
+    let queue = Queue::new();
+    ["a", "b", "a", "a", "b"].map(|key| queue.add(key, Normal));
+    assert_eq!(drain(&queue), ["a", "b"]);
+    assert_eq!((queue.stats().added, queue.stats().taken), (2, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn manager_m41_key_added_while_it_is_with_a_worker_runs_once_afterwards() {
+    let queue = Queue::new();
+    queue.add("a", Normal);
+    let item = next(&queue).unwrap();
+    queue.add("a", Normal);
+    queue.add("a", Normal);
+    assert!(next(&queue).is_none(), "a key is never with two workers");
+    queue.done(&item.key);
+    assert_eq!(drain(&queue), ["a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn manager_m41_delay_that_ends_while_the_key_is_with_a_worker_waits_for_it() {
+    let queue = Queue::new();
+    queue.add("a", Normal);
+    let item = next(&queue).unwrap();
+    queue.add_after("a", SECOND, Normal);
+    advance(SECOND * 2).await;
+    assert!(next(&queue).is_none());
+    queue.done(&item.key);
+    assert_eq!(drain(&queue), ["a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn manager_m45_user_changes_go_before_the_first_listing() {
+    let queue = Queue::new();
+    for (key, priority) in [("listed", Low), ("child", Normal), ("also listed", Low), ("edited", High)] {
+        queue.add(key, priority);
+    }
+    assert_eq!(drain(&queue), ["edited", "child", "listed", "also listed"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn manager_m45_higher_add_raises_a_waiting_key_and_a_lower_one_does_not() {
+    let queue = Queue::new();
+    ["a", "b", "c"].map(|key| queue.add(key, Low));
+    queue.add("c", High);
+    queue.add("c", Low);
+    assert_eq!((queue.stats().low, queue.stats().high), (2, 1));
+    assert_eq!(next(&queue).map(|item| (item.key, item.priority)), Some(("c", High)));
+    assert_eq!(drain(&queue), ["a", "b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn manager_m45_higher_add_raises_a_delayed_key_and_one_that_is_with_a_worker() {
+    let queue = Queue::new();
+    queue.add_after("later", SECOND, Low);
+    queue.add_after("later", SECOND * 5, High);
+    queue.add("busy", Low);
+    let item = next(&queue).unwrap();
+    queue.add("busy", Low);
+    queue.add("busy", High);
+    queue.done(&item.key);
+    advance(SECOND).await;
+    let taken = [next(&queue), next(&queue)].map(|item| item.map(|item| (item.key, item.priority)));
+    assert_eq!(taken, [Some(("busy", High)), Some(("later", High))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn manager_m45_requeue_keeps_the_priority() {
+    let queue = Queue::new();
+    queue.add("a", Low);
+    let item = next(&queue).unwrap();
+    queue.add_after(item.key, SECOND, item.priority);
+    queue.done(&item.key);
+    advance(SECOND).await;
+    assert_eq!(next(&queue).unwrap().priority, Low);
+}
+
+#[tokio::test(start_paused = true)]
+async fn manager_m46_earlier_time_wins() {
+    for delays in [[5, 2], [2, 5]] {
+        let queue = Queue::new();
+        delays.map(|seconds| queue.add_after("a", SECOND * seconds, Normal));
+        advance(SECOND * 2 - Duration::from_millis(1)).await;
+        assert!(next(&queue).is_none());
+        advance(Duration::from_millis(1)).await;
+        assert_eq!(drain(&queue), ["a"]);
+        advance(SECOND * 9).await;
+        assert!(next(&queue).is_none(), "the later time is dropped");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn manager_m46_add_without_delay_makes_a_delayed_key_ready_now() {
+    let queue = Queue::new();
+    queue.add_after("a", SECOND, Normal);
+    queue.add("a", Normal);
+    assert_eq!(drain(&queue), ["a"]);
+    advance(SECOND).await;
+    assert!(next(&queue).is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn manager_m46_delay_does_not_hold_back_a_key_that_is_ready() {
+    let queue = Queue::new();
+    queue.add("a", Normal);
+    queue.add_after("a", SECOND, Normal);
+    assert_eq!(drain(&queue), ["a"]);
+    assert_eq!(queue.stats().delayed, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nats_u22_failed_key_comes_back_later_and_later() {
+    let (queue, backoff) = (Queue::new(), Backoff::new(Delay::EXPONENTIAL, || 0));
+    let start = Instant::now();
+    queue.add("a", Normal);
+    let mut times = Vec::new();
+    for _ in 0..4 {
+        let item = queue.take().await.unwrap();
+        times.push((Instant::now() - start).as_millis());
+        queue.add_after(item.key, backoff.failed(&item.key), item.priority);
+        queue.done(&item.key);
+    }
+    assert_eq!(times, [0, 5, 15, 35]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nats_u23_delayed_key_wakes_a_waiting_worker_at_its_time() {
+    let queue = Arc::new(Queue::new());
+    let start = Instant::now();
+    let workers: Vec<_> = (0..3)
+        .map(|_| {
+            tokio::spawn({
+                let queue = queue.clone();
+                async move { queue.take().await.map(|item| (item.key, Instant::now())) }
+            })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    queue.add_after("late", SECOND * 3, Normal);
+    queue.add_after("early", SECOND, Normal);
+    queue.add_after("same", SECOND, Normal);
+    let mut taken = Vec::new();
+    for worker in workers {
+        taken.push(worker.await.unwrap().map(|(key, at)| (key, at - start)).unwrap());
+    }
+    taken.sort_by_key(|(key, at)| (*at, *key));
+    assert_eq!(taken, [("early", SECOND), ("same", SECOND), ("late", SECOND * 3)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn worker_that_gives_up_waiting_leaves_the_clock_to_another() {
+    let queue = Arc::new(Queue::new());
+    queue.add_after("a", SECOND, Normal);
+    let watching = tokio::spawn({
+        let queue = queue.clone();
+        async move { queue.take().await }
+    });
+    tokio::task::yield_now().await;
+    let other = tokio::spawn({
+        let queue = queue.clone();
+        async move { queue.take().await }
+    });
+    tokio::task::yield_now().await;
+    watching.abort();
+    let item = timeout(SECOND * 2, other).await.unwrap().unwrap();
+    assert_eq!(item.map(|item| item.key), Some("a"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn low_priority_gets_one_take_in_sixteen() {
+    let queue = Queue::new();
+    (0..2).for_each(|key| queue.add(key, Low));
+    (10..50).for_each(|key| queue.add(key, High));
+    let order = drain(&queue);
+    assert_eq!((order[15], order[31]), (0, 1));
+    assert_eq!(order.len(), 42);
+}
+
+#[tokio::test(start_paused = true)]
+async fn manager_m31_shutdown_hands_out_nothing_and_waits_for_what_runs() {
+    let queue = Arc::new(Queue::new());
+    ["a", "b"].map(|key| queue.add(key, Normal));
+    queue.add_after("c", SECOND, Normal);
+    let item = next(&queue).unwrap();
+    let drained = tokio::spawn({
+        let queue = queue.clone();
+        async move { queue.drained().await }
+    });
+    queue.shutdown();
+    queue.add("d", High);
+    queue.add("a", High);
+    assert!(queue.take().await.is_none());
+    tokio::task::yield_now().await;
+    assert!(!drained.is_finished());
+    queue.done(&item.key);
+    drained.await.unwrap();
+    let stats = queue.stats();
+    assert_eq!((stats.ready(), stats.delayed, stats.running), (0, 0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn shutdown_wakes_every_waiting_worker() {
+    let queue = Arc::new(Queue::<u32>::new());
+    let workers: Vec<_> = (0..10)
+        .map(|_| {
+            tokio::spawn({
+                let queue = queue.clone();
+                async move { queue.take().await }
+            })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    assert_eq!(queue.stats().idle, 10);
+    queue.shutdown();
+    for worker in workers {
+        assert!(worker.await.unwrap().is_none());
+    }
+    assert_eq!(queue.stats().idle, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn figures_say_how_long_keys_were_ready() {
+    let queue = Queue::new();
+    queue.add("a", Normal);
+    queue.add_after("b", SECOND, Normal);
+    advance(SECOND * 3).await;
+    drain(&queue);
+    let stats = queue.stats();
+    assert_eq!((stats.waited, stats.longest_wait), (SECOND * 5, SECOND * 3));
+}

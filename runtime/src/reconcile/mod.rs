@@ -75,7 +75,7 @@ pub(crate) struct Loop {
 }
 
 /// How soon a pass is tried again that would have acted on an old state [Y1].
-pub(crate) const CATCH_UP: Duration = Duration::from_millis(50);
+pub(crate) const CATCH_UP: Duration = Duration::from_millis(100);
 
 impl Loop {
     pub(crate) fn new(
@@ -221,6 +221,8 @@ impl Loop {
 
     fn is_behind(&self, key: &ObjectKey) -> bool {
         let behind = self.shared.own_writes.behind(key, |kind: &Kind| match self.shared.children.get(kind) {
+            // A watch that shows nothing any more never catches up; what the pass then reads, it is told.
+            Some(children) if children.health.is_blocked() => Seen::Incomparable,
             Some(children) => children.store.seen(),
             None if kind == self.source.kind() => self.source.objects().store().seen(),
             None => Seen::Incomparable,

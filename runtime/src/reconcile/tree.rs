@@ -3,12 +3,13 @@
 use super::{Opened, Reconciler};
 use crate::{
     cache::{Encoded, Entry, ObjectKey, ReadError, Reader},
+    client::strip_nulls,
     condition::Direction,
     context::{Cause, Context, Path, Teardown},
     error::Result,
     managed::{Managed, Owner},
     pass::{Core, Pass},
-    provisioner::{Provision, desired::strip_nulls, shape::Shape},
+    provisioner::{Provision, shape::Shape},
 };
 use futures::future::{BoxFuture, FutureExt};
 use parking_lot::Mutex;

@@ -86,7 +86,9 @@ fn unpaired(files: &[PathBuf]) -> Vec<Breach> {
         let matching = files.iter().filter(|path| path.extension().is_some_and(|own| own == extension));
         matching.map(|path| path.with_extension("")).collect()
     };
-    let in_ui = |path: &&PathBuf| path.starts_with("tests") && path.iter().any(|part| part == "ui");
+    let in_ui = |path: &&PathBuf| {
+        path.starts_with("tests") && path.parent().is_some_and(|folder| folder.iter().any(|part| part == "ui"))
+    };
     let passes = |path: &PathBuf| path.iter().any(|part| part == "pass");
     let (cases, messages) = (of("rs"), of("stderr"));
     let orphans = messages.difference(&cases).map(|path| {

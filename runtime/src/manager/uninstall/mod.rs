@@ -12,11 +12,12 @@
 mod held;
 mod inventory;
 
-use super::{doors::failed, operator::Operator};
+use super::operator::Operator;
 use crate::{
     client::{CallError, Client, Target},
     error::Error,
     kind::Kind,
+    manifest::{Described, ProjectError, failed},
 };
 use inventory::{Installed, Stage};
 use kube::api::DeleteParams;
@@ -59,7 +60,7 @@ enum UninstallError {
     #[error("failed to make a client for the cluster")]
     Client(#[source] kube::Error),
     #[error(transparent)]
-    Project(#[from] super::operator::ProjectError),
+    Project(#[from] ProjectError),
     #[error(transparent)]
     Call(#[from] CallError),
     #[error("there are {count} objects of kind {kind}")]

@@ -4,7 +4,7 @@ pub(crate) mod feed;
 
 use crate::{
     cache::{Change, Encoded, Header, Objects, ResourceVersion},
-    client::{CallError, Client, Target},
+    client::{CallError, Client, Target, strip_nulls},
     error::Result,
     kind::Kind,
     source::{OnChange, Source},
@@ -105,7 +105,7 @@ impl Source for Kubernetes {
                 "status": status,
             });
             let manager = format!("{}/status", self.operator);
-            let body = crate::provisioner::desired::strip_nulls(body);
+            let body = strip_nulls(body);
             version_of(self.client.apply_status(self.target(object), &body, &manager).await)
         }
         .boxed()

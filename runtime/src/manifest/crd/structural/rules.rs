@@ -12,26 +12,11 @@ const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "Field
 pub(super) fn check(schema: &Value, path: &str, correlated: bool, found: &mut Findings) {
     for rule in list(schema, "x-kubernetes-validations") {
         let expression = text(rule, "rule").trim();
-        let message = text(rule, "message").trim();
         if expression.is_empty() {
             found.error(path, "a rule without an expression", "say `rule`, or take it away");
             continue;
         }
-        if message.contains(['\n', '\r']) {
-            found.error(
-                path,
-                format!("the message of the rule `{expression}` has line breaks"),
-                "write it on one line",
-            );
-        }
-        if expression.contains(['\n', '\r']) && message.is_empty() {
-            found.error(path, "a rule of several lines needs a message", "say `message`");
-        }
-        for part in ["message", "messageExpression", "fieldPath"] {
-            if rule[part].as_str().is_some_and(|value| !value.is_empty() && value.trim().is_empty()) {
-                found.error(path, format!("`{part}` of the rule `{expression}` is blank"), "fill it or leave it out");
-            }
-        }
+        texts(rule, expression, path, found);
         if expression.contains("oldSelf") && !correlated {
             let fix = "make the list one of type map, or move the rule out of it";
             found.error(
@@ -54,6 +39,21 @@ pub(super) fn check(schema: &Value, path: &str, correlated: bool, found: &mut Fi
                 let problem = format!("`fieldPath` of the rule `{expression}` names no field");
                 found.error(path, problem, "name a field of the schema that holds the rule");
             }
+        }
+    }
+}
+
+fn texts(rule: &Value, expression: &str, path: &str, found: &mut Findings) {
+    let message = text(rule, "message").trim();
+    if message.contains(['\n', '\r']) {
+        found.error(path, format!("the message of the rule `{expression}` has line breaks"), "write it on one line");
+    }
+    if expression.contains(['\n', '\r']) && message.is_empty() {
+        found.error(path, "a rule of several lines needs a message", "say `message`");
+    }
+    for part in ["message", "messageExpression", "fieldPath"] {
+        if rule[part].as_str().is_some_and(|value| !value.is_empty() && value.trim().is_empty()) {
+            found.error(path, format!("`{part}` of the rule `{expression}` is blank"), "fill it or leave it out");
         }
     }
 }

@@ -1,10 +1,7 @@
 //! The three ways from an operator to its YAML; all give the same bytes.
 
-use super::operator::{Operator, ProjectError};
-use crate::{
-    error::Chain,
-    manifest::{DoorArgs, Drift, ManifestError, compare, files, write},
-};
+use super::{DoorArgs, Drift, ManifestError, Project, compare, files, write};
+use crate::error::Chain;
 use clap::Parser;
 use std::{
     error::Error as StdError,
@@ -12,6 +9,37 @@ use std::{
     path::Path,
     process::ExitCode,
 };
+
+/// What manifests can be made of: an operator.
+pub trait Described {
+    /// Its names, image and kinds.
+    ///
+    /// # Errors
+    /// If the definition of a kind can't be made.
+    fn project(&self) -> Result<Project, ProjectError>;
+}
+
+/// Why an operator has no manifests.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    /// `kube` panics on some enum shapes.
+    #[error("failed to derive the definition of {kind}: {message}")]
+    Underivable {
+        /// The kind.
+        kind: String,
+        /// What the panic said.
+        message: String,
+    },
+    /// The definition is no JSON.
+    #[error("failed to write the definition of {kind} as JSON")]
+    Json {
+        /// The kind.
+        kind: String,
+        /// What is wrong.
+        #[source]
+        source: serde_json::Error,
+    },
+}
 
 /// Why there are no manifests.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +73,7 @@ pub enum DoorError {
 ///     opgen::manifest::build_script(demo_controller::operator(), "../deploy")
 /// }
 /// ```
-pub fn build_script(operator: Operator, dir: impl AsRef<Path>) -> ExitCode {
+pub fn build_script(operator: impl Described, dir: impl AsRef<Path>) -> ExitCode {
     let written = || -> Result<Vec<String>, DoorError> {
         let rendered = files(&operator.project()?)?;
         let path = dir.as_ref().display().to_string();
@@ -77,7 +105,7 @@ pub fn build_script(operator: Operator, dir: impl AsRef<Path>) -> ExitCode {
 ///
 /// # Errors
 /// With a diff, if it isn't.
-pub fn check(operator: &Operator, dir: impl AsRef<Path>) -> Result<(), DoorError> {
+pub fn check(operator: &impl Described, dir: impl AsRef<Path>) -> Result<(), DoorError> {
     let rendered = files(&operator.project()?)?;
     let path = dir.as_ref().display().to_string();
     let drift = compare(&rendered, dir.as_ref()).map_err(|source| DoorError::Folder { path, source })?;
@@ -96,12 +124,12 @@ struct Generator {
 }
 
 /// The `main` of the program that `opgen generate` builds.
-pub fn generator(operator: Operator) -> ExitCode {
+pub fn generator(operator: impl Described) -> ExitCode {
     through(&operator, &Generator::parse().door)
 }
 
 /// Writes, prints or compares; 1 for an error or a drift.
-pub(crate) fn through(operator: &Operator, door: &DoorArgs) -> ExitCode {
+pub(crate) fn through(operator: &impl Described, door: &DoorArgs) -> ExitCode {
     let drifted = operator
         .project()
         .map_err(DoorError::from)

@@ -1,0 +1,124 @@
+//! A project for tests: two kinds, a tree with a group, resources and a node by hand.
+
+use serde_json::{Value, json};
+
+use super::project::{Controlled, Project};
+use crate::kind::Kind;
+use crate::provisioner::shape::{Access, Edge, Node, Shape, Verb};
+
+const CHILD: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Patch, Verb::Delete];
+
+static CONFIG: Shape = resource(&[Access { kind: config_map, subresource: "", verbs: CHILD }]);
+static DEPLOYMENT: Shape = resource(&[Access { kind: deployment, subresource: "", verbs: CHILD }]);
+static SNAPSHOT: Shape = Shape {
+    node: Node::Custom,
+    access: &[
+        Access { kind: node, subresource: "", verbs: &[Verb::Get] },
+        Access { kind: deployment, subresource: "scale", verbs: &[Verb::Patch, Verb::Get] },
+    ],
+    children: &[],
+};
+static WORKLOAD: Shape = Shape {
+    node: Node::Concurrent,
+    access: &[],
+    children: &[Edge { name: "deployment", shape: &DEPLOYMENT }, Edge { name: "snapshot", shape: &SNAPSHOT }],
+};
+static TREE: Shape = Shape {
+    node: Node::Serial,
+    access: &[],
+    children: &[Edge { name: "config", shape: &CONFIG }, Edge { name: "workload", shape: &WORKLOAD }],
+};
+
+const fn resource(access: &'static [Access]) -> Shape {
+    Shape { node: Node::Resource, access, children: &[] }
+}
+
+fn config_map() -> Kind {
+    kind("", "v1", "ConfigMap", "configmaps", true)
+}
+
+fn deployment() -> Kind {
+    kind("apps", "v1", "Deployment", "deployments", true)
+}
+
+fn node() -> Kind {
+    kind("", "v1", "Node", "nodes", false)
+}
+
+fn kind(
+    group: &'static str,
+    version: &'static str,
+    kind: &'static str,
+    plural: &'static str,
+    namespaced: bool,
+) -> Kind {
+    Kind { group: group.into(), version: version.into(), kind: kind.into(), plural: plural.into(), namespaced }
+}
+
+/// A definition as `kube` makes it, with `spec` as the schema of the spec.
+pub(crate) fn crd(kind: &Kind, spec: &Value) -> Value {
+    let condition = json!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]});
+    let status = json!({
+        "type": "object",
+        "properties": {
+            "conditions": {"type": "array", "items": condition},
+            "observedGeneration": {"type": "integer", "format": "int64"},
+        },
+    });
+    let singular = kind.kind.to_lowercase();
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": kind.full_name()},
+        "spec": {
+            "group": kind.group,
+            "names": {"categories": [], "kind": kind.kind, "plural": kind.plural, "shortNames": [], "singular": singular},
+            "scope": if kind.namespaced { "Namespaced" } else { "Cluster" },
+            "versions": [{
+                "additionalPrinterColumns": [],
+                "name": kind.version,
+                "schema": {"openAPIV3Schema": {
+                    "type": "object",
+                    "properties": {"spec": spec, "status": status},
+                    "required": ["spec"],
+                }},
+                "served": true,
+                "storage": true,
+                "subresources": {"status": {}},
+            }],
+        },
+    })
+}
+
+/// The operator `demo`: `Widget` (namespaced, with events) and `Network` (without a namespace, without events).
+pub(crate) fn project() -> Project {
+    let widget = kind("demo.example.com", "v1alpha1", "Widget", "widgets", true);
+    let network = kind("demo.example.com", "v1", "Network", "networks", false);
+    let text = json!({"type": "string"});
+    let spec = |field: &str| json!({"type": "object", "properties": {field: text}, "required": [field]});
+    Project {
+        name: "demo".into(),
+        namespace: "demo-system".into(),
+        version: "0.1.0".into(),
+        image: "registry.example.com/demo".into(),
+        namespaced: false,
+        controllers: vec![
+            controlled(&widget, &spec("image"), "demo.example.com/widget", true, &TREE),
+            controlled(&network, &spec("cidr"), "demo.example.com/network", false, &CONFIG),
+        ],
+    }
+}
+
+/// One kind under control, with `spec` as the schema of its spec.
+fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &'static Shape) -> Controlled {
+    Controlled { kind: kind.clone(), crd: crd(kind, spec), finalizer: finalizer.into(), events, shape, sample: None }
+}
+
+/// The same operator with `spec` as the schema of the spec of its only kind, `Widget`.
+pub(crate) fn with_spec(spec: &Value) -> Project {
+    let mut project = project();
+    project.controllers.truncate(1);
+    let widget = &mut project.controllers[0];
+    widget.crd = crd(&widget.kind, spec);
+    project
+}

@@ -1,0 +1,9 @@
+//! The suites that need nothing but this workspace.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod diagnostics;
+mod generate;
+mod hygiene;
+mod scaffold;
+mod tidy;
+mod ui;

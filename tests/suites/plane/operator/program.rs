@@ -1,0 +1,103 @@
+//! The `webapp` operator as a program: built once, run as its ServiceAccount.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
+
+use opgen_tests::{
+    Access, Plane, Process,
+    wait::{self, PATIENCE},
+};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+/// A running `webapp`. Dropping it kills it.
+pub(crate) struct Program {
+    pub(crate) process: Process,
+    probes: SocketAddr,
+}
+
+impl Program {
+    /// Starts it with the access of a ServiceAccount, and with more arguments. It logs to a file of that account.
+    pub(crate) fn start(plane: &Plane, access: &Access, arguments: &[&str]) -> Self {
+        let probes = free_address();
+        let mut command = Command::new(path());
+        command.arg("run").args(["--probe-address", &probes.to_string()]).args(arguments);
+        for inherited in ["WATCH_NAMESPACE", "PROBE_ADDRESS", "RUST_LOG", "LOG_FORMAT", "POD_NAMESPACE"] {
+            command.env_remove(inherited);
+        }
+        command.env("KUBECONFIG", access.kubeconfig());
+        let log = plane.folder().join(format!("{}.log", access.user().replace(':', "-")));
+        Self { process: Process::spawn("webapp", command, &log), probes }
+    }
+
+    /// Waits until it says that it is ready.
+    pub(crate) async fn ready(&mut self) {
+        wait::until("webapp is ready", PATIENCE, async || {
+            if let Some(status) = self.process.exited() {
+                panic!("webapp ended: {status}; {}", self.process.log_tail(20));
+            }
+            match readiness(self.probes).await? {
+                (200, _) => Ok(()),
+                (code, text) => Err(format!("{code}: {text}")),
+            }
+        })
+        .await;
+    }
+
+    /// Asks it to end, and waits until it has; it must have ended well.
+    pub(crate) async fn stop(mut self) {
+        self.process.terminate();
+        let status = self.process.wait_exit(PATIENCE).await;
+        assert!(status.success(), "{status}; {}", self.process.log_tail(20));
+    }
+}
+
+/// What an operator says of its readiness: the code and the text.
+pub(crate) async fn readiness(address: SocketAddr) -> Result<(u16, String), String> {
+    let ask = async {
+        let mut stream = tokio::net::TcpStream::connect(address).await?;
+        stream.write_all(b"GET /readyz HTTP/1.0\r\n\r\n").await?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await?;
+        std::io::Result::Ok(answer)
+    };
+    let answer = ask.await.map_err(|error| error.to_string())?;
+    let (head, text) = answer.split_once("\r\n\r\n").ok_or_else(|| answer.clone())?;
+    let code = head.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(|| head.to_owned())?;
+    Ok((code, text.to_owned()))
+}
+
+/// An address of this machine that nobody listens on.
+pub(crate) fn free_address() -> SocketAddr {
+    TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port")
+}
+
+/// The program, built by the first call.
+fn path() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(build)
+}
+
+/// Builds into the target folder of the running suite, which is `<target>/<profile>/deps/<suite>`.
+fn build() -> PathBuf {
+    let suite = std::env::current_exe().expect("the path of the suite");
+    let folders: Vec<_> = suite.ancestors().skip(1).take(3).collect();
+    let [_, profile, target] = folders[..] else { panic!("{} is in no target folder", suite.display()) };
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["build", "--quiet", "--package", "webapp", "--message-format=json", "--target-dir"]).arg(target);
+    if profile.ends_with("release") {
+        command.arg("--release");
+    }
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null()).stderr(Stdio::inherit());
+    let output = command.output().unwrap_or_else(|error| panic!("cargo can't be run: {error}"));
+    assert!(output.status.success(), "`cargo build --package webapp`: {}", output.status);
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let programs = messages.lines().filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().filter(|_| message["target"]["name"] == "webapp").map(PathBuf::from)
+    });
+    programs.last().expect("cargo names the program it has built")
+}

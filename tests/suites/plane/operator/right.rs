@@ -1,0 +1,57 @@
+//! Which rights a role gives, and which were used.
+
+use std::{collections::BTreeSet, fmt};
+
+use k8s_openapi::api::rbac::v1::{ClusterRole, PolicyRule};
+use kube::Api;
+use opgen_tests::{Entries, Plane};
+
+/// A verb on a resource, in the words of a role.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Right {
+    group: String,
+    resource: String,
+    verb: String,
+}
+
+/// `apps/deployments: get`.
+impl fmt::Display for Right {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let slash = if self.group.is_empty() { "" } else { "/" };
+        write!(f, "{}{slash}{}: {}", self.group, self.resource, self.verb)
+    }
+}
+
+/// The rights of a ClusterRole.
+pub(crate) async fn granted(plane: &Plane, role: &str) -> BTreeSet<Right> {
+    let role = Api::<ClusterRole>::all(plane.client()).get(role).await.unwrap();
+    role.rules.iter().flatten().flat_map(of_rule).collect()
+}
+
+fn of_rule(rule: &PolicyRule) -> Vec<Right> {
+    let mut rights = Vec::new();
+    for group in rule.api_groups.iter().flatten() {
+        for resource in rule.resources.iter().flatten() {
+            let right = |verb: &String| Right { group: group.clone(), resource: resource.clone(), verb: verb.clone() };
+            rights.extend(rule.verbs.iter().map(right));
+        }
+    }
+    rights
+}
+
+/// The rights without which these requests would have failed. An apply that makes an object needs `create` as well.
+pub(crate) fn used(entries: &Entries) -> BTreeSet<Right> {
+    let mut rights = BTreeSet::new();
+    for entry in entries.iter().filter(|entry| entry.code < 400) {
+        let resource = match entry.subresource.as_str() {
+            "" => entry.resource.clone(),
+            subresource => format!("{}/{subresource}", entry.resource),
+        };
+        let right = |verb: &str| Right { group: entry.group.clone(), resource: resource.clone(), verb: verb.to_owned() };
+        rights.insert(right(&entry.verb));
+        if entry.verb == "patch" && entry.code == 201 {
+            rights.insert(right("create"));
+        }
+    }
+    rights
+}
