@@ -17,7 +17,7 @@ pub(crate) fn provisioner(model: Box<Provisioner>) -> Checked<Provisioner> {
     Checked::mended(model.without_children())
 }
 
-/// The operator without the kinds that are wrong, and with a `main`.
+/// The function and a `main`, without kinds.
 pub(crate) fn operator(model: Operator) -> Checked<Operator> {
-    Checked::mended(model)
+    Checked::mended(model.without_kinds())
 }

@@ -11,8 +11,10 @@ use serde_json::Value;
 pub enum Readiness {
     /// As its spec asks for.
     Ready,
-    /// On its way; the text is the same for the same state.
+    /// On its way; the text says how far it is, and is the same for the same state.
     NotReady(String),
+    /// Not on its way: something else has to happen first, and the text says what.
+    HeldUp(String),
 }
 
 /// Reads the readiness of an object from its parts; absent parts are null, and a kind that
@@ -57,6 +59,10 @@ fn waiting(what: impl Into<String>) -> Readiness {
     Readiness::NotReady(what.into())
 }
 
+fn held_up(by: impl Into<String>) -> Readiness {
+    Readiness::HeldUp(by.into())
+}
+
 fn count(value: &Value, name: &str) -> i64 {
     value[name].as_i64().unwrap_or(0)
 }
@@ -80,7 +86,7 @@ fn replicas(generation: i64, spec: &Value, status: &Value, field: &str, word: &s
 fn deployment(generation: i64, spec: &Value, status: &Value) -> Readiness {
     let progress = find(status, "Progressing");
     if progress.is_some_and(|condition| condition["reason"] == "ProgressDeadlineExceeded") {
-        return waiting("its progress deadline is exceeded");
+        return held_up("its progress deadline is exceeded");
     }
     let wanted = spec["replicas"].as_i64().unwrap_or(1);
     match replicas(generation, spec, status, "updatedReplicas", "updated") {
@@ -143,7 +149,7 @@ fn service(spec: &Value, status: &Value) -> Readiness {
 
 fn job(status: &Value) -> Readiness {
     if find(status, "Failed").is_some_and(|condition| condition["status"] == "True") {
-        return waiting("it has failed");
+        return held_up("it has failed");
     }
     condition(status, "Complete")
 }
@@ -165,11 +171,15 @@ fn condition(status: &Value, type_: &str) -> Readiness {
 
 /// The rule for kinds without a rule of their own (frameworks K7).
 fn conditions(status: &Value) -> Readiness {
-    for (type_, word) in [("Stalled", "stalled"), ("Reconciling", "being reconciled")] {
-        if let Some(condition) = find(status, type_).filter(|condition| condition["status"] == "True") {
-            let reason = condition["reason"].as_str().unwrap_or(type_);
-            return waiting(format!("it is {word} ({reason})"));
-        }
+    let true_reason = |type_| {
+        let condition = find(status, type_).filter(|condition| condition["status"] == "True")?;
+        Some(condition["reason"].as_str().unwrap_or(type_))
+    };
+    if let Some(reason) = true_reason("Stalled") {
+        return held_up(format!("it is stalled ({reason})"));
+    }
+    if let Some(reason) = true_reason("Reconciling") {
+        return waiting(format!("it is being reconciled ({reason})"));
     }
     match find(status, "Ready").or_else(|| find(status, "Available")) {
         Some(held) if held["status"] == "True" => Readiness::Ready,

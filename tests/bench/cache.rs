@@ -17,16 +17,10 @@ use kube::{
         watcher,
     },
 };
-use opgen::cache::{Codec, Contexts, Encoded, Header, Objects, Reader, Store};
+use opgen::cache::{Encoded, Entry, Header, ObjectKey, Objects, Reader, Store};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::{
-    env, fs,
-    hint::black_box,
-    process::Command,
-    sync::Arc,
-    time::Instant,
-};
+use std::{env, fs, hint::black_box, process::Command, sync::Arc, time::Instant};
 use table::Table;
 
 const PODS: usize = 20_000;
@@ -164,45 +158,118 @@ fn time(count: usize, mut call: impl FnMut(usize)) -> f64 {
     start.elapsed().as_nanos() as f64 / count as f64
 }
 
-struct Timed<'a> {
-    name: &'a str,
-    call: Box<dyn Fn() -> f64 + 'a>,
+/// The caches that are read, and the order they are read in.
+struct Loaded {
+    objects: Objects,
+    reflector: reflector::Store<Pod>,
+    keys: Vec<ObjectKey>,
+    references: Vec<ObjectRef<Pod>>,
+    listed: Vec<String>,
 }
 
-fn timings() {
-    let objects = Objects::new(Codec::new(Arc::new(Contexts::default())));
-    load_objects(&objects);
-    let reflector = load_reflector();
-    let mut keys = objects.store().keys();
-    keys.sort();
-    // A stride that is prime to the number of Pods visits them all, far from one after the other.
-    let at = |number: usize| number * 7919 % PODS;
-    let entry = |number: usize| objects.store().get(&keys[at(number)]).unwrap();
-    let references: Vec<_> = keys.iter().map(|key| ObjectRef::new(key.name()).within(key.namespace().unwrap())).collect();
-    let input: Vec<_> = (0..PAGE).map(|number| pods::pod(number, PODS)).collect();
-    let plain: usize = (0..100).map(|number| entry(number).value.decode(objects.codec()).unwrap().len()).sum();
-    let encoded: usize = (0..100).map(|number| entry(number).value.size()).sum();
-    println!("A Pod: {} bytes listed, {} stripped, {} encoded.\n", input[0].len(), plain / 100, encoded / 100);
+impl Loaded {
+    fn new() -> Self {
+        let objects = Objects::default();
+        load_objects(&objects);
+        let mut keys = objects.store().keys();
+        keys.sort();
+        // A stride that is prime to the number of Pods visits them all, none near the one before.
+        let keys: Vec<_> = (0..PODS).map(|number| keys[number * 7919 % PODS].clone()).collect();
+        let reference = |key: &ObjectKey| ObjectRef::new(key.name()).within(key.namespace().unwrap());
+        let references = keys.iter().map(reference).collect();
+        let listed = (0..PAGE).map(|number| pods::pod(number, PODS)).collect();
+        Self { objects, reflector: load_reflector(), keys, references, listed }
+    }
 
-    let hot: Reader<Pod> = Reader::new(objects.codec().clone());
-    let cold: Reader<Pod> = Reader::with_hot_bytes(objects.codec().clone(), 0);
-    let some: Vec<_> = (0..50).map(entry).collect();
-    some.iter().for_each(|entry| drop(hot.get(entry).unwrap()));
-    let cases = [
-        ("hot read, typed: get, then the decoded Pod", timed(PODS, |n| drop(black_box(hot.get(&objects.store().get(&some[n % 50].header.key).unwrap()).unwrap())))),
-        ("get: header and encoded object", timed(PODS, |n| drop(black_box(entry(n))))),
-        ("kube reflector: get", timed(PODS, |n| drop(black_box(reflector.get(&references[at(n)]).unwrap())))),
-    ];
-    let _ = (cases, cold, input);
+    fn entry(&self, number: usize) -> Arc<Entry<Encoded>> {
+        self.objects.store().get(&self.keys[number % PODS]).unwrap()
+    }
+
+    fn sizes(&self) -> String {
+        let entries: Vec<_> = (0..1000).map(|number| self.entry(number)).collect();
+        let plain: usize = entries.iter().map(|entry| entry.value.decode(self.objects.codec()).unwrap().len()).sum();
+        let encoded: usize = entries.iter().map(|entry| entry.value.size()).sum();
+        let (listed, dictionary) = (self.listed[0].len(), self.objects.codec().dictionary_bytes() / 1024);
+        format!(
+            "A Pod: {listed} bytes listed, {} stripped, {} encoded; dictionary {dictionary} KiB.\n",
+            plain / 1000,
+            encoded / 1000
+        )
+    }
 }
-fn timed<'a>(_: usize, _: impl FnMut(usize) + 'a) -> Timed<'a> { todo!() }
 
-fn main() {
-    match env::args().nth(1).as_deref() {
-        Some(what) if !what.starts_with("--") => child(what),
-        _ => {
-            memory();
-            timings();
+type Case<'a> = (&'a str, Box<dyn FnMut() -> f64 + 'a>);
+
+fn read_cases(loaded: &Loaded) -> Vec<Case<'_>> {
+    let codec = loaded.objects.codec();
+    let (hot, cold) = (Reader::<Pod>::new(codec.clone()), Reader::<Pod>::with_hot_bytes(codec.clone(), 0));
+    let projected = Reader::<Waited>::with_hot_bytes(codec.clone(), 0);
+    let mut buffer = Vec::new();
+    vec![
+        (
+            "hot read: key to decoded Pod",
+            Box::new(move || time(PODS, |n| drop(black_box(hot.get(&loaded.entry(n % 50)).unwrap())))),
+        ),
+        (
+            "cold read: key to bytes",
+            Box::new(move || time(PODS, |n| loaded.entry(n).value.decode_into(codec, &mut buffer).unwrap())),
+        ),
+        (
+            "cold read: key to a projection",
+            Box::new(move || time(PODS, |n| drop(black_box(projected.get(&loaded.entry(n)).unwrap())))),
+        ),
+        (
+            "cold read: key to decoded Pod",
+            Box::new(move || time(PODS, |n| drop(black_box(cold.get(&loaded.entry(n)).unwrap())))),
+        ),
+        ("header: key to metadata", Box::new(|| time(PODS, |n| drop(black_box(loaded.entry(n)))))),
+        (
+            "kube reflector: key to decoded Pod",
+            Box::new(|| time(PODS, |n| drop(black_box(loaded.reflector.get(&loaded.references[n]).unwrap())))),
+        ),
+    ]
+}
+
+fn write_cases(loaded: &Loaded) -> Vec<Case<'_>> {
+    let bytes = |n: usize| loaded.listed[n % PAGE].as_bytes();
+    vec![
+        ("parse a header", Box::new(move || time(PODS, |n| drop(black_box(Header::parse(bytes(n)).unwrap()))))),
+        (
+            "encode an object",
+            Box::new(move || time(PODS, |n| drop(black_box(loaded.objects.codec().encode(bytes(n)).unwrap())))),
+        ),
+        (
+            "take in an object that did not change",
+            Box::new(move || time(PODS, |n| drop(black_box(loaded.objects.apply(bytes(n)).unwrap())))),
+        ),
+        (
+            "decode a listed Pod, as the reflector's watch does",
+            Box::new(move || time(PODS, |n| drop(black_box(serde_json::from_slice::<Pod>(bytes(n)).unwrap())))),
+        ),
+    ]
+}
+
+fn timings(title: &str, mut cases: Vec<Case<'_>>) {
+    let mut figures = vec![Vec::new(); cases.len()];
+    for _ in 0..RUNS {
+        for (figures, (_, case)) in figures.iter_mut().zip(&mut cases) {
+            figures.push(case() / 1000.0);
         }
     }
+    let mut table = Table::new(title, &["what", "µs"]);
+    for ((name, _), figures) in cases.iter().zip(&figures) {
+        table.row(name, &[figures]);
+    }
+    println!("{}", table.text());
+}
+
+fn main() {
+    if let Some(what) = env::args().nth(1).filter(|argument| !argument.starts_with('-')) {
+        return child(&what);
+    }
+    memory();
+    let loaded = Loaded::new();
+    println!("{}", loaded.sizes());
+    timings("Reads", read_cases(&loaded));
+    timings("Intake", write_cases(&loaded));
 }

@@ -18,7 +18,14 @@ impl Dice {
 
     fn uid(&mut self) -> String {
         let (a, b) = (self.next(), self.next());
-        format!("{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}", a >> 32, a >> 16 & 0xffff, a & 0xfff, b >> 48 & 0xfff, b << 16 >> 16)
+        format!(
+            "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
+            a >> 32,
+            a >> 16 & 0xffff,
+            a & 0xfff,
+            b >> 48 & 0xfff,
+            b << 16 >> 16
+        )
     }
 
     fn sha256(&mut self) -> String {
@@ -32,7 +39,14 @@ impl Dice {
 
     fn time(&mut self) -> String {
         let at = self.next();
-        format!("2026-{:02}-{:02}T{:02}:{:02}:{:02}Z", at % 9 + 1, at / 9 % 28 + 1, at / 300 % 24, at / 7_200 % 60, at / 500_000 % 60)
+        format!(
+            "2026-{:02}-{:02}T{:02}:{:02}:{:02}Z",
+            at % 9 + 1,
+            at / 9 % 28 + 1,
+            at / 300 % 24,
+            at / 7_200 % 60,
+            at / 500_000 % 60
+        )
     }
 }
 
@@ -63,7 +77,7 @@ fn app(number: usize) -> App {
 }
 
 /// The JSON of Pod `number` of `total`, in the order of a listing.
-pub fn pod(number: usize, total: usize) -> String {
+pub(crate) fn pod(number: usize, total: usize) -> String {
     let app = app(number * APPS / total);
     let mut dice = Dice(1_000_000 + number as u64);
     let node = format!("node-{:03}.eu-west.example.internal", dice.below(500));
@@ -92,7 +106,12 @@ fn spec(app: &App, node: &str, dice: &mut Dice) -> String {
 fn status(app: &App, dice: &mut Dice) -> String {
     let App { name, image, .. } = app;
     let conditions: Vec<_> = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"]
-        .map(|kind| format!(r#"{{"type":"{kind}","status":"True","lastProbeTime":null,"lastTransitionTime":"{}"}}"#, dice.time()))
+        .map(|kind| {
+            format!(
+                r#"{{"type":"{kind}","status":"True","lastProbeTime":null,"lastTransitionTime":"{}"}}"#,
+                dice.time()
+            )
+        })
         .into();
     let (conditions, node, third, last) = (conditions.join(","), dice.below(250), dice.below(250), dice.below(250));
     let (restarts, container, started, start) = (dice.below(3), dice.sha256(), dice.time(), dice.time());

@@ -3,23 +3,23 @@
 use std::fmt::Write;
 
 /// Rows of figures; each cell is the median of its runs, with the smallest and the largest.
-pub struct Table {
+pub(crate) struct Table {
     text: String,
 }
 
 impl Table {
-    pub fn new(title: &str, columns: &[&str]) -> Self {
+    pub(crate) fn new(title: &str, columns: &[&str]) -> Self {
         let rule = "---|".repeat(columns.len());
         Self { text: format!("### {title}\n\n| {} |\n|{rule}\n", columns.join(" | ")) }
     }
 
     /// A row: its name, and for each further column the figures of the runs.
-    pub fn row(&mut self, name: &str, cells: &[&[f64]]) {
+    pub(crate) fn row(&mut self, name: &str, cells: &[&[f64]]) {
         let cells: Vec<_> = cells.iter().map(|runs| cell(runs)).collect();
         let _ = writeln!(self.text, "| {name} | {} |", cells.join(" | "));
     }
 
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 }

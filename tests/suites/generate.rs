@@ -88,7 +88,7 @@ fn a_new_project_builds_passes_its_tests_and_keeps_its_yaml_current() {
     let said = project.cargo("build");
     assert!(!said.contains("warning"), "{said}");
     let built = project.deploy();
-    for path in ["crds/widgets.demo.example.com.yaml", "rbac.yaml", "operator.yaml", "install.yaml"] {
+    for path in ["crds/demo.example.com_widgets.yaml", "rbac.yaml", "operator.yaml", "install.yaml"] {
         assert!(built.contains_key(path), "{:?}", built.keys());
     }
     project.cargo("test");
@@ -112,16 +112,16 @@ fn drift_is_seen_and_mended(project: &Project, built: &BTreeMap<String, String>)
         project.check_opgen("generate --check", 1, "`deploy/` is not what the code says\n\nhint: run `opgen generate`");
     let has = |sign: char, text: &str| diff.lines().any(|line| line.starts_with(sign) && line.contains(text));
     assert!(has('-', "maximum: 50") && has('+', "maximum: 60"), "{diff}");
-    let planned = project.check_opgen("generate --dry-run", 0, "Different deploy/crds/widgets.demo.example.com.yaml");
+    let planned = project.check_opgen("generate --dry-run", 0, "Different deploy/crds/demo.example.com_widgets.yaml");
     assert_eq!(planned, diff);
     let json: Value =
         serde_json::from_str(&project.check_opgen("generate --check --output json", 1, "")).expect("JSON");
     let drift = json["drift"].as_array().expect("a list");
-    assert_eq!(drift[0]["path"], "crds/widgets.demo.example.com.yaml");
+    assert_eq!(drift[0]["path"], "crds/demo.example.com_widgets.yaml");
     assert_eq!(drift[0]["action"], "updated");
     assert_eq!(&project.deploy(), built, "nothing was written");
 
-    let said = project.check_opgen("generate", 0, "Updated deploy/crds/widgets.demo.example.com.yaml");
+    let said = project.check_opgen("generate", 0, "Updated deploy/crds/demo.example.com_widgets.yaml");
     assert_eq!(said, "", "data only");
     project.check_opgen("generate --check", 0, "Unchanged deploy/");
     let generated = project.deploy();

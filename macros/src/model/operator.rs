@@ -65,6 +65,13 @@ pub(crate) fn resolve(read: Read, diags: &mut Diags) -> Operator {
     }
 }
 
+impl Operator {
+    /// What can be expanded beside errors.
+    pub(crate) fn without_kinds(self) -> Self {
+        Self { paths: self.paths, source: Source::Listed { name: None, kinds: Vec::new() } }
+    }
+}
+
 impl Kind {
     fn resolve(read: ReadKind, diags: &mut Diags) -> Self {
         once(&read.options, diags);

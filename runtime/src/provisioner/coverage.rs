@@ -62,6 +62,8 @@ fn item_lost(owned: &Map<String, Value>, item: &Value, path: &mut Vec<String>) -
     };
     let entry = owned.iter().find(|(name, _)| name.strip_prefix("k:").is_some_and(|key| is_keyed(key, item)));
     match entry {
+        // An item of an atomic type (an owner reference is one) is owned as a whole.
+        Some((_, Value::Object(below))) if below.is_empty() => false,
         Some((_, below)) => item.iter().any(|(name, value)| field_lost(below, name, value, path)),
         None => true,
     }
@@ -108,6 +110,14 @@ mod tests {
             first_lost(&owned, &json!({"ports": [{"containerPort": 80, "hostPort": 80}]})),
             Some("ports.hostPort".to_owned())
         );
+    }
+
+    #[test]
+    fn keyed_items_of_an_atomic_type_are_owned_as_a_whole() {
+        let owned = json!({"f:metadata": {"f:ownerReferences": {"k:{\"uid\":\"1\"}": {}}}});
+        let wanted = |uid: &str| json!({"metadata": {"ownerReferences": [{"uid": uid, "name": "a", "kind": "B"}]}});
+        assert_eq!(first_lost(&owned, &wanted("1")), None);
+        assert_eq!(first_lost(&owned, &wanted("2")), Some("metadata.ownerReferences".to_owned()));
     }
 
     #[test]

@@ -37,8 +37,11 @@ impl Core<'_> {
             let desired = Desired::new(object, kind, node, &self.owner, &self.shared.operator)?;
             let key = ObjectKey::new(desired.namespace.as_deref(), &desired.name);
             self.claim(kind, &key, node)?;
-            if let Readiness::NotReady(why) = self.ensure(children, kind, &key, &desired).await? {
-                waits.push(format!("{kind} {key}: {why}"));
+            match self.ensure(children, kind, &key, &desired).await? {
+                Readiness::Ready => {}
+                // How far it is stays out of the sentence: each step on its way would be a write of the owner's status.
+                Readiness::NotReady(_) => waits.push(format!("{kind} {key}")),
+                Readiness::HeldUp(by) => waits.push(format!("{kind} {key}: {by}")),
             }
             kept.insert(key);
         }
@@ -64,12 +67,10 @@ impl Core<'_> {
     ) -> Result<Readiness> {
         match children.store.get(key) {
             Some(entry) if self.is_of_former_owner(&entry.header) => {
-                Ok(Readiness::NotReady("it belongs to an earlier object of this name, and is being collected".into()))
+                Ok(Readiness::HeldUp("it belongs to an earlier object of this name, and is being collected".into()))
             }
             Some(entry) if !self.is_ours(&entry) => Err(foreign(kind, key, &entry.header)),
-            Some(entry) if entry.header.deleting => {
-                Ok(Readiness::NotReady("the one before it is being deleted".into()))
-            }
+            Some(entry) if entry.header.deleting => Ok(Readiness::HeldUp("the one before it is being deleted".into())),
             Some(entry) => match self.difference(kind, &entry, desired) {
                 None => Ok(entry.value.readiness.clone()),
                 Some(why) => {
@@ -80,7 +81,7 @@ impl Core<'_> {
             None => match self.is_free(kind, key).await? {
                 Free::Yes => self.apply_child(children, kind, desired, None).await,
                 Free::Ours(uid) => self.apply_child(children, kind, desired, Some(&uid)).await,
-                Free::Ending => Ok(Readiness::NotReady("an object of its name is being deleted".into())),
+                Free::Ending => Ok(Readiness::HeldUp("an object of its name is being deleted".into())),
             },
         }
     }

@@ -4,10 +4,14 @@
 
 mod backoff;
 mod delayed;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod model;
 mod ready;
 mod state;
 mod stats;
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests;
 
 pub use backoff::{Backoff, Delay, Jitter, Seeded};
@@ -23,7 +27,7 @@ use tokio::{
 
 /// Who goes first among the keys that are ready. Within one priority the order is that of arrival.
 ///
-/// Every sixteenth key handed out is the one that has been ready longest, whatever its priority, so that nothing starves.
+/// Every sixteenth key handed out is, of the first of each priority, the one ready longest, so that nothing starves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// First listing and resync: nobody waits for these in particular [M45].

@@ -3,7 +3,7 @@
 use super::Priority;
 use std::collections::VecDeque;
 
-/// One key in this many is the one that waits longest, whatever its priority.
+/// One key in this many is, of the first of each priority, the one that is ready longest.
 const SHARE: u64 = 16;
 const HIGHEST_FIRST: [Priority; 3] = [Priority::High, Priority::Normal, Priority::Low];
 
@@ -82,6 +82,12 @@ impl<K> Ready<K> {
 
     pub(super) fn is_empty(&self) -> bool {
         self.lines.iter().all(|line| line.live == 0)
+    }
+
+    /// Whether not even places that raised keys left are there.
+    #[cfg(test)]
+    pub(super) fn is_blank(&self) -> bool {
+        self.lines.iter().all(|line| line.places.is_empty())
     }
 
     pub(super) fn clear(&mut self) {

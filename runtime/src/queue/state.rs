@@ -186,6 +186,12 @@ impl<K: Clone + Eq + Hash> State<K> {
         self.idle > 0 && !self.ready.is_empty()
     }
 
+    /// Whether nothing is left of any key.
+    #[cfg(test)]
+    pub(super) fn is_blank(&self) -> bool {
+        self.slots.is_empty() && self.ready.is_blank() && self.delayed.len() == 0 && self.running == 0
+    }
+
     pub(super) fn close(&mut self) {
         self.closed = true;
         self.ready.clear();

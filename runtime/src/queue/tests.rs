@@ -1,24 +1,27 @@
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-use super::{Backoff, Delay, Item, Priority, Queue, Seeded, backoff::Jitter as _};
+use super::{Backoff, Delay, Item, Priority, Queue};
 use futures::FutureExt;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
+use std::{hash::Hash, sync::Arc, time::Duration};
+use tokio::{
+    task::{JoinHandle, yield_now},
+    time::{Instant, advance, timeout},
 };
-use tokio::time::{Instant, advance, timeout};
 
 const SECOND: Duration = Duration::from_secs(1);
 use Priority::{High, Low, Normal};
 
 /// What is ready now, without waiting.
-fn next<K: Clone + Eq + std::hash::Hash>(queue: &Queue<K>) -> Option<Item<K>> {
+fn next<K: Clone + Eq + Hash>(queue: &Queue<K>) -> Option<Item<K>> {
     queue.take().now_or_never().flatten()
 }
 
+/// Takes one key in a task of its own, and says when.
+fn worker<K: Clone + Eq + Hash + Send + 'static>(queue: &Arc<Queue<K>>) -> JoinHandle<Option<(K, Instant)>> {
+    let queue = queue.clone();
+    tokio::spawn(async move { queue.take().await.map(|item| (item.key, Instant::now())) })
+}
+
 /// The keys that are ready, each taken and done.
-fn drain<K: Clone + Eq + std::hash::Hash>(queue: &Queue<K>) -> Vec<K> {
+fn drain<K: Clone + Eq + Hash>(queue: &Queue<K>) -> Vec<K> {
     std::iter::from_fn(|| {
         let item = next(queue)?;
         queue.done(&item.key);
@@ -30,7 +33,7 @@ fn drain<K: Clone + Eq + std::hash::Hash>(queue: &Queue<K>) -> Vec<K> {
 #[tokio::test(start_paused = true)]
 async fn key_that_waits_is_not_added_twice() {
     let queue = Queue::new();
-    ["a", "b", "a", "a", "b"].map(|key| queue.add(key, Normal));
+    ["a", "b", "a", "a", "b"].into_iter().for_each(|key| queue.add(key, Normal));
     assert_eq!(drain(&queue), ["a", "b"]);
     assert_eq!((queue.stats().added, queue.stats().taken), (2, 2));
 }
@@ -71,7 +74,7 @@ async fn manager_m45_user_changes_go_before_the_first_listing() {
 #[tokio::test(start_paused = true)]
 async fn manager_m45_higher_add_raises_a_waiting_key_and_a_lower_one_does_not() {
     let queue = Queue::new();
-    ["a", "b", "c"].map(|key| queue.add(key, Low));
+    ["a", "b", "c"].into_iter().for_each(|key| queue.add(key, Low));
     queue.add("c", High);
     queue.add("c", Low);
     assert_eq!((queue.stats().low, queue.stats().high), (2, 1));
@@ -109,7 +112,7 @@ async fn manager_m45_requeue_keeps_the_priority() {
 async fn manager_m46_earlier_time_wins() {
     for delays in [[5, 2], [2, 5]] {
         let queue = Queue::new();
-        delays.map(|seconds| queue.add_after("a", SECOND * seconds, Normal));
+        delays.into_iter().for_each(|seconds| queue.add_after("a", SECOND * seconds, Normal));
         advance(SECOND * 2 - Duration::from_millis(1)).await;
         assert!(next(&queue).is_none());
         advance(Duration::from_millis(1)).await;
@@ -157,15 +160,8 @@ async fn nats_u22_failed_key_comes_back_later_and_later() {
 async fn nats_u23_delayed_key_wakes_a_waiting_worker_at_its_time() {
     let queue = Arc::new(Queue::new());
     let start = Instant::now();
-    let workers: Vec<_> = (0..3)
-        .map(|_| {
-            tokio::spawn({
-                let queue = queue.clone();
-                async move { queue.take().await.map(|item| (item.key, Instant::now())) }
-            })
-        })
-        .collect();
-    tokio::task::yield_now().await;
+    let workers: Vec<_> = (0..3).map(|_| worker(&queue)).collect();
+    yield_now().await;
     queue.add_after("late", SECOND * 3, Normal);
     queue.add_after("early", SECOND, Normal);
     queue.add_after("same", SECOND, Normal);
@@ -181,19 +177,13 @@ async fn nats_u23_delayed_key_wakes_a_waiting_worker_at_its_time() {
 async fn worker_that_gives_up_waiting_leaves_the_clock_to_another() {
     let queue = Arc::new(Queue::new());
     queue.add_after("a", SECOND, Normal);
-    let watching = tokio::spawn({
-        let queue = queue.clone();
-        async move { queue.take().await }
-    });
-    tokio::task::yield_now().await;
-    let other = tokio::spawn({
-        let queue = queue.clone();
-        async move { queue.take().await }
-    });
-    tokio::task::yield_now().await;
+    let watching = worker(&queue);
+    yield_now().await;
+    let other = worker(&queue);
+    yield_now().await;
     watching.abort();
     let item = timeout(SECOND * 2, other).await.unwrap().unwrap();
-    assert_eq!(item.map(|item| item.key), Some("a"));
+    assert_eq!(item.map(|(key, _)| key), Some("a"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -209,7 +199,7 @@ async fn low_priority_gets_one_take_in_sixteen() {
 #[tokio::test(start_paused = true)]
 async fn manager_m31_shutdown_hands_out_nothing_and_waits_for_what_runs() {
     let queue = Arc::new(Queue::new());
-    ["a", "b"].map(|key| queue.add(key, Normal));
+    ["a", "b"].into_iter().for_each(|key| queue.add(key, Normal));
     queue.add_after("c", SECOND, Normal);
     let item = next(&queue).unwrap();
     let drained = tokio::spawn({
@@ -220,7 +210,7 @@ async fn manager_m31_shutdown_hands_out_nothing_and_waits_for_what_runs() {
     queue.add("d", High);
     queue.add("a", High);
     assert!(queue.take().await.is_none());
-    tokio::task::yield_now().await;
+    yield_now().await;
     assert!(!drained.is_finished());
     queue.done(&item.key);
     drained.await.unwrap();
@@ -231,15 +221,8 @@ async fn manager_m31_shutdown_hands_out_nothing_and_waits_for_what_runs() {
 #[tokio::test(start_paused = true)]
 async fn shutdown_wakes_every_waiting_worker() {
     let queue = Arc::new(Queue::<u32>::new());
-    let workers: Vec<_> = (0..10)
-        .map(|_| {
-            tokio::spawn({
-                let queue = queue.clone();
-                async move { queue.take().await }
-            })
-        })
-        .collect();
-    tokio::task::yield_now().await;
+    let workers: Vec<_> = (0..10).map(|_| worker(&queue)).collect();
+    yield_now().await;
     assert_eq!(queue.stats().idle, 10);
     queue.shutdown();
     for worker in workers {

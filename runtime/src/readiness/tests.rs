@@ -13,6 +13,10 @@ fn not_ready(why: &str) -> Readiness {
     Readiness::NotReady(why.to_owned())
 }
 
+fn held_up(by: &str) -> Readiness {
+    Readiness::HeldUp(by.to_owned())
+}
+
 #[test]
 fn an_object_whose_controller_is_behind_is_not_ready() {
     let status = json!({"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"}]});
@@ -34,7 +38,7 @@ fn a_deployment_is_ready_when_its_replicas_are_updated_and_available() {
         ),
         (
             json!({"observedGeneration": 2, "conditions": [{"type": "Progressing", "reason": "ProgressDeadlineExceeded"}]}),
-            not_ready("its progress deadline is exceeded"),
+            held_up("its progress deadline is exceeded"),
         ),
         (
             json!({"observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}),
@@ -77,7 +81,7 @@ fn kinds_of_the_core_have_their_own_rules() {
         ),
         ("", "Service", json!({"type": "ClusterIP"}), json!({"loadBalancer": {}}), Readiness::Ready),
         ("", "Service", json!({"type": "LoadBalancer"}), json!({}), not_ready("it has no load balancer address yet")),
-        ("batch", "Job", json!({}), condition("Failed", "True"), not_ready("it has failed")),
+        ("batch", "Job", json!({}), condition("Failed", "True"), held_up("it has failed")),
         ("batch", "Job", json!({}), condition("Complete", "True"), Readiness::Ready),
         ("", "ConfigMap", Value::Null, Value::Null, Readiness::Ready),
         ("policy", "PodDisruptionBudget", json!({}), condition("DisruptionAllowed", "False"), Readiness::Ready),
@@ -93,7 +97,7 @@ fn condition_k7_stalled_and_reconciling_count_before_ready() {
         let ready = json!({"type": "Ready", "status": "True"});
         json!({"conditions": [ready, {"type": type_, "status": "True", "reason": "Why"}]})
     };
-    assert_eq!(read("x.io", "Thing", Value::Null, with("Stalled")), not_ready("it is stalled (Why)"));
+    assert_eq!(read("x.io", "Thing", Value::Null, with("Stalled")), held_up("it is stalled (Why)"));
     assert_eq!(read("x.io", "Thing", Value::Null, with("Reconciling")), not_ready("it is being reconciled (Why)"));
     assert_eq!(read("x.io", "Thing", Value::Null, with("Other")), Readiness::Ready);
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod harness;
+mod kinds;
 mod operator;
 
 use std::process::ExitCode;
@@ -10,5 +11,5 @@ fn main() -> ExitCode {
     if let Some(end) = harness::victim::requested() {
         return harness::victim::run(end);
     }
-    opgen_tests::run_suites([harness::cases(), operator::cases()].into_iter().flatten().collect())
+    opgen_tests::run_suites([harness::cases(), kinds::cases(), operator::cases()].into_iter().flatten().collect())
 }

@@ -3,5 +3,3 @@ opgen::operator! {
     Network => NetworkTree { poll: "60" },
     WebApp => OtherTree,
 }
-
-struct WebApp;

@@ -14,7 +14,7 @@ pub struct WebAppSpec {
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
     #[provisioner(resource)]
-    config: ConfigMap,
+    frontend: ConfigMap,
 }
 
 fn main() {}

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use opgen::{Operator, manifest};
+use opgen::{
+    Operator,
+    manifest::{self, Described as _},
+};
 use opgen_tests::{Access, Plane, kubectl};
 
 /// Where `webapp` is installed, and the name of its ServiceAccount.

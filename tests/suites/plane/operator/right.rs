@@ -42,7 +42,7 @@ fn of_rule(rule: &PolicyRule) -> Vec<Right> {
 /// The rights without which these requests would have failed. An apply that makes an object needs `create` as well.
 pub(crate) fn used(entries: &Entries) -> BTreeSet<Right> {
     let mut rights = BTreeSet::new();
-    for entry in entries.iter().filter(|entry| entry.code < 400) {
+    for entry in entries.iter().filter(|entry| entry.code != 403) {
         let resource = match entry.subresource.as_str() {
             "" => entry.resource.clone(),
             subresource => format!("{}/{subresource}", entry.resource),

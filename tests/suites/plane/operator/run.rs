@@ -7,7 +7,7 @@ use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{ConfigMap, Service},
 };
-use kube::{Api, Resource as _, ResourceExt as _, api::DeleteParams};
+use kube::{Api, ResourceExt as _, api::DeleteParams};
 use libtest_mimic::Trial;
 use opgen_tests::{
     Access, Entries, Entry, Options, Plane, case_on,
