@@ -92,7 +92,8 @@ pub(crate) fn error(screen: &mut dyn io::Write, error: &Error) {
 
 /// What an answer is written behind.
 pub(crate) fn prompt(screen: &mut dyn io::Write, question: &str) {
-    _ = write!(screen, "{HINT}?{HINT:#} {question}: ");
+    // In one piece: what is typed ahead is echoed before or behind it, not in the middle.
+    _ = screen.write_all(format!("{HINT}?{HINT:#} {question}: ").as_bytes());
     _ = screen.flush();
 }
 

@@ -83,7 +83,14 @@ impl CallError {
             "" => self.kind.plural.to_string(),
             sub => format!("{}/{sub}", self.kind.plural),
         };
-        MissingRule { group: self.kind.group.to_string(), resource, verb: self.verb, namespace: self.namespace.clone() }
+        let (group, verb) = (self.kind.group.to_string(), self.lacking());
+        MissingRule { group, resource, verb, namespace: self.namespace.clone() }
+    }
+
+    /// An apply that would make the object asks for `create`, too; only the server's words say which of the two is lacking.
+    fn lacking(&self) -> Verb {
+        let said = self.status().map_or("", |status| status.message.as_str());
+        if self.verb == Verb::Patch && said.contains("cannot create resource") { Verb::Create } else { self.verb }
     }
 }
 

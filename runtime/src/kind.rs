@@ -50,12 +50,12 @@ impl Scoped for k8s_openapi::ClusterResourceScope {
 }
 
 /// A Rust type that is a Kubernetes kind: every type of `k8s-openapi` with metadata, and every derived custom kind.
-pub trait Typed: kube::Resource<DynamicType = ()> + 'static {
+pub trait Typed: kube::Resource<DynamicType = ()> + Send + Sync + 'static {
     /// Its names.
     fn names() -> Kind;
 }
 
-impl<K: kube::Resource<DynamicType = (), Scope: Scoped> + 'static> Typed for K {
+impl<K: kube::Resource<DynamicType = (), Scope: Scoped> + Send + Sync + 'static> Typed for K {
     fn names() -> Kind {
         Kind {
             group: K::group(&()),

@@ -23,8 +23,8 @@ pub enum WatchState {
     Failing(String),
 }
 
-/// The state of one watch; changes are said in the log, once.
-#[derive(Debug)]
+/// The state of one watch; changes are said in the log, once. Clones are of the same watch.
+#[derive(Clone, Debug)]
 pub struct Health {
     kind: Kind,
     state: watch::Sender<WatchState>,

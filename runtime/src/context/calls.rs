@@ -9,6 +9,7 @@ use crate::{
     pass::Core,
     patch::{Snapshot, with_status},
 };
+use futures::future::{BoxFuture, FutureExt};
 use k8s_openapi::jiff::Timestamp;
 use kube::api::{DeleteParams, Patch};
 use serde::{Serialize, de::DeserializeOwned};
@@ -24,6 +25,7 @@ pub struct Calls<'a, P> {
     node: PhantomData<fn() -> P>,
 }
 
+// Boxed, so that a missing permission is one message of the compiler and not one for each use of the future.
 impl<'a, P> Calls<'a, P> {
     pub(super) fn new(core: &'a Core<'a>) -> Self {
         Self { core, namespace: core.owner.namespace().map(str::to_owned), node: PhantomData }
@@ -53,74 +55,98 @@ impl<'a, P> Calls<'a, P> {
     ///
     /// # Errors
     /// A yield with reason `NotFound` if there is none; see [`Calls::find`]. Otherwise as the call fails.
-    pub async fn get<K: Typed + access::Get<P> + DeserializeOwned>(&self, name: &str) -> Result<K> {
-        let missing = || Error::yielding("NotFound", format!("{} {name} does not exist", kind_of::<K>()));
-        self.find(name).await?.ok_or_else(missing)
+    pub fn get<'c, K: Typed + access::Get<P> + DeserializeOwned>(&'c self, name: &'c str) -> BoxFuture<'c, Result<K>> {
+        async move {
+            let missing = || Error::yielding("NotFound", format!("{} {name} does not exist", kind_of::<K>()));
+            self.find(name).await?.ok_or_else(missing)
+        }
+        .boxed()
     }
 
     /// Reads one object, or learns that there is none.
     ///
     /// # Errors
     /// As the call fails.
-    pub async fn find<K: Typed + access::Get<P> + DeserializeOwned>(&self, name: &str) -> Result<Option<K>> {
-        let kind = kind_of::<K>();
-        let found = self.core.shared.client.get(self.target(&kind, name)?).await?;
-        Ok(found.map(serde_json::from_value).transpose()?)
+    pub fn find<'c, K: Typed + access::Get<P> + DeserializeOwned>(
+        &'c self,
+        name: &'c str,
+    ) -> BoxFuture<'c, Result<Option<K>>> {
+        async move {
+            let kind = kind_of::<K>();
+            let found = self.core.shared.client.get(self.target(&kind, name)?).await?;
+            Ok(found.map(serde_json::from_value).transpose()?)
+        }
+        .boxed()
     }
 
     /// Reads all objects of a kind that match a label selector (`""` matches all).
     ///
     /// # Errors
     /// As the call fails.
-    pub async fn list<K: Typed + access::List<P> + DeserializeOwned>(&self, labels: &str) -> Result<Vec<K>> {
-        let kind = kind_of::<K>();
-        let selector = Some(labels).filter(|labels| !labels.is_empty());
-        let mut list = self.core.shared.client.list(self.target(&kind, "")?, selector).await?;
-        Ok(serde_json::from_value(list["items"].take())?)
+    pub fn list<'c, K: Typed + access::List<P> + DeserializeOwned>(
+        &'c self,
+        labels: &'c str,
+    ) -> BoxFuture<'c, Result<Vec<K>>> {
+        async move {
+            let kind = kind_of::<K>();
+            let selector = Some(labels).filter(|labels| !labels.is_empty());
+            let mut list = self.core.shared.client.list(self.target(&kind, "")?, selector).await?;
+            Ok(serde_json::from_value(list["items"].take())?)
+        }
+        .boxed()
     }
 
     /// Makes an object.
     ///
     /// # Errors
     /// As the call fails; an object of that name is one.
-    pub async fn create<K>(&self, object: &K) -> Result<K>
+    pub fn create<'c, K>(&'c self, object: &'c K) -> BoxFuture<'c, Result<K>>
     where
         K: Typed + access::Create<P> + Serialize + DeserializeOwned,
     {
-        let kind = kind_of::<K>();
-        let object = named(&kind, serde_json::to_value(object)?);
-        let name = name_of(&object);
-        let made = self.core.shared.client.create(self.target(&kind, &name)?, &object, self.manager()).await?;
-        Ok(serde_json::from_value(made)?)
+        async move {
+            let kind = kind_of::<K>();
+            let object = named(&kind, serde_json::to_value(object)?);
+            let name = name_of(&object);
+            let made = self.core.shared.client.create(self.target(&kind, &name)?, &object, self.manager()).await?;
+            Ok(serde_json::from_value(made)?)
+        }
+        .boxed()
     }
 
     /// Applies an object (server-side, taking over fields from other managers).
     ///
     /// # Errors
     /// As the call fails.
-    pub async fn apply<K>(&self, object: &K) -> Result<K>
+    pub fn apply<'c, K>(&'c self, object: &'c K) -> BoxFuture<'c, Result<K>>
     where
         K: Typed + access::Create<P> + access::Patch<P> + Serialize + DeserializeOwned,
     {
-        let kind = kind_of::<K>();
-        let object = named(&kind, serde_json::to_value(object)?);
-        let name = name_of(&object);
-        let applied = self.core.shared.client.apply(self.target(&kind, &name)?, &object, self.manager()).await?;
-        Ok(serde_json::from_value(applied.object)?)
+        async move {
+            let kind = kind_of::<K>();
+            let object = named(&kind, serde_json::to_value(object)?);
+            let name = name_of(&object);
+            let applied = self.core.shared.client.apply(self.target(&kind, &name)?, &object, self.manager()).await?;
+            Ok(serde_json::from_value(applied.object)?)
+        }
+        .boxed()
     }
 
     /// Changes an object by a JSON merge patch; it must not touch finalizers.
     ///
     /// # Errors
     /// As the call fails.
-    pub async fn patch<K>(&self, name: &str, patch: &serde_json::Value) -> Result<K>
+    pub fn patch<'c, K>(&'c self, name: &'c str, patch: &'c serde_json::Value) -> BoxFuture<'c, Result<K>>
     where
         K: Typed + access::Patch<P> + DeserializeOwned,
     {
-        let kind = kind_of::<K>();
-        let target = self.target(&kind, name)?;
-        let patched = self.core.shared.client.patch(target, &Patch::Merge(patch), self.manager()).await?;
-        Ok(serde_json::from_value(patched)?)
+        async move {
+            let kind = kind_of::<K>();
+            let target = self.target(&kind, name)?;
+            let patched = self.core.shared.client.patch(target, &Patch::Merge(patch), self.manager()).await?;
+            Ok(serde_json::from_value(patched)?)
+        }
+        .boxed()
     }
 
     /// Writes what an edit changed: nothing, a patch, a status, or first the patch and then the status (frameworks P4–P7).
@@ -129,32 +155,38 @@ impl<'a, P> Calls<'a, P> {
     ///
     /// # Errors
     /// As the call fails; a status that was changed by somebody else since it was read is a conflict.
-    pub async fn write<K>(&self, before: Snapshot<K>, edited: &K) -> Result<K>
+    pub fn write<'c, K>(&'c self, before: Snapshot<K>, edited: &'c K) -> BoxFuture<'c, Result<K>>
     where
         K: Typed + access::Patch<P> + access::UpdateStatus<P> + Serialize + DeserializeOwned,
     {
-        let kind = kind_of::<K>();
-        let changes = before.changes(edited)?;
-        let mut object = serde_json::to_value(edited)?;
-        let name = name_of(&object);
-        let (client, target) = (&self.core.shared.client, self.target(&kind, &name)?);
-        if let Some(patch) = &changes.main {
-            object = client.patch(target, &Patch::Merge(patch), self.manager()).await?;
+        async move {
+            let kind = kind_of::<K>();
+            let changes = before.changes(edited)?;
+            let mut object = serde_json::to_value(edited)?;
+            let name = name_of(&object);
+            let (client, target) = (&self.core.shared.client, self.target(&kind, &name)?);
+            if let Some(patch) = &changes.main {
+                object = client.patch(target, &Patch::Merge(patch), self.manager()).await?;
+            }
+            if let Some(status) = changes.status {
+                let object_with_status = named(&kind, with_status(object, status));
+                object = client.replace_status(target, &object_with_status, self.manager()).await?;
+            }
+            Ok(serde_json::from_value(object)?)
         }
-        if let Some(status) = changes.status {
-            let object_with_status = named(&kind, with_status(object, status));
-            object = client.replace_status(target, &object_with_status, self.manager()).await?;
-        }
-        Ok(serde_json::from_value(object)?)
+        .boxed()
     }
 
     /// Asks for the deletion of an object; `false` if it is gone. Gone for sure is only what a later call says is gone.
     ///
     /// # Errors
     /// As the call fails.
-    pub async fn delete<K: Typed + access::Delete<P>>(&self, name: &str) -> Result<bool> {
-        let kind = kind_of::<K>();
-        Ok(self.core.shared.client.delete(self.target(&kind, name)?, &DeleteParams::background()).await?)
+    pub fn delete<'c, K: Typed + access::Delete<P>>(&'c self, name: &'c str) -> BoxFuture<'c, Result<bool>> {
+        async move {
+            let kind = kind_of::<K>();
+            Ok(self.core.shared.client.delete(self.target(&kind, name)?, &DeleteParams::background()).await?)
+        }
+        .boxed()
     }
 
     fn manager(&self) -> &str {

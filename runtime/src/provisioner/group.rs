@@ -1,7 +1,7 @@
 //! How the nodes of a tree call each other: what expansions name, one line for each child.
 
 use crate::{
-    context::{Context, Teardown},
+    context::{Context, Path, Teardown},
     error::{Error, Result},
     kind::{Kind, kind_of},
     managed::Owner,
@@ -44,34 +44,47 @@ impl<T: Objects<M>, M: 'static> Resource<T, M> {
 // Boxed at every edge of the tree, so that a future's size doesn't grow with its depth.
 
 /// Provisions a child.
-pub async fn up<C: Provision<O>, O: Owner, P>(cx: &Context<'_, O, P>, name: &'static str) -> Result<()> {
-    Box::pin(C::provision(&cx.below(name))).await
+pub fn up<'c, C: Provision<O>, O: Owner, P>(
+    cx: &'c Context<'_, O, P>,
+    name: &'static str,
+) -> BoxFuture<'c, Result<()>> {
+    async move { C::provision(&cx.below(name)).await }.boxed()
 }
 
 /// Deprovisions a child.
-pub async fn down<C: Provision<O>, O: Owner, P>(cx: &Teardown<'_, O, P>, name: &'static str) -> Result<()> {
-    Box::pin(C::deprovision(&cx.below(name))).await
+pub fn down<'c, C: Provision<O>, O: Owner, P>(
+    cx: &'c Teardown<'_, O, P>,
+    name: &'static str,
+) -> BoxFuture<'c, Result<()>> {
+    async move { C::deprovision(&cx.below(name)).await }.boxed()
 }
 
 /// Makes the objects of a resource node exactly the wanted ones.
-pub async fn apply<T: Objects<M>, M, O: Owner, P>(
-    cx: &Context<'_, O, P>,
+pub fn apply<'c, T: Objects<M>, M, O: Owner, P>(
+    cx: &'c Context<'_, O, P>,
     name: &'static str,
     wanted: Result<Vec<Value>>,
-) -> Result<()> {
-    let node = cx.path().child(name).to_string();
-    converge::<T, M>(cx.core(), &node, wanted?).await
+) -> BoxFuture<'c, Result<()>> {
+    converge(cx.core(), cx.path(), name, kind_of::<T::Kind>(), wanted)
 }
 
 /// Removes the objects of a resource node.
-pub async fn remove<T: Objects<M>, M, O: Owner, P>(cx: &Teardown<'_, O, P>, name: &'static str) -> Result<()> {
-    let node = cx.path().child(name).to_string();
-    converge::<T, M>(cx.core(), &node, Vec::new()).await
+pub fn remove<'c, T: Objects<M>, M, O: Owner, P>(
+    cx: &'c Teardown<'_, O, P>,
+    name: &'static str,
+) -> BoxFuture<'c, Result<()>> {
+    converge(cx.core(), cx.path(), name, kind_of::<T::Kind>(), Ok(Vec::new()))
 }
 
-async fn converge<T: Objects<M>, M>(core: &Core<'_>, node: &str, wanted: Vec<Value>) -> Result<()> {
-    let kind: Kind = kind_of::<T::Kind>();
-    core.converge(node, &kind, wanted).await
+fn converge<'c>(
+    core: &'c Core<'_>,
+    path: &Path<'_>,
+    name: &str,
+    kind: Kind,
+    wanted: Result<Vec<Value>>,
+) -> BoxFuture<'c, Result<()>> {
+    let node = path.child(name).to_string();
+    async move { core.converge(&node, &kind, wanted?).await }.boxed()
 }
 
 /// A child's future of one size, for [`concurrently`].

@@ -194,7 +194,7 @@ impl Probes {
     }
 
     async fn each(&self, act: impl AsyncFn(&Child)) {
-        join_all(self.children.iter().map(&act)).await;
+        join_all(self.children.iter().map(|child| act(child))).await;
     }
 
     async fn each_with(&self, states: &[Value], act: impl AsyncFn(&Child, &Value)) {

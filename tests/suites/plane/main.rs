@@ -1,6 +1,7 @@
 //! Cases on a real control plane. Each module has a `cases()`; add yours to the list.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+mod edits;
 mod harness;
 mod kinds;
 mod operator;
@@ -11,5 +12,5 @@ fn main() -> ExitCode {
     if let Some(end) = harness::victim::requested() {
         return harness::victim::run(end);
     }
-    opgen_tests::run_suites([harness::cases(), kinds::cases(), operator::cases()].into_iter().flatten().collect())
+    opgen_tests::run_suites([harness::cases(), edits::cases(), kinds::cases(), operator::cases()].into_iter().flatten().collect())
 }

@@ -8,12 +8,9 @@ use crate::{
     watch::{Health, WatchState},
 };
 use futures::StreamExt;
+use http::Request;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::{
-    Api, Resource,
-    api::ApiResource,
-    runtime::{WatchStreamExt, utils::Backoff, watcher},
-};
+use kube::{Api, Resource, api::ApiResource, client::Body, runtime::watcher};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::{borrow::Cow, time::Duration};
@@ -46,30 +43,31 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, 
         kind: kind.kind.to_string(),
         plural: kind.plural.to_string(),
     };
+    let client = telling(client, health.clone());
     let api: Api<Raw> = match scope.namespace.filter(|_| kind.namespaced) {
         Some(namespace) => Api::namespaced_with(client, namespace, &resource),
         None => Api::all_with(client, &resource),
     };
     let mut config = watcher::Config::default();
     config.label_selector = scope.labels.map(str::to_owned);
-    let mut events = watcher(api, config).backoff(Pauses(FIRST_PAUSE)).boxed();
+    let mut events = watcher(api, config).boxed();
+    let mut pause = FIRST_PAUSE;
     while let Some(event) = events.next().await {
         match event {
             Ok(watcher::Event::Init) => sink.begin(),
             Ok(watcher::Event::InitApply(object)) => sink.apply(object.json(), true),
-            Ok(watcher::Event::InitDone) => {
-                sink.finish();
-                health.set(WatchState::Following);
+            Ok(watcher::Event::InitDone) => sink.finish(),
+            Ok(watcher::Event::Apply(object)) => sink.apply(object.json(), false),
+            Ok(watcher::Event::Delete(object)) => sink.delete(object.json()),
+            Err(error) => {
+                if health.state() == WatchState::Following {
+                    pause = FIRST_PAUSE;
+                }
+                health.set(state_of(error, kind, scope));
+                // The watcher begins nothing until it is asked for its next event.
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
             }
-            Ok(watcher::Event::Apply(object)) => {
-                sink.apply(object.json(), false);
-                health.set(WatchState::Following);
-            }
-            Ok(watcher::Event::Delete(object)) => {
-                sink.delete(object.json());
-                health.set(WatchState::Following);
-            }
-            Err(error) => health.set(state_of(error, kind, scope)),
         }
     }
 }
@@ -79,21 +77,22 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-struct Pauses(Duration);
-
-impl Iterator for Pauses {
-    type Item = Duration;
-    fn next(&mut self) -> Option<Duration> {
-        let pause = self.0;
-        self.0 = (pause * 2).min(LONGEST_PAUSE);
-        Some(pause)
-    }
-}
-
-impl Backoff for Pauses {
-    fn reset(&mut self) {
-        self.0 = FIRST_PAUSE;
-    }
+/// A client that takes note of every watch that the server begins to answer: `kube`'s watcher passes on what happens in a
+/// watch, and nothing may happen for long.
+fn telling(client: kube::Client, health: Health) -> kube::Client {
+    let namespace = client.default_namespace().to_owned();
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (client, health) = (client.clone(), health.clone());
+        let watches = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+        async move {
+            let response = client.send(request).await?;
+            if watches && response.status().is_success() {
+                health.set(WatchState::Following);
+            }
+            Ok::<_, kube::Error>(response)
+        }
+    });
+    kube::Client::new(service, namespace)
 }
 
 fn state_of(error: watcher::Error, kind: &Kind, scope: Scope<'_>) -> WatchState {

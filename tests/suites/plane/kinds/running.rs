@@ -2,7 +2,10 @@
 
 use k8s_openapi::api::rbac::v1::{ClusterRoleBinding, RoleRef, Subject};
 use kube::{Api, api::ObjectMeta};
-use opgen::{Operator, RunError, RunOptions, manifest};
+use opgen::{
+    Operator, RunError, RunOptions,
+    manifest::{self, Described as _},
+};
 use opgen_tests::{Access, Plane, kubectl, wait::PATIENCE};
 use tokio::{sync::oneshot, task::JoinHandle, time::timeout};
 
@@ -39,7 +42,7 @@ pub(crate) async fn almighty(plane: &Plane, namespace: &str) -> Access {
     let binding = ClusterRoleBinding {
         metadata: ObjectMeta { name: Some(format!("almighty-{namespace}")), ..ObjectMeta::default() },
         role_ref: RoleRef {
-            api_group: "rbac.authorization.k8s.io".to_owned(),
+            api_group: Some("rbac.authorization.k8s.io".to_owned()),
             kind: "ClusterRole".to_owned(),
             name: "cluster-admin".to_owned(),
         },

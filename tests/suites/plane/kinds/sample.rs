@@ -4,7 +4,7 @@
 //! order; `~` wanted at first and given up later. `$NAME` is the owner's name and `$NUMBER` its seed.
 
 use std::{
-    hash::{DefaultHasher, Hash as _, Hasher as _},
+    hash::{DefaultHasher, Hash, Hasher as _},
     sync::OnceLock,
 };
 
@@ -138,7 +138,7 @@ fn parts(key: &str) -> (&str, &str) {
     key.split_at(key.trim_end_matches(['~', '|', '*']).len())
 }
 
-fn roll(what: &impl std::hash::Hash, sides: usize) -> usize {
+fn roll(what: &impl Hash, sides: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     what.hash(&mut hasher);
     usize::try_from(hasher.finish() % sides as u64).unwrap_or_default()

@@ -40,7 +40,7 @@ use super::{
 
 /// One object of each kind.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(group = "probe.example.com", version = "v1", kind = "Probe", namespaced, status = "opgen::Status")]
+#[kube(group = "probe.example.com", version = "v1", kind = "Probe", namespaced, status = "Status")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProbeSpec {
     /// Decides what is free in the wanted objects.
