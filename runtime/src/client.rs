@@ -6,7 +6,7 @@
 use crate::{error::Blocked, kind::Kind, provisioner::shape::Verb};
 use http::Request;
 use kube::{
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
     client::Body,
     core::Request as Requests,
 };
@@ -230,8 +230,7 @@ impl Client {
     }
 
     pub(crate) async fn list(&self, target: Target<'_>, labels: Option<&str>) -> Result<Value, CallError> {
-        let mut params = kube::api::ListParams::default();
-        params.label_selector = labels.map(str::to_owned);
+        let params = ListParams { label_selector: labels.map(str::to_owned), ..ListParams::default() };
         let request = target.requests().list(&params).map_err(kube::Error::BuildRequest);
         self.json(request).await.map_err(|source| target.failed(Verb::List, "", source))
     }

@@ -108,7 +108,8 @@ impl Row {
     }
 
     fn edits_both(self, spec: Value) -> Self {
-        let edit = json!({"spec": spec, "status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}});
+        let status = json!({"loadBalancer": {"ingress": [{"hostname": "balancer.example.com"}]}});
+        let edit = json!({"spec": spec, "status": status});
         self.edit(edit.clone()).calls(&[PATCHED, REPLACED]).leaves(edit)
     }
 

@@ -5,6 +5,7 @@ mod edits;
 mod harness;
 mod kinds;
 mod operator;
+mod uninstall;
 
 use std::process::ExitCode;
 
@@ -12,5 +13,5 @@ fn main() -> ExitCode {
     if let Some(end) = harness::victim::requested() {
         return harness::victim::run(end);
     }
-    opgen_tests::run_suites([harness::cases(), edits::cases(), kinds::cases(), operator::cases()].into_iter().flatten().collect())
+    opgen_tests::run_suites([harness::cases(), edits::cases(), kinds::cases(), operator::cases(), uninstall::cases()].into_iter().flatten().collect())
 }

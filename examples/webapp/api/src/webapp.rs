@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 ))]
 #[kube(printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"))]
 #[serde(rename_all = "camelCase")]
+#[allow(clippy::duplicated_attributes, reason = "two columns may have the same type")]
 pub struct WebAppSpec {
     /// The image that runs.
     #[schemars(length(min = 1))]

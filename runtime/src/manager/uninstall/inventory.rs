@@ -10,6 +10,8 @@ use serde_json::Value;
 /// When an object goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
+    /// What makes the finalizer policy act; without it the policy does nothing.
+    Parameter,
     Policy,
     Workload,
     Definitions,
@@ -32,7 +34,8 @@ impl Installed {
         let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
         let namespace = object["metadata"]["namespace"].as_str().map(str::to_owned);
         let stage = match kind.as_str() {
-            "MutatingAdmissionPolicy" | "MutatingAdmissionPolicyBinding" | "ConfigMap" => Stage::Policy,
+            "ConfigMap" => Stage::Parameter,
+            "MutatingAdmissionPolicy" | "MutatingAdmissionPolicyBinding" => Stage::Policy,
             "Deployment" => Stage::Workload,
             "CustomResourceDefinition" => Stage::Definitions,
             _ => Stage::Rest,

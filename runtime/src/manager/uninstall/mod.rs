@@ -2,7 +2,7 @@
 //!
 //! # Flow
 //! 1. The objects of its kinds are decided on: deleted while the operator still runs and can tear them down, or kept.
-//! 2. The finalizer policy goes first, so that no new object gets a finalizer.
+//! 2. The finalizer policy goes first, its parameter before it, so that no new object gets a finalizer.
 //! 3. The operator's Deployment goes, and is waited for, so that nothing puts a finalizer back.
 //! 4. The finalizers on kept objects are removed.
 //! 5. Definitions (unless objects are kept), roles, account and namespace go.
@@ -62,7 +62,7 @@ enum UninstallError {
     #[error(transparent)]
     Project(#[from] ProjectError),
     #[error(transparent)]
-    Call(#[from] CallError),
+    Call(Box<CallError>),
     #[error("there are {count} objects of kind {kind}")]
     ObjectsLeft { kind: Kind, count: usize },
     #[error("{what} did not go within {} s", .timeout.as_secs())]
@@ -71,6 +71,12 @@ enum UninstallError {
     Output(#[from] io::Error),
     #[error("{0}")]
     Loop(Error),
+}
+
+impl From<CallError> for UninstallError {
+    fn from(error: CallError) -> Self {
+        Self::Call(Box::new(error))
+    }
 }
 
 impl UninstallArgs {
@@ -94,6 +100,8 @@ impl UninstallArgs {
             Objects::Keep => {}
         }
         let installed = inventory::of(&project);
+        run.delete_stage(&installed, Stage::Parameter).await?;
+        run.let_policy_notice().await;
         for stage in [Stage::Policy, Stage::Workload] {
             run.delete_stage(&installed, stage).await?;
         }
@@ -137,6 +145,14 @@ impl Run {
             self.wait_gone(object.target()).await?;
         }
         Ok(())
+    }
+
+    /// With the last binding of its kind, an API server stops to watch the parameters of policies until it is restarted
+    /// (kubernetes#130887). Had it not seen the parameter go, a policy installed later would act without one.
+    async fn let_policy_notice(&self) {
+        if !self.dry_run {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
     }
 
     async fn delete(&self, target: Target<'_>) -> Result<(), UninstallError> {

@@ -48,8 +48,7 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, 
         Some(namespace) => Api::namespaced_with(client, namespace, &resource),
         None => Api::all_with(client, &resource),
     };
-    let mut config = watcher::Config::default();
-    config.label_selector = scope.labels.map(str::to_owned);
+    let config = watcher::Config { label_selector: scope.labels.map(str::to_owned), ..watcher::Config::default() };
     let mut events = watcher(api, config).boxed();
     let mut pause = FIRST_PAUSE;
     while let Some(event) = events.next().await {

@@ -55,6 +55,12 @@ impl Installation {
         self.until_new_apps_are_claimed(true).await;
     }
 
+    /// What the files put into a cluster.
+    pub(crate) fn objects() -> Vec<Value> {
+        let documents = FILES.iter().flat_map(|file| file.split("\n---\n").skip(1));
+        documents.map(|document| serde_saphyr::from_str(document).unwrap()).collect()
+    }
+
     /// The operator, with the rights of its account.
     pub(crate) async fn operate(&self) -> Running {
         let access = self.plane.account(HOME, "webapp").await;
@@ -90,7 +96,7 @@ impl Installation {
     /// objects, whose own parts have that name, too.
     pub(crate) async fn remains(&self) -> BTreeSet<String> {
         let mut left = BTreeSet::new();
-        for object in FILES.iter().flat_map(|file| documents(file)) {
+        for object in Self::objects() {
             let (api, name) = self.find(&object);
             match api.get_metadata_opt(&name).await {
                 Ok(None) => {}
@@ -101,11 +107,10 @@ impl Installation {
         let kinds = kubectl::succeed(&self.plane, &["api-resources", "--verbs=list,delete", "--output=name"]);
         let kinds = kinds.lines().collect::<Vec<_>>().join(",");
         for label in ["app.kubernetes.io/name=webapp", "app.kubernetes.io/managed-by=webapp"] {
-            let template = "--template={{range .items}}{{.kind}} {{.metadata.namespace}} {{.metadata.name}}\n{{end}}";
+            let template = "--template={{range .items}}{{.kind}} {{.metadata.name}} {{.metadata.namespace}}\n{{end}}";
             let found = kubectl::succeed(&self.plane, &["get", &kinds, "-A", "-l", label, "-o", "go-template", template]);
-            let ours = format!(" {} ", self.namespace);
-            let elsewhere = found.lines().filter(|line| !line.contains(&ours));
-            left.extend(elsewhere.map(|line| line.replace(" <no value> ", " ")));
+            let elsewhere = found.lines().filter(|line| !line.ends_with(&format!(" {}", self.namespace)));
+            left.extend(elsewhere.map(|line| line.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")));
         }
         left
     }
@@ -139,10 +144,6 @@ impl Installation {
 /// A small WebApp of that name.
 pub(crate) fn app(name: &str) -> WebApp {
     WebApp::new(name, WebAppSpec { image: "example.com/web:1".to_owned(), replicas: 1, port: 8080, greeting: None })
-}
-
-fn documents(file: &str) -> Vec<Value> {
-    file.split("\n---\n").skip(1).map(|document| serde_saphyr::from_str(document).unwrap()).collect()
 }
 
 /// Without its definition a kind is none that kubectl knows.

@@ -1,0 +1,110 @@
+//! The life of two hundred WebApps again, while the operator is killed and started anew, over and over.
+
+use std::{sync::Arc, time::Duration};
+
+use k8s_openapi::api::{
+    apps::v1::{Deployment, ReplicaSet},
+    core::v1::{ConfigMap, Service},
+};
+use libtest_mimic::Trial;
+use opgen::queue::{Jitter as _, Seeded};
+use opgen_tests::{Access, Entries, Options, Plane, case_on, wait};
+use serde_json::json;
+use webapp_api::WebApp;
+
+use super::{
+    fleet::{self, Fleet},
+    install::{self, WEBAPP},
+    program::Program,
+    tally::Tally,
+};
+
+const COUNT: usize = 200;
+
+pub(crate) fn cases() -> Vec<Trial> {
+    vec![case_on("twenty_kills_change_nothing_of_how_it_ends", Options::default(), killed)]
+}
+
+async fn killed(plane: Arc<Plane>) {
+    let access = install::webapp(&plane).await;
+    let fleet = Fleet::new(&plane, COUNT).await;
+    let mut mortal = Mortal::born(&plane, access);
+    let names = &fleet.names;
+
+    fleet.create(names).await;
+    mortal.dies(6, 120).await;
+    fleet.available(COUNT).await;
+    let asked = mortal.asked().await;
+    for kind in ["configmaps", "deployments", "services"] {
+        Tally::of(&asked.resource(kind).code(201), names).is(&format!("{kind} made"), 1);
+    }
+
+    fleet.patch::<WebApp>(names, &fleet::spec(json!({"greeting": "still here"}))).await;
+    mortal.dies(3, 80).await;
+    fleet.patch::<WebApp>(names, &fleet::spec(json!({"image": "example.com/web:2"}))).await;
+    mortal.dies(3, 80).await;
+    let (some, others) = names.split_at(COUNT / 4);
+    fleet.delete::<ConfigMap>(some).await;
+    fleet.delete::<Service>(some).await;
+    fleet.delete::<Deployment>(others).await;
+    mortal.dies(3, 80).await;
+    fleet.greets(COUNT, "still here").await;
+    fleet.services.until("are there", COUNT, |_| true).await;
+    let runs = |deployment: &Deployment| fleet::image(deployment) == "example.com/web:2";
+    fleet.deployments.until("run the new image", COUNT, runs).await;
+    fleet.available(COUNT).await;
+    has_at_most_two_templates(&fleet).await;
+
+    fleet.delete::<WebApp>(names).await;
+    mortal.dies(5, 120).await;
+    fleet.gone().await;
+    let asked = mortal.asked().await;
+    assert!(asked.denied().is_empty(), "{}", asked.denied());
+    mortal.program.stop().await;
+}
+
+/// A Deployment that was made twice, or whose template went to and fro, has ReplicaSets to spare.
+async fn has_at_most_two_templates(fleet: &Fleet) {
+    let sets = fleet.api::<ReplicaSet>().list(&Default::default()).await.unwrap().items;
+    let of = |name: &String| {
+        let prefix = format!("{name}-");
+        sets.iter().filter(|set| set.metadata.name.as_ref().is_some_and(|name| name.starts_with(&prefix))).count()
+    };
+    let many: Vec<_> = fleet.names.iter().filter(|name| of(name) > 2).collect();
+    assert!(many.is_empty(), "{many:?}");
+}
+
+/// An operator that is killed at random moments of its work.
+struct Mortal<'a> {
+    plane: &'a Plane,
+    access: Access,
+    program: Program,
+    random: Seeded,
+}
+
+impl<'a> Mortal<'a> {
+    fn born(plane: &'a Plane, access: Access) -> Self {
+        let seed = std::env::var("OPGEN_SEED").ok().and_then(|seed| seed.parse().ok());
+        let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
+        println!("the moments of the kills follow from OPGEN_SEED={seed}");
+        Self { plane, program: Program::start(plane, &access, &[]), access, random: Seeded::new(seed) }
+    }
+
+    async fn asked(&self) -> Entries {
+        self.plane.audit().await.by_account(WEBAPP.0, WEBAPP.1)
+    }
+
+    /// Is killed and started that often, each time after up to `most` more requests.
+    async fn dies(&mut self, times: usize, most: u64) {
+        for _ in 0..times {
+            let after = self.asked().await.len() + 1 + usize::try_from(self.random.bits() % most).unwrap_or_default();
+            let moment = wait::until(format!("{after} requests"), Duration::from_secs(60), async || {
+                let asked = self.asked().await.len();
+                if asked >= after { Ok(asked) } else { Err(format!("{asked}; {}", self.program.process.log_tail(5))) }
+            });
+            println!("killed after {} requests", moment.await);
+            self.program.process.kill();
+            self.program = Program::start(self.plane, &self.access, &[]);
+        }
+    }
+}
