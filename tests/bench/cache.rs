@@ -35,8 +35,12 @@ struct List<T> {
 /// Body after body, each made when it is asked for and dropped when it is read.
 fn pages() -> impl Iterator<Item = String> {
     (0..PODS).step_by(PAGE).map(|first| {
-        let pods: Vec<_> = (first..first + PAGE).map(|number| pods::pod(number, PODS)).collect();
-        format!(r#"{{"kind":"PodList","apiVersion":"v1","metadata":{{}},"items":[{}]}}"#, pods.join(","))
+        let mut page = r#"{"kind":"PodList","apiVersion":"v1","metadata":{},"items":["#.to_owned();
+        for number in first..first + PAGE {
+            page.push_str(if number == first { "" } else { "," });
+            page.push_str(&pods::pod(number, PODS));
+        }
+        page + "]}"
     })
 }
 

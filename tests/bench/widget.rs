@@ -1,39 +1,6 @@
-//! One `Widget` owns one `ConfigMap`: the operator that other frameworks' versions of it are compared with.
+//! The operator of `Widget` as a program, to be run beside the same operator of other frameworks.
+#![allow(unreachable_pub, reason = "a program has no outside")]
 
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::CustomResource;
-use opgen::prelude::*;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+mod kind;
 
-/// A size, and a payload to carry.
-#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(group = "bench.example.com", version = "v1", kind = "Widget", namespaced, status = "opgen::Status")]
-pub struct WidgetSpec {
-    /// Goes into the config map.
-    pub size: i64,
-    /// Goes into the config map.
-    #[serde(default)]
-    pub payload: String,
-}
-
-#[derive(Debug, Provisioner)]
-#[provisioner(serial, owner = Widget)]
-struct WidgetTree {
-    #[provisioner(resource)]
-    config: ConfigMap,
-}
-
-impl WidgetTree {
-    fn config(widget: &Widget) -> ConfigMap {
-        let size = ("size".to_owned(), widget.spec.size.to_string());
-        let payload = ("payload".to_owned(), widget.spec.payload.clone());
-        ConfigMap { data: Some([size, payload].into()), ..ConfigMap::default() }
-    }
-}
-
-opgen::operator! {
-    name: "widget",
-    // The peers record no events.
-    Widget => WidgetTree { events: false },
-}
+opgen::operator!(kind::operator());

@@ -10,19 +10,18 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// Samples a dictionary is trained on, whichever limit comes first.
-const SAMPLES: usize = 256;
-const SAMPLE_BYTES: usize = 1024 * 1024;
+/// Samples a dictionary is trained on, whichever limit comes first. Until then objects are held plain.
+const SAMPLES: usize = 128;
+const SAMPLE_BYTES: usize = 512 * 1024;
 /// Below this a frame's own overhead eats what compression gains.
 const SMALL: usize = 128;
 
 /// Encodes the objects of one kind.
 ///
-/// The first objects are kept plain and serve as samples; [`Codec::train`] makes a dictionary of them, and from then on
-/// objects are compressed with it. Where that does not pay, an object stays plain.
+/// The first objects are held plain and serve as samples; [`Codec::train`] makes a dictionary of them, and from then on
+/// objects are compressed with it. Where that does not pay, an object is held plain.
 pub struct Codec {
-    level: i32,
-    dictionary: OnceLock<Option<Dictionary>>,
+    dictionary: OnceLock<Dictionary>,
     samples: Mutex<Samples>,
     contexts: Arc<Contexts>,
 }
@@ -55,19 +54,9 @@ impl Default for Codec {
 }
 
 impl Codec {
-    /// zstd's usual level.
-    pub const LEVEL: i32 = 3;
-
     /// A codec for one kind; codecs that share `contexts` share their working memory.
     pub fn new(contexts: Arc<Contexts>) -> Self {
-        Self { level: Self::LEVEL, dictionary: OnceLock::new(), samples: Mutex::default(), contexts }
-    }
-
-    /// With another level of zstd: higher is smaller and slower to write, about the same to read.
-    #[must_use]
-    pub fn level(mut self, level: i32) -> Self {
-        self.level = level;
-        self
+        Self { dictionary: OnceLock::new(), samples: Mutex::default(), contexts }
     }
 
     /// Encodes an object's JSON without its managedFields.
@@ -92,13 +81,16 @@ impl Codec {
     }
 
     fn compress(&self, plain: Vec<u8>) -> Encoded {
-        let (Some(Some(dictionary)), true) = (self.dictionary.get(), plain.len() > SMALL) else {
-            return Encoded(plain.into());
+        let frame = match self.dictionary.get() {
+            // An eighth is what it has to save, to be worth the time it takes to read.
+            Some(dictionary) if plain.len() > SMALL => {
+                self.contexts.compress(dictionary, &plain[1..], plain.len() * 7 / 8)
+            }
+            _ => None,
         };
-        let mut out = Vec::with_capacity(plain.len() * 7 / 8);
-        match self.contexts.compress(dictionary, &plain[1..], &mut out) {
-            true => Encoded([&[ZSTD], &*out].concat().into()),
-            false => Encoded(plain.into()),
+        match frame {
+            Some(frame) => Encoded([&[ZSTD], &*frame].concat().into()),
+            None => Encoded(plain.into()),
         }
     }
 
@@ -107,20 +99,20 @@ impl Codec {
         self.dictionary.get().is_none() && self.samples.lock().is_full()
     }
 
-    /// Whether there will be no other dictionary than there is.
+    /// Whether [`Codec::train`] was called: what is encoded from now on needs not be encoded again.
     pub fn trained(&self) -> bool {
         self.dictionary.get().is_some()
     }
 
-    /// Makes the dictionary from the samples so far: some tens of milliseconds of work, once.
+    /// Makes the dictionary from the samples so far: about 25 ms of work, once.
     pub fn train(&self) {
         let samples = std::mem::take(&mut *self.samples.lock());
-        self.dictionary.get_or_init(|| Dictionary::train(&samples.bytes, &samples.lengths, self.level));
+        self.dictionary.get_or_init(|| Dictionary::train(&samples.bytes, &samples.lengths));
     }
 
     /// Bytes that the dictionary takes in memory.
     pub fn dictionary_bytes(&self) -> usize {
-        self.dictionary.get().and_then(Option::as_ref).map_or(0, Dictionary::size)
+        self.dictionary.get().map_or(0, Dictionary::size)
     }
 }
 
@@ -157,7 +149,7 @@ impl Encoded {
             json.extend_from_slice(plain);
             return Ok(());
         }
-        let Some(Some(dictionary)) = codec.dictionary.get() else {
+        let Some(dictionary) = codec.dictionary.get() else {
             return Err(DecodeError("it was encoded by another codec".to_owned()));
         };
         codec.contexts.decompress(dictionary, &self.0[1..], json).map_err(DecodeError)
@@ -183,6 +175,78 @@ impl fmt::Debug for Encoded {
 
 impl fmt::Debug for Codec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Codec").field("level", &self.level).field("trained", &self.trained()).finish_non_exhaustive()
+        f.debug_struct("Codec").field("trained", &self.trained()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::{Codec, Encoded, SAMPLES};
+
+    fn object(number: usize) -> String {
+        let spec = format!(r#"{{"image":"registry.example.com/app:{number}","replicas":{number},"paused":false}}"#);
+        format!(r#"{{"metadata":{{"name":"app-{number}","labels":{{"app.kubernetes.io/name":"app"}}}},"spec":{spec}}}"#)
+    }
+
+    fn trained() -> (Codec, Vec<Encoded>) {
+        let codec = Codec::default();
+        let samples = (0..SAMPLES).map(|number| codec.encode(object(number).as_bytes()).unwrap()).collect();
+        assert!(codec.can_train());
+        codec.train();
+        (codec, samples)
+    }
+
+    #[test]
+    fn every_object_comes_back_as_it_was() {
+        let (codec, samples) = trained();
+        let fresh: Vec<_> = (0..SAMPLES).map(|number| codec.encode(object(number).as_bytes()).unwrap()).collect();
+        let again: Vec<_> = samples.iter().map(|sample| codec.encode_again(sample)).collect();
+        for forms in [&samples, &fresh, &again] {
+            for (number, encoded) in forms.iter().enumerate() {
+                assert_eq!(encoded.decode(&codec).unwrap(), object(number).as_bytes());
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_kind_has_in_common_takes_no_room() {
+        let (codec, samples) = trained();
+        let encoded = codec.encode(object(7).as_bytes()).unwrap();
+        assert!(encoded.plain().is_none() && samples[7].plain().is_some());
+        assert!(encoded.size() * 3 < object(7).len(), "{} of {}", encoded.size(), object(7).len());
+        assert_eq!(codec.encode_again(&samples[7]), encoded);
+    }
+
+    #[test]
+    fn object_that_compression_does_not_shrink_is_held_plain() {
+        let (codec, _) = trained();
+        let small = r#"{"metadata":{"name":"a"}}"#;
+        assert_eq!(codec.encode(small.as_bytes()).unwrap().plain(), Some(small.as_bytes()));
+    }
+
+    #[test]
+    fn few_large_objects_are_compressed_without_a_dictionary() {
+        let codec = Codec::default();
+        let large = format!(r#"{{"metadata":{{"name":"a"}},"data":{{"text":"{}"}}}}"#, "line of text ".repeat(50_000));
+        codec.encode(large.as_bytes()).unwrap();
+        assert!(codec.can_train());
+        codec.train();
+        let encoded = codec.encode(large.as_bytes()).unwrap();
+        assert!(encoded.size() * 10 < large.len());
+        assert_eq!(encoded.decode(&codec).unwrap(), large.as_bytes());
+    }
+
+    #[test]
+    fn another_codec_is_an_error_and_no_nonsense() {
+        let (codec, _) = trained();
+        let encoded = codec.encode(object(1).as_bytes()).unwrap();
+        assert!(encoded.decode(&Codec::default()).is_err());
+    }
+
+    #[test]
+    fn content_is_not_shown() {
+        let encoded = Codec::default().encode(br#"{"data":{"password":"hunter2"}}"#).unwrap();
+        assert_eq!(format!("{encoded:?}"), "Encoded { size: 32, .. }");
     }
 }

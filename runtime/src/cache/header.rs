@@ -8,6 +8,7 @@ use super::{
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::sync::Arc;
 
 /// Annotations kept in a [`Header`] unless other prefixes are asked for.
 pub const ANNOTATION_PREFIX: &str = "opgen.dev/";
@@ -34,7 +35,7 @@ pub struct Header {
     /// The annotations under the prefixes that were asked for.
     pub annotations: PackedMap,
     /// All owner references.
-    pub owners: Box<[Owner]>,
+    pub owners: Arc<[Owner]>,
 }
 
 /// One owner reference.
@@ -54,7 +55,7 @@ pub enum HeaderError {
     #[error("failed to read the metadata of an object")]
     Json(#[from] serde_json::Error),
     /// Nothing to file the object under.
-    #[error("object has no `metadata.name`")]
+    #[error("object has no `metadata.name`; a source must name every object")]
     Nameless,
 }
 
@@ -86,13 +87,26 @@ impl Header {
             finalizers: text::list(meta.finalizers)?,
             labels: text::map(meta.labels, |_| true)?,
             annotations: text::map(meta.annotations, |key| prefixes.iter().any(|prefix| key.starts_with(prefix)))?,
-            owners: meta.owner_references.unwrap_or_default().iter().map(Owner::from).collect(),
+            owners: meta
+                .owner_references
+                .filter(|owners| !owners.is_empty())
+                .map_or_else(Arc::default, |owners| owners.iter().map(Owner::from).collect()),
         })
     }
 
     /// The owner reference marked as the controller.
     pub fn controller(&self) -> Option<&Owner> {
         self.owners.iter().find(|owner| owner.controller)
+    }
+
+    /// Takes the allocations of `other` for what both say: siblings and versions of an object say much the same.
+    pub(super) fn share(&mut self, other: &Self) {
+        self.finalizers.share(&other.finalizers);
+        self.labels.share(&other.labels);
+        self.annotations.share(&other.annotations);
+        if self.owners == other.owners {
+            self.owners.clone_from(&other.owners);
+        }
     }
 
     /// Whether this state replaces `other`, which is of the same key.
@@ -180,5 +194,80 @@ impl From<&OwnerReference<'_>> for Owner {
     fn from(reference: &OwnerReference<'_>) -> Self {
         let OwnerReference { api_version, kind, name, uid, controller } = reference;
         Self::new(api_version, kind, name, Uid::from(&**uid), controller.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::{Header, HeaderError};
+    use crate::cache::{ObjectKey, ResourceVersion};
+
+    const POD: &str = r#"{
+        "apiVersion": "v1", "kind": "Pod", "spec": {"metadata": {"name": "not this one"}},
+        "metadata": {
+            "name": "web-1", "namespace": "shop", "uid": "0a1b2c3d-0e4f-5061-7283-94a5b6c7d8e9",
+            "resourceVersion": "4711", "generation": 3, "creationTimestamp": "2026-03-01T12:00:00Z",
+            "deletionTimestamp": "2026-03-02T12:00:00Z", "finalizers": ["example.com/a", "opgen.dev/b"],
+            "labels": {"app": "web", "tier": "\u00fc\"x"},
+            "annotations": {"opgen.dev/hash": "abc", "kubectl.kubernetes.io/last-applied": "{\"a\":1}"},
+            "ownerReferences": [
+                {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "rs-1", "controller": true},
+                {"apiVersion": "v1", "kind": "Node", "name": "node-1", "uid": "node-uid"}
+            ],
+            "managedFields": [{"manager": "kubelet", "fieldsV1": {"f:metadata": {}}}]
+        }
+    }"#;
+
+    #[test]
+    fn metadata_is_read_and_the_rest_is_not() {
+        let header = Header::parse(POD.as_bytes()).unwrap();
+        assert_eq!(header.key, ObjectKey::namespaced("shop", "web-1"));
+        assert_eq!(header.uid.to_string(), "0a1b2c3d-0e4f-5061-7283-94a5b6c7d8e9");
+        assert_eq!((header.resource_version.number(), header.generation, header.deleting), (Some(4711), 3, true));
+        assert_eq!(header.created.unwrap().to_string(), "2026-03-01T12:00:00Z");
+        assert!(header.finalizers.iter().eq(["example.com/a", "opgen.dev/b"]));
+        assert!(header.labels.iter().eq([("app", "web"), ("tier", "ü\"x")]));
+    }
+
+    #[test]
+    fn owners_are_told_apart() {
+        let header = Header::parse(POD.as_bytes()).unwrap();
+        let owner = header.controller().unwrap();
+        assert_eq!((owner.api_version(), owner.kind(), owner.name()), ("apps/v1", "ReplicaSet", "web"));
+        assert_eq!((header.owners.len(), header.owners[1].kind()), (2, "Node"));
+    }
+
+    #[test]
+    fn only_annotations_that_were_asked_for_are_kept() {
+        let keys = |prefixes: &[&str]| {
+            let header = Header::parse_keeping(POD.as_bytes(), prefixes).unwrap();
+            header.annotations.iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(keys(&["opgen.dev/"]), ["opgen.dev/hash"]);
+        assert_eq!(keys(&[]), [""; 0]);
+        assert_eq!(keys(&["other/", "kubectl"]), ["kubectl.kubernetes.io/last-applied"]);
+        assert_eq!(keys(&[""]).len(), 2);
+    }
+
+    #[test]
+    fn null_is_read_as_absent() {
+        let json = br#"{"metadata":{"name":"a","namespace":null,"uid":null,"resourceVersion":null,"generation":null,
+            "creationTimestamp":null,"deletionTimestamp":null,"finalizers":null,"labels":null,"annotations":null,
+            "ownerReferences":null}}"#;
+        let header = Header::parse(json).unwrap();
+        assert_eq!(header, Header::parse(br#"{"metadata":{"name":"a"}}"#).unwrap());
+        assert_eq!((header.deleting, header.created), (false, None));
+        assert_eq!(header.resource_version, ResourceVersion::from(""));
+    }
+
+    #[test]
+    fn what_has_no_name_is_refused() {
+        for json in [r#"{"metadata":{}}"#, r#"{"metadata":{"name":""}}"#] {
+            assert!(matches!(Header::parse(json.as_bytes()), Err(HeaderError::Nameless)), "{json}");
+        }
+        for json in ["", "[]", "{}", r#"{"metadata":null}"#, r#"{"metadata":{"name":1}}"#] {
+            assert!(matches!(Header::parse(json.as_bytes()), Err(HeaderError::Json(_))), "{json}");
+        }
     }
 }

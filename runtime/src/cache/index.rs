@@ -18,8 +18,13 @@ impl<V> OwnerIndex<V> {
         self.0.get(owner).map_or(&[], Vec::as_slice)
     }
 
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn insert(&mut self, entry: &Arc<Entry<V>>) {
-        for owner in &entry.header.owners {
+        for owner in entry.header.owners.iter() {
             let owned = self.0.entry(owner.uid.clone()).or_insert_with(|| Vec::with_capacity(1));
             match position(owned, &entry.header.key) {
                 Ok(at) => owned[at] = entry.clone(),
@@ -29,7 +34,7 @@ impl<V> OwnerIndex<V> {
     }
 
     pub(super) fn remove(&mut self, entry: &Entry<V>) {
-        for owner in &entry.header.owners {
+        for owner in entry.header.owners.iter() {
             let Some(owned) = self.0.get_mut(&owner.uid) else { continue };
             if let Ok(at) = position(owned, &entry.header.key) {
                 owned.remove(at);

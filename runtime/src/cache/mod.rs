@@ -8,9 +8,13 @@
 mod change;
 mod codec;
 mod dictionary;
+mod entry;
 mod header;
 mod index;
 mod key;
+#[cfg(test)]
+#[allow(clippy::panic, clippy::unwrap_used)]
+mod model;
 mod objects;
 mod own_writes;
 mod packed;
@@ -24,12 +28,13 @@ mod version;
 pub use change::Change;
 pub use codec::{Codec, DecodeError, Encoded};
 pub use dictionary::Contexts;
+pub use entry::Entry;
 pub use header::{ANNOTATION_PREFIX, Header, HeaderError, Owner};
 pub use key::ObjectKey;
 pub use objects::{ObjectError, Objects};
 pub use own_writes::OwnWrites;
 pub use packed::{PackedList, PackedMap};
 pub use reader::{ReadError, Reader};
-pub use store::{Entry, Store};
+pub use store::Store;
 pub use uid::Uid;
 pub use version::{ResourceVersion, Seen};

@@ -77,3 +77,55 @@ impl Objects {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::Objects;
+    use crate::cache::{Change, ObjectKey};
+
+    fn object(name: &str, version: u64) -> String {
+        let metadata =
+            format!(r#"{{"name":"{name}","resourceVersion":"{version}","managedFields":[{{"manager":"m"}}]}}"#);
+        let spec =
+            r#"{"image":"registry.example.com/shop/app:1.2.3","replicas":3,"paused":false,"strategy":"Rolling"}"#;
+        format!(r#"{{"metadata":{metadata},"spec":{spec}}}"#)
+    }
+
+    #[test]
+    fn first_objects_are_encoded_again_once_there_is_a_dictionary() {
+        let objects = Objects::default();
+        for number in 0..400 {
+            objects.apply(object(&format!("w-{number}"), 1).as_bytes()).unwrap();
+        }
+        assert!(objects.plain.lock().is_empty());
+        for entry in objects.store().entries() {
+            assert!(entry.value.plain().is_none(), "{} is plain", entry.header.key);
+            let json = String::from_utf8(entry.value.decode(objects.codec()).unwrap()).unwrap();
+            let wanted = object(entry.header.key.name(), 1).replace(r#","managedFields":[{"manager":"m"}]"#, "");
+            assert_eq!(json, wanted);
+        }
+    }
+
+    #[test]
+    fn object_that_changed_meanwhile_is_not_set_back() {
+        let objects = Objects::default();
+        for number in 0..400 {
+            objects.apply(object(&format!("w-{}", number % 100), number).as_bytes()).unwrap();
+        }
+        let versions = objects.store().entries().into_iter().filter_map(|entry| entry.header.resource_version.number());
+        assert!(versions.into_iter().all(|version| version >= 300));
+    }
+
+    #[test]
+    fn object_that_cannot_be_read_leaves_the_others_alone() {
+        let objects = Objects::default();
+        objects.apply(object("good", 1).as_bytes()).unwrap();
+        for json in ["{}", r#"{"metadata":{"name":"good","resourceVersion":"2"}"#, "nonsense"] {
+            assert!(objects.apply(json.as_bytes()).is_err(), "{json}");
+        }
+        let good = objects.store().get(&ObjectKey::cluster("good")).unwrap();
+        assert_eq!(good.header.resource_version.number(), Some(1));
+        assert!(matches!(objects.apply(object("good", 1).as_bytes()).unwrap(), Change::Unchanged));
+    }
+}

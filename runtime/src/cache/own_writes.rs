@@ -80,3 +80,85 @@ impl<S> fmt::Debug for OwnWrites<S> {
         f.debug_struct("OwnWrites").field("owners", &self.owners.lock().len()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ObjectKey, OwnWrites, ResourceVersion, Seen, Uid};
+
+    fn owner(name: &str) -> (ObjectKey, Uid) {
+        (ObjectKey::namespaced("default", name), Uid::from(name))
+    }
+
+    fn record(writes: &OwnWrites<&'static str>, (key, uid): &(ObjectKey, Uid), store: &'static str, version: &str) {
+        writes.record(key, uid, store, &ResourceVersion::from(version));
+    }
+
+    #[test]
+    fn stale_y1_store_that_has_not_shown_the_highest_write_is_behind() {
+        let (writes, app) = (OwnWrites::default(), owner("app"));
+        record(&writes, &app, "pods", "12");
+        record(&writes, &app, "pods", "9");
+        record(&writes, &app, "services", "10");
+        let at = |pods, services| {
+            move |store: &&str| if *store == "pods" { Seen::Version(pods) } else { Seen::Version(services) }
+        };
+        assert_eq!(writes.behind(&app.0, at(11, 11)), Some("pods"));
+        assert_eq!(writes.behind(&app.0, at(12, 11)), None);
+    }
+
+    #[test]
+    fn stale_y1_writes_of_one_owner_hold_up_no_other() {
+        let (writes, app) = (OwnWrites::default(), owner("app"));
+        record(&writes, &app, "pods", "12");
+        assert_eq!(writes.behind(&owner("other").0, |_| Seen::Version(1)), None);
+    }
+
+    #[test]
+    fn stale_y2_record_is_dropped_when_all_have_caught_up() {
+        let (writes, app) = (OwnWrites::default(), owner("app"));
+        record(&writes, &app, "pods", "12");
+        assert_eq!((writes.behind(&app.0, |_| Seen::Version(12)), writes.len()), (None, 0));
+        // The record is what blocked, so a store that falls back later does not.
+        assert_eq!(writes.behind(&app.0, |_| Seen::Version(1)), None);
+    }
+
+    #[test]
+    fn stale_y2_owner_made_again_begins_with_no_writes() {
+        let (writes, app) = (OwnWrites::default(), owner("app"));
+        record(&writes, &app, "pods", "12");
+        record(&writes, &(app.0.clone(), Uid::from("another")), "services", "3");
+        assert_eq!(writes.behind(&app.0, |_| Seen::Version(3)), None);
+    }
+
+    #[test]
+    fn stale_y2_deletion_clears_the_record() {
+        let (writes, app) = (OwnWrites::default(), owner("app"));
+        record(&writes, &app, "pods", "12");
+        writes.forget(&app.0);
+        assert!(writes.is_empty());
+        assert_eq!(writes.behind(&app.0, |_| Seen::Nothing), None);
+    }
+
+    #[test]
+    fn stale_y2_versions_that_cannot_be_compared_do_not_block() {
+        let (writes, app) = (OwnWrites::default(), owner("app"));
+        record(&writes, &app, "pods", "opaque");
+        assert!(writes.is_empty());
+        record(&writes, &app, "pods", "12");
+        assert_eq!(writes.behind(&app.0, |_| Seen::Incomparable), None);
+    }
+
+    #[test]
+    fn stale_y2_store_that_never_synced_is_waited_for() {
+        let (writes, app) = (OwnWrites::default(), owner("app"));
+        record(&writes, &app, "pods", "12");
+        assert_eq!(writes.behind(&app.0, |_| Seen::Nothing), Some("pods"));
+    }
+
+    #[test]
+    fn stale_y3_versions_compare_as_numbers() {
+        let (writes, app) = (OwnWrites::default(), owner("app"));
+        record(&writes, &app, "pods", "9");
+        assert_eq!(writes.behind(&app.0, |_| Seen::Version(10)), None);
+    }
+}

@@ -1,12 +1,12 @@
 //! Short lists of text in one allocation each.
 
-use std::{fmt, str};
+use std::{fmt, str, sync::Arc};
 
-/// A list of strings in one allocation, for the many small lists an object's metadata holds.
+/// A list of strings in one shared allocation, for the many small lists an object's metadata holds.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PackedList(
     /// Each string after its length: one byte, or 255 and four bytes (little endian) from 255 bytes on.
-    Box<[u8]>,
+    Arc<[u8]>,
 );
 
 const LONG: u8 = u8::MAX;
@@ -30,6 +30,13 @@ impl PackedList {
     /// Whether there is no string.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Takes the allocation of `other` if it says the same.
+    pub(super) fn share(&mut self, other: &Self) {
+        if self == other {
+            self.clone_from(other);
+        }
     }
 }
 
@@ -63,7 +70,10 @@ impl Packer {
     }
 
     pub(super) fn list(self) -> PackedList {
-        PackedList(self.0.into())
+        match self.0.is_empty() {
+            true => PackedList::default(),
+            false => PackedList(self.0.into()),
+        }
     }
 
     /// Whatever was pushed is read as key, value, key, value.
@@ -105,6 +115,11 @@ impl PackedMap {
     /// Whether there is no pair.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Takes the allocation of `other` if it says the same.
+    pub(super) fn share(&mut self, other: &Self) {
+        self.0.share(&other.0);
     }
 }
 

@@ -133,3 +133,71 @@ impl<K> fmt::Debug for Reader<K> {
         f.debug_struct("Reader").field("codec", &self.codec).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::{ReadError, Reader};
+    use crate::cache::{Encoded, Entry, Objects};
+    use serde::Deserialize;
+    use std::sync::Arc;
+
+    #[derive(Debug, Deserialize)]
+    struct Widget {
+        spec: u32,
+    }
+
+    fn put(objects: &Objects, name: &str, version: u64, spec: &str) -> Arc<Entry<Encoded>> {
+        let metadata = format!(r#"{{"name":"{name}","uid":"u-{name}","resourceVersion":"{version}"}}"#);
+        let json = format!(r#"{{"metadata":{metadata},"spec":{spec}}}"#);
+        objects.apply(json.as_bytes()).unwrap().new_entry().unwrap().clone()
+    }
+
+    #[test]
+    fn object_is_decoded_once_for_each_version() {
+        let objects = Objects::default();
+        let reader = Reader::<Widget>::new(objects.codec().clone());
+        let first = put(&objects, "a", 1, "10");
+        let decoded = reader.get(&first).unwrap();
+        assert!(Arc::ptr_eq(&decoded, &reader.get(&first).unwrap()));
+        let second = put(&objects, "a", 2, "20");
+        assert_eq!((decoded.spec, reader.get(&second).unwrap().spec, reader.get(&first).unwrap().spec), (10, 20, 10));
+    }
+
+    #[test]
+    fn least_recently_read_go_first_and_the_size_is_bounded() {
+        let objects = Objects::default();
+        let entries: Vec<_> = (0..100).map(|number| put(&objects, &format!("w-{number:03}"), 1, "1")).collect();
+        let size = entries[0].value.decode(objects.codec()).unwrap().len();
+        let reader = Reader::<Widget>::with_hot_bytes(objects.codec().clone(), size * 10);
+        let kept = reader.get(&entries[0]).unwrap();
+        for entry in &entries {
+            reader.get(entry).unwrap();
+            assert!(Arc::ptr_eq(&kept, &reader.get(&entries[0]).unwrap()), "what is read all the time stays");
+            let hot = reader.hot.lock();
+            assert!(hot.young.len() + hot.old.len() <= 10);
+        }
+        assert!(!reader.hot.lock().young.contains_key(&entries[50].header.key));
+    }
+
+    #[test]
+    fn object_of_another_form_is_an_error_and_named() {
+        let objects = Objects::default();
+        let reader = Reader::<Widget>::new(objects.codec().clone());
+        let bad = put(&objects, "bad", 1, r#""text""#);
+        let error = reader.get(&bad).unwrap_err();
+        assert!(matches!(&error, ReadError::Form { key, .. } if key.name() == "bad"));
+        assert_eq!(reader.get(&put(&objects, "good", 1, "1")).unwrap().spec, 1);
+    }
+
+    #[test]
+    fn forgotten_object_is_decoded_again() {
+        let objects = Objects::default();
+        let reader = Reader::<Widget>::new(objects.codec().clone());
+        let entry = put(&objects, "a", 1, "1");
+        let decoded = reader.get(&entry).unwrap();
+        reader.forget(&entry.header.key);
+        assert!(!Arc::ptr_eq(&decoded, &reader.get(&entry).unwrap()));
+        assert_eq!(reader.hot.lock().bytes, entry.value.decode(objects.codec()).unwrap().len());
+    }
+}

@@ -1,29 +1,16 @@
 //! The objects of one kind and scope: written by one watch, read by many.
 
-use super::{Change, Header, ObjectKey, ResourceVersion, Seen, Uid, index::OwnerIndex};
+use super::{
+    Change, Entry, Header, ObjectKey, ResourceVersion, Seen, Uid, entry::ByKey, index::OwnerIndex, version::Versions,
+};
 use hashbrown::HashSet;
 use parking_lot::RwLock;
 use std::{
     convert::Infallible,
     fmt,
-    hash::{Hash, Hasher},
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Weak},
 };
 use tokio::sync::watch;
-
-/// One cached object: its header, and what the store keeps of the rest.
-#[derive(Debug)]
-pub struct Entry<V> {
-    /// The metadata that is asked about all the time.
-    pub header: Header,
-    /// The whole object, encoded, or a projection of it.
-    pub value: V,
-    /// The listing that last contained the object.
-    listing: AtomicU32,
-}
 
 /// The objects of one kind and scope (cluster, namespaces, selector), each as an [`Entry<V>`].
 ///
@@ -37,7 +24,8 @@ pub struct Entry<V> {
 /// - [`Store::seen`] never claims more than what can be read.
 ///
 /// # Assumptions
-/// Versions only grow. After an etcd restore from a backup they don't; Kubernetes asks for clients to be restarted then.
+/// Versions only grow. After etcd was restored from a backup they don't; Kubernetes asks for clients to be restarted
+/// then.
 pub struct Store<V> {
     state: RwLock<State<V>>,
     synced: watch::Sender<bool>,
@@ -47,19 +35,10 @@ struct State<V> {
     entries: HashSet<ByKey<V>>,
     owned: OwnerIndex<V>,
     listing: u32,
-    seen: Versions,
+    versions: Versions,
+    /// What was put in last: in a listing its neighbours have much in common.
+    last: Weak<Entry<V>>,
 }
-
-/// How far the watch has come.
-struct Versions {
-    highest: u64,
-    incomparable: bool,
-    /// The objects of a listing come in no order of versions, so what they show counts when it is complete.
-    listed: Option<u64>,
-}
-
-/// An entry as the set sees it: by its key.
-struct ByKey<V>(Arc<Entry<V>>);
 
 impl<V> Default for Store<V> {
     fn default() -> Self {
@@ -68,7 +47,8 @@ impl<V> Default for Store<V> {
                 entries: HashSet::new(),
                 owned: OwnerIndex::default(),
                 listing: 0,
-                seen: Versions { highest: 0, incomparable: false, listed: None },
+                versions: Versions::default(),
+                last: Weak::new(),
             }),
             synced: watch::Sender::new(false),
         }
@@ -86,7 +66,7 @@ impl<V> Store<V> {
         self.state.read().owned.get(owner).to_vec()
     }
 
-    /// Calls `visit` with each object that has an owner reference to `owner`, sorted by key, without a copy of the list.
+    /// Calls `visit` with each object that has an owner reference to `owner`, sorted by key, and copies no list.
     ///
     /// The store can't be written meanwhile: `visit` must be quick and must not write to this store.
     pub fn visit_owned(&self, owner: &Uid, visit: impl FnMut(&Arc<Entry<V>>)) {
@@ -135,11 +115,9 @@ impl<V> Store<V> {
 
     /// How far the watch has come, for [`OwnWrites::behind`](super::OwnWrites::behind).
     pub fn seen(&self) -> Seen {
-        let state = self.state.read();
-        match &state.seen {
-            _ if !self.synced() => Seen::Nothing,
-            Versions { incomparable: true, .. } => Seen::Incomparable,
-            Versions { highest, .. } => Seen::Version(*highest),
+        match self.synced() {
+            true => self.state.read().versions.seen(),
+            false => Seen::Nothing,
         }
     }
 
@@ -153,17 +131,18 @@ impl<V> Store<V> {
     ///
     /// # Errors
     /// Those of `value`; the store then keeps what it had, and the object counts as listed.
-    pub fn try_apply<E>(&self, header: Header, value: impl FnOnce() -> Result<V, E>) -> Result<Change<V>, E> {
-        if let Some(change) = self.state.write().keep(&header) {
-            return Ok(change);
+    pub fn try_apply<E>(&self, mut header: Header, value: impl FnOnce() -> Result<V, E>) -> Result<Change<V>, E> {
+        {
+            let mut state = self.state.write();
+            if let Some(change) = state.keep(&header) {
+                return Ok(change);
+            }
+            state.share(&mut header);
         }
         match value() {
-            Ok(value) => {
-                let entry = Arc::new(Entry { header, value, listing: AtomicU32::new(0) });
-                Ok(self.state.write().insert(entry))
-            }
+            Ok(value) => Ok(self.state.write().insert(Entry::new(header, value).into())),
             Err(error) => {
-                self.state.write().seen.note(&header.resource_version);
+                self.state.write().versions.note(&header.resource_version);
                 Err(error)
             }
         }
@@ -171,18 +150,16 @@ impl<V> Store<V> {
 
     /// Puts `value` in the place of the value that `entry` has, unless the object has changed since.
     pub fn replace_value(&self, entry: &Arc<Entry<V>>, value: V) {
-        let listing = AtomicU32::new(entry.listing.load(Ordering::Relaxed));
-        let replacement = Arc::new(Entry { header: entry.header.clone(), value, listing });
         let mut state = self.state.write();
         if state.get(&entry.header.key).is_some_and(|current| Arc::ptr_eq(current, entry)) {
-            state.put(replacement);
+            state.put(Arc::new(entry.with_value(value)));
         }
     }
 
     /// Takes out an object as the watch's last event shows it; ignored when the store has a newer one of that name.
     pub fn delete(&self, header: &Header) -> Change<V> {
         let mut state = self.state.write();
-        state.seen.note(&header.resource_version);
+        state.versions.note(&header.resource_version);
         match state.get(&header.key) {
             Some(entry) if entry.header.uid == header.uid || !entry.header.is_newer_than(header) => {
                 state.take(&header.key).map_or(Change::Unchanged, |old| Change::Deleted { old })
@@ -198,7 +175,7 @@ impl<V> Store<V> {
 
     /// Notes a version that a bookmark has shown.
     pub fn bookmark(&self, version: &ResourceVersion) {
-        self.state.write().seen.note(version);
+        self.state.write().versions.note(version);
     }
 
     /// Begins a new listing: what is not applied until [`Store::finish_replace`] will be gone.
@@ -207,17 +184,24 @@ impl<V> Store<V> {
     pub fn begin_replace(&self) {
         let mut state = self.state.write();
         state.listing = state.listing.wrapping_add(1);
-        state.seen.listed = Some(0);
+        state.versions.begin_listing();
+    }
+
+    /// Whether nothing is left of any object.
+    #[cfg(test)]
+    pub(super) fn is_blank(&self) -> bool {
+        let state = self.state.read();
+        state.entries.is_empty() && state.owned.is_empty()
     }
 
     /// Ends a listing: returns what was in the store and not in the listing, and marks the store as synced.
     pub fn finish_replace(&self) -> Vec<Arc<Entry<V>>> {
         let mut state = self.state.write();
         let listing = state.listing;
-        let gone = state.entries.extract_if(|entry| entry.0.listing.load(Ordering::Relaxed) != listing);
+        let gone = state.entries.extract_if(|entry| entry.0.listing() != listing);
         let gone: Vec<_> = gone.map(|entry| entry.0).collect();
         gone.iter().for_each(|entry| state.owned.remove(entry));
-        state.seen.end_listing();
+        state.versions.end_listing();
         drop(state);
         self.synced.send_replace(true);
         gone
@@ -232,12 +216,18 @@ impl<V> State<V> {
     /// Marks what is under the key as listed, and says so if it stays because `header` is no news.
     fn keep(&mut self, header: &Header) -> Option<Change<V>> {
         let ByKey(entry) = self.entries.get(&header.key)?;
-        entry.listing.store(self.listing, Ordering::Relaxed);
+        entry.set_listing(self.listing);
         if header.is_newer_than(&entry.header) {
             return None;
         }
-        self.seen.note(&header.resource_version);
+        self.versions.note(&header.resource_version);
         Some(Change::Unchanged)
+    }
+
+    fn share(&self, header: &mut Header) {
+        if let Some(similar) = self.get(&header.key).cloned().or_else(|| self.last.upgrade()) {
+            header.share(&similar.header);
+        }
     }
 
     fn insert(&mut self, new: Arc<Entry<V>>) -> Change<V> {
@@ -245,8 +235,8 @@ impl<V> State<V> {
         if let Some(change) = self.keep(&new.header) {
             return change;
         }
-        self.seen.note(&new.header.resource_version);
-        new.listing.store(self.listing, Ordering::Relaxed);
+        self.versions.note(&new.header.resource_version);
+        new.set_listing(self.listing);
         match self.put(new.clone()) {
             Some(old) => Change::Updated { old, new },
             None => Change::Added { new },
@@ -257,6 +247,7 @@ impl<V> State<V> {
         let old = self.entries.replace(ByKey(new.clone())).map(|entry| entry.0);
         old.iter().for_each(|old| self.owned.remove(old));
         self.owned.insert(&new);
+        self.last = Arc::downgrade(&new);
         old
     }
 
@@ -266,40 +257,6 @@ impl<V> State<V> {
         Some(old)
     }
 }
-
-impl Versions {
-    fn note(&mut self, version: &ResourceVersion) {
-        match (version.number(), &mut self.listed) {
-            (Some(number), Some(listed)) => *listed = number.max(*listed),
-            (Some(number), None) => self.highest = number.max(self.highest),
-            (None, _) => self.incomparable = true,
-        }
-    }
-
-    fn end_listing(&mut self) {
-        self.highest = self.highest.max(self.listed.take().unwrap_or_default());
-    }
-}
-
-impl<V> std::borrow::Borrow<ObjectKey> for ByKey<V> {
-    fn borrow(&self) -> &ObjectKey {
-        &self.0.header.key
-    }
-}
-
-impl<V> Hash for ByKey<V> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.header.key.hash(state);
-    }
-}
-
-impl<V> PartialEq for ByKey<V> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.header.key == other.0.header.key
-    }
-}
-
-impl<V> Eq for ByKey<V> {}
 
 impl<V> fmt::Debug for Store<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

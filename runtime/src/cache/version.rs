@@ -86,6 +86,40 @@ impl Seen {
     }
 }
 
+/// The versions a watch has shown.
+#[derive(Default)]
+pub(super) struct Versions {
+    highest: u64,
+    incomparable: bool,
+    /// The objects of a listing come in no order of versions, so what they show counts only when it is complete.
+    listed: Option<u64>,
+}
+
+impl Versions {
+    pub(super) fn note(&mut self, version: &ResourceVersion) {
+        match (version.number(), &mut self.listed) {
+            (Some(number), Some(listed)) => *listed = number.max(*listed),
+            (Some(number), None) => self.highest = number.max(self.highest),
+            (None, _) => self.incomparable = true,
+        }
+    }
+
+    pub(super) fn begin_listing(&mut self) {
+        self.listed = Some(0);
+    }
+
+    pub(super) fn end_listing(&mut self) {
+        self.highest = self.highest.max(self.listed.take().unwrap_or_default());
+    }
+
+    pub(super) fn seen(&self) -> Seen {
+        match self.incomparable {
+            true => Seen::Incomparable,
+            false => Seen::Version(self.highest),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::ResourceVersion;

@@ -5,7 +5,7 @@ use super::{
     run::{RunError, RunOptions},
     uninstall::UninstallArgs,
 };
-use crate::manifest::{Described, DoorArgs, failed, mermaid, through, tree};
+use crate::manifest::{Described, DoorArgs, Output, failed, mermaid, through, tree, tree_json};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::{
     io::{IsTerminal, Write},
@@ -62,8 +62,11 @@ enum LogFormat {
 #[derive(Debug, clap::Args)]
 struct TreeArgs {
     /// Print a mermaid diagram
-    #[arg(long)]
+    #[arg(long, conflicts_with = "output")]
     mermaid: bool,
+    /// How to print
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    output: Output,
 }
 
 /// The `main` of an operator's binary.
@@ -135,7 +138,11 @@ fn show_tree(operator: &Operator, args: &TreeArgs) -> ExitCode {
         Ok(project) => project,
         Err(error) => return failed(&error, None),
     };
-    let text = if args.mermaid { mermaid(&project) } else { tree(&project) };
+    let text = match args.output {
+        Output::Json => format!("{}\n", tree_json(&project)),
+        Output::Text if args.mermaid => mermaid(&project),
+        Output::Text => tree(&project),
+    };
     match std::io::stdout().write_all(text.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(&error, None),

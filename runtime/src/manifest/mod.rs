@@ -32,5 +32,5 @@ pub use folder::{Action, Change, Drift, compare, write};
 pub use project::{Controlled, Project};
 pub(crate) use render::installed;
 pub use render::{File, Rendered, files};
-pub use tree::{mermaid, tree};
+pub use tree::{mermaid, tree, tree_json};
 pub use yaml::HEADER;

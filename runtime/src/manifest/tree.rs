@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
+use serde_json::{Value, json};
+
 use super::project::{Controlled, Project};
-use crate::provisioner::shape::{Access, Node, Shape, Verb};
+use crate::provisioner::shape::{Access, Edge, Node, Shape, Verb};
 
 /// Every tree of the project as text: what each node is, and what it may do.
 ///
@@ -33,6 +35,29 @@ fn below(shape: &Shape, indent: &str, text: &mut String) {
         let _ = writeln!(text, "{indent}{corner} {}: {}", edge.name, said(edge.shape));
         below(edge.shape, &format!("{indent}{rail}"), text);
     }
+}
+
+/// Every tree of the project for programs: nodes with their kind, permissions and children.
+pub fn tree_json(project: &Project) -> Value {
+    let of_kind = |controlled: &Controlled| {
+        let kind = &controlled.kind;
+        json!({"kind": kind.kind, "apiVersion": kind.api_version(), "tree": node_json(controlled.shape)})
+    };
+    sorted(project).into_iter().map(of_kind).collect()
+}
+
+fn node_json(shape: &Shape) -> Value {
+    let access = |access: &Access| {
+        let verbs: Vec<_> = access.verbs.iter().copied().map(Verb::as_str).collect();
+        let kind = (access.kind)();
+        json!({"kind": kind.kind, "group": kind.group, "subresource": access.subresource, "verbs": verbs})
+    };
+    let child = |edge: &Edge| json!({"name": edge.name, "node": node_json(edge.shape)});
+    json!({
+        "type": node(shape.node),
+        "access": shape.access.iter().map(access).collect::<Vec<_>>(),
+        "children": shape.children.iter().map(child).collect::<Vec<_>>(),
+    })
 }
 
 /// Every tree of the project as one mermaid flowchart.
@@ -98,6 +123,16 @@ fn sorted(project: &Project) -> Vec<&Controlled> {
 mod tests {
     use super::super::fixture;
     use super::*;
+
+    #[test]
+    fn the_json_has_every_node_with_its_permissions() {
+        let widget = &tree_json(&fixture::project())[1];
+        assert_eq!(widget["kind"], "Widget");
+        let workload = &widget["tree"]["children"][1];
+        assert_eq!((&workload["name"], &workload["node"]["type"]), (&json!("workload"), &json!("concurrent")));
+        let verbs = &workload["node"]["children"][0]["node"]["access"][0]["verbs"];
+        assert_eq!(*verbs, json!(["get", "list", "watch", "patch", "delete"]));
+    }
 
     #[test]
     fn the_text_shows_nodes_and_permissions() {

@@ -4,7 +4,7 @@ use crate::{
     cache::{Header, HeaderError, Owner, Uid},
     kind::Kind,
     provisioner::{
-        coverage::first_lost,
+        coverage::{Owned, first_lost},
         desired::{APPLIED, Desired, NODE, OWNER},
     },
     readiness::{Readiness, readiness},
@@ -33,7 +33,7 @@ pub(crate) struct Child {
 /// Who owns the fields is looked at once for each state of the object; then the list of fields can go.
 #[derive(Debug)]
 enum Ownership {
-    Unread(Box<str>),
+    Unread { ours: Box<str>, others: Box<[Box<str>]> },
     Read { lost: Option<Box<str>> },
 }
 
@@ -74,12 +74,11 @@ impl Child {
     /// If it isn't an object of the API.
     pub(crate) fn project(kind: &Kind, manager: &str, header: &Header, json: &[u8]) -> serde_json::Result<Self> {
         let object: Projected<'_> = serde_json::from_slice(json)?;
-        let ours = object
-            .metadata
-            .managed_fields
-            .iter()
-            .find(|entry| entry.manager == manager && entry.operation == "Apply" && entry.subresource.is_empty());
-        let fields = ours.and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
+        let is_ours = |entry: &&ManagedFields<'_>| entry.manager == manager && entry.operation == "Apply";
+        let (ours, others): (Vec<_>, Vec<_>) =
+            object.metadata.managed_fields.iter().filter(|entry| entry.subresource.is_empty()).partition(is_ours);
+        let fields = ours.first().and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
+        let others = others.iter().filter_map(|entry| entry.fields_v1).map(|fields| fields.get().into()).collect();
         let spec = object.spec.unwrap_or_default();
         let status = object.status.unwrap_or_default();
         Ok(Self {
@@ -87,20 +86,22 @@ impl Child {
             applied: header.annotations.get(APPLIED).unwrap_or_default().into(),
             readiness: readiness(kind, header.generation, &spec, &status),
             fields: hash(fields),
-            ownership: Mutex::new(Ownership::Unread(fields.into())),
+            ownership: Mutex::new(Ownership::Unread { ours: fields.into(), others }),
         })
     }
 
     /// The first field of `desired` that somebody else has taken or removed.
     pub(crate) fn lost(&self, desired: &Desired) -> Option<Box<str>> {
         let mut ownership = self.ownership.lock();
-        if let Ownership::Unread(fields) = &*ownership {
-            let owned = serde_json::from_str(fields).unwrap_or_default();
+        if let Ownership::Unread { ours, others } = &*ownership {
+            let read = |fields: &str| -> Value { serde_json::from_str(fields).unwrap_or_default() };
+            let (ours, others) = (read(ours), others.iter().map(|fields| read(fields)).collect::<Vec<_>>());
+            let owned = Owned { ours: &ours, others: others.iter().collect() };
             *ownership = Ownership::Read { lost: first_lost(&owned, &desired.object).map(Into::into) };
         }
         match &*ownership {
             Ownership::Read { lost } => lost.clone(),
-            Ownership::Unread(_) => None,
+            Ownership::Unread { .. } => None,
         }
     }
 
@@ -121,7 +122,7 @@ pub(crate) fn header_of(json: &[u8]) -> Result<Header, HeaderError> {
     let mut header = Header::parse(json)?;
     if let Some(uid) = header.annotations.get(OWNER).and_then(|mark| mark.rsplit('/').next()) {
         let owner = Owner::new("", "", "", Uid::from(uid), true);
-        header.owners = header.owners.into_iter().chain([owner]).collect();
+        header.owners = header.owners.iter().cloned().chain([owner]).collect();
     }
     Ok(header)
 }

@@ -193,11 +193,11 @@ async fn manager_m41_no_key_is_ever_with_two_workers() {
         while !queue.state.lock().is_blank() {
             tokio::task::yield_now().await;
         }
+        queue.shutdown();
+        queue.drained().await;
+        for worker in workers {
+            worker.await.unwrap();
+        }
     };
     tokio::time::timeout(Duration::from_secs(60), quiet).await.unwrap();
-    queue.shutdown();
-    queue.drained().await;
-    for worker in workers {
-        worker.await.unwrap();
-    }
 }

@@ -28,7 +28,7 @@ use crate::{
 use futures::future::BoxFuture;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
 
 /// What a pass ends with: when the object is looked at again, unless something changes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,12 +115,14 @@ impl Loop {
     }
 
     async fn build_up(&self, header: &Header, opened: &dyn Opened) -> Result<Next> {
+        let mut claimed = Cow::Borrowed(header);
         if !header.finalizers.contains(&self.finalizer) {
             let version = self.source.claim(header, &self.finalizer).await?;
             self.wrote(header, &version);
+            claimed.to_mut().resource_version = version;
         }
         let (outcome, status) = self.run(header, opened, Direction::Up).await;
-        self.conclude(header, Direction::Up, &outcome, opened.status(), status).await?;
+        self.conclude(&claimed, Direction::Up, &outcome, opened.status(), status).await?;
         Ok(match outcome {
             Ok(()) => Next::Poll,
             Err(error) => self.after(header, error),

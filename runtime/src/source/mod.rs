@@ -41,6 +41,6 @@ pub trait Source: Debug + Send + Sync + 'static {
     /// Writes the status, and nothing else.
     ///
     /// # Errors
-    /// A conflict if another object has taken its name.
+    /// A conflict if the object was changed since it was read, or another one has taken its name.
     fn write_status<'a>(&'a self, object: &'a Header, status: &'a Value) -> BoxFuture<'a, Result<ResourceVersion>>;
 }

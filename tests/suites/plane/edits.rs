@@ -23,7 +23,8 @@ pub(crate) fn cases() -> Vec<Trial> {
             row.edit(same).calls(&[]).leaves(sheet())
         }),
         row("patch_p5_an_edit_of_spec_and_metadata_is_one_merge_patch", |row| {
-            let edit = json!({"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}, "spec": {"one": 2, "two": null}});
+            let edit =
+                json!({"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}, "spec": {"one": 2, "two": null}});
             let after = json!({"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}, "spec": {"one": 2}});
             row.edit(edit).calls(&[PATCHED]).leaves(after).clears(&["/spec/two"])
         }),
@@ -211,7 +212,8 @@ impl Row {
     async fn check_calls(&self, plane: &Plane, access: &Access, earlier: &opgen_tests::Entries) {
         let asked = plane.audit().await.since(earlier).by_user(access.user()).name("it");
         let writes = asked.writes();
-        let calls: Vec<_> = writes.iter().map(|call| (call.verb.as_str(), call.subresource.as_str(), call.code)).collect();
+        let calls: Vec<_> =
+            writes.iter().map(|call| (call.verb.as_str(), call.subresource.as_str(), call.code)).collect();
         assert_eq!(calls, self.calls, "{asked}");
     }
 }

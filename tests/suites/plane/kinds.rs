@@ -118,7 +118,8 @@ impl Probes {
             let services = Api::<Service>::namespaced(self.plane.client(), namespace);
             let address = json!({"status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}});
             wait::until(format!("{child} is there"), LONG, async || {
-                let patched = services.patch_status(&child.name, &PatchParams::default(), &Patch::Merge(&address)).await;
+                let patched =
+                    services.patch_status(&child.name, &PatchParams::default(), &Patch::Merge(&address)).await;
                 patched.map(drop).map_err(|error| error.to_string())
             })
             .await;

@@ -13,5 +13,10 @@ fn main() -> ExitCode {
     if let Some(end) = harness::victim::requested() {
         return harness::victim::run(end);
     }
-    opgen_tests::run_suites([harness::cases(), edits::cases(), kinds::cases(), operator::cases(), uninstall::cases()].into_iter().flatten().collect())
+    opgen_tests::run_suites(
+        [harness::cases(), edits::cases(), kinds::cases(), operator::cases(), uninstall::cases()]
+            .into_iter()
+            .flatten()
+            .collect(),
+    )
 }

@@ -1,15 +1,34 @@
 //! Operators at work: what they write and what they leave alone, how they start and how they end.
 
+pub(crate) mod install;
+pub(crate) mod kinds;
+pub(crate) mod log;
+pub(crate) mod program;
+pub(crate) mod site;
+
+mod deletion;
 mod fleet;
-mod install;
+mod group;
+mod kill;
+mod measure;
 mod mirror;
-mod program;
+mod pass;
 mod right;
 mod run;
-mod tally;
+mod stop;
+pub(crate) mod tally;
 
 use libtest_mimic::Trial;
 
 pub(crate) fn cases() -> Vec<Trial> {
-    [run::cases()].into_iter().flatten().collect()
+    let suites = [
+        run::cases(),
+        kill::cases(),
+        stop::cases(),
+        measure::cases(),
+        pass::cases(),
+        deletion::cases(),
+        group::cases(),
+    ];
+    suites.into_iter().flatten().collect()
 }

@@ -50,7 +50,7 @@ async fn by_command(plane: Arc<Plane>) {
     it_deletes_objects(&installation).await;
     running.stop().await;
 
-    installation.install().await;
+    installation.install();
     let running = installation.operate().await;
     installation.create(&["one", "two"]).await;
     running.stop().await;

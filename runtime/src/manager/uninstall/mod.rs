@@ -17,10 +17,11 @@ use crate::{
     client::{CallError, Client, Target},
     error::Error,
     kind::Kind,
-    manifest::{Described, ProjectError, failed},
+    manifest::{Described, Output, ProjectError, failed},
 };
 use inventory::{Installed, Stage};
 use kube::api::DeleteParams;
+use serde_json::json;
 use std::{
     io::{self, Write},
     process::ExitCode,
@@ -47,6 +48,9 @@ pub(crate) struct UninstallArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+    /// How to print: a line, or a JSON object a line
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    output: Output,
     /// How long deletions may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
@@ -93,7 +97,8 @@ impl UninstallArgs {
         let client = Client::new(kube::Client::try_from(config).map_err(UninstallError::Client)?);
         let project = operator.project()?;
         let held = held::all(&client, operator).await?;
-        let run = Run { client, dry_run: self.dry_run, timeout: Duration::from_secs(self.timeout) };
+        let timeout = Duration::from_secs(self.timeout);
+        let run = Run { client, dry_run: self.dry_run, output: self.output, timeout };
         match self.objects {
             Objects::Refuse => held::refuse(&held)?,
             Objects::Delete => run.delete_objects(&held).await?,
@@ -131,6 +136,7 @@ fn hint(error: &UninstallError) -> Option<&'static str> {
 struct Run {
     client: Client,
     dry_run: bool,
+    output: Output,
     timeout: Duration,
 }
 
@@ -187,7 +193,18 @@ impl Run {
     }
 
     fn say(&self, what: &str, target: Target<'_>) -> Result<(), UninstallError> {
-        let namespace = target.namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
-        Ok(writeln!(io::stdout(), "{what} {} {namespace}{}", target.kind, target.name)?)
+        let Target { kind, namespace, name } = target;
+        let line = match self.output {
+            Output::Json => {
+                json!({"action": what, "kind": kind.kind, "namespace": namespace, "name": name}).to_string()
+            }
+            Output::Text => {
+                format!(
+                    "{what} {kind} {}{name}",
+                    namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default()
+                )
+            }
+        };
+        Ok(writeln!(io::stdout(), "{line}")?)
     }
 }

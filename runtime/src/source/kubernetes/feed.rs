@@ -14,6 +14,7 @@ use kube::{Api, Resource, api::ApiResource, client::Body, runtime::watcher};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::{borrow::Cow, time::Duration};
+use tokio::time::Instant;
 
 /// What is watched of a kind.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +51,7 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, 
     };
     let config = watcher::Config { label_selector: scope.labels.map(str::to_owned), ..watcher::Config::default() };
     let mut events = watcher(api, config).boxed();
-    let mut pause = FIRST_PAUSE;
+    let mut trouble = Trouble::default();
     while let Some(event) = events.next().await {
         match event {
             Ok(watcher::Event::Init) => sink.begin(),
@@ -60,12 +61,11 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, 
             Ok(watcher::Event::Delete(object)) => sink.delete(object.json()),
             Err(error) => {
                 if health.state() == WatchState::Following {
-                    pause = FIRST_PAUSE;
+                    trouble = Trouble::default();
                 }
-                health.set(state_of(error, kind, scope));
+                health.set(trouble.judge(state_of(error, kind, scope)));
                 // The watcher begins nothing until it is asked for its next event.
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LONGEST_PAUSE);
+                tokio::time::sleep(trouble.pause()).await;
             }
         }
     }
@@ -75,6 +75,34 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, 
 // appears costs.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// For how long a refusal is not believed: a server that has just started refuses everything until it has read its roles,
+/// and all objects would say so.
+const DOUBT: Duration = Duration::from_secs(5);
+
+/// Errors in a row, since the watch was last open.
+#[derive(Default)]
+struct Trouble {
+    pauses: u32,
+    refused: Option<Instant>,
+}
+
+impl Trouble {
+    fn judge(&mut self, state: WatchState) -> WatchState {
+        match state {
+            WatchState::Forbidden(rule) if self.refused.get_or_insert_with(Instant::now).elapsed() < DOUBT => {
+                WatchState::Failing(rule.to_string())
+            }
+            state => state,
+        }
+    }
+
+    fn pause(&mut self) -> Duration {
+        let pause = FIRST_PAUSE.saturating_mul(1_u32.checked_shl(self.pauses).unwrap_or(u32::MAX));
+        self.pauses += 1;
+        pause.min(LONGEST_PAUSE)
+    }
+}
 
 /// A client that takes note of every watch that the server begins to answer: `kube`'s watcher passes on what happens in a
 /// watch, and nothing may happen for long.

@@ -100,8 +100,12 @@ impl Source for Kubernetes {
         async move {
             let body = json!({
                 "apiVersion": self.kind.api_version(), "kind": self.kind.kind,
-                // The uid: an object made anew under the name has nothing to do with this status.
-                "metadata": {"name": object.key.name(), "namespace": object.key.namespace(), "uid": object.uid.to_string()},
+                "metadata": {
+                    "name": object.key.name(), "namespace": object.key.namespace(),
+                    // An object made anew under the name has nothing to do with this status. A uid would be overlooked: for
+                    // custom kinds the server takes nothing but the status from this call.
+                    "resourceVersion": object.resource_version.to_string(),
+                },
                 "status": status,
             });
             let manager = format!("{}/status", self.operator);

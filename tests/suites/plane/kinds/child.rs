@@ -177,7 +177,9 @@ fn includes(whole: &Value, part: &Value) -> bool {
 fn at<'a>(value: &'a Value, path: &[String]) -> Vec<&'a Value> {
     match (path, value) {
         ([], value) => vec![value],
-        ([step, rest @ ..], Value::Array(items)) if step == "*" => items.iter().flat_map(|item| at(item, rest)).collect(),
+        ([step, rest @ ..], Value::Array(items)) if step == "*" => {
+            items.iter().flat_map(|item| at(item, rest)).collect()
+        }
         ([step, rest @ ..], value) => value.get(step).map_or_else(Vec::new, |below| at(below, rest)),
     }
 }

@@ -160,9 +160,8 @@ impl Free<'_> {
                     (name.to_owned(), self.field(value, marks, &format!("{path}/{name}")))
                 });
                 // Null and absent mean the same: what is given up is one or the other.
-                let absent = |name: &str, value: &Value| {
-                    value.is_null() && self.roll(&format!("{path}/{name} absent"), 2) == 0
-                };
+                let absent =
+                    |name: &str, value: &Value| value.is_null() && self.roll(&format!("{path}/{name} absent"), 2) == 0;
                 Value::Object(fields.filter(|(name, value)| !absent(name, value)).collect())
             }
             Value::Array(items) => {

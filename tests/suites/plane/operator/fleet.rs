@@ -73,7 +73,8 @@ impl Fleet {
             + std::fmt::Debug
             + serde::de::DeserializeOwned,
     {
-        let (api, parameters) = (self.api::<K>(), PatchParams { field_manager: Some(STRANGER.to_owned()), ..PatchParams::default() });
+        let (api, parameters) =
+            (self.api::<K>(), PatchParams { field_manager: Some(STRANGER.to_owned()), ..PatchParams::default() });
         let patches = stream::iter(names);
         patches
             .for_each_concurrent(AT_ONCE, |name| async {

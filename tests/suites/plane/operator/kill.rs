@@ -34,9 +34,10 @@ async fn killed(plane: Arc<Plane>) {
     fleet.create(names).await;
     mortal.dies(6, 120).await;
     fleet.available(COUNT).await;
+    // Whoever was killed did not wait for its last answers, so these have no good code.
     let asked = mortal.asked().await;
     for kind in ["configmaps", "deployments", "services"] {
-        Tally::of(&asked.resource(kind).code(201), names).is(&format!("{kind} made"), 1);
+        Tally::of(&asked.resource(kind).code(201), names).is_within(&format!("{kind} made"), 0, 1);
     }
 
     fleet.patch::<WebApp>(names, &fleet::spec(json!({"greeting": "still here"}))).await;

@@ -29,6 +29,13 @@ pub(crate) struct CometSpec {
     pub(crate) text: String,
 }
 
+/// What a comet is in: made of an object of a kind that comes and goes.
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+#[kube(group = "live.example.com", version = "v1", kind = "Sky", plural = "skies", namespaced, status = "Status")]
+pub(crate) struct SkySpec {
+    pub(crate) text: String,
+}
+
 /// As a note, of a kind whose definition in the cluster lets anything pass.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
 #[kube(group = "live.example.com", version = "v1", kind = "Letter", namespaced, status = "Status")]
@@ -142,6 +149,19 @@ impl CometTree {
 }
 
 #[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Sky)]
+pub(crate) struct SkyTree {
+    #[provisioner(resource)]
+    comet: Comet,
+}
+
+impl SkyTree {
+    fn comet(sky: &Sky) -> Comet {
+        Comet::new("", CometSpec { text: sky.spec.text.clone() })
+    }
+}
+
+#[derive(Debug, Provisioner)]
 #[provisioner(serial, owner = Letter)]
 pub(crate) struct LetterTree {
     #[provisioner(resource)]
@@ -151,6 +171,21 @@ pub(crate) struct LetterTree {
 impl LetterTree {
     fn config(letter: &Letter) -> ConfigMap {
         holding(&letter.spec.pages.to_string())
+    }
+}
+
+/// A hand-written node can't be taken down without its object.
+#[derive(Debug, Provisioner)]
+#[provisioner(access())]
+pub(crate) struct LetterByHand;
+
+impl Provision<Letter> for LetterByHand {
+    async fn provision(_: &Context<'_, Letter, Self>) -> Result<()> {
+        Ok(())
+    }
+
+    async fn deprovision(_: &Teardown<'_, Letter, Self>) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -178,6 +213,7 @@ impl RelayTree {
 }
 
 #[derive(Debug, Provisioner)]
+#[provisioner(access())]
 pub(crate) struct First;
 
 impl Provision<For<Errand, Diary>> for First {
@@ -194,6 +230,7 @@ impl Provision<For<Errand, Diary>> for First {
 }
 
 #[derive(Debug, Provisioner)]
+#[provisioner(access())]
 pub(crate) struct Second;
 
 impl Provision<For<Errand, Diary>> for Second {

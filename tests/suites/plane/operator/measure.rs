@@ -68,12 +68,7 @@ async fn costs(site: &Site, writes: usize) {
         until_object(&site.api::<Note>(), name, "is available again", changed).await;
     }
     let all = site.settled().await;
-    let count = created.len();
-    let mut number = 0;
-    let later = all.with(|_| {
-        number += 1;
-        number > count
-    });
+    let later = all.since(&created);
     Tally::of(&state_writes(&later), &names).is("writes of a change", 1 + 1);
     assert!(later.verb("get").is_empty() && all.denied().is_empty(), "{all}");
 }

@@ -28,7 +28,13 @@ where
 
 impl<K> Mirror<K>
 where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + Send + Sync + Serialize + DeserializeOwned,
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+        + Clone
+        + Debug
+        + Send
+        + Sync
+        + Serialize
+        + DeserializeOwned,
 {
     pub(crate) async fn follow(client: Client, namespace: &str) -> Self {
         let (store, writer) = reflector::store();
@@ -41,7 +47,12 @@ where
 
     /// Waits until there are exactly `count` objects and all fit.
     #[track_caller]
-    pub(crate) fn until(&self, what: &str, count: usize, fits: impl Fn(&K) -> bool) -> impl Future<Output = Vec<Arc<K>>> {
+    pub(crate) fn until(
+        &self,
+        what: &str,
+        count: usize,
+        fits: impl Fn(&K) -> bool,
+    ) -> impl Future<Output = Vec<Arc<K>>> {
         let what = format!("{count} of {} {what}", K::plural(&()));
         wait::until(what, LONG, async move || {
             let all = self.store.state();

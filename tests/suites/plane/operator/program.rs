@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 /// A running `webapp`. Dropping it kills it.
 pub(crate) struct Program {
     pub(crate) process: Process,
-    probes: SocketAddr,
+    pub(crate) probes: SocketAddr,
 }
 
 impl Program {

@@ -47,7 +47,8 @@ pub(crate) fn used(entries: &Entries) -> BTreeSet<Right> {
             "" => entry.resource.clone(),
             subresource => format!("{}/{subresource}", entry.resource),
         };
-        let right = |verb: &str| Right { group: entry.group.clone(), resource: resource.clone(), verb: verb.to_owned() };
+        let right =
+            |verb: &str| Right { group: entry.group.clone(), resource: resource.clone(), verb: verb.to_owned() };
         rights.insert(right(&entry.verb));
         if entry.verb == "patch" && entry.code == 201 {
             rights.insert(right("create"));

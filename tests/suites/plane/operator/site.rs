@@ -7,7 +7,7 @@ use k8s_openapi::{
     NamespaceResourceScope,
     api::{
         authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec},
-        rbac::v1::Role,
+        rbac::v1::{PolicyRule, Role},
     },
 };
 use kube::{
@@ -20,7 +20,7 @@ use opgen_tests::{
     wait::{self, PATIENCE},
 };
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{install, log};
@@ -122,13 +122,18 @@ impl Site {
     /// Takes a verb on a resource from the role, and waits until that is in force.
     pub(crate) async fn forbid(&self, group: &str, resource: &str, verb: &str) {
         let roles = self.api::<Role>();
-        let mut role = roles.get(NAME).await.unwrap();
-        let (resources, group) = (Some(vec![resource.to_owned()]), Some(vec![group.to_owned()]));
-        let rules = role.rules.iter_mut().flatten();
-        let rule = rules.into_iter().find(|rule| rule.resources == resources && rule.api_groups == group);
-        rule.expect("a rule of its own").verbs.retain(|held| held != verb);
-        roles.replace(NAME, &PostParams::default(), &role).await.unwrap();
-        self.may(group.as_ref().map_or("", |group| &group[0]), resource, verb, false).await;
+        let mut rules = roles.get(NAME).await.unwrap().rules.unwrap_or_default();
+        let is_meant = |rule: &PolicyRule| {
+            let one = |list: &Option<Vec<String>>, word| list.as_deref().is_some_and(|words| words == [word]);
+            one(&rule.resources, resource) && one(&rule.api_groups, group)
+        };
+        let at = rules.iter().position(is_meant).expect("a rule of its own");
+        rules[at].verbs.retain(|held| held != verb);
+        rules.retain(|rule| !rule.verbs.is_empty());
+        // In the name of who applies it again later.
+        let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": NAME}, "rules": rules});
+        roles.patch(NAME, &PatchParams::apply("kubectl").force(), &Patch::Apply(role)).await.unwrap();
+        self.may(group, resource, verb, false).await;
     }
 
     /// Waits until the operator may do that, or may not.
@@ -174,7 +179,8 @@ impl Running {
     /// How it ends.
     pub(crate) async fn end(mut self) -> Result<(), RunError> {
         let what = "the operator has ended";
-        wait::until(what, PATIENCE, async || if self.task.is_finished() { Ok(()) } else { Err("it runs".into()) }).await;
+        wait::until(what, PATIENCE, async || if self.task.is_finished() { Ok(()) } else { Err("it runs".into()) })
+            .await;
         (&mut self.task).await.expect("an operator that does not panic")
     }
 }

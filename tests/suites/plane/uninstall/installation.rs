@@ -39,12 +39,13 @@ impl Installation {
         let access = running::almighty(&plane, &namespace).await;
         let apps = Api::namespaced(plane.client(), &namespace);
         let new = Self { plane, namespace, access, apps };
-        new.install().await;
+        new.install();
+        new.until_new_apps_are_claimed(true).await;
         new
     }
 
-    /// Applies both files, and waits until the policy is in force.
-    pub(crate) async fn install(&self) {
+    /// Applies both files.
+    pub(crate) fn install(&self) {
         for file in FILES {
             kubectl::apply(&self.plane, file);
             kubectl::succeed(
@@ -52,7 +53,6 @@ impl Installation {
                 &["wait", "--for=condition=Established", "--timeout=60s", "crd/webapps.demo.example.com"],
             );
         }
-        self.until_new_apps_are_claimed(true).await;
     }
 
     /// What the files put into a cluster.
@@ -108,7 +108,8 @@ impl Installation {
         let kinds = kinds.lines().collect::<Vec<_>>().join(",");
         for label in ["app.kubernetes.io/name=webapp", "app.kubernetes.io/managed-by=webapp"] {
             let template = "--template={{range .items}}{{.kind}} {{.metadata.name}} {{.metadata.namespace}}\n{{end}}";
-            let found = kubectl::succeed(&self.plane, &["get", &kinds, "-A", "-l", label, "-o", "go-template", template]);
+            let found =
+                kubectl::succeed(&self.plane, &["get", &kinds, "-A", "-l", label, "-o", "go-template", template]);
             let elsewhere = found.lines().filter(|line| !line.ends_with(&format!(" {}", self.namespace)));
             left.extend(elsewhere.map(|line| line.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")));
         }

@@ -1,0 +1,77 @@
+//! Kinds that come later than their operator, and go before it.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::CustomResourceExt as _;
+use libtest_mimic::Trial;
+use opgen::{RunOptions, queue::Delay};
+use opgen_tests::{
+    Plane, case, kubectl,
+    wait::{self, PATIENCE, until_gone, until_object},
+};
+
+use crate::operator::{
+    install,
+    kinds::{Comet, CometSpec, CometTree, Sky, SkySpec, SkyTree, available},
+    program::{free_address, readiness},
+    site::Site,
+};
+
+pub(crate) fn cases() -> Vec<Trial> {
+    vec![case("a_kind_that_comes_late_is_waited_for_and_one_that_is_made_anew_is_followed_again", comes_and_goes)]
+}
+
+/// The comet is a kind of its own and what the sky is made of.
+async fn comes_and_goes(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let soon = Duration::from_millis(500);
+    let operator = site.operator().controls_with::<Comet, CometTree>(|comets| comets.errors(Delay::Fixed(soon)));
+    let operator = operator.controls_with::<Sky, SkyTree>(|skies| skies.errors(Delay::Fixed(soon)).requeue(soon));
+    site.grant(&operator);
+    let probes = free_address();
+    let _running = site.run(&operator, RunOptions { probes: Some(probes), ..RunOptions::default() }).await;
+    for kind in ["Comet", "Sky"] {
+        is_said(probes, 503, &format!("{kind}: the cluster has no such kind")).await;
+    }
+
+    let sky = install::generated(&operator);
+    install::apply_quietly(&plane, sky.text("crds/live.example.com_skies.yaml").expect("a definition"));
+    install::is_established(&plane, Sky::crd_name());
+    site.create(&Sky::new("one", SkySpec { text: "a".to_owned() })).await;
+    sky_says(&site, "KindMissing", "the cluster has no kind Comet").await;
+    is_said(probes, 503, "Sky: ok").await;
+
+    for round in ["first", "second"] {
+        let comets = sky.text("crds/live.example.com_comets.yaml").expect("a definition");
+        install::apply_quietly(&plane, comets);
+        install::is_established(&plane, Comet::crd_name());
+        sky_says(&site, "Provisioned", "everything is as wanted").await;
+        is_said(probes, 200, "Comet: ok").await;
+        site.create(&Comet::new(round, CometSpec { text: "b".to_owned() })).await;
+        for name in ["one", round] {
+            until_object(&site.api::<ConfigMap>(), name, "is there", |_| true).await;
+        }
+        kubectl::succeed(&plane, &["delete", "crd", Comet::crd_name(), "--timeout=60s"]);
+        for name in ["one", round] {
+            until_gone(&site.api::<ConfigMap>(), name).await;
+        }
+        is_said(probes, 503, "Comet: the cluster has no such kind").await;
+        sky_says(&site, "KindMissing", "the cluster has no kind Comet").await;
+    }
+    let asked = site.asked().await;
+    assert!(asked.denied().is_empty(), "{}", asked.denied());
+}
+
+async fn sky_says(site: &Site, reason: &str, sentence: &str) {
+    let says = |sky: &Sky| available(sky.status.as_ref()).is_some_and(|(_, why, text)| (why, text) == (reason, sentence));
+    until_object(&site.api::<Sky>(), "one", &format!("says `{sentence}`"), says).await;
+}
+
+async fn is_said(probes: SocketAddr, code: u16, line: &str) {
+    wait::until(format!("readiness says {code} and `{line}`"), PATIENCE, async || match readiness(probes).await? {
+        (said, text) if said == code && text.contains(line) => Ok(()),
+        (said, text) => Err(format!("{said}: {text}")),
+    })
+    .await;
+}

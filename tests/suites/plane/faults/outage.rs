@@ -1,0 +1,114 @@
+//! An API server that is away, and one that forgets.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use libtest_mimic::Trial;
+use opgen::{RunOptions, queue::Delay};
+use opgen_tests::{
+    Options, Plane, case_on,
+    wait::{self, PATIENCE, until_gone, until_object},
+};
+use serde_json::json;
+
+use crate::operator::{
+    kinds::{self, Note, NoteSpec, NoteTree, available},
+    program::{free_address, readiness},
+    site::{Running, Site},
+    tally::state_writes,
+};
+
+const NOTES: usize = 20;
+const OUTAGE: Duration = Duration::from_secs(30);
+
+pub(crate) fn cases() -> Vec<Trial> {
+    vec![
+        case_on("an_outage_of_half_a_minute_is_survived", Options::default(), outage),
+        case_on("a_watch_that_expires_misses_nothing", Options::default(), expiry),
+    ]
+}
+
+async fn notes(plane: &Arc<Plane>, options: RunOptions) -> (Site, Running) {
+    let site = Site::new(plane).await;
+    let soon = Delay::Fixed(Duration::from_secs(1));
+    let operator = site.operator().controls_with::<Note, NoteTree>(|notes| notes.errors(soon));
+    site.install(&operator);
+    let running = site.run(&operator, options).await;
+    for number in 0..NOTES {
+        site.create(&note(number)).await;
+    }
+    for number in 0..NOTES {
+        until_object(&site.api::<Note>(), &name(number), "is available", is_available).await;
+    }
+    site.settled().await;
+    (site, running)
+}
+
+fn name(number: usize) -> String {
+    format!("note-{number}")
+}
+
+fn note(number: usize) -> Note {
+    Note::new(&name(number), NoteSpec { pause: false, text: "before".to_owned() })
+}
+
+async fn outage(plane: Arc<Plane>) {
+    let probes = free_address();
+    let (site, running) = notes(&plane, RunOptions { probes: Some(probes), ..RunOptions::default() }).await;
+    let before = site.asked().await;
+    plane.stop_apiserver();
+    let begin = Instant::now();
+    wait::until("half a minute is over", PATIENCE, async || {
+        let (code, text) = readiness(probes).await?;
+        let over = begin.elapsed();
+        if over < OUTAGE { Err(format!("{over:?}: {code} {text}")) } else { Ok(()) }
+    })
+    .await;
+    let (code, text) = readiness(probes).await.unwrap();
+    assert_eq!(code, 503, "{text}");
+    plane.start_apiserver().await;
+    everything_is_followed(&site, &running).await;
+    let (code, text) = readiness(probes).await.unwrap();
+    assert_eq!(code, 200, "{text}");
+    let untouched = state_writes(&site.asked().await.since(&before)).name(&name(9));
+    assert!(untouched.is_empty(), "{untouched}");
+}
+
+async fn expiry(plane: Arc<Plane>) {
+    let (site, running) = notes(&plane, RunOptions::default()).await;
+    let before = site.asked().await;
+    plane.expire_watches().await;
+    everything_is_followed(&site, &running).await;
+    let since = site.asked().await.since(&before);
+    for resource in ["notes", "configmaps"] {
+        assert!(!since.verb("list").resource(resource).is_empty(), "{resource} were not listed again:\n{since}");
+    }
+    let untouched = state_writes(&since).name(&name(9));
+    assert!(untouched.is_empty(), "{untouched}");
+}
+
+/// What happens before the operator has its watches back is not lost, and neither is what happens later.
+async fn everything_is_followed(site: &Site, running: &Running) {
+    for step in 0..2 {
+        let (edited, deleted, bereft, new) = (step, 2 + step, 4 + step, NOTES + step);
+        site.patch::<Note>(&name(edited), &json!({"spec": {"text": "after"}})).await;
+        site.delete::<Note>(&name(deleted)).await;
+        site.delete::<ConfigMap>(&name(bereft)).await;
+        site.create(&note(new)).await;
+        let configs = site.api::<ConfigMap>();
+        until_object(&configs, &name(edited), "follows", |config| kinds::text(config) == "after").await;
+        until_gone(&site.api::<Note>(), &name(deleted)).await;
+        until_gone(&configs, &name(deleted)).await;
+        until_object(&configs, &name(bereft), "is back", |_| true).await;
+        until_object(&site.api::<Note>(), &name(new), "is available", is_available).await;
+    }
+    assert!(!running.has_ended());
+    site.settled().await;
+}
+
+fn is_available(note: &Note) -> bool {
+    available(note.status.as_ref()).is_some_and(|(truth, ..)| truth == "True")
+}

@@ -1,0 +1,111 @@
+//! Ends that are asked for.
+
+use std::{sync::Arc, time::Duration};
+
+use libtest_mimic::Trial;
+use opgen::{For, RunError};
+use opgen_tests::{
+    Options, Plane, case, case_on,
+    wait::{self, PATIENCE, until_object},
+};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{
+    fleet::Fleet,
+    install,
+    kinds::{Diary, Errand, ErrandSpec, ErrandTree, Outcome},
+    program::Program,
+    site::{Running, Site},
+};
+
+pub(crate) fn cases() -> Vec<Trial> {
+    vec![
+        case("work_in_flight_ends_before_an_operator_does", in_flight),
+        case("an_operator_whose_work_does_not_end_ends_without_it_after_its_timeout", timeout),
+        case_on("a_second_signal_ends_at_once_and_one_lets_calls_in_flight_end", Options::default(), signals),
+    ]
+}
+
+/// An operator with a pass in flight that waits at the gate of the diary.
+async fn at_the_gate(site: &Site, diary: &Diary, timeout: Duration) -> Running {
+    let operator = site.operator().shutdown_timeout(timeout);
+    let options = diary.clone();
+    let operator = operator.controls_with::<For<Errand, Diary>, ErrandTree>(|controller| controller.options(options));
+    let running = site.start(&operator).await;
+    site.create(&Errand::new("one", ErrandSpec { first: Outcome::Gate, ..ErrandSpec::default() })).await;
+    wait::until("a pass waits at the gate", PATIENCE, async || {
+        if diary.times("first one").is_empty() { Err("none does".to_owned()) } else { Ok(()) }
+    })
+    .await;
+    running
+}
+
+async fn in_flight(plane: Arc<Plane>) {
+    let (site, diary) = (Site::new(&plane).await, Diary::default());
+    let mut running = at_the_gate(&site, &diary, PATIENCE).await;
+    running.signal();
+    // Nothing new is begun: this one stays as it is.
+    site.create(&Errand::new("two", ErrandSpec::default())).await;
+    site.settled().await;
+    assert!(!running.has_ended());
+    diary.gate.add_permits(1);
+    running.end().await.unwrap();
+    let done = |errand: &Errand| errand.status.as_ref().is_some_and(|status| status.tried == Some(Outcome::Gate));
+    until_object(&site.api::<Errand>(), "one", "has the status of its last pass", done).await;
+    assert!(site.asked().await.name("two").is_empty());
+}
+
+async fn timeout(plane: Arc<Plane>) {
+    let (site, diary) = (Site::new(&plane).await, Diary::default());
+    let mut running = at_the_gate(&site, &diary, Duration::from_millis(500)).await;
+    running.signal();
+    let end = running.end().await;
+    assert!(matches!(end, Err(RunError::Timeout(after)) if after == Duration::from_millis(500)), "{end:?}");
+}
+
+/// The API server is held still while calls are on their way to it.
+async fn signals(plane: Arc<Plane>) {
+    let access = install::webapp(&plane).await;
+    let fleet = Fleet::new(&plane, 60).await;
+    let (some, others) = fleet.names.split_at(30);
+    let mut program = Program::start(&plane, &access, &[]);
+    program.ready().await;
+
+    fleet.create(some).await;
+    signal_apiserver(&plane, Signal::STOP);
+    program.process.terminate();
+    says(&program, "a second signal ends at once").await;
+    program.process.terminate();
+    let status = program.process.wait_exit(Duration::from_secs(2)).await;
+    assert_eq!(status.code(), Some(1), "{}", program.process.log_tail(5));
+    says(&program, "error: ended at once by a second signal").await;
+    signal_apiserver(&plane, Signal::CONT);
+
+    let mut program = Program::start(&plane, &access, &[]);
+    program.ready().await;
+    fleet.create(others).await;
+    signal_apiserver(&plane, Signal::STOP);
+    program.process.terminate();
+    says(&program, "stopping; a second signal ends at once").await;
+    signal_apiserver(&plane, Signal::CONT);
+    program.stop().await;
+
+    let mut program = Program::start(&plane, &access, &[]);
+    program.ready().await;
+    fleet.available(fleet.names.len()).await;
+    program.stop().await;
+}
+
+async fn says(program: &Program, words: &str) {
+    wait::until(format!("webapp says `{words}`"), PATIENCE, async || {
+        let log = program.process.log();
+        if log.contains(words) { Ok(()) } else { Err(program.process.log_tail(5)) }
+    })
+    .await;
+}
+
+fn signal_apiserver(plane: &Plane, signal: Signal) {
+    let processes = plane.processes();
+    let (_, id) = processes.iter().find(|(name, _)| *name == "kube-apiserver").expect("an API server");
+    kill_process(Pid::from_raw(i32::try_from(*id).unwrap()).unwrap(), signal).unwrap();
+}
