@@ -54,9 +54,11 @@ impl CallError {
         self.code() == 404
     }
 
-    /// The role doesn't allow it.
+    /// The role doesn't allow it. Admission (a quota, a policy, a webhook) refuses with the same code, and no role helps there;
+    /// only an authorizer's words name a verb and a resource.
     pub fn is_forbidden(&self) -> bool {
-        self.code() == 403 && !self.is_in_ending_namespace()
+        let said = self.status().map_or("", |status| status.message.as_str());
+        self.code() == 403 && said.contains(" cannot ") && said.contains(" resource \"")
     }
 
     /// Nothing can be made in a namespace that is being deleted; the server says so with the code of a missing permission.
@@ -131,7 +133,7 @@ pub(crate) fn safe_sentence(source: &(dyn std::error::Error + 'static)) -> (&'st
     }
     // The server's words about an object quote its values; those of a Secret are nobody's business.
     match call.status().filter(|_| call.kind.kind != "Secret") {
-        Some(status) if matches!(status.code, 400 | 422) => ("Refused", format!("{call}: {}", status.message)),
+        Some(status) if matches!(status.code, 400 | 403 | 422) => ("Refused", format!("{call}: {}", status.message)),
         _ => ("Errored", format!("{call}; the operator's log says why")),
     }
 }
@@ -141,6 +143,17 @@ pub(crate) fn safe_sentence(source: &(dyn std::error::Error + 'static)) -> (&'st
 pub(crate) struct Applied {
     pub(crate) object: Value,
     pub(crate) created: bool,
+}
+
+/// What a request to delete an object came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deletion {
+    /// There was none.
+    Absent,
+    /// It is removed.
+    Done,
+    /// It goes when nothing holds it any more: finalizers, dependents, a grace period.
+    Begun,
 }
 
 /// A client whose requests are told their kind.
@@ -291,12 +304,14 @@ impl Client {
         self.json(request).await.map_err(|source| target.failed(Verb::Patch, "", source))
     }
 
-    /// Asks for an object's deletion; `false` if it was gone already.
-    pub(crate) async fn delete(&self, target: Target<'_>, params: &DeleteParams) -> Result<bool, CallError> {
+    /// Asks for an object's deletion.
+    pub(crate) async fn delete(&self, target: Target<'_>, params: &DeleteParams) -> Result<Deletion, CallError> {
         let request = target.requests().delete(target.name, params).map_err(kube::Error::BuildRequest);
         match self.json(request).await {
-            Ok(_) => Ok(true),
-            Err(kube::Error::Api(status)) if status.code == 404 => Ok(false),
+            // The server answers with the object as long as something holds it, and with a status once it is removed.
+            Ok(answer) if answer["kind"] == "Status" => Ok(Deletion::Done),
+            Ok(_) => Ok(Deletion::Begun),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(Deletion::Absent),
             Err(source) => Err(target.failed(Verb::Delete, "", source)),
         }
     }

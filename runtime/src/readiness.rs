@@ -28,7 +28,7 @@ pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> 
     match (kind.group.as_ref(), kind.kind.as_ref()) {
         ("apps", "Deployment") => deployment(generation, spec, status),
         ("apps", "StatefulSet") => stateful_set(generation, spec, status),
-        ("apps", "DaemonSet") => daemon_set(generation, status),
+        ("apps", "DaemonSet") => daemon_set(generation, spec, status),
         ("apps", "ReplicaSet") | ("", "ReplicationController") => {
             replicas(generation, spec, status, "readyReplicas", "ready")
         }
@@ -115,13 +115,16 @@ fn stateful_set(generation: i64, spec: &Value, status: &Value) -> Readiness {
     }
 }
 
-fn daemon_set(generation: i64, status: &Value) -> Readiness {
+fn daemon_set(generation: i64, spec: &Value, status: &Value) -> Readiness {
     if let Some(unseen) = seen(generation, status) {
         return unseen;
     }
     let wanted = count(status, "desiredNumberScheduled");
-    for (field, word) in [("updatedNumberScheduled", "updated"), ("numberAvailable", "available")] {
-        if count(status, field) < wanted {
+    // Somebody else decides when these are updated.
+    let waits = spec["updateStrategy"]["type"] != "OnDelete";
+    for (field, word, counts) in [("updatedNumberScheduled", "updated", waits), ("numberAvailable", "available", true)]
+    {
+        if counts && count(status, field) < wanted {
             return waiting(format!("{} of {wanted} pods are {word}", count(status, field)));
         }
     }

@@ -24,7 +24,7 @@ use crate::{
     credentials::{ADMIN, AUDITOR, Authority, KUBELET},
     folder::Folder,
     kubelet::Kubelet,
-    port,
+    port::Port,
     server::{self, Ports},
     wait,
 };
@@ -59,6 +59,7 @@ pub struct Plane {
     binaries: Binaries,
     options: Options,
     ports: Ports,
+    _reserved: [Port; 3],
     names: AtomicU32,
     folder: Folder,
 }
@@ -82,7 +83,9 @@ impl Plane {
         // The first call may build for minutes.
         let binaries = tokio::task::spawn_blocking(find).await.expect("the search for the programs")?;
         let folder = Folder::new(&planes_folder());
-        let ports = Ports { etcd: port::free(), peer: port::free(), api: port::free() };
+        let reserved = [(); 3].map(|()| Port::reserve());
+        let [etcd, peer, api] = reserved.each_ref().map(|port| port.number);
+        let ports = Ports { etcd, peer, api };
         let authority = Authority::new(folder.path(), ports.api);
         let etcd = server::etcd(&binaries, folder.path(), ports);
         let etcd = Process::spawn("etcd", etcd, &folder.path().join("etcd.log"));
@@ -96,6 +99,7 @@ impl Plane {
             binaries,
             options,
             ports,
+            _reserved: reserved,
             names: AtomicU32::new(0),
             folder,
         };

@@ -2,7 +2,7 @@
 
 use crate::{
     access,
-    client::{Target, strip_nulls},
+    client::{Deletion, Target, strip_nulls},
     error::{Error, Result},
     event::EventType,
     kind::{Kind, Typed, kind_of},
@@ -184,7 +184,9 @@ impl<'a, P> Calls<'a, P> {
     pub fn delete<'c, K: Typed + access::Delete<P>>(&'c self, name: &'c str) -> BoxFuture<'c, Result<bool>> {
         async move {
             let kind = kind_of::<K>();
-            Ok(self.core.shared.client.delete(self.target(&kind, name)?, &DeleteParams::background()).await?)
+            let client = &self.core.shared.client;
+            let deletion = client.delete(self.target(&kind, name)?, &DeleteParams::background()).await?;
+            Ok(deletion != Deletion::Absent)
         }
         .boxed()
     }

@@ -24,20 +24,32 @@ pub(crate) struct Departing {
     pub(crate) node: Box<str>,
     pub(crate) key: ObjectKey,
     pub(crate) uid: Uid,
+    /// The server has said that it is removed; the cache may not know yet.
+    pub(crate) gone: bool,
 }
 
 impl Departing {
     pub(crate) fn new(kind: &Kind, node: &str, header: &Header) -> Self {
-        Self { kind: kind.clone(), node: node.into(), key: header.key.clone(), uid: header.uid.clone() }
+        Self { kind: kind.clone(), node: node.into(), key: header.key.clone(), uid: header.uid.clone(), gone: false }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.uid == other.uid && self.key == other.key && self.kind == other.kind
     }
 }
 
 impl Memory {
     pub(crate) fn depart(&mut self, owner: &Identity, child: Departing) {
         let notes = self.notes(owner);
-        if !notes.departing.contains(&child) {
-            notes.departing.push(child);
+        match notes.departing.iter_mut().find(|held| held.is_same(&child)) {
+            Some(held) => held.gone |= child.gone,
+            None => notes.departing.push(child),
         }
+    }
+
+    pub(crate) fn is_gone(&self, owner: &Identity, child: &Departing) -> bool {
+        let departing = self.known(owner).map(|notes| notes.departing.as_slice()).unwrap_or_default();
+        departing.iter().any(|held| held.gone && held.is_same(child))
     }
 
     pub(crate) fn departing(&self, owner: &Identity, kind: &Kind, node: &str) -> Vec<Departing> {
@@ -46,7 +58,7 @@ impl Memory {
     }
 
     pub(crate) fn departed(&mut self, owner: &Identity, child: &Departing) {
-        self.notes(owner).departing.retain(|held| held != child);
+        self.notes(owner).departing.retain(|held| !held.is_same(child));
     }
 
     /// Notes the fields that our own apply left us with, where they are fewer than were applied.

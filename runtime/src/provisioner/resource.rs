@@ -10,7 +10,7 @@
 
 use crate::{
     cache::{Entry, Header, ObjectKey, Owner, Uid},
-    client::Target,
+    client::{Deletion, Target},
     error::{Error, Result},
     kind::Kind,
     pass::Core,
@@ -146,8 +146,9 @@ impl Core<'_> {
 
     async fn delete_child(&self, kind: &Kind, entry: &Entry<Child>) -> Result<()> {
         let header = &entry.header;
-        self.memory().depart(&self.owner, Departing::new(kind, &entry.value.node, header));
-        if header.deleting {
+        let child = Departing::new(kind, &entry.value.node, header);
+        if header.deleting || self.memory().is_gone(&self.owner, &child) {
+            self.memory().depart(&self.owner, child);
             return Ok(());
         }
         let uid = header.uid.to_string();
@@ -157,13 +158,11 @@ impl Core<'_> {
             ..DeleteParams::default()
         };
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
-        if self.shared.client.delete(target, &params).await? {
-            self.shared.recorder.normal(
-                &self.owner.regarding(),
-                "Deleted",
-                "Delete",
-                &format!("deleted {kind} {}", header.key),
-            );
+        let deletion = self.shared.client.delete(target, &params).await?;
+        self.memory().depart(&self.owner, Departing { gone: deletion != Deletion::Begun, ..child });
+        if deletion != Deletion::Absent {
+            let note = format!("deleted {kind} {}", header.key);
+            self.shared.recorder.normal(&self.owner.regarding(), "Deleted", "Delete", &note);
         }
         Ok(())
     }
@@ -174,12 +173,12 @@ impl Core<'_> {
     async fn still_there(&self, children: &Watched<Child>, kind: &Kind, node: &str) -> Result<Vec<String>> {
         let mut waits = Vec::new();
         let departing = self.memory().departing(&self.owner, kind, node);
-        for gone in departing {
-            let cached = children.store.get(&gone.key).is_some_and(|entry| entry.header.uid == gone.uid);
-            if cached || self.is_alive(kind, &gone.key, &gone.uid).await? {
-                waits.push(format!("{kind} {}: it is being deleted", gone.key));
-            } else {
-                self.memory().departed(&self.owner, &gone);
+        for child in departing {
+            let cached = children.store.get(&child.key).is_some_and(|entry| entry.header.uid == child.uid);
+            if !child.gone && (cached || self.is_alive(kind, &child.key, &child.uid).await?) {
+                waits.push(format!("{kind} {}: it is being deleted", child.key));
+            } else if !cached {
+                self.memory().departed(&self.owner, &child);
             }
         }
         Ok(waits)

@@ -66,6 +66,14 @@ fn a_stateful_set_waits_for_its_revision() {
 }
 
 #[test]
+fn a_daemon_set_that_is_updated_by_hand_does_not_wait_for_it() {
+    let status = json!({"observedGeneration": 2, "desiredNumberScheduled": 2, "numberAvailable": 2});
+    assert_ne!(read("apps", "DaemonSet", json!({}), status.clone()), Readiness::Ready);
+    let by_hand = json!({"updateStrategy": {"type": "OnDelete"}});
+    assert_eq!(read("apps", "DaemonSet", by_hand, status), Readiness::Ready);
+}
+
+#[test]
 fn kinds_of_the_core_have_their_own_rules() {
     let condition = |type_: &str, status: &str| json!({"conditions": [{"type": type_, "status": status}]});
     let cases = [

@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod edits;
+mod faults;
 mod harness;
 mod kinds;
 mod operator;
+mod permissions;
 mod uninstall;
 
 use std::process::ExitCode;
@@ -13,10 +15,14 @@ fn main() -> ExitCode {
     if let Some(end) = harness::victim::requested() {
         return harness::victim::run(end);
     }
-    opgen_tests::run_suites(
-        [harness::cases(), edits::cases(), kinds::cases(), operator::cases(), uninstall::cases()]
-            .into_iter()
-            .flatten()
-            .collect(),
-    )
+    let suites = [
+        harness::cases(),
+        edits::cases(),
+        kinds::cases(),
+        operator::cases(),
+        faults::cases(),
+        permissions::cases(),
+        uninstall::cases(),
+    ];
+    opgen_tests::run_suites(suites.into_iter().flatten().collect())
 }

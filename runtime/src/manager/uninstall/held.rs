@@ -63,7 +63,8 @@ impl Run {
             for object in &held.objects {
                 if self.dry_run {
                     self.say("would delete", held.target(object))?;
-                } else if self.client.delete(held.target(object), &DeleteParams::background()).await? {
+                } else {
+                    self.client.delete(held.target(object), &DeleteParams::background()).await?;
                     self.say("deleted", held.target(object))?;
                 }
             }

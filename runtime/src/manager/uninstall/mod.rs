@@ -14,7 +14,7 @@ mod inventory;
 
 use super::operator::Operator;
 use crate::{
-    client::{CallError, Client, Target},
+    client::{CallError, Client, Deletion, Target},
     error::Error,
     kind::Kind,
     manifest::{Described, Output, ProjectError, failed},
@@ -169,8 +169,8 @@ impl Run {
             };
         }
         match self.client.delete(target, &DeleteParams::foreground()).await {
-            Ok(true) => self.say("deleted", target),
-            Ok(false) => Ok(()),
+            Ok(Deletion::Absent) => Ok(()),
+            Ok(Deletion::Done | Deletion::Begun) => self.say("deleted", target),
             // A kind that the cluster doesn't serve has no objects.
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) => Err(error.into()),

@@ -113,7 +113,8 @@ async fn says_undecodable(site: &Site, name: &str) {
     let fits = |letter: &DynamicObject| {
         let status = &letter.data["status"];
         let conditions = status["conditions"].as_array().cloned().unwrap_or_default();
-        let said = |held: &Value| held["type"] == "Available" && held["status"] == "False" && held["reason"] == "Undecodable";
+        let said =
+            |held: &Value| held["type"] == "Available" && held["status"] == "False" && held["reason"] == "Undecodable";
         conditions.iter().any(said) && status["observedGeneration"].as_i64() == letter.metadata.generation
     };
     until_object(&letters(site), name, "says that it does not decode", fits).await;

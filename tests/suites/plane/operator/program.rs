@@ -76,7 +76,7 @@ pub(crate) fn free_address() -> SocketAddr {
 }
 
 /// The program, built by the first call.
-fn path() -> &'static Path {
+pub(crate) fn path() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(build)
 }
@@ -95,9 +95,9 @@ fn build() -> PathBuf {
     let output = command.output().unwrap_or_else(|error| panic!("cargo can't be run: {error}"));
     assert!(output.status.success(), "`cargo build --package webapp`: {}", output.status);
     let messages = String::from_utf8_lossy(&output.stdout);
-    let programs = messages.lines().filter_map(|line| {
+    let mut programs = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().filter(|_| message["target"]["name"] == "webapp").map(PathBuf::from)
     });
-    programs.last().expect("cargo names the program it has built")
+    programs.next_back().expect("cargo names the program it has built")
 }
