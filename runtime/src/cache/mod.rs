@@ -12,15 +12,15 @@ mod entry;
 mod header;
 mod index;
 mod key;
-#[cfg(test)]
-#[allow(clippy::panic, clippy::unwrap_used)]
-mod model;
 mod objects;
 mod own_writes;
 mod packed;
 mod reader;
 mod store;
 mod strip;
+#[cfg(test)]
+#[allow(clippy::panic, clippy::unwrap_used)]
+mod tests;
 mod text;
 mod uid;
 mod version;

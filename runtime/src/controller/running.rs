@@ -9,6 +9,7 @@ use crate::{
 };
 use futures::FutureExt;
 use std::{panic::AssertUnwindSafe, sync::Arc};
+use tokio::task::JoinSet;
 
 pub(crate) struct Running {
     pub(crate) inner: Loop,
@@ -49,11 +50,14 @@ impl Running {
         }
     }
 
-    /// Works until the queue is shut and what was begun has ended.
+    /// Works until the queue is shut and what was begun has ended. Dropped before that, it takes its workers with it.
     pub(crate) async fn work(self: Arc<Self>) {
-        let workers = (0..self.settings.workers).map(|_| tokio::spawn(Self::worker(self.clone())));
-        for worker in workers.collect::<Vec<_>>() {
-            if let Err(error) = worker.await {
+        let mut workers = JoinSet::new();
+        for _ in 0..self.settings.workers {
+            workers.spawn(Self::worker(self.clone()));
+        }
+        while let Some(ended) = workers.join_next().await {
+            if let Err(error) = ended {
                 tracing::error!(%error, "a worker ended early");
             }
         }

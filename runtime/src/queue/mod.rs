@@ -116,7 +116,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         loop {
             let mut work = pin!(self.work.notified());
             work.as_mut().enable();
-            let turn = match self.take_or_wait() {
+            let mut turn = match self.take_or_wait() {
                 Ok(taken) => return taken,
                 Err(turn) => turn,
             };
@@ -124,6 +124,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
                 () = work => {}
                 () = turn.tick() => {}
             }
+            turn.goes_on = true;
         }
     }
 
@@ -175,8 +176,9 @@ impl<K: Clone + Eq + Hash> Queue<K> {
             return Some(None);
         }
         let (item, more) = state.take(Instant::now())?;
-        // Several keys may become ready by one tick of the clock: whoever takes one wakes the next taker.
-        if more {
+        // Several keys may become ready by one tick of the clock: whoever takes one wakes the next taker. So does the one
+        // who leaves the clock unwatched.
+        if more || state.wants_watcher() {
             self.work.notify_one();
         }
         Some(Some(item))
@@ -185,7 +187,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// Looks again and begins to wait under one lock, so that nothing added in between is missed.
     fn take_or_wait(&self) -> Result<Option<Item<K>>, Turn<'_, K>> {
         let mut state = self.state.lock();
-        self.try_take(&mut state).ok_or_else(|| Turn { queue: self, clock: state.begin_wait() })
+        self.try_take(&mut state).ok_or_else(|| Turn { queue: self, clock: state.begin_wait(), goes_on: false })
     }
 }
 
@@ -194,6 +196,9 @@ struct Turn<'q, K: Clone + Eq + Hash> {
     queue: &'q Queue<K>,
     /// When to wake by the clock, if this one watches it.
     clock: Option<Instant>,
+    /// Whether it looks again at once. Then it wakes nobody: an earlier wake that its taker has not come to yet would
+    /// leave it as a permit, that this one takes, and so on for ever.
+    goes_on: bool,
 }
 
 impl<K: Clone + Eq + Hash> Turn<'_, K> {
@@ -208,7 +213,9 @@ impl<K: Clone + Eq + Hash> Turn<'_, K> {
 
 impl<K: Clone + Eq + Hash> Drop for Turn<'_, K> {
     fn drop(&mut self) {
-        if self.queue.state.lock().end_wait(self.clock.is_some()) {
+        let mut state = self.queue.state.lock();
+        state.end_wait(self.clock.is_some());
+        if !self.goes_on && state.wants_watcher() {
             self.queue.work.notify_one();
         }
     }

@@ -173,13 +173,17 @@ impl<K: Clone + Eq + Hash> State<K> {
         Some(next)
     }
 
-    /// Ends a taker's wait; whether another one has to watch the clock now.
-    pub(super) fn end_wait(&mut self, watched: bool) -> bool {
+    /// Ends a taker's wait.
+    pub(super) fn end_wait(&mut self, watched: bool) {
         self.idle -= 1;
         if watched {
             self.clock_watched = false;
         }
-        watched && self.idle > 0 && self.delayed.next().is_some()
+    }
+
+    /// Whether one of those who wait should watch the clock, and none does.
+    pub(super) fn wants_watcher(&self) -> bool {
+        self.idle > 0 && !self.clock_watched && self.delayed.next().is_some()
     }
 
     fn has_work_for_waiting(&self) -> bool {

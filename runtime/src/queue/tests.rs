@@ -1,6 +1,6 @@
 use super::{Backoff, Delay, Item, Priority, Queue};
-use futures::FutureExt;
-use std::{hash::Hash, sync::Arc, time::Duration};
+use futures::{FutureExt, poll};
+use std::{hash::Hash, pin::pin, sync::Arc, time::Duration};
 use tokio::{
     task::{JoinHandle, yield_now},
     time::{Instant, advance, timeout},
@@ -246,4 +246,21 @@ async fn figures_say_how_long_keys_were_ready() {
     drain(&queue);
     let stats = queue.stats();
     assert_eq!((stats.waited, stats.longest_wait), (SECOND * 5, SECOND * 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn taker_that_is_woken_for_nothing_waits_again_though_another_was_woken_too() {
+    let queue = Queue::new();
+    let (mut watcher, mut other) = (pin!(queue.take()), pin!(queue.take()));
+    queue.add_after("late", SECOND * 60, Normal);
+    assert!(poll!(watcher.as_mut()).is_pending());
+    assert!(poll!(other.as_mut()).is_pending());
+    // The other one is woken, and before it runs a third takes the key. The watcher hears of an earlier time.
+    queue.add("now", Normal);
+    assert_eq!(next(&queue).map(|item| item.key), Some("now"));
+    queue.add_after("sooner", SECOND, Normal);
+    assert!(poll!(watcher.as_mut()).is_pending());
+    assert!(poll!(other.as_mut()).is_pending());
+    advance(SECOND * 2).await;
+    assert_eq!(watcher.await.map(|item| item.key), Some("sooner"));
 }

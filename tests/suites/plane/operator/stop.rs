@@ -61,6 +61,10 @@ async fn timeout(plane: Arc<Plane>) {
     running.signal();
     let end = running.end().await;
     assert!(matches!(end, Err(RunError::Timeout(after)) if after == Duration::from_millis(500)), "{end:?}");
+    // What was not waited for is not left behind either.
+    diary.gate.add_permits(1);
+    assert!(site.settled().await.subresource("status").is_empty());
+    assert_eq!(diary.gate.available_permits(), 1);
 }
 
 /// The API server is held still while calls are on their way to it.
