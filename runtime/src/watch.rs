@@ -1,10 +1,14 @@
 //! How watches are doing, and what they show of children.
 
 use crate::{
-    cache::Store,
+    cache::{ResourceVersion, Seen, Store},
     client::MissingRule,
     error::{Error, Result},
     kind::Kind,
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 use tokio::sync::watch;
 
@@ -28,12 +32,13 @@ pub enum WatchState {
 pub struct Health {
     kind: Kind,
     state: watch::Sender<WatchState>,
+    opened_at: Arc<AtomicU64>,
 }
 
 impl Health {
     /// A watch that has not begun.
     pub fn new(kind: Kind) -> Self {
-        Self { kind, state: watch::Sender::new(WatchState::Starting) }
+        Self { kind, state: watch::Sender::new(WatchState::Starting), opened_at: Arc::default() }
     }
 
     /// What is watched.
@@ -63,6 +68,20 @@ impl Health {
             *held = state;
             true
         });
+    }
+
+    /// Takes note of a watch that is open, and tells what happens after `version`.
+    pub fn open(&self, version: &ResourceVersion) {
+        self.opened_at.fetch_max(version.number().unwrap_or_default(), Ordering::Relaxed);
+        self.set(WatchState::Following);
+    }
+
+    /// How far a store has come that this watch fills, where the objects in it show `shown`.
+    ///
+    /// A listing has no version of what is gone by then; the watch that begins after it does. A watch that shows nothing
+    /// any more never catches up, so nothing is waited for.
+    pub(crate) fn seen(&self, shown: Seen) -> Seen {
+        if self.is_blocked() { Seen::Incomparable } else { shown.at_least(self.opened_at.load(Ordering::Relaxed)) }
     }
 
     /// Whether the kind is missing or not allowed.

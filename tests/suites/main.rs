@@ -5,5 +5,6 @@ mod diagnostics;
 mod generate;
 mod hygiene;
 mod scaffold;
+mod schema;
 mod tidy;
 mod ui;

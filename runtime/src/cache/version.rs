@@ -84,6 +84,15 @@ impl Seen {
             Self::Incomparable => false,
         }
     }
+
+    /// The same, where something else says that everything up to `version` is in the store.
+    #[must_use]
+    pub fn at_least(self, version: u64) -> Self {
+        match self {
+            Self::Version(seen) => Self::Version(seen.max(version)),
+            other => other,
+        }
+    }
 }
 
 /// The versions a watch has shown.

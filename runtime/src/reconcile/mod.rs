@@ -223,10 +223,8 @@ impl Loop {
 
     fn is_behind(&self, key: &ObjectKey) -> bool {
         let behind = self.shared.own_writes.behind(key, |kind: &Kind| match self.shared.children.get(kind) {
-            // A watch that shows nothing any more never catches up; what the pass then reads, it is told.
-            Some(children) if children.health.is_blocked() => Seen::Incomparable,
-            Some(children) => children.store.seen(),
-            None if kind == self.source.kind() => self.source.objects().store().seen(),
+            Some(children) => children.health.seen(children.store.seen()),
+            None if kind == self.source.kind() => self.source.health().seen(self.source.objects().store().seen()),
             None => Seen::Incomparable,
         });
         behind.is_some()

@@ -1,6 +1,7 @@
 //! From `kube`'s watcher to a cache, without decoding what passes through.
 
 use crate::{
+    cache::ResourceVersion,
     client::CallError,
     error::Chain,
     kind::Kind,
@@ -110,16 +111,23 @@ fn telling(client: kube::Client, health: Health) -> kube::Client {
     let namespace = client.default_namespace().to_owned();
     let service = tower::service_fn(move |request: Request<Body>| {
         let (client, health) = (client.clone(), health.clone());
-        let watches = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+        let version = request.uri().query().and_then(watched_from);
         async move {
             let response = client.send(request).await?;
-            if watches && response.status().is_success() {
-                health.set(WatchState::Following);
+            if let Some(version) = version.filter(|_| response.status().is_success()) {
+                health.open(&version);
             }
             Ok::<_, kube::Error>(response)
         }
     });
     kube::Client::new(service, namespace)
+}
+
+/// The version that a watch begins at; `None` for other requests.
+fn watched_from(query: &str) -> Option<ResourceVersion> {
+    let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+    value("watch").filter(|watch| *watch == "true")?;
+    Some(ResourceVersion::from(value("resourceVersion").unwrap_or_default()))
 }
 
 fn state_of(error: watcher::Error, kind: &Kind, scope: Scope<'_>) -> WatchState {
