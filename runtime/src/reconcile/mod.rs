@@ -89,11 +89,13 @@ impl Loop {
 
     /// One pass.
     pub(crate) async fn pass(&self, key: &ObjectKey) -> Next {
+        // Asked before the object is read: else its next state could arrive in between, and the older one be acted on.
+        let behind = self.is_behind(key);
         let Some(entry) = self.source.objects().store().get(key) else {
             self.forget(key);
             return Next::AwaitChange;
         };
-        if self.is_behind(key) {
+        if behind {
             return Next::Soon;
         }
         let header = &entry.header;

@@ -32,9 +32,11 @@ async fn with_the_policy(plane: Arc<Plane>) {
     site.install(&operator);
     install::apply_quietly(&plane, install::generated(&operator).text("finalizer-policy.yaml").expect("a policy"));
     let mut attempt = 0;
+    // Until the server has read the schema of a new kind, no policy can be applied, and nothing is created.
     wait::until("the policy is in force", PATIENCE, async || {
         attempt += 1;
-        let made = site.create(&note(&format!("probe-{attempt}"))).await;
+        let probe = note(&format!("probe-{attempt}"));
+        let made = site.api::<Note>().create(&Default::default(), &probe).await.map_err(|error| error.to_string())?;
         if made.finalizers().is_empty() { Err("no finalizer".to_owned()) } else { Ok(()) }
     })
     .await;

@@ -11,7 +11,7 @@ use k8s_openapi::{
     },
 };
 use kube::{
-    Api, Resource,
+    Api, Client, Resource,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use opgen::{Operator, RunError, RunOptions};
@@ -63,14 +63,24 @@ impl Site {
 
     /// Runs it as it is installed.
     pub(crate) async fn run(&self, operator: &Operator, options: RunOptions) -> Running {
-        let access = self.plane.account(&self.namespace, NAME).await;
+        let client = self.client().await;
+        Self::run_with(operator, client, options)
+    }
+
+    /// Runs it with a client of the caller's.
+    pub(crate) fn run_with(operator: &Operator, client: Client, options: RunOptions) -> Running {
         let (stop, stopped) = oneshot::channel::<()>();
-        let (operator, client) = (operator.clone(), access.client());
+        let operator = operator.clone();
         let task = tokio::spawn(async move {
             let stopped = async { drop(stopped.await) };
             operator.run_with(client, options, stopped).await
         });
         Running { stop: Some(stop), task }
+    }
+
+    /// A client with the operator's rights.
+    pub(crate) async fn client(&self) -> Client {
+        self.plane.account(&self.namespace, NAME).await.client()
     }
 
     pub(crate) fn api<K>(&self) -> Api<K>
@@ -138,7 +148,7 @@ impl Site {
 
     /// Waits until the operator may do that, or may not.
     pub(crate) async fn may(&self, group: &str, resource: &str, verb: &str, allowed: bool) {
-        let client = self.plane.account(&self.namespace, NAME).await.client();
+        let client = self.client().await;
         let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
         let attributes = ResourceAttributes {
             group: Some(group.to_owned()),
