@@ -46,8 +46,11 @@ impl Diags {
     pub(crate) fn unknown(&mut self, noun: &str, word: impl ToTokens, known: &[&str]) {
         let name = word.to_token_stream().to_string();
         let said = darling::Error::unknown_field_with_alts(&name, known).to_string();
-        let (_, fix) = said.split_once(". ").unwrap_or((&said, "remove it"));
-        self.error(word, format!("unknown {noun} `{name}`"), advice(fix));
+        let fix = match said.split_once(". ") {
+            Some((_, fix)) => advice(fix),
+            None => format!("use one of `{}`", known.join("`, `")),
+        };
+        self.error(word, format!("unknown {noun} `{name}`"), fix);
     }
 
     /// What darling found, with `fix` where it has no advice of its own.

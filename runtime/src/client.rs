@@ -156,6 +156,11 @@ pub(crate) enum Deletion {
     Begun,
 }
 
+/// A call in a test that has no API server.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no API server")]
+struct NoCluster;
+
 /// A client whose requests are told their kind.
 #[derive(Clone)]
 pub(crate) struct Client(kube::Client);
@@ -197,6 +202,12 @@ impl Target<'_> {
 impl Client {
     pub(crate) fn new(client: kube::Client) -> Self {
         Self(client)
+    }
+
+    /// A client that reaches nothing.
+    pub(crate) fn none() -> Self {
+        let refuse = |_: Request<Body>| std::future::ready(Err::<http::Response<Body>, _>(NoCluster));
+        Self(kube::Client::new(tower::service_fn(refuse), "default"))
     }
 
     pub(crate) fn kube(&self) -> kube::Client {

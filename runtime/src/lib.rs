@@ -27,6 +27,7 @@ pub mod queue;
 mod readiness;
 mod reconcile;
 pub mod source;
+pub mod testing;
 mod watch;
 
 pub use client::{CallError, MissingRule};
@@ -40,16 +41,18 @@ pub use environment::Environment;
 pub use error::{BoxError, Error, Result, yield_because};
 pub use event::EventType;
 pub use kind::{Kind, Typed};
-pub use managed::{For, Managed, Owner};
+pub use managed::{Each, For, Managed, Owner};
 pub use manager::{
     operator::Operator,
     run::{RunError, RunOptions},
 };
 pub use opgen_macros::{Managed, Provisioner, operator};
 pub use provisioner::{
-    Provision, Provisioner,
+    Keyed, Provision, Provisioner,
     built::{Builds, Objects},
-    shape::{Access, Edge, Node, Shape, Verb},
+    group::{Answers, Wanted},
+    made::Made,
+    shape::{Access, Edge, Node, Order, Place, ResourceOptions, Shape, Stop, Verb},
 };
 pub use readiness::{Readiness, readiness};
 pub use watch::{Health, WatchState};
@@ -57,8 +60,8 @@ pub use watch::{Health, WatchState};
 /// What a project of an operator names all the time.
 pub mod prelude {
     pub use crate::{
-        Context, Draft, Error, EventType, For, Managed, Operator, Provision, Provisioner, Result, Status, Teardown,
-        operator, yield_because,
+        Context, Draft, Each, Error, EventType, For, Keyed, Made, Managed, Operator, Provision, Provisioner, Result,
+        Status, Teardown, Wanted, operator, yield_because,
     };
 }
 
@@ -71,7 +74,12 @@ pub mod __private {
         manager::command::main,
         provisioner::{
             built::wanted,
-            group::{apply, boxed, concurrently, down, edge, guarded, remove, resource_edge, up},
+            group::{
+                apply, ask1, ask2, ask3, ask4, down, edge, is_wanted, not_wanted, remove, resource_edge, subject, up,
+            },
+            keyed::{Keys, down_each, keyed, keys_below, keys_of_objects, text, up_each},
+            made::{given, inputs, read, version},
+            order::{boxed, concurrently, in_order},
         },
     };
     pub use k8s_openapi::{
@@ -81,8 +89,8 @@ pub mod __private {
     pub use kube::CustomResourceExt;
 
     /// What a build function is handed.
-    pub fn draft<'a, O: crate::Owner, P>(cx: &crate::Context<'a, O, P>) -> Draft<'a, O> {
-        Draft { owner: cx.object(), options: cx.options() }
+    pub fn draft<'a, O: crate::Owner, P: crate::Provisioner>(cx: &crate::Context<'a, O, P>) -> Draft<'a, O> {
+        cx.draft()
     }
 }
 

@@ -1,18 +1,23 @@
 //! One pass over one object: what all nodes of its tree share.
 
 use crate::{
-    cache::{Header, ObjectKey, OwnWrites, Uid},
+    cache::{Header, ObjectKey, OwnWrites, ResourceVersion, Uid},
     client::Client,
     environment::Environment,
     error::{Error, Result},
     event::{Recorder, Regarding},
     kind::Kind,
-    managed::{Managed, Owner},
-    provisioner::{child::Child, memory::Memory},
+    managed::Managed,
+    provisioner::{child::Child, made::Blackboard, memory::Memory, trial::World, unchanged::ByNode},
     watch::Watched,
 };
 use parking_lot::{Mutex, MutexGuard};
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 
 /// What all passes of one controller share.
 pub(crate) struct Shared {
@@ -27,6 +32,8 @@ pub(crate) struct Shared {
     pub(crate) children: BTreeMap<Kind, Arc<Watched<Child>>>,
     pub(crate) own_writes: OwnWrites<Kind>,
     pub(crate) memory: Mutex<Memory>,
+    /// Stands in for the cluster in a test without one.
+    pub(crate) trial: Option<Arc<World>>,
 }
 
 impl Shared {
@@ -74,26 +81,43 @@ impl Identity {
 }
 
 /// The part of a pass that knows no types.
-#[derive(Debug)]
 pub(crate) struct Core<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) owner: Identity,
+    /// The state of the owner that the pass is about, as a number.
+    pub(crate) inputs: u64,
     /// Which node has built which object in this pass.
-    claims: Mutex<BTreeMap<(Kind, ObjectKey), String>>,
+    claims: Mutex<HashMap<(Kind, ObjectKey), Arc<str>>>,
+    by_node: Mutex<HashMap<Kind, ByNode>>,
+    /// What the nodes have made, for those that read it.
+    pub(crate) made: Blackboard,
 }
 
 impl<'a> Core<'a> {
-    pub(crate) fn new(shared: &'a Shared, owner: Identity) -> Self {
-        Self { shared, owner, claims: Mutex::default() }
+    pub(crate) fn new(shared: &'a Shared, owner: Identity, version: &ResourceVersion) -> Self {
+        let mut hasher = DefaultHasher::new();
+        version.hash(&mut hasher);
+        Self {
+            shared,
+            owner,
+            inputs: hasher.finish(),
+            claims: Mutex::default(),
+            by_node: Mutex::default(),
+            made: Blackboard::default(),
+        }
     }
 
     pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.shared.memory()
     }
 
+    pub(crate) fn by_node(&self) -> MutexGuard<'_, HashMap<Kind, ByNode>> {
+        self.by_node.lock()
+    }
+
     /// Two nodes that build one object would take it from each other in every pass.
-    pub(crate) fn claim(&self, kind: &Kind, key: &ObjectKey, node: &str) -> Result<()> {
-        match self.claims.lock().insert((kind.clone(), key.clone()), node.to_owned()) {
+    pub(crate) fn claim(&self, kind: &Kind, key: &ObjectKey, node: &Arc<str>) -> Result<()> {
+        match self.claims.lock().insert((kind.clone(), key.clone()), node.clone()) {
             Some(other) => {
                 let message = format!("{kind} {key} is built twice: by node {other} and by node {node}");
                 Err(Error::terminal("InvalidChild", message))
@@ -109,16 +133,22 @@ impl<'a> Core<'a> {
     }
 }
 
+impl fmt::Debug for Core<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Core").field("owner", &self.owner).finish_non_exhaustive()
+    }
+}
+
 /// One pass over one object.
-pub(crate) struct Pass<'a, O: Owner> {
-    pub(crate) object: &'a O::Object,
-    pub(crate) options: &'a O::Options,
+pub(crate) struct Pass<'a, K: Managed, X> {
+    pub(crate) object: &'a K,
+    pub(crate) options: &'a X,
     /// What provisioners have set; written once, at the end of the pass [R6].
-    pub(crate) status: Mutex<<O::Object as Managed>::Status>,
+    pub(crate) status: Mutex<K::Status>,
     pub(crate) core: Core<'a>,
 }
 
-impl<O: Owner> fmt::Debug for Pass<'_, O> {
+impl<K: Managed, X> fmt::Debug for Pass<'_, K, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pass").field("owner", &self.core.owner).finish_non_exhaustive()
     }

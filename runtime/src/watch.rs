@@ -107,11 +107,13 @@ pub(crate) struct Watched<V> {
     pub(crate) kind: Kind,
     pub(crate) store: Store<V>,
     pub(crate) health: Health,
+    /// Whether objects are kept as a whole, since a node reads them.
+    pub(crate) whole: bool,
 }
 
 impl<V> Watched<V> {
-    pub(crate) fn new(kind: Kind) -> Self {
-        Self { store: Store::default(), health: Health::new(kind.clone()), kind }
+    pub(crate) fn new(kind: Kind, whole: bool) -> Self {
+        Self { store: Store::default(), health: Health::new(kind.clone()), kind, whole }
     }
 
     /// Whether the store can be read: it has been listed once, and its kind is there.

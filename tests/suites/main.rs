@@ -7,4 +7,5 @@ mod hygiene;
 mod scaffold;
 mod schema;
 mod tidy;
+mod tree;
 mod ui;

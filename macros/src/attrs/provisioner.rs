@@ -4,8 +4,11 @@ use super::access;
 use crate::diag::Diags;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{
-    Attribute, Data, DeriveInput, Expr, Field, Fields, LitStr, Path, Token, Type, ext::IdentExt, parenthesized,
-    parse::ParseStream,
+    Attribute, Data, DeriveInput, Expr, Field, Fields, LitStr, Path, Token, Type,
+    ext::IdentExt,
+    parenthesized,
+    parse::{Parse, ParseStream},
+    punctuated::Punctuated,
 };
 
 /// One key of `#[provisioner(...)]`, on a struct or a field; which belongs where is decided later.
@@ -19,8 +22,27 @@ pub(crate) enum Value {
     Type(Box<Type>),
     Path(Path),
     Access(Vec<access::Entry>),
-    List(TokenStream),
+    /// `after(config, workload.service)`: paths of nodes.
+    Nodes(Vec<NodePath>),
+    /// `takes(config: ConfigMap)`: names with types.
+    Typed(Vec<Typed>),
+    /// `resource(once, adopt("helm"))`: words, some with texts.
+    Words(Vec<Word>),
+    List,
     Expr(Box<Expr>),
+}
+
+/// A node as another one names it: `service`, or `workload.service` for a child of a child.
+pub(crate) struct NodePath(pub(crate) Vec<Ident>);
+
+pub(crate) struct Typed {
+    pub(crate) name: Ident,
+    pub(crate) ty: Type,
+}
+
+pub(crate) struct Word {
+    pub(crate) name: Ident,
+    pub(crate) texts: Vec<LitStr>,
 }
 
 pub(crate) struct Read {
@@ -113,6 +135,20 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Valu
             };
             entries().map(Value::Access).map_err(|error| (error, "write `access(Secret: get, list; Pod: delete)`"))
         }
+        "after" | "from" => in_parentheses(input, node_path)
+            .map(Value::Nodes)
+            .map_err(|error| (error, "name nodes of the group: `after(config)`, `from(workload.service)`")),
+        "takes" | "retired" => in_parentheses(input, typed)
+            .map(Value::Typed)
+            .map_err(|error| (error, "write names with types: `takes(config: ConfigMap)`")),
+        "gives" => input
+            .parse::<Token![=]>()
+            .and_then(|_| input.parse())
+            .map(|ty| Value::Type(Box::new(ty)))
+            .map_err(|error| (error, "name the type of the value: `gives = Plan`")),
+        "resource" if input.peek(syn::token::Paren) => in_parentheses(input, word)
+            .map(Value::Words)
+            .map_err(|error| (error, "write `resource`, `resource(once)` or `resource(adopt(\"helm\"))`")),
         _ if input.peek(Token![=]) => {
             let expression = input.parse::<Token![=]>().and_then(|_| input.parse());
             expression.map(|expr| Value::Expr(Box::new(expr))).map_err(|error| (error, "write an expression after `=`"))
@@ -121,12 +157,37 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Valu
             let tokens = || {
                 let inside;
                 parenthesized!(inside in input);
-                inside.parse()
+                inside.parse::<TokenStream>()
             };
-            tokens().map(Value::List).map_err(|error| (error, "close the parenthesis"))
+            tokens().map(|_| Value::List).map_err(|error| (error, "close the parenthesis"))
         }
         _ => Ok(Value::Word),
     }
+}
+
+/// `(one, another)`.
+fn in_parentheses<T>(input: ParseStream<'_>, one: fn(ParseStream<'_>) -> syn::Result<T>) -> syn::Result<Vec<T>> {
+    let inside;
+    parenthesized!(inside in input);
+    Ok(Punctuated::<T, Token![,]>::parse_terminated_with(&inside, one)?.into_iter().collect())
+}
+
+fn node_path(input: ParseStream<'_>) -> syn::Result<NodePath> {
+    let names = Punctuated::<Ident, Token![.]>::parse_separated_nonempty_with(input, Ident::parse_any)?;
+    Ok(NodePath(names.into_iter().collect()))
+}
+
+fn typed(input: ParseStream<'_>) -> syn::Result<Typed> {
+    let name = input.call(Ident::parse_any)?;
+    input.parse::<Token![:]>()?;
+    Ok(Typed { name, ty: input.parse()? })
+}
+
+fn word(input: ParseStream<'_>) -> syn::Result<Word> {
+    let name = input.call(Ident::parse_any)?;
+    let texts =
+        if input.peek(syn::token::Paren) { in_parentheses(input, <LitStr as Parse>::parse)? } else { Vec::new() };
+    Ok(Word { name, texts })
 }
 
 /// `crate = "path"` or `crate = path`.

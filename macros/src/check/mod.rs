@@ -1,6 +1,7 @@
 //! Stage 3: the rules; what passes is [`Checked`], and nothing else can be expanded.
 
 mod access;
+mod child;
 mod convention;
 mod enumeration;
 mod field;

@@ -1,14 +1,11 @@
 //! The rules for a node of a tree.
 
-use super::{Checked, access};
+use super::{Checked, access, child};
 use crate::{
     diag::Diags,
-    model::{
-        managed::{last_segment, type_arguments},
-        provisioner::{Child, Form, Node, Provisioner},
-    },
+    model::provisioner::{Form, Node, Provisioner},
 };
-use syn::Type;
+use proc_macro2::Ident;
 
 pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Provisioner>, Box<Provisioner>> {
     if let Form::NoStruct(found) = model.form {
@@ -20,8 +17,8 @@ pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Pro
         diags.error(&model.generics, format!("`{}` is generic, and a node is one type", model.ident), fix);
     }
     combination(&model, diags);
-    match model.node {
-        Node::Serial | Node::Concurrent => group(&model, diags),
+    match model.node() {
+        Node::Group { .. } => group(&model, diags),
         Node::Custom => by_hand(&model, diags),
         Node::Open => (),
     }
@@ -36,7 +33,16 @@ fn combination(model: &Provisioner, diags: &mut Diags) {
         );
     }
     let Some((first, rest)) = model.node_keys.split_first() else { return };
-    for other in rest.iter().filter(|other| *other != first) {
+    let is_way = |key: &Ident| key == "up" || key == "down";
+    if is_way(first) && rest.is_empty() && !diags.has_errors() {
+        let other = if first == "up" { "down" } else { "up" };
+        diags.error(
+            first,
+            format!("`{first}` without `{other}`"),
+            format!("add `{other} = serial` or `{other} = concurrent`"),
+        );
+    }
+    for other in rest.iter().filter(|other| *other != first && !(is_way(first) && is_way(other))) {
         let group = if first == "access" { other } else { first };
         let fix = if other == "access" || first == "access" {
             format!("keep `{group}` and move the work into a child, or keep `access` and write the node by hand")
@@ -70,50 +76,33 @@ fn group(model: &Provisioner, diags: &mut Diags) {
             diags.error(&model.ident, format!("`{}` has no children", model.ident), "add a field for each, in braces")
         }
     }
-    for field in &model.children {
-        child(field, diags);
+    if let Some(gives) = &model.gives_key {
+        diags.error(gives, "a group gives nothing of its own", "remove it; its children are read one by one");
     }
-}
-
-fn child(child: &Child, diags: &mut Diags) {
-    let name = child.name();
-    if child.resource.is_some() && ["provision", "deprovision"].contains(&name.as_str()) {
-        let what = format!("a resource named `{name}` hides what every node does");
-        diags.error(&child.ident, what, "rename the field and its function");
-    }
-    match &child.ty {
-        Type::Path(_) | Type::Group(_) | Type::Paren(_) | Type::Macro(_) => (),
-        other => {
-            let fix = "write the type of a kind, `Option` or `Vec` of one, or a provisioner";
-            return diags.error(other, "a child is a named type", fix);
+    for (at, taken) in model.takes.iter().enumerate() {
+        let name = &taken.name;
+        if let Some(first) = model.takes[..at].iter().find(|first| first.name == *name) {
+            diags.conflict(name, format!("`{name}` is taken twice"), "keep one", &first.name, "first taken here");
         }
-    }
-    let Some(segment) = last_segment(&child.ty) else { return };
-    let outer = segment.ident.to_string();
-    let arguments = type_arguments(segment);
-    match (outer.as_str(), arguments.as_slice(), child.resource.is_some()) {
-        ("Option" | "Vec", [inner], true) if wrapper(inner) => {
-            let fix = "use the kind, `Option` of it (wanted or removed), or `Vec` of it (any number)";
-            diags.error(&child.ty, "a resource is wanted once, perhaps, or many times", fix);
-        }
-        ("Box" | "Arc" | "Rc" | "HashMap" | "BTreeMap" | "HashSet" | "BTreeSet" | "Result", _, true) => {
-            let fix = "use the kind, `Option` of it (wanted or removed), or `Vec` of it (any number)";
-            diags.error(&child.ty, format!("`{outer}` says nothing of how many objects there are"), fix);
-        }
-        ("Option" | "Vec" | "Box" | "Arc" | "Rc", [_], false) => {
-            let fix = "name the provisioner itself, or add `#[provisioner(resource)]` if it is a kind";
-            diags.error(
-                &child.ty,
-                format!("a provisioner is a type, never a value, so `{outer}` of it has no meaning"),
-                fix,
+        if let Some((_, child)) = model.child(name) {
+            diags.conflict(
+                name,
+                format!("`{name}` is taken, and a child"),
+                "rename one",
+                &child.ident,
+                "also named here",
             );
         }
-        _ => (),
     }
-}
-
-fn wrapper(ty: &Type) -> bool {
-    last_segment(ty).is_some_and(|segment| ["Option", "Vec"].iter().any(|wrapper| segment.ident == wrapper))
+    for retired in &model.retired {
+        if let Some((_, child)) = model.child(&retired.name) {
+            let what = format!("`{}` is retired, and a child", retired.name);
+            diags.conflict(&retired.name, what, "remove one", &child.ident, "still a child here");
+        }
+    }
+    for at in 0..model.children.len() {
+        child::check(model, at, diags);
+    }
 }
 
 fn by_hand(model: &Provisioner, diags: &mut Diags) {
@@ -121,10 +110,13 @@ fn by_hand(model: &Provisioner, diags: &mut Diags) {
         let fix = format!("remove it; `impl Provision<Kind> for {}` says it", model.ident);
         diags.error(owner, "`owner` is for groups", fix);
     }
+    if let Some(retired) = &model.retired_key {
+        diags.error(retired, "`retired` is for groups", "move it to the group that the node was a child of");
+    }
     for child in &model.children {
         if let Some(resource) = &child.resource {
             diags.error(
-                resource,
+                &resource.word,
                 "a hand-written node has no children",
                 "remove it, or write `serial` instead of `access(...)`",
             );

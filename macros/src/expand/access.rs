@@ -22,12 +22,14 @@ fn entry(node: &Provisioner, access: &Access) -> TokenStream {
     let (krate, private, kind) = (&node.paths.krate, &node.paths.private, &access.kind);
     let subresource = access.subresource.as_ref().map(ToString::to_string).unwrap_or_default();
     let verbs = access.verbs.iter().map(|verb| ident(verb.name()));
+    let line = quote_spanned! { kind.span() => ::core::line!() };
     let kind_of = quote_spanned! { kind.span() => #private::kind_of::<#kind> };
     quote! {
         #krate::Access {
             kind: #kind_of,
             subresource: #subresource,
             verbs: &[#(#krate::Verb::#verbs),*],
+            place: #krate::Place { file: ::core::file!(), line: #line },
         },
     }
 }

@@ -1,6 +1,7 @@
 //! Stage 4: checked models to code; nothing else builds tokens.
 
 pub(crate) mod access;
+mod child;
 pub(crate) mod managed;
 pub(crate) mod operator;
 pub(crate) mod provisioner;

@@ -1,25 +1,38 @@
 //! A node of a tree: a group with its children, or a hand-written one with its permissions.
 
-use super::access::{self, Access, Verb};
+use super::{
+    access::{self, Access, Verb},
+    child::{self, Child},
+};
 use crate::{
-    attrs::provisioner::{Arg, Read, ReadField, Value},
+    attrs::provisioner::{Arg, Read, Typed, Value},
     diag::Diags,
     paths::Paths,
 };
 use proc_macro2::Ident;
-use syn::{Data, Fields, Generics, Path, Type};
+use syn::{Data, Expr, Fields, Generics, Path, Type};
 
 pub(crate) struct Provisioner {
     pub(crate) paths: Paths,
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,
     pub(crate) form: Form,
-    pub(crate) node: Node,
+    /// Order of the children on the way up and on the way down, as far as it is said.
+    pub(crate) up: Option<Order>,
+    pub(crate) down: Option<Order>,
+    pub(crate) by_hand: bool,
     /// Each key that says what kind of node it is, in the order written.
     pub(crate) node_keys: Vec<Ident>,
     pub(crate) owner: Option<Type>,
     pub(crate) owner_key: Option<Ident>,
     pub(crate) access: Vec<Access>,
+    pub(crate) takes: Vec<Typed>,
+    pub(crate) takes_key: Option<Ident>,
+    pub(crate) gives: Option<Type>,
+    pub(crate) gives_key: Option<Ident>,
+    /// Nodes of earlier releases, whose objects are removed.
+    pub(crate) retired: Vec<Typed>,
+    pub(crate) retired_key: Option<Ident>,
     pub(crate) children: Vec<Child>,
 }
 
@@ -32,26 +45,27 @@ pub(crate) enum Form {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Node {
+pub(crate) enum Order {
     Serial,
     Concurrent,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Node {
+    Group {
+        up: Order,
+        down: Order,
+    },
     Custom,
     /// The attribute doesn't say.
     Open,
 }
 
-pub(crate) struct Child {
-    pub(crate) ident: Ident,
-    pub(crate) ty: Type,
-    /// Objects that the function of the field's name builds; otherwise the type is a provisioner.
-    pub(crate) resource: Option<Ident>,
-}
-
 /// What a struct may say, for messages.
-const STRUCT_KEYS: [&str; 5] = ["serial", "concurrent", "access", "owner", "crate"];
-const FIELD_KEYS: [&str; 1] = ["resource"];
+pub(super) const STRUCT_KEYS: [&str; 10] =
+    ["serial", "concurrent", "up", "down", "access", "owner", "takes", "gives", "retired", "crate"];
 /// Keys with a meaning to come.
-const ROOMS: [&str; 7] = ["when", "each", "after", "if_api", "remote", "application", "manifest"];
+pub(super) const ROOMS: [&str; 3] = ["remote", "application", "manifest"];
 
 pub(crate) fn resolve(read: Read, diags: &mut Diags) -> Option<Provisioner> {
     let form = match &read.item.data {
@@ -68,11 +82,19 @@ pub(crate) fn resolve(read: Read, diags: &mut Diags) -> Option<Provisioner> {
         ident: read.item.ident,
         generics: read.item.generics,
         form,
-        node: Node::Open,
+        up: None,
+        down: None,
+        by_hand: false,
         node_keys: Vec::new(),
         owner: None,
         owner_key: None,
         access: Vec::new(),
+        takes: Vec::new(),
+        takes_key: None,
+        gives: None,
+        gives_key: None,
+        retired: Vec::new(),
+        retired_key: None,
         children: Vec::new(),
     };
     once(read.args.as_deref().unwrap_or_default(), diags);
@@ -87,6 +109,7 @@ impl Provisioner {
     /// What can be expanded beside errors: every listed kind may be used in every way, so that no use is reported again.
     pub(crate) fn without_children(mut self) -> Self {
         self.children.clear();
+        self.retired.clear();
         self.access.retain(|access| starts_upper(&access.kind));
         for access in &mut self.access {
             access.verbs = Verb::ALL.to_vec();
@@ -94,68 +117,80 @@ impl Provisioner {
         self
     }
 
+    pub(crate) fn node(&self) -> Node {
+        match (self.up, self.down, self.by_hand) {
+            (Some(up), Some(down), _) => Node::Group { up, down },
+            (_, _, true) => Node::Custom,
+            _ => Node::Open,
+        }
+    }
+
+    pub(crate) fn child(&self, name: &Ident) -> Option<(usize, &Child)> {
+        self.children.iter().enumerate().find(|(_, child)| child.ident == *name)
+    }
+
+    /// The place of a value that the group above hands down.
+    pub(crate) fn taken(&self, name: &Ident) -> Option<usize> {
+        self.takes.iter().position(|taken| taken.name == *name)
+    }
+
     fn add(&mut self, arg: Arg, diags: &mut Diags) {
         let key = arg.key.to_string();
         match (key.as_str(), arg.value) {
-            ("serial", Value::Word) => self.is(Node::Serial, arg.key),
-            ("concurrent", Value::Word) => self.is(Node::Concurrent, arg.key),
+            ("serial", Value::Word) => self.is(Some(Order::Serial), Some(Order::Serial), arg.key),
+            ("concurrent", Value::Word) => self.is(Some(Order::Concurrent), Some(Order::Concurrent), arg.key),
+            ("up", Value::Expr(order)) => {
+                let order = order_of(&order, diags);
+                self.is(order, None, arg.key);
+            }
+            ("down", Value::Expr(order)) => {
+                let order = order_of(&order, diags);
+                self.is(None, order, arg.key);
+            }
             ("access", Value::Access(entries)) => {
-                self.is(Node::Custom, arg.key);
+                self.by_hand = true;
+                self.node_keys.push(arg.key);
                 self.access = access::resolve(entries, diags);
             }
             ("owner", Value::Type(owner)) => (self.owner, self.owner_key) = (Some(*owner), Some(arg.key)),
             ("crate", Value::Path(path)) => self.paths = Paths::new(Some(path)),
+            ("takes", Value::Typed(takes)) => (self.takes, self.takes_key) = (takes, Some(arg.key)),
+            ("gives", Value::Type(gives)) => (self.gives, self.gives_key) = (Some(*gives), Some(arg.key)),
+            ("retired", Value::Typed(retired)) => (self.retired, self.retired_key) = (retired, Some(arg.key)),
             ("serial" | "concurrent", _) => {
                 diags.error(&arg.key, format!("`{key}` takes nothing"), format!("write `{key}` alone"))
             }
+            ("up" | "down", _) => {
+                let fix = format!("write `{key} = serial` or `{key} = concurrent`");
+                diags.error(&arg.key, format!("`{key}` has no order"), fix);
+            }
             (room, _) if ROOMS.contains(&room) => refuse_room(&arg.key, diags),
-            (field, _) if FIELD_KEYS.contains(&field) => {
+            (field, _) if child::KEYS.contains(&field) => {
                 diags.error(&arg.key, format!("`{key}` belongs on a field"), "move it to the field that it speaks of");
             }
             _ => diags.unknown("key", &arg.key, &STRUCT_KEYS),
         }
     }
 
-    fn is(&mut self, node: Node, key: Ident) {
-        if self.node == Node::Open {
-            self.node = node;
-        }
+    fn is(&mut self, up: Option<Order>, down: Option<Order>, key: Ident) {
+        self.up = self.up.or(up);
+        self.down = self.down.or(down);
         self.node_keys.push(key);
     }
 }
 
-impl Child {
-    fn resolve(read: ReadField, diags: &mut Diags) -> Option<Self> {
-        once(&read.args, diags);
-        let mut resource = None;
-        for arg in read.args {
-            let key = arg.key.to_string();
-            match (key.as_str(), &arg.value) {
-                ("resource", Value::Word) => resource = Some(arg.key),
-                ("resource", Value::List(inside)) if inside.to_string() == "once" => {
-                    diags.error(inside, "`once` is not supported yet", "write `resource` alone");
-                    resource = Some(arg.key);
-                }
-                ("resource", Value::List(inside)) => {
-                    diags.error(inside, "`resource` takes nothing", "write `resource` alone");
-                }
-                ("resource", Value::Expr(value)) => {
-                    let fix = "write `resource` alone; the function of the field's name builds it";
-                    diags.error(value, "`resource` takes nothing", fix);
-                }
-                (room, _) if ROOMS.contains(&room) => refuse_room(&arg.key, diags),
-                (above, _) if STRUCT_KEYS.contains(&above) => {
-                    diags.error(&arg.key, format!("`{key}` belongs on the struct"), "move it above the struct");
-                }
-                _ => diags.unknown("key", &arg.key, &FIELD_KEYS),
-            }
+fn order_of(order: &Expr, diags: &mut Diags) -> Option<Order> {
+    let word = match order {
+        Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
+        _ => None,
+    };
+    match word.as_deref() {
+        Some("serial") => Some(Order::Serial),
+        Some("concurrent") => Some(Order::Concurrent),
+        _ => {
+            diags.error(order, "there is no such order", "write `serial` or `concurrent`");
+            None
         }
-        Some(Self { ident: read.field.ident?, ty: read.field.ty, resource })
-    }
-
-    /// The name of the node in the tree.
-    pub(crate) fn name(&self) -> String {
-        self.ident.to_string().trim_start_matches("r#").to_owned()
     }
 }
 
@@ -164,7 +199,7 @@ pub(crate) fn starts_upper(path: &Path) -> bool {
     path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }
 
-fn refuse_room(key: &Ident, diags: &mut Diags) {
+pub(super) fn refuse_room(key: &Ident, diags: &mut Diags) {
     diags.error(
         key,
         format!("`{key}` is not supported yet"),
@@ -172,7 +207,7 @@ fn refuse_room(key: &Ident, diags: &mut Diags) {
     );
 }
 
-fn once(args: &[Arg], diags: &mut Diags) {
+pub(super) fn once(args: &[Arg], diags: &mut Diags) {
     for (at, arg) in args.iter().enumerate() {
         if let Some(first) = args[..at].iter().find(|first| first.key == arg.key) {
             diags.conflict(

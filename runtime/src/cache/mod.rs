@@ -36,5 +36,6 @@ pub use own_writes::OwnWrites;
 pub use packed::{PackedList, PackedMap};
 pub use reader::{ReadError, Reader};
 pub use store::Store;
+pub(crate) use strip::without_managed_fields;
 pub use uid::Uid;
 pub use version::{ResourceVersion, Seen};

@@ -6,7 +6,17 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 use serde_json::value::RawValue;
-use std::fmt;
+use std::{fmt, sync::Arc};
+
+/// An object without `metadata.managedFields` and without white space between tokens.
+///
+/// # Errors
+/// If it is not an object.
+pub(crate) fn without_managed_fields(json: &[u8]) -> serde_json::Result<Arc<[u8]>> {
+    let mut out = Vec::with_capacity(json.len());
+    strip(json, &mut out)?;
+    Ok(out.into())
+}
 
 /// Appends `json` to `out` without `metadata.managedFields` and without white space between tokens.
 ///

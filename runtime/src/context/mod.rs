@@ -5,66 +5,154 @@ mod path;
 
 pub use calls::Calls;
 pub use path::Path;
+pub(crate) use path::{key_below, without_keys};
 
 use crate::{
-    managed::{Managed, Owner},
+    environment::Environment,
+    managed::{Each, Managed, Owner},
     pass::{Core, Pass},
+    provisioner::Provisioner,
 };
-use std::{fmt, ops::Deref};
+use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
 
 /// Why something is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The owner is being deleted.
     Deleting,
+    /// The predicate of a `when` says no.
+    NotWanted,
+    /// The item of an `each` is gone.
+    KeyGone,
 }
 
 /// The way up: the object as it is wanted, its status, and the calls that the node `P` has declared.
-pub struct Context<'a, O: Owner, P> {
-    pass: &'a Pass<'a, O>,
+pub struct Context<'a, O: Owner, P: Provisioner> {
+    pass: &'a Pass<'a, O::Object, O::Options>,
+    item: &'a O::Item,
+    taken: &'a P::Takes,
     path: Path<'a>,
+    /// What a build function depends on here, as a number; `None` if that can't be said.
+    inputs: Option<u64>,
     calls: Calls<'a, P>,
 }
 
 /// The way down: identity and cause. What is wanted doesn't matter any more, so a build function is never called.
 pub struct Teardown<'a, O: Owner, P> {
-    pass: &'a Pass<'a, O>,
+    pass: &'a Pass<'a, O::Object, O::Options>,
     path: Path<'a>,
     cause: Cause,
     calls: Calls<'a, P>,
+    owner: PhantomData<fn() -> O>,
 }
 
-/// What a build function sees; derefs to the object.
+/// What a build function sees; derefs to the object, below `each` to the item.
 pub struct Draft<'a, O: Owner> {
     /// The object that the tree is for.
     pub owner: &'a O::Object,
     /// The options of the controller.
     pub options: &'a O::Options,
+    item: &'a O::Item,
+    environment: &'a Environment,
+}
+
+impl<O: Owner> Draft<'_, O> {
+    /// Letters and digits by chance, for what is generated once: a build function that asks for them belongs to a
+    /// `resource(once)`, or every pass would build something else. 62 characters; 22 of them are 130 bits.
+    pub fn random_text(&self, length: usize) -> String {
+        const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+        // The last numbers that would favour some letters are thrown away.
+        let fair = u64::MAX - u64::MAX % LETTERS.len() as u64;
+        let number = || std::iter::repeat_with(|| self.environment.random()).find(|number| *number < fair);
+        let letter = || LETTERS[number().map_or(0, |number| (number % LETTERS.len() as u64) as usize)];
+        (0..length).map(|_| char::from(letter())).collect()
+    }
 }
 
 impl<O: Owner> Deref for Draft<'_, O> {
-    type Target = O::Object;
-    fn deref(&self) -> &O::Object {
-        self.owner
+    type Target = O::Subject;
+    fn deref(&self) -> &O::Subject {
+        O::subject(self.owner, self.item)
     }
 }
 
-impl<'a, O: Owner, P> Context<'a, O, P> {
-    pub(crate) fn new(pass: &'a Pass<'a, O>, path: Path<'a>) -> Self {
-        Self { pass, path, calls: Calls::new(&pass.core) }
+impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
+    pub(crate) fn root(pass: &'a Pass<'a, O::Object, O::Options>) -> Self
+    where
+        O: Owner<Item = ()>,
+        P: Provisioner<Takes = ()>,
+    {
+        let inputs = Some(pass.core.inputs);
+        Self { pass, item: &(), taken: &(), path: Path::ROOT, inputs, calls: Calls::new(&pass.core) }
     }
 
-    pub(crate) fn below<'b, Q>(&'b self, name: &'b str) -> Context<'b, O, Q> {
-        Context::new(self.pass, self.path.child(name))
+    /// The context of a child that is handed `taken`.
+    pub(crate) fn below<'b, Q: Provisioner>(
+        &'b self,
+        name: &'b str,
+        taken: &'b Q::Takes,
+        inputs: Option<u64>,
+    ) -> Context<'b, O, Q> {
+        let path = self.path.child(name);
+        Context { pass: self.pass, item: self.item, taken, path, inputs, calls: Calls::new(&self.pass.core) }
+    }
+
+    /// The context of one item's child.
+    pub(crate) fn of_item<'b, I, Q>(
+        &'b self,
+        (name, key): (&'b str, &'b str),
+        item: &'b I,
+        taken: &'b Q::Takes,
+        inputs: Option<u64>,
+    ) -> Context<'b, Each<O, I>, Q>
+    where
+        I: Send + Sync + 'static,
+        Q: Provisioner,
+    {
+        let path = self.path.child(name).keyed(key);
+        Context { pass: self.pass, item, taken, path, inputs, calls: Calls::new(&self.pass.core) }
+    }
+
+    /// The way down from here, for what is not wanted any more.
+    pub(crate) fn turned(&self, cause: Cause) -> Teardown<'a, O, P> {
+        Teardown::at(self.pass, self.path, cause)
     }
 
     pub(crate) fn core(&self) -> &'a Core<'a> {
         &self.pass.core
     }
 
+    pub(crate) fn draft(&self) -> Draft<'a, O> {
+        let environment = &self.pass.core.shared.environment;
+        Draft { owner: self.pass.object, options: self.pass.options, item: self.item, environment }
+    }
+
+    pub(crate) fn subject(&self) -> &'a O::Subject {
+        O::subject(self.pass.object, self.item)
+    }
+
+    pub(crate) fn inputs(&self) -> Option<u64> {
+        self.inputs
+    }
+
     /// The object, as the cache had it when the pass began.
     pub fn object(&self) -> &'a O::Object {
         self.pass.object
+    }
+
+    /// The item that this part of the tree is for; `()` where there is no `each` above.
+    pub fn item(&self) -> &'a O::Item {
+        self.item
+    }
+
+    /// What `takes(...)` names, in its order.
+    pub fn taken(&self) -> &'a P::Takes {
+        self.taken
+    }
+
+    /// Hands a value to the nodes that read this one; it holds for this pass.
+    pub fn give(&self, value: P::Gives) {
+        self.core().made.give(&self.path.to_string(), Arc::new(value));
     }
 
     /// The options of the controller.
@@ -85,12 +173,30 @@ impl<'a, O: Owner, P> Context<'a, O, P> {
 }
 
 impl<'a, O: Owner, P> Teardown<'a, O, P> {
-    pub(crate) fn new(pass: &'a Pass<'a, O>, path: Path<'a>, cause: Cause) -> Self {
-        Self { pass, path, cause, calls: Calls::new(&pass.core) }
+    pub(crate) fn root(pass: &'a Pass<'a, O::Object, O::Options>) -> Self {
+        Self::at(pass, Path::ROOT, Cause::Deleting)
+    }
+
+    fn at(pass: &'a Pass<'a, O::Object, O::Options>, path: Path<'a>, cause: Cause) -> Self {
+        Self { pass, path, cause, calls: Calls::new(&pass.core), owner: PhantomData }
     }
 
     pub(crate) fn below<'b, Q>(&'b self, name: &'b str) -> Teardown<'b, O, Q> {
-        Teardown::new(self.pass, self.path.child(name), self.cause)
+        Teardown::at(self.pass, self.path.child(name), self.cause)
+    }
+
+    /// The way down for one item that is given up.
+    pub(crate) fn of_item<'b, I, Q>(
+        &'b self,
+        name: &'b str,
+        key: Option<&'b str>,
+        cause: Cause,
+    ) -> Teardown<'b, Each<O, I>, Q>
+    where
+        I: Send + Sync + 'static,
+    {
+        let path = self.path.child(name);
+        Teardown::at(self.pass, key.map_or(path, |key| path.keyed(key)), cause)
     }
 
     pub(crate) fn core(&self) -> &'a Core<'a> {
@@ -112,13 +218,18 @@ impl<'a, O: Owner, P> Teardown<'a, O, P> {
         &self.path
     }
 
+    /// The key of the item that goes, below `each`.
+    pub fn key(&self) -> Option<&'a str> {
+        self.path.key()
+    }
+
     /// Why it goes.
     pub fn cause(&self) -> Cause {
         self.cause
     }
 }
 
-impl<'a, O: Owner, P> Deref for Context<'a, O, P> {
+impl<'a, O: Owner, P: Provisioner> Deref for Context<'a, O, P> {
     type Target = Calls<'a, P>;
     fn deref(&self) -> &Calls<'a, P> {
         &self.calls
@@ -132,7 +243,7 @@ impl<'a, O: Owner, P> Deref for Teardown<'a, O, P> {
     }
 }
 
-impl<O: Owner, P> fmt::Debug for Context<'_, O, P> {
+impl<O: Owner, P: Provisioner> fmt::Debug for Context<'_, O, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context").field("path", &self.path).finish_non_exhaustive()
     }

@@ -2,18 +2,33 @@
 
 use std::fmt;
 
-/// Where a node is in its tree; shown as `workload/service`.
+/// Where a node is in its tree; shown as `workload/service`, below `each` with the key of the item: `pools[blue]/service`.
 #[derive(Clone, Copy, Debug)]
 pub struct Path<'a> {
     up: Option<&'a Path<'a>>,
     name: &'a str,
+    key: Option<&'a str>,
 }
 
 impl<'a> Path<'a> {
-    pub(crate) const ROOT: Path<'static> = Path { up: None, name: "" };
+    pub(crate) const ROOT: Path<'static> = Path { up: None, name: "", key: None };
 
     pub(crate) fn child(&'a self, name: &'a str) -> Path<'a> {
-        Path { up: Some(self), name }
+        Path { up: Some(self), name, key: None }
+    }
+
+    /// The place of one item of a node below `each`.
+    pub(crate) fn keyed(self, key: &'a str) -> Path<'a> {
+        Path { key: Some(key), ..self }
+    }
+
+    /// The key of the nearest item.
+    pub fn key(&self) -> Option<&'a str> {
+        self.key.or_else(|| self.up.and_then(Path::key))
+    }
+
+    pub(crate) fn is_root(&self) -> bool {
+        self.up.is_none()
     }
 }
 
@@ -22,6 +37,74 @@ impl fmt::Display for Path<'_> {
         if let Some(up) = self.up.filter(|up| !up.name.is_empty()) {
             write!(f, "{up}/")?;
         }
-        f.write_str(self.name)
+        f.write_str(self.name)?;
+        match self.key {
+            Some(key) => write!(f, "[{}]", Escaped(key)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A key, with what separates paths escaped as in a URL.
+struct Escaped<'a>(&'a str);
+
+const SEPARATORS: [char; 4] = ['%', '/', '[', ']'];
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0;
+        while let Some(at) = rest.find(SEPARATORS) {
+            write!(f, "{}%{:02X}", &rest[..at], rest.as_bytes()[at])?;
+            rest = &rest[at + 1..];
+        }
+        f.write_str(rest)
+    }
+}
+
+/// The key of the item of `node` that a path below it belongs to: `blue` for `pools` and `pools[blue]/service`.
+pub(crate) fn key_below(node: &str, path: &str) -> Option<String> {
+    let inside = path.strip_prefix(node)?.strip_prefix('[')?;
+    let (escaped, _) = inside.split_once(']')?;
+    let mut key = escaped.to_owned();
+    // `%` last: it is what the others were escaped with.
+    for separator in SEPARATORS.iter().rev() {
+        key = key.replace(&format!("%{:02X}", u32::from(*separator)), separator.encode_utf8(&mut [0; 4]));
+    }
+    Some(key)
+}
+
+/// A path without its keys: the place of the node in the shape of its tree.
+pub(crate) fn without_keys(path: &str) -> String {
+    let mut plain = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some((before, keyed)) = rest.split_once('[') {
+        plain.push_str(before);
+        rest = keyed.split_once(']').map_or("", |(_, after)| after);
+    }
+    plain.push_str(rest);
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_its_groups_and_keys() {
+        let (root, key) = (Path::ROOT, "a/b%2F[x]");
+        let pools = root.child("pools").keyed(key);
+        let service = pools.child("service");
+        assert_eq!(service.to_string(), "pools[a%2Fb%252F%5Bx%5D]/service");
+        assert_eq!(service.key(), Some(key));
+        assert_eq!(key_below("pools", &service.to_string()).as_deref(), Some(key));
+        assert_eq!(without_keys(&service.to_string()), "pools/service");
+        assert_eq!(root.child("config").to_string(), "config");
+    }
+
+    #[test]
+    fn a_key_is_found_only_below_its_own_node() {
+        assert_eq!(key_below("pools", "pools/service"), None);
+        assert_eq!(key_below("pool", "pools[a]"), None);
+        assert_eq!(key_below("a/pools", "a/pools[b]/nodes[c]/pod").as_deref(), Some("b"));
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     error::Result,
     kind::Kind,
     managed::{Managed, Owner},
-    provisioner::{Provision, shape::Shape},
+    provisioner::{Provision, Provisioner, shape::Shape},
     reconcile::{Reconciler, tree::Tree},
 };
 use futures::future::{BoxFuture, FutureExt};
@@ -50,7 +50,11 @@ pub struct Runs(pub(crate) Box<dyn Reconciler>);
 
 impl Runs {
     /// The tree `P` for objects of `O`.
-    pub fn tree<O: Owner, P: Provision<O>>(options: Arc<O::Options>, codec: &Arc<Codec>) -> Self {
+    pub fn tree<O, P>(options: Arc<O::Options>, codec: &Arc<Codec>) -> Self
+    where
+        O: Owner<Item = ()>,
+        P: Provision<O> + Provisioner<Takes = ()>,
+    {
         let reader = crate::cache::Reader::new(codec.clone());
         Self(Box::new(Tree::<O, P> { reader, options, tree: PhantomData }))
     }
@@ -69,7 +73,7 @@ pub(crate) struct OfTree<O: Owner, P> {
     pub(crate) tree: PhantomData<fn() -> P>,
 }
 
-impl<O: Owner, P: Provision<O>> Factory for OfTree<O, P> {
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for OfTree<O, P> {
     fn kind(&self) -> Kind {
         O::Object::kind()
     }

@@ -13,7 +13,7 @@ use crate::{
     source::kubernetes::feed::{self, Scope, Sink},
     watch::Watched,
 };
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Whom a change of a child is told to: the owner's kind and key.
 pub(crate) type OnOwner<'a> = &'a (dyn Fn(&OwnerRef) + Send + Sync);
@@ -74,7 +74,8 @@ pub(crate) async fn follow(
     let scope = Scope { namespace, labels: Some(&labels) };
     let sink = Children { children, operator, on_owner };
     // What has no status to wait for is known well enough by its metadata; so a Secret's content is never held.
-    let client = if is_ready_once_there(&children.kind) { client.metadata_only() } else { client.kube() };
+    let client =
+        if is_ready_once_there(&children.kind) && !children.whole { client.metadata_only() } else { client.kube() };
     feed::follow(client, &children.kind, scope, &sink, &children.health).await;
 }
 
@@ -113,7 +114,7 @@ impl Sink for Children<'_> {
         let kind = &self.children.kind;
         let take_in = || -> Result<Change<Child>> {
             let header = header_of(json)?;
-            let child = Child::project(kind, self.operator, &header, json)?;
+            let child = Child::project(kind, self.operator, &header, json, self.children.whole)?;
             Ok(self.children.store.apply(header, || child))
         };
         match take_in() {
@@ -135,7 +136,7 @@ impl Sink for Children<'_> {
     }
 }
 
-/// A store for each kind of the resource nodes of these trees.
-pub(crate) fn stores(kinds: impl Iterator<Item = Kind>) -> std::collections::BTreeMap<Kind, Arc<Watched<Child>>> {
-    kinds.map(|kind| (kind.clone(), Arc::new(Watched::new(kind)))).collect()
+/// A store for each kind of the resource nodes of these trees; those that nodes read hold whole objects.
+pub(crate) fn stores(kinds: impl Iterator<Item = Kind>, read: &[Kind]) -> BTreeMap<Kind, Arc<Watched<Child>>> {
+    kinds.map(|kind| (kind.clone(), Arc::new(Watched::new(kind.clone(), read.contains(&kind))))).collect()
 }

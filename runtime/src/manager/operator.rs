@@ -8,7 +8,7 @@ use crate::{
     environment::Environment,
     managed::Owner,
     manifest::{Controlled, Described, Project, ProjectError},
-    provisioner::Provision,
+    provisioner::{Provision, Provisioner},
 };
 use std::{marker::PhantomData, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -93,8 +93,8 @@ impl Operator {
     #[must_use]
     pub fn controls<O, P>(self) -> Self
     where
-        O: Owner<Options: Default>,
-        P: Provision<O>,
+        O: Owner<Item = (), Options: Default>,
+        P: Provision<O> + Provisioner<Takes = ()>,
     {
         self.controls_with::<O, P>(|controller| controller)
     }
@@ -103,8 +103,8 @@ impl Operator {
     #[must_use]
     pub fn controls_with<O, P>(self, options: impl FnOnce(Controller<O>) -> Controller<O>) -> Self
     where
-        O: Owner<Options: Default>,
-        P: Provision<O>,
+        O: Owner<Item = (), Options: Default>,
+        P: Provision<O> + Provisioner<Takes = ()>,
     {
         let (operator, controller) = (self.name.clone(), options(Controller::default()));
         self.controls_by(OfTree::<O, P> { operator, controller, tree: PhantomData })
@@ -140,7 +140,7 @@ impl Described for Operator {
 fn controlled(factory: &dyn Factory) -> Result<Controlled, ProjectError> {
     let kind = factory.kind();
     let crd = std::panic::catch_unwind(AssertUnwindSafe(|| factory.crd())).map_err(|payload| {
-        let message = crate::provisioner::group::Panicked::from(payload).to_string();
+        let message = crate::provisioner::order::Panicked::from(payload).to_string();
         ProjectError::Underivable { kind: kind.to_string(), message }
     })?;
     let json = |source| ProjectError::Json { kind: kind.to_string(), source };

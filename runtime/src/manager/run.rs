@@ -146,7 +146,9 @@ impl Operator {
     }
 
     fn floor(&self, client: Client, home: String, namespace: Option<String>, tasks: &mut JoinSet<()>) -> Floor {
-        let children = children::stores(self.factories.iter().flat_map(|factory| child_kinds(factory.as_ref())));
+        let read: Vec<Kind> = self.factories.iter().flat_map(|factory| factory.shape().kinds_read()).collect();
+        let kinds = self.factories.iter().flat_map(|factory| child_kinds(factory.as_ref()));
+        let children = children::stores(kinds, &read);
         let (recorder, writer) = Recorder::new(client.clone(), self.environment.clone(), &self.name);
         tasks.spawn(writer);
         let controllers = self.factories.iter().map(|factory| {
@@ -165,6 +167,7 @@ impl Operator {
                     .collect(),
                 own_writes: Default::default(),
                 memory: Default::default(),
+                trial: None,
             };
             let source = Kubernetes::new(client.clone(), factory.kind(), &self.name, namespace.clone());
             let reconciler = factory.reconciler(source.objects().codec()).0;
@@ -179,9 +182,9 @@ impl Operator {
 /// The kinds of a tree's resource nodes.
 fn child_kinds(factory: &dyn Factory) -> impl Iterator<Item = Kind> + use<> {
     let mut kinds = Vec::new();
-    factory.shape().walk("", &mut |_, _, shape| {
-        if shape.node == Node::Resource {
-            kinds.extend(shape.access.iter().map(|access| (access.kind)()));
+    factory.shape().walk(&mut |stop| {
+        if stop.shape.node == Node::Resource {
+            kinds.extend(stop.shape.access.iter().map(|access| (access.kind)()));
         }
     });
     kinds.into_iter()

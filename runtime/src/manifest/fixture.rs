@@ -4,29 +4,33 @@ use serde_json::{Value, json};
 
 use super::project::{Controlled, Project};
 use crate::kind::Kind;
-use crate::provisioner::shape::{Access, Edge, Node, Shape, Verb};
+use crate::provisioner::shape::{Access, Edge, Node, Place, Shape, Verb};
 
 const CHILD: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Patch, Verb::Delete];
 
-static CONFIG: Shape = resource(&[Access { kind: config_map, subresource: "", verbs: CHILD }]);
-static DEPLOYMENT: Shape = resource(&[Access { kind: deployment, subresource: "", verbs: CHILD }]);
+static CONFIG: Shape = resource(&[Access { kind: config_map, subresource: "", verbs: CHILD, place: Place::UNKNOWN }]);
+static DEPLOYMENT: Shape =
+    resource(&[Access { kind: deployment, subresource: "", verbs: CHILD, place: Place::UNKNOWN }]);
 static SNAPSHOT: Shape = Shape {
     node: Node::Custom,
     access: &[
-        Access { kind: node, subresource: "", verbs: &[Verb::Get] },
-        Access { kind: deployment, subresource: "scale", verbs: &[Verb::Patch, Verb::Get] },
+        Access { kind: node, subresource: "", verbs: &[Verb::Get], place: Place::UNKNOWN },
+        Access { kind: deployment, subresource: "scale", verbs: &[Verb::Patch, Verb::Get], place: Place::UNKNOWN },
     ],
     children: &[],
 };
 static WORKLOAD: Shape = Shape {
-    node: Node::Concurrent,
+    node: Node::CONCURRENT,
     access: &[],
-    children: &[Edge { name: "deployment", shape: &DEPLOYMENT }, Edge { name: "snapshot", shape: &SNAPSHOT }],
+    children: &[
+        Edge::plain("deployment", &DEPLOYMENT, Place::UNKNOWN),
+        Edge::plain("snapshot", &SNAPSHOT, Place::UNKNOWN),
+    ],
 };
 static TREE: Shape = Shape {
-    node: Node::Serial,
+    node: Node::SERIAL,
     access: &[],
-    children: &[Edge { name: "config", shape: &CONFIG }, Edge { name: "workload", shape: &WORKLOAD }],
+    children: &[Edge::plain("config", &CONFIG, Place::UNKNOWN), Edge::plain("workload", &WORKLOAD, Place::UNKNOWN)],
 };
 
 const fn resource(access: &'static [Access]) -> Shape {

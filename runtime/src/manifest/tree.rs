@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::project::{Controlled, Project};
-use crate::provisioner::shape::{Access, Edge, Node, Shape, Verb};
+use crate::provisioner::shape::{Access, Edge, Node, Order, Shape, Verb};
 
 /// Every tree of the project as text: what each node is, and what it may do.
 ///
@@ -84,7 +84,7 @@ fn boxed(shape: &Shape, name: &str) -> String {
     let rights: String = shape.access.iter().map(|access| format!("<br/>{}", permission(access))).collect();
     let label = format!("<b>{name}</b><br/>{}{rights}", node(shape.node));
     match shape.node {
-        Node::Serial | Node::Concurrent => format!("([\"{label}\"])"),
+        Node::Group { .. } => format!("([\"{label}\"])"),
         Node::Resource => format!("[\"{label}\"]"),
         Node::Custom => format!("{{{{\"{label}\"}}}}"),
     }
@@ -106,8 +106,10 @@ fn permission(access: &Access) -> String {
 
 fn node(node: Node) -> &'static str {
     match node {
-        Node::Serial => "serial",
-        Node::Concurrent => "concurrent",
+        Node::Group { up: Order::Serial, down: Order::Serial } => "serial",
+        Node::Group { up: Order::Concurrent, down: Order::Concurrent } => "concurrent",
+        Node::Group { up: Order::Serial, down: Order::Concurrent } => "serial up, concurrent down",
+        Node::Group { up: Order::Concurrent, down: Order::Serial } => "concurrent up, serial down",
         Node::Resource => "resource",
         Node::Custom => "custom",
     }

@@ -4,7 +4,7 @@ use crate::{
     error::{Error, Result},
     kind::Typed,
 };
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 /// Marks the field type `K`.
@@ -24,29 +24,53 @@ pub struct Many;
 )]
 pub trait Objects<M>: 'static {
     /// The kind.
-    type Kind: Typed + Serialize;
+    type Kind: Typed + Serialize + DeserializeOwned;
     /// The wanted objects.
     fn objects(self) -> Vec<Self::Kind>;
+    /// Whether so many objects can be a value of this type.
+    fn fits(count: usize) -> bool;
+    /// The value that these objects are.
+    fn gathered(objects: Vec<Self::Kind>) -> Option<Self>
+    where
+        Self: Sized;
 }
 
-impl<K: Typed + Serialize> Objects<One> for K {
+impl<K: Typed + Serialize + DeserializeOwned> Objects<One> for K {
     type Kind = K;
     fn objects(self) -> Vec<K> {
         vec![self]
     }
+    fn fits(count: usize) -> bool {
+        count == 1
+    }
+    fn gathered(mut objects: Vec<K>) -> Option<K> {
+        objects.pop()
+    }
 }
 
-impl<K: Typed + Serialize> Objects<Maybe> for Option<K> {
+impl<K: Typed + Serialize + DeserializeOwned> Objects<Maybe> for Option<K> {
     type Kind = K;
     fn objects(self) -> Vec<K> {
         self.into_iter().collect()
     }
+    fn fits(count: usize) -> bool {
+        count < 2
+    }
+    fn gathered(mut objects: Vec<K>) -> Option<Self> {
+        Some(objects.pop())
+    }
 }
 
-impl<K: Typed + Serialize> Objects<Many> for Vec<K> {
+impl<K: Typed + Serialize + DeserializeOwned> Objects<Many> for Vec<K> {
     type Kind = K;
     fn objects(self) -> Vec<K> {
         self
+    }
+    fn fits(_: usize) -> bool {
+        true
+    }
+    fn gathered(objects: Vec<K>) -> Option<Self> {
+        Some(objects)
     }
 }
 

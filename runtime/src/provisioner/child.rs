@@ -1,7 +1,7 @@
 //! What is remembered of a child: its marks, its readiness, and which of its fields are ours.
 
 use crate::{
-    cache::{Header, HeaderError, Owner, Uid},
+    cache::{Header, HeaderError, Owner, Uid, without_managed_fields},
     kind::Kind,
     provisioner::{
         coverage::{Owned, first_lost},
@@ -15,6 +15,7 @@ use serde_json::{Value, value::RawValue};
 use std::{
     borrow::Cow,
     hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
 };
 
 /// The projection of a child that the cache holds: some hundred bytes, whatever the size of the object.
@@ -27,6 +28,8 @@ pub(crate) struct Child {
     pub(crate) readiness: Readiness,
     /// Tells two sets of fields apart.
     pub(crate) fields: u64,
+    /// The whole object, where a node reads it.
+    pub(crate) object: Option<Arc<[u8]>>,
     ownership: Mutex<Ownership>,
 }
 
@@ -68,11 +71,17 @@ struct ManagedFields<'a> {
 }
 
 impl Child {
-    /// Reads an object as the server sent it.
+    /// Reads an object as the server sent it, and keeps the `whole` of it.
     ///
     /// # Errors
     /// If it isn't an object of the API.
-    pub(crate) fn project(kind: &Kind, manager: &str, header: &Header, json: &[u8]) -> serde_json::Result<Self> {
+    pub(crate) fn project(
+        kind: &Kind,
+        manager: &str,
+        header: &Header,
+        json: &[u8],
+        whole: bool,
+    ) -> serde_json::Result<Self> {
         let object: Projected<'_> = serde_json::from_slice(json)?;
         let is_ours = |entry: &&ManagedFields<'_>| entry.manager == manager && entry.operation == "Apply";
         let (ours, others): (Vec<_>, Vec<_>) =
@@ -86,6 +95,7 @@ impl Child {
             applied: header.annotations.get(APPLIED).unwrap_or_default().into(),
             readiness: readiness(kind, header.generation, &spec, &status),
             fields: hash(fields),
+            object: whole.then(|| without_managed_fields(json)).transpose()?,
             ownership: Mutex::new(Ownership::Unread { ours: fields.into(), others }),
         })
     }
@@ -105,12 +115,18 @@ impl Child {
         }
     }
 
+    /// Whether it is known that all that was applied still is ours.
+    pub(crate) fn is_known_complete(&self) -> bool {
+        matches!(&*self.ownership.lock(), Ownership::Read { lost: None })
+    }
+
     /// Whether a pass would see no difference between the two.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
         self.node == other.node
             && self.applied == other.applied
             && self.readiness == other.readiness
             && self.fields == other.fields
+            && self.object == other.object
     }
 }
 

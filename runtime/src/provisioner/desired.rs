@@ -9,6 +9,7 @@ use crate::{
 use k8s_openapi::ByteString;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// The label by which an operator finds what it made; its value is the operator's name.
 ///
@@ -24,6 +25,8 @@ pub(crate) const OWNER: &str = "opgen.dev/owner";
 /// One object as it is to be applied.
 #[derive(Clone, Debug)]
 pub(crate) struct Desired {
+    /// The node that built it.
+    pub(crate) node: Arc<str>,
     pub(crate) namespace: Option<String>,
     pub(crate) name: String,
     pub(crate) object: Value,
@@ -33,7 +36,7 @@ pub(crate) struct Desired {
 
 impl Desired {
     /// Fills in what every child has: name and namespace of its owner unless it has its own, the owner, label, marks.
-    pub(crate) fn new(object: Value, kind: &Kind, node: &str, owner: &Identity, operator: &str) -> Result<Self> {
+    pub(crate) fn new(object: Value, kind: &Kind, node: &Arc<str>, owner: &Identity, operator: &str) -> Result<Self> {
         let Value::Object(mut object) = strip_nulls(object) else {
             return Err(Error::terminal("InvalidChild", format!("node {node} did not build an object")));
         };
@@ -64,7 +67,7 @@ impl Desired {
             None => drop(metadata.remove("namespace")),
         }
         put(&mut metadata, "labels", MANAGED_BY, operator.into());
-        put(&mut metadata, "annotations", NODE, node.into());
+        put(&mut metadata, "annotations", NODE, (**node).into());
         own(&mut metadata, owner, namespace.as_deref());
         object.insert("metadata".into(), Value::Object(metadata));
 
@@ -72,7 +75,7 @@ impl Desired {
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
             put(metadata, "annotations", APPLIED, digest.clone().into());
         }
-        Ok(Self { namespace, name, object: Value::Object(object), digest })
+        Ok(Self { node: node.clone(), namespace, name, object: Value::Object(object), digest })
     }
 }
 

@@ -1,29 +1,28 @@
 //! How the nodes of a tree call each other: what expansions name, one line for each child.
 
 use crate::{
-    context::{Context, Path, Teardown},
+    context::{Cause, Context, Teardown},
     error::{Error, Result},
-    kind::{Kind, kind_of},
+    kind::kind_of,
     managed::Owner,
-    pass::Core,
     provisioner::{
         Provision, Provisioner,
         built::Objects,
-        shape::{Access, Edge, Node, Shape, Verb},
+        shape::{Access, Edge, Node, Place, ResourceOptions, Shape, Verb},
     },
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;
-use std::{future::Future, marker::PhantomData, panic::AssertUnwindSafe};
+use std::{marker::PhantomData, sync::Arc};
 
 /// A child that is a provisioner.
-pub const fn edge<P: Provisioner>(name: &'static str) -> Edge {
-    Edge { name, shape: &P::SHAPE }
+pub const fn edge<P: Provisioner>(name: &'static str, file: &'static str, line: u32) -> Edge {
+    Edge::plain(name, &P::SHAPE, Place { file, line })
 }
 
 /// A child that is a set of objects of one kind.
-pub const fn resource_edge<T: Objects<M>, M: 'static>(name: &'static str) -> Edge {
-    Edge { name, shape: &Resource::<T, M>::SHAPE }
+pub const fn resource_edge<T: Objects<M>, M: 'static>(name: &'static str, file: &'static str, line: u32) -> Edge {
+    Edge::plain(name, &Resource::<T, M>::SHAPE, Place { file, line })
 }
 
 struct Resource<T, M>(PhantomData<fn() -> (T, M)>);
@@ -36,6 +35,7 @@ impl<T: Objects<M>, M: 'static> Resource<T, M> {
             subresource: "",
             // `get`: before the first apply of a name, to leave a stranger's object alone; and before its end is believed.
             verbs: &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete],
+            place: Place::UNKNOWN,
         }],
         children: &[],
     };
@@ -43,12 +43,14 @@ impl<T: Objects<M>, M: 'static> Resource<T, M> {
 
 // Boxed at every edge of the tree, so that a future's size doesn't grow with its depth.
 
-/// Provisions a child.
-pub fn up<'c, C: Provision<O>, O: Owner, P>(
+/// Provisions a child that takes `taken`; `inputs` are what its build functions depend on.
+pub fn up<'c, C: Provision<O>, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
+    taken: C::Takes,
+    inputs: Option<u64>,
 ) -> BoxFuture<'c, Result<()>> {
-    async move { C::provision(&cx.below(name)).await }.boxed()
+    async move { C::provision(&cx.below(name, &taken, inputs)).await }.boxed()
 }
 
 /// Deprovisions a child.
@@ -59,72 +61,128 @@ pub fn down<'c, C: Provision<O>, O: Owner, P>(
     async move { C::deprovision(&cx.below(name)).await }.boxed()
 }
 
-/// Makes the objects of a resource node exactly the wanted ones.
-pub fn apply<'c, T: Objects<M>, M, O: Owner, P>(
+/// Makes the objects of a resource node exactly the wanted ones. What was built from the same inputs in an earlier pass is
+/// not built again.
+pub fn apply<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
-    wanted: Result<Vec<Value>>,
+    options: ResourceOptions,
+    inputs: Option<u64>,
+    build: impl FnOnce() -> Result<Vec<Value>>,
 ) -> BoxFuture<'c, Result<()>> {
-    converge(cx.core(), cx.path(), name, kind_of::<T::Kind>(), wanted)
+    let node: Arc<str> = cx.path().child(name).to_string().into();
+    let (core, kind) = (cx.core(), kind_of::<T::Kind>());
+    if let Some(outcome) = core.as_built(&node, &kind, options, inputs) {
+        return std::future::ready(outcome).boxed();
+    }
+    let wanted = build();
+    async move { core.converge(&node, &kind, options, inputs, wanted?).await }.boxed()
 }
 
 /// Removes the objects of a resource node.
 pub fn remove<'c, T: Objects<M>, M, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
+    options: ResourceOptions,
 ) -> BoxFuture<'c, Result<()>> {
-    converge(cx.core(), cx.path(), name, kind_of::<T::Kind>(), Ok(Vec::new()))
+    let node: Arc<str> = cx.path().child(name).to_string().into();
+    let (core, kind) = (cx.core(), kind_of::<T::Kind>());
+    async move { core.converge(&node, &kind, options, None, Vec::new()).await }.boxed()
 }
 
-fn converge<'c>(
-    core: &'c Core<'_>,
-    path: &Path<'_>,
-    name: &str,
-    kind: Kind,
-    wanted: Result<Vec<Value>>,
-) -> BoxFuture<'c, Result<()>> {
-    let node = path.child(name).to_string();
-    async move { core.converge(&node, &kind, wanted?).await }.boxed()
+/// What the predicate of a `when` may answer.
+#[diagnostic::on_unimplemented(
+    message = "a predicate answers `bool`, found `{Self}`",
+    label = "`bool`, `Result<bool>`, or `Wanted` with a reason"
+)]
+pub trait Answers {
+    /// The answer.
+    ///
+    /// # Errors
+    /// The error of the predicate.
+    fn answered(self) -> Result<Wanted>;
 }
 
-/// A child's future of one size, for [`concurrently`].
-pub fn boxed<'a>(child: impl Future<Output = Result<()>> + Send + 'a) -> BoxFuture<'a, Result<()>> {
-    child.boxed()
+/// Whether a child is wanted, and why not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// It is.
+    Yes,
+    /// It is not, and is removed; the reason is said in the log.
+    No(String),
 }
 
-/// Runs all children to their end, whatever becomes of the others; the gravest outcome speaks for all.
-pub async fn concurrently<const N: usize>(children: [BoxFuture<'_, Result<()>>; N]) -> Result<()> {
-    let outcomes = futures::future::join_all(children.into_iter().map(guarded)).await;
-    let mut failed: Vec<Error> = outcomes.into_iter().filter_map(Result::err).collect();
-    // Stable, so that ties go to the child declared first.
-    failed.sort_by_key(Error::rank);
-    let mut failed = failed.into_iter();
-    let Some(winner) = failed.next() else { return Ok(()) };
-    for other in failed {
-        tracing::debug!(error = %other, "another child of the group did not succeed either");
-    }
-    Err(winner)
-}
-
-/// A panic in a child is that child's error, not its siblings' end.
-pub async fn guarded(child: impl Future<Output = Result<()>>) -> Result<()> {
-    match AssertUnwindSafe(child).catch_unwind().await {
-        Ok(outcome) => outcome,
-        Err(payload) => Err(Error::Unexpected(Box::new(Panicked::from(payload)))),
+impl Answers for Wanted {
+    fn answered(self) -> Result<Wanted> {
+        Ok(self)
     }
 }
 
-/// A provisioner panicked.
-#[derive(Debug, thiserror::Error)]
-#[error("a provisioner panicked: {0}")]
-pub(crate) struct Panicked(String);
-
-impl From<Box<dyn std::any::Any + Send>> for Panicked {
-    fn from(payload: Box<dyn std::any::Any + Send>) -> Self {
-        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        Self(
-            text.or_else(|| payload.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "without a message".to_owned()),
-        )
+impl Answers for bool {
+    fn answered(self) -> Result<Wanted> {
+        Ok(if self { Wanted::Yes } else { Wanted::No(String::new()) })
     }
+}
+
+impl<A: Answers, E: Into<Error>> Answers for Result<A, E> {
+    fn answered(self) -> Result<Wanted> {
+        self.map_err(Into::into)?.answered()
+    }
+}
+
+/// Whether a child is wanted.
+///
+/// # Errors
+/// The error of the predicate.
+pub fn is_wanted<O: Owner, P: Provisioner>(
+    cx: &Context<'_, O, P>,
+    name: &'static str,
+    answer: impl Answers,
+) -> Result<bool> {
+    match answer.answered()? {
+        Wanted::Yes => Ok(true),
+        Wanted::No(reason) => {
+            tracing::trace!(node = %cx.path().child(name), reason, "not wanted");
+            Ok(false)
+        }
+    }
+}
+
+/// The way down, for a child that is not wanted.
+pub fn not_wanted<'a, O: Owner, P: Provisioner>(cx: &Context<'a, O, P>) -> Teardown<'a, O, P> {
+    cx.turned(Cause::NotWanted)
+}
+
+/// What a predicate or an `each` asks: the object, below `each` the item.
+pub fn subject<'a, O: Owner, P: Provisioner>(cx: &Context<'a, O, P>) -> &'a O::Subject {
+    cx.subject()
+}
+
+// A closure goes through a function that says what it takes, so that its arguments need no types, and what it gives may
+// borrow from them. The number is that of the arguments.
+
+/// Asks about one thing.
+pub fn ask1<'a, A, R>(a: &'a A, question: impl FnOnce(&'a A) -> R) -> R {
+    question(a)
+}
+
+/// Asks about two things.
+pub fn ask2<'a, A, B, R>(a: &'a A, b: &'a B, question: impl FnOnce(&'a A, &'a B) -> R) -> R {
+    question(a, b)
+}
+
+/// Asks about three things.
+pub fn ask3<'a, A, B, C, R>(a: &'a A, b: &'a B, c: &'a C, question: impl FnOnce(&'a A, &'a B, &'a C) -> R) -> R {
+    question(a, b, c)
+}
+
+/// Asks about four things.
+pub fn ask4<'a, A, B, C, D, R>(
+    a: &'a A,
+    b: &'a B,
+    c: &'a C,
+    d: &'a D,
+    question: impl FnOnce(&'a A, &'a B, &'a C, &'a D) -> R,
+) -> R {
+    question(a, b, c, d)
 }

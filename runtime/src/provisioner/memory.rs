@@ -5,7 +5,10 @@ use crate::{
     kind::Kind,
     pass::Identity,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 /// Notes by owner; they end with the owner, and a restart may lose them all.
 #[derive(Debug, Default)]
@@ -15,6 +18,16 @@ pub(crate) struct Memory(HashMap<ObjectKey, (Uid, Notes)>);
 struct Notes {
     departing: Vec<Departing>,
     settled: BTreeMap<(Kind, ObjectKey), u64>,
+    /// What each resource node built last, and from which inputs.
+    built: HashMap<(Kind, Arc<str>), (u64, Arc<[Built]>)>,
+}
+
+/// An object that a node has built.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Built {
+    pub(crate) key: ObjectKey,
+    /// Digest of what was applied.
+    pub(crate) digest: Box<str>,
 }
 
 /// A child whose deletion was asked for.
@@ -68,6 +81,34 @@ impl Memory {
 
     pub(crate) fn is_settled(&self, owner: &Identity, kind: &Kind, key: &ObjectKey, fields: u64) -> bool {
         self.known(owner).and_then(|notes| notes.settled.get(&(kind.clone(), key.clone()))) == Some(&fields)
+    }
+
+    /// Notes what a node has built; without inputs it is not to be relied on.
+    pub(crate) fn built(
+        &mut self,
+        owner: &Identity,
+        kind: &Kind,
+        node: &Arc<str>,
+        inputs: Option<u64>,
+        built: Vec<Built>,
+    ) {
+        let place = (kind.clone(), node.clone());
+        match inputs {
+            Some(inputs) => drop(self.notes(owner).built.insert(place, (inputs, built.into()))),
+            None => drop(self.notes(owner).built.remove(&place)),
+        }
+    }
+
+    /// What a node has built from these inputs.
+    pub(crate) fn is_built(&self, owner: &Identity, kind: &Kind, node: &Arc<str>, inputs: u64) -> Option<Arc<[Built]>> {
+        let (from, built) = self.known(owner)?.built.get(&(kind.clone(), node.clone()))?;
+        (*from == inputs).then(|| built.clone())
+    }
+
+    /// The nodes with objects of a kind whose deletion was asked for.
+    pub(crate) fn departing_of(&self, owner: &Identity, kind: &Kind) -> Vec<String> {
+        let departing = self.known(owner).map(|notes| notes.departing.as_slice()).unwrap_or_default();
+        departing.iter().filter(|child| child.kind == *kind).map(|child| child.node.to_string()).collect()
     }
 
     /// The owner is gone.

@@ -9,79 +9,93 @@
 //! 4. The node succeeds when all wanted objects are ready and all unwanted ones are really gone.
 
 use crate::{
-    cache::{Entry, Header, ObjectKey, Owner, Uid},
-    client::{Deletion, Target},
+    cache::{Entry, Header, ObjectKey, Uid},
+    client::Target,
     error::{Error, Result},
     kind::Kind,
     pass::Core,
     provisioner::{
         child::{Child, header_of},
         desired::Desired,
-        memory::Departing,
+        made::Written,
+        memory::Built,
+        ownership::foreign,
+        shape::ResourceOptions,
     },
     readiness::Readiness,
-    watch::Watched,
+    watch::{WatchState, Watched},
 };
-use kube::api::{DeleteParams, Preconditions, PropagationPolicy};
 use serde_json::Value;
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 impl Core<'_> {
     /// Makes the objects of a node exactly the wanted ones.
-    pub(crate) async fn converge(&self, node: &str, kind: &Kind, wanted: Vec<Value>) -> Result<()> {
+    pub(crate) async fn converge(
+        &self,
+        node: &Arc<str>,
+        kind: &Kind,
+        options: ResourceOptions,
+        inputs: Option<u64>,
+        wanted: Vec<Value>,
+    ) -> Result<()> {
+        if let Some(trial) = &self.shared.trial {
+            return trial.converge(node, &wanted);
+        }
         let children = self.shared.children(kind)?;
+        if options.if_api && children.health.state() == WatchState::Missing {
+            return Ok(());
+        }
         children.readable()?;
-        let mut waits = Vec::new();
-        let mut kept = BTreeSet::new();
+        let mut waits = Waits::new(node);
+        let mut built = Vec::with_capacity(wanted.len());
         for object in wanted {
             let desired = Desired::new(object, kind, node, &self.owner, &self.shared.operator)?;
             let key = ObjectKey::new(desired.namespace.as_deref(), &desired.name);
             self.claim(kind, &key, node)?;
-            match self.ensure(children, kind, &key, &desired).await? {
-                Readiness::Ready => {}
-                // How far it is stays out of the sentence: each step on its way would be a write of the owner's status.
-                Readiness::NotReady(_) => waits.push(format!("{kind} {key}")),
-                Readiness::HeldUp(by) => waits.push(format!("{kind} {key}: {by}")),
-            }
-            kept.insert(key);
+            waits.add(kind, &key, &self.ensure(children, options, &key, &desired).await?);
+            built.push(Built { key, digest: desired.digest.into() });
         }
-        for entry in children.store.owned_by(&self.owner.uid) {
-            if &*entry.value.node == node && !kept.contains(&entry.header.key) {
+        for entry in self.of_node(children, node) {
+            if !built.iter().any(|built| built.key == entry.header.key) {
                 self.delete_child(kind, &entry).await?;
             }
         }
-        waits.extend(self.still_there(children, kind, node).await?);
-        if waits.is_empty() {
-            return Ok(());
-        }
-        Err(Error::yielding("", format!("waiting for {}", waits.join("; "))))
+        self.still_there(children, kind, node, &mut waits).await?;
+        self.memory().built(&self.owner, kind, node, inputs, built);
+        waits.over()
     }
 
     /// Applies one object unless it is as wanted; says whether it is ready.
     async fn ensure(
         &self,
         children: &Watched<Child>,
-        kind: &Kind,
+        options: ResourceOptions,
         key: &ObjectKey,
         desired: &Desired,
     ) -> Result<Readiness> {
+        let kind = &children.kind;
         match children.store.get(key) {
             Some(entry) if self.is_of_former_owner(&entry.header) => {
                 Ok(Readiness::HeldUp("it belongs to an earlier object of this name, and is being collected".into()))
             }
-            Some(entry) if !self.is_ours(&entry) => Err(foreign(kind, key, &entry.header)),
+            Some(entry) if !self.is_ours(&entry) => self.adopt(children, options, &entry.header, desired).await,
             Some(entry) if entry.header.deleting => Ok(Readiness::HeldUp("the one before it is being deleted".into())),
+            // Made once: whatever it has become since then is as wanted.
+            Some(entry) if options.once => Ok(entry.value.readiness.clone()),
             Some(entry) => match self.difference(kind, &entry, desired) {
                 None => Ok(entry.value.readiness.clone()),
                 Some(why) => {
                     tracing::debug!(kind = %kind, object = %key, %why, "applying");
-                    self.apply_child(children, kind, desired, Some(&entry.header.uid)).await
+                    self.apply_child(children, desired, Some(&entry.header.uid)).await
                 }
             },
             None => match self.is_free(kind, key).await? {
-                Free::Yes => self.apply_child(children, kind, desired, None).await,
-                Free::Ours(uid) => self.apply_child(children, kind, desired, Some(&uid)).await,
+                Free::Yes => self.apply_child(children, desired, None).await,
+                // Made by an earlier pass, and not in the cache yet.
+                Free::Ours(_) if options.once => Ok(Readiness::NotReady("it has just been made".into())),
+                Free::Ours(uid) => self.apply_child(children, desired, Some(&uid)).await,
                 Free::Ending => Ok(Readiness::HeldUp("an object of its name is being deleted".into())),
+                Free::Foreign(header) => self.adopt(children, options, &header, desired).await,
             },
         }
     }
@@ -98,13 +112,13 @@ impl Core<'_> {
     }
 
     /// Applies one object: a new one, or the one with this uid and no other that may have taken its name.
-    async fn apply_child(
+    pub(super) async fn apply_child(
         &self,
         children: &Watched<Child>,
-        kind: &Kind,
         desired: &Desired,
         uid: Option<&Uid>,
     ) -> Result<Readiness> {
+        let kind = &children.kind;
         let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
         let mut object = desired.object.clone();
         if let Some(uid) = uid {
@@ -116,9 +130,13 @@ impl Core<'_> {
         self.wrote(children, &header);
         if uid.is_none() && !applied.created {
             // Made by somebody else between the look and the apply: from now on it is shared, which nobody asked for.
-            return Err(foreign(kind, &header.key, &header));
+            return Err(foreign(kind, &header.key, &header, false));
         }
-        let child = Child::project(kind, &self.shared.operator, &header, &bytes)?;
+        let child = Child::project(kind, &self.shared.operator, &header, &bytes, children.whole)?;
+        if let Some(json) = &child.object {
+            let (uid, version) = (header.uid.to_string(), header.resource_version.to_string());
+            self.made.write(&desired.node, Written { uid, version, json: json.clone() });
+        }
         if child.lost(desired).is_some() {
             self.memory().settle(&self.owner, kind, &header.key, child.fields);
         }
@@ -140,94 +158,47 @@ impl Core<'_> {
         match self.is_owner_of(&header) {
             _ if header.deleting => Ok(Free::Ending),
             true => Ok(Free::Ours(header.uid)),
-            false => Err(foreign(kind, key, &header)),
+            false => Ok(Free::Foreign(header)),
         }
-    }
-
-    async fn delete_child(&self, kind: &Kind, entry: &Entry<Child>) -> Result<()> {
-        let header = &entry.header;
-        let child = Departing::new(kind, &entry.value.node, header);
-        if header.deleting || self.memory().is_gone(&self.owner, &child) {
-            self.memory().depart(&self.owner, child);
-            return Ok(());
-        }
-        let uid = header.uid.to_string();
-        let params = DeleteParams {
-            propagation_policy: Some(propagation(kind)),
-            preconditions: Some(Preconditions { uid: Some(uid), resource_version: None }),
-            ..DeleteParams::default()
-        };
-        let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
-        let deletion = self.shared.client.delete(target, &params).await?;
-        self.memory().depart(&self.owner, Departing { gone: deletion != Deletion::Begun, ..child });
-        if deletion != Deletion::Absent {
-            let note = format!("deleted {kind} {}", header.key);
-            self.shared.recorder.normal(&self.owner.regarding(), "Deleted", "Delete", &note);
-        }
-        Ok(())
-    }
-
-    /// The objects of this node whose deletion was asked for and that are not gone.
-    ///
-    /// The cache is not believed alone: an object that loses its label leaves the watch just as a deleted one does.
-    async fn still_there(&self, children: &Watched<Child>, kind: &Kind, node: &str) -> Result<Vec<String>> {
-        let mut waits = Vec::new();
-        let departing = self.memory().departing(&self.owner, kind, node);
-        for child in departing {
-            let cached = children.store.get(&child.key).is_some_and(|entry| entry.header.uid == child.uid);
-            if !child.gone && (cached || self.is_alive(kind, &child.key, &child.uid).await?) {
-                waits.push(format!("{kind} {}: it is being deleted", child.key));
-            } else if !cached {
-                self.memory().departed(&self.owner, &child);
-            }
-        }
-        Ok(waits)
-    }
-
-    async fn is_alive(&self, kind: &Kind, key: &ObjectKey, uid: &Uid) -> Result<bool> {
-        let target = Target { kind, namespace: key.namespace(), name: key.name() };
-        let Some(found) = self.shared.client.get_metadata(target).await? else { return Ok(false) };
-        Ok(found["metadata"]["uid"].as_str() == Some(uid.to_string().as_str()))
-    }
-
-    /// A child whose owner reference somebody took away is ours by its marks, as long as nobody else claims it.
-    fn is_ours(&self, entry: &Entry<Child>) -> bool {
-        let marked = !entry.value.applied.is_empty() && entry.header.controller().is_none();
-        marked || self.is_owner_of(&entry.header)
-    }
-
-    /// The owner before this one had the same name: its children are the garbage collector's.
-    fn is_of_former_owner(&self, header: &Header) -> bool {
-        let (kind, name, uid) = (&self.owner.kind, self.owner.name(), &self.owner.uid);
-        let former = |owner: &Owner| owner.kind() == kind.kind && owner.name() == name && owner.uid != *uid;
-        header.controller().is_some_and(former)
-    }
-
-    fn is_owner_of(&self, header: &Header) -> bool {
-        let uid = &self.owner.uid;
-        header.owners.iter().any(|owner| &owner.uid == uid)
     }
 }
 
 enum Free {
     Yes,
     Ours(Uid),
+    Foreign(Header),
     Ending,
 }
 
-/// Gating on real absence includes what the object itself is made of.
-fn propagation(kind: &Kind) -> PropagationPolicy {
-    match kind.group.as_ref() {
-        "apps" | "batch" => PropagationPolicy::Foreground,
-        _ => PropagationPolicy::Background,
-    }
+/// What a node waits for, in one sentence that is the same for the same state.
+pub(super) struct Waits<'a> {
+    node: &'a str,
+    sentence: String,
 }
 
-fn foreign(kind: &Kind, key: &ObjectKey, header: &Header) -> Error {
-    let holder = match header.controller() {
-        Some(owner) => format!("{} {}", owner.kind(), owner.name()),
-        None => "somebody else".to_owned(),
-    };
-    let way_out = "delete or rename it, or choose another name";
-    Error::blocked("NotOwned", format!("{kind} {key} exists and belongs to {holder}; {way_out}"))
+impl<'a> Waits<'a> {
+    pub(super) fn new(node: &'a str) -> Self {
+        Self { node, sentence: String::new() }
+    }
+
+    pub(super) fn add(&mut self, kind: &Kind, key: &ObjectKey, readiness: &Readiness) {
+        match readiness {
+            Readiness::Ready => {}
+            // How far it is stays out of the sentence: each step on its way would be a write of the owner's status.
+            Readiness::NotReady(_) => self.push(&format!("{kind} {key}")),
+            Readiness::HeldUp(by) => self.push(&format!("{kind} {key}: {by}")),
+        }
+    }
+
+    pub(super) fn push(&mut self, what: &str) {
+        self.sentence.push_str(if self.sentence.is_empty() { "" } else { ", " });
+        self.sentence.push_str(what);
+    }
+
+    pub(super) fn over(self) -> Result<()> {
+        if self.sentence.is_empty() {
+            return Ok(());
+        }
+        Err(Error::yielding("WaitingFor", format!("{}: {}", self.node, self.sentence)))
+    }
 }

@@ -22,7 +22,7 @@ use crate::{
     event::EventType,
     kind::Kind,
     pass::{Core, Identity, Shared},
-    provisioner::{group::guarded, shape::Shape},
+    provisioner::{order::guarded, shape::Shape},
     source::Source,
 };
 use futures::future::BoxFuture;
@@ -132,7 +132,7 @@ impl Loop {
     }
 
     async fn run(&self, header: &Header, opened: &dyn Opened, direction: Direction) -> (Result<()>, Value) {
-        let core = Core::new(&self.shared, self.identity(header));
+        let core = Core::new(&self.shared, self.identity(header), &header.resource_version);
         let mut status = opened.status();
         // The panic is caught around the tree and not around the pass, so that it is said in the status like any error.
         let outcome = guarded(async {

@@ -6,7 +6,7 @@ use crate::{
     condition::Direction,
     error::{Error, Result},
     pass::Core,
-    provisioner::shape::{Node, Shape},
+    provisioner::shape::{Node, ResourceOptions, Shape},
 };
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ impl Loop {
         let stored = self.stored_status(entry);
         let mut nodes = Vec::new();
         let outcome = if resources(self.reconciler.shape(), &mut nodes) {
-            let core = Core::new(&self.shared, self.identity(header));
+            let core = Core::new(&self.shared, self.identity(header), &header.resource_version);
             remove_all(&core, nodes).await
         } else {
             Err(unreadable(&error))
@@ -54,9 +54,19 @@ impl Loop {
 }
 
 async fn remove_all(core: &Core<'_>, nodes: Vec<(String, &'static Shape)>) -> Result<()> {
-    for (node, shape) in nodes.into_iter().rev() {
+    for (plain, shape) in nodes.into_iter().rev() {
         for access in shape.access {
-            core.converge(&node, &(access.kind)(), Vec::new()).await?;
+            let kind = (access.kind)();
+            for node in core.paths_of(&kind, &plain)? {
+                core.converge(
+                    &node,
+                    &kind,
+                    ResourceOptions { if_api: true, ..ResourceOptions::DEFAULT },
+                    None,
+                    Vec::new(),
+                )
+                .await?;
+            }
         }
     }
     Ok(())
@@ -65,9 +75,9 @@ async fn remove_all(core: &Core<'_>, nodes: Vec<(String, &'static Shape)>) -> Re
 /// The resource nodes of a tree; `false` if it has nodes of another make.
 fn resources(shape: &'static Shape, nodes: &mut Vec<(String, &'static Shape)>) -> bool {
     let mut known = true;
-    shape.walk("", &mut |path, _, shape| match shape.node {
-        Node::Resource => nodes.push((path.trim_start_matches('/').to_owned(), shape)),
-        Node::Serial | Node::Concurrent => {}
+    shape.walk(&mut |stop| match stop.shape.node {
+        Node::Resource => nodes.push((stop.path.to_owned(), stop.shape)),
+        Node::Group { .. } => {}
         Node::Custom => known = false,
     });
     known

@@ -5,11 +5,11 @@ use crate::{
     cache::{Encoded, Entry, ObjectKey, ReadError, Reader},
     client::strip_nulls,
     condition::Direction,
-    context::{Cause, Context, Path, Teardown},
+    context::{Context, Teardown},
     error::Result,
     managed::{Managed, Owner},
     pass::{Core, Pass},
-    provisioner::{Provision, shape::Shape},
+    provisioner::{Provision, Provisioner, shape::Shape},
 };
 use futures::future::{BoxFuture, FutureExt};
 use parking_lot::Mutex;
@@ -29,7 +29,7 @@ struct Object<O: Owner, P> {
     tree: PhantomData<fn() -> P>,
 }
 
-impl<O: Owner, P: Provision<O>> Reconciler for Tree<O, P> {
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Reconciler for Tree<O, P> {
     fn open(&self, entry: &Entry<Encoded>) -> Result<Box<dyn Opened + '_>, ReadError> {
         let (object, options) = (self.reader.get(entry)?, self.options.clone());
         Ok(Box::new(Object::<O, P> { object, options, tree: PhantomData }))
@@ -44,7 +44,7 @@ impl<O: Owner, P: Provision<O>> Reconciler for Tree<O, P> {
     }
 }
 
-impl<O: Owner, P: Provision<O>> Opened for Object<O, P> {
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for Object<O, P> {
     fn paused(&self) -> bool {
         self.object.paused()
     }
@@ -56,10 +56,10 @@ impl<O: Owner, P: Provision<O>> Opened for Object<O, P> {
     fn run<'a>(&'a self, core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Value)> {
         async move {
             let status = Mutex::new(self.object.status().cloned().unwrap_or_default());
-            let pass = Pass::<O> { object: &self.object, options: &self.options, status, core };
+            let pass = Pass { object: &*self.object, options: &*self.options, status, core };
             let outcome = match direction {
-                Direction::Up => P::provision(&Context::new(&pass, Path::ROOT)).await,
-                Direction::Down => P::deprovision(&Teardown::new(&pass, Path::ROOT, Cause::Deleting)).await,
+                Direction::Up => P::provision(&Context::root(&pass)).await,
+                Direction::Down => P::deprovision(&Teardown::root(&pass)).await,
             };
             (outcome, plain(&pass.status.into_inner()))
         }

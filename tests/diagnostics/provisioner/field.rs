@@ -35,35 +35,21 @@ struct Tree {
     workload: Workload,
 }
 
-//# once is not supported yet
-#[provisioner(serial, owner = WebApp)]
-struct Tree {
-    #[provisioner(resource(once))]
-    key: Secret,
-}
-
-//# when is not supported yet
-#[provisioner(serial, owner = WebApp)]
-struct Tree {
-    #[provisioner(when = |app: &WebApp| app.spec.snapshots)]
-    workload: Workload,
-}
-
-//# each is not supported yet
+//# each in parentheses
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
     #[provisioner(each(|app| &app.spec.pools, key = |pool| &pool.name))]
     workload: Workload,
 }
 
-//# after is not supported yet
+//# after with a value
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
     #[provisioner(after = config)]
     workload: Workload,
 }
 
-//# if_api is not supported yet
+//# if_api with a value
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
     #[provisioner(if_api = "example.com/v1")]

@@ -1,13 +1,29 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for Workload {
+    type Takes = ();
+    type Gives = ();
     const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::Concurrent,
+        node: ::opgen::Node::Group {
+            up: ::opgen::Order::Concurrent,
+            down: ::opgen::Order::Concurrent,
+        },
         access: &[],
         children: &[
-            ::opgen::__private::resource_edge::<apps::v1::Deployment, _>("deployment"),
-            ::opgen::__private::resource_edge::<Vec<CronJob>, _>("jobs"),
-            ::opgen::__private::resource_edge::<Service, _>("type"),
-            ::opgen::__private::edge::<Warmup>("warmup"),
+            ::opgen::__private::resource_edge::<
+                apps::v1::Deployment,
+                _,
+            >("deployment", ::core::file!(), ::core::line!()),
+            ::opgen::__private::resource_edge::<
+                Vec<CronJob>,
+                _,
+            >("jobs", ::core::file!(), ::core::line!()),
+            ::opgen::__private::resource_edge::<
+                Service,
+                _,
+            >("type", ::core::file!(), ::core::line!()),
+            ::opgen::__private::edge::<
+                Warmup,
+            >("warmup", ::core::file!(), ::core::line!()),
         ],
     };
 }
@@ -26,7 +42,9 @@ impl ::opgen::Provision<For<WebApp, Options>> for Workload {
                     >(
                             cx,
                             "deployment",
-                            {
+                            ::opgen::ResourceOptions::DEFAULT,
+                            ::opgen::__private::inputs(cx, &[]),
+                            || {
                                 let built = Self::deployment(
                                     &::opgen::__private::draft(cx),
                                 );
@@ -44,7 +62,9 @@ impl ::opgen::Provision<For<WebApp, Options>> for Workload {
                     >(
                             cx,
                             "jobs",
-                            {
+                            ::opgen::ResourceOptions::DEFAULT,
+                            ::opgen::__private::inputs(cx, &[]),
+                            || {
                                 let built = Self::jobs(&::opgen::__private::draft(cx));
                                 ::opgen::__private::wanted::<Vec<CronJob>, _>(built)
                             },
@@ -60,7 +80,9 @@ impl ::opgen::Provision<For<WebApp, Options>> for Workload {
                     >(
                             cx,
                             "type",
-                            {
+                            ::opgen::ResourceOptions::DEFAULT,
+                            ::opgen::__private::inputs(cx, &[]),
+                            || {
                                 let built = Self::r#type(&::opgen::__private::draft(cx));
                                 ::opgen::__private::wanted::<Service, _>(built)
                             },
@@ -72,7 +94,7 @@ impl ::opgen::Provision<For<WebApp, Options>> for Workload {
                         Warmup,
                         For<WebApp, Options>,
                         Self,
-                    >(cx, "warmup")
+                    >(cx, "warmup", (), ::opgen::__private::inputs(cx, &[]))
                         .await
                 }),
             ])
@@ -88,7 +110,7 @@ impl ::opgen::Provision<For<WebApp, Options>> for Workload {
                         _,
                         For<WebApp, Options>,
                         Self,
-                    >(cx, "deployment")
+                    >(cx, "deployment", ::opgen::ResourceOptions::DEFAULT)
                         .await
                 }),
                 ::opgen::__private::boxed(async move {
@@ -97,7 +119,7 @@ impl ::opgen::Provision<For<WebApp, Options>> for Workload {
                         _,
                         For<WebApp, Options>,
                         Self,
-                    >(cx, "jobs")
+                    >(cx, "jobs", ::opgen::ResourceOptions::DEFAULT)
                         .await
                 }),
                 ::opgen::__private::boxed(async move {
@@ -106,7 +128,7 @@ impl ::opgen::Provision<For<WebApp, Options>> for Workload {
                         _,
                         For<WebApp, Options>,
                         Self,
-                    >(cx, "type")
+                    >(cx, "type", ::opgen::ResourceOptions::DEFAULT)
                         .await
                 }),
                 ::opgen::__private::boxed(async move {
@@ -119,6 +141,31 @@ impl ::opgen::Provision<For<WebApp, Options>> for Workload {
                 }),
             ])
             .await
+    }
+}
+#[automatically_derived]
+#[allow(dead_code, missing_docs, unreachable_pub)]
+impl Workload {
+    #[doc(hidden)]
+    pub fn __read_deployment<O: ::opgen::Owner, P: ::opgen::Provisioner>(
+        cx: &::opgen::Context<'_, O, P>,
+        path: &::core::primitive::str,
+    ) -> ::opgen::Result<::opgen::Made<apps::v1::Deployment>> {
+        ::opgen::__private::read::<apps::v1::Deployment, _, O, P>(cx, path)
+    }
+    #[doc(hidden)]
+    pub fn __read_jobs<O: ::opgen::Owner, P: ::opgen::Provisioner>(
+        cx: &::opgen::Context<'_, O, P>,
+        path: &::core::primitive::str,
+    ) -> ::opgen::Result<::opgen::Made<Vec<CronJob>>> {
+        ::opgen::__private::read::<Vec<CronJob>, _, O, P>(cx, path)
+    }
+    #[doc(hidden)]
+    pub fn __read_type<O: ::opgen::Owner, P: ::opgen::Provisioner>(
+        cx: &::opgen::Context<'_, O, P>,
+        path: &::core::primitive::str,
+    ) -> ::opgen::Result<::opgen::Made<Service>> {
+        ::opgen::__private::read::<Service, _, O, P>(cx, path)
     }
 }
 const _: () = {

@@ -1,5 +1,7 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for Snapshot {
+    type Takes = ();
+    type Gives = ();
     const SHAPE: ::opgen::Shape = ::opgen::Shape {
         node: ::opgen::Node::Custom,
         access: &[
@@ -7,26 +9,46 @@ impl ::opgen::Provisioner for Snapshot {
                 kind: ::opgen::__private::kind_of::<Secret>,
                 subresource: "",
                 verbs: &[::opgen::Verb::Get, ::opgen::Verb::List, ::opgen::Verb::Watch],
+                place: ::opgen::Place {
+                    file: ::core::file!(),
+                    line: ::core::line!(),
+                },
             },
             ::opgen::Access {
                 kind: ::opgen::__private::kind_of::<core::v1::Pod>,
                 subresource: "",
                 verbs: &[::opgen::Verb::Delete, ::opgen::Verb::DeleteCollection],
+                place: ::opgen::Place {
+                    file: ::core::file!(),
+                    line: ::core::line!(),
+                },
             },
             ::opgen::Access {
                 kind: ::opgen::__private::kind_of::<Pod>,
                 subresource: "status",
                 verbs: &[::opgen::Verb::Update, ::opgen::Verb::Patch],
+                place: ::opgen::Place {
+                    file: ::core::file!(),
+                    line: ::core::line!(),
+                },
             },
             ::opgen::Access {
                 kind: ::opgen::__private::kind_of::<Pod>,
                 subresource: "eviction",
                 verbs: &[::opgen::Verb::Create],
+                place: ::opgen::Place {
+                    file: ::core::file!(),
+                    line: ::core::line!(),
+                },
             },
             ::opgen::Access {
                 kind: ::opgen::__private::kind_of::<ConfigMap>,
                 subresource: "",
                 verbs: &[::opgen::Verb::Create, ::opgen::Verb::Patch],
+                place: ::opgen::Place {
+                    file: ::core::file!(),
+                    line: ::core::line!(),
+                },
             },
         ],
         children: &[],

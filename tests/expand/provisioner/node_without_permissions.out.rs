@@ -1,5 +1,7 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for Gate {
+    type Takes = ();
+    type Gives = ();
     const SHAPE: ::opgen::Shape = ::opgen::Shape {
         node: ::opgen::Node::Custom,
         access: &[],

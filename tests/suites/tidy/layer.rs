@@ -13,7 +13,7 @@ use super::{
 /// is lower than the rest of its module stands as `module::file`.
 const RUNTIME: [&[&str]; 10] = [
     &["manager"],
-    &["controller"],
+    &["controller", "testing"],
     &["manifest"],
     &["reconcile"],
     &["provisioner", "context", "pass"],

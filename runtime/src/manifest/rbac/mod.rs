@@ -71,8 +71,8 @@ fn grants(project: &Project) -> Vec<Grant> {
             // Events on an object without a namespace go to the namespace `default`, so they are clusterwide as it is.
             grant(Rule::on("events.k8s.io", "events", EVENTS));
         }
-        controlled.shape.walk("", &mut |_, _, shape| {
-            grants.extend(shape.access.iter().map(|access| of_access(project, access)));
+        controlled.shape.walk(&mut |stop| {
+            grants.extend(stop.shape.access.iter().map(|access| of_access(project, access)));
         });
     }
     grants

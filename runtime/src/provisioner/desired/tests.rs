@@ -22,7 +22,7 @@ fn owner(namespace: Option<&str>) -> Identity {
 }
 
 fn desired(object: Value, namespace: Option<&str>) -> Desired {
-    Desired::new(object, &kind_of::<ConfigMap>(), "config", &owner(namespace), "demo").unwrap()
+    Desired::new(object, &kind_of::<ConfigMap>(), &"config".into(), &owner(namespace), "demo").unwrap()
 }
 
 #[test]
@@ -48,21 +48,21 @@ fn a_child_in_another_namespace_is_marked_since_it_may_not_refer() {
 
 #[test]
 fn a_cluster_scoped_child_has_no_namespace() {
-    let made = Desired::new(json!({}), &kind_of::<Namespace>(), "ns", &owner(None), "demo").unwrap();
+    let made = Desired::new(json!({}), &kind_of::<Namespace>(), &"ns".into(), &owner(None), "demo").unwrap();
     assert_eq!(made.namespace, None);
     assert_eq!(made.object["metadata"].get("namespace"), None);
 }
 
 #[test]
 fn a_namespaced_child_of_a_cluster_scoped_owner_must_say_where() {
-    let refused = Desired::new(json!({}), &kind_of::<ConfigMap>(), "config", &owner(None), "demo");
+    let refused = Desired::new(json!({}), &kind_of::<ConfigMap>(), &"config".into(), &owner(None), "demo");
     assert!(refused.unwrap_err().to_string().contains("needs a namespace"));
 }
 
 #[test]
 fn string_data_becomes_data() {
     let secret = json!({"stringData": {"a": "b"}, "data": {"c": "ZA=="}});
-    let made = Desired::new(secret, &kind_of::<Secret>(), "s", &owner(Some("ns")), "demo").unwrap();
+    let made = Desired::new(secret, &kind_of::<Secret>(), &"s".into(), &owner(Some("ns")), "demo").unwrap();
     assert_eq!(made.object["data"], json!({"a": "Yg==", "c": "ZA=="}));
     assert_eq!(made.object.get("stringData"), None);
 }

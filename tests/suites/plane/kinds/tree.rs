@@ -138,9 +138,9 @@ tree! {
 /// The kinds of the tree.
 pub(crate) fn kinds() -> Vec<Kind> {
     let mut kinds = Vec::new();
-    EveryKind::SHAPE.walk("", &mut |_, _, shape| {
-        if shape.node == Node::Resource {
-            kinds.extend(shape.access.iter().map(|access| (access.kind)()));
+    EveryKind::SHAPE.walk(&mut |stop| {
+        if stop.shape.node == Node::Resource {
+            kinds.extend(stop.shape.access.iter().map(|access| (access.kind)()));
         }
     });
     kinds

@@ -1,0 +1,42 @@
+//! Whose an object is.
+
+use crate::{
+    cache::{Entry, Header, ObjectKey, Owner},
+    error::Error,
+    kind::Kind,
+    pass::Core,
+    provisioner::child::Child,
+};
+
+impl Core<'_> {
+    /// A child whose owner reference somebody took away is ours by its marks, as long as nobody else claims it.
+    pub(super) fn is_ours(&self, entry: &Entry<Child>) -> bool {
+        let marked = !entry.value.applied.is_empty() && entry.header.controller().is_none();
+        marked || self.is_owner_of(&entry.header)
+    }
+
+    /// The owner before this one had the same name: its children are the garbage collector's.
+    pub(super) fn is_of_former_owner(&self, header: &Header) -> bool {
+        let (kind, name, uid) = (&self.owner.kind, self.owner.name(), &self.owner.uid);
+        let former = |owner: &Owner| owner.kind() == kind.kind && owner.name() == name && owner.uid != *uid;
+        header.controller().is_some_and(former)
+    }
+
+    pub(super) fn is_owner_of(&self, header: &Header) -> bool {
+        let uid = &self.owner.uid;
+        header.owners.iter().any(|owner| &owner.uid == uid)
+    }
+}
+
+/// The error for an object that is not the owner's, and that the node would or would not adopt.
+pub(super) fn foreign(kind: &Kind, key: &ObjectKey, header: &Header, adopts: bool) -> Error {
+    let holder = match header.controller() {
+        Some(owner) => format!("{} {}", owner.kind(), owner.name()),
+        None => "somebody else".to_owned(),
+    };
+    let way_out = match adopts {
+        true => "it can be adopted only once it has no controller",
+        false => "delete or rename it, choose another name, or let the node adopt it",
+    };
+    Error::blocked("NotOwned", format!("{kind} {key} exists and belongs to {holder}; {way_out}"))
+}

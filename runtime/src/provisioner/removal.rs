@@ -1,0 +1,73 @@
+//! The end of a child: asked for once, believed when the server says so.
+
+use crate::{
+    cache::{Entry, ObjectKey, Uid},
+    client::{Deletion, Target},
+    error::Result,
+    kind::Kind,
+    pass::Core,
+    provisioner::{child::Child, memory::Departing, resource::Waits},
+    watch::Watched,
+};
+use kube::api::{DeleteParams, Preconditions, PropagationPolicy};
+
+impl Core<'_> {
+    pub(super) async fn delete_child(&self, kind: &Kind, entry: &Entry<Child>) -> Result<()> {
+        let header = &entry.header;
+        let child = Departing::new(kind, &entry.value.node, header);
+        if header.deleting || self.memory().is_gone(&self.owner, &child) {
+            self.memory().depart(&self.owner, child);
+            return Ok(());
+        }
+        let uid = header.uid.to_string();
+        let params = DeleteParams {
+            propagation_policy: Some(propagation(kind)),
+            preconditions: Some(Preconditions { uid: Some(uid), resource_version: None }),
+            ..DeleteParams::default()
+        };
+        let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
+        let deletion = self.shared.client.delete(target, &params).await?;
+        self.memory().depart(&self.owner, Departing { gone: deletion != Deletion::Begun, ..child });
+        if deletion != Deletion::Absent {
+            let note = format!("deleted {kind} {}", header.key);
+            self.shared.recorder.normal(&self.owner.regarding(), "Deleted", "Delete", &note);
+        }
+        Ok(())
+    }
+
+    /// The objects of this node whose deletion was asked for and that are not gone.
+    ///
+    /// The cache is not believed alone: an object that loses its label leaves the watch just as a deleted one does.
+    pub(super) async fn still_there(
+        &self,
+        children: &Watched<Child>,
+        kind: &Kind,
+        node: &str,
+        waits: &mut Waits<'_>,
+    ) -> Result<()> {
+        let departing = self.memory().departing(&self.owner, kind, node);
+        for child in departing {
+            let cached = children.store.get(&child.key).is_some_and(|entry| entry.header.uid == child.uid);
+            if !child.gone && (cached || self.is_alive(kind, &child.key, &child.uid).await?) {
+                waits.push(&format!("{kind} {} is being deleted", child.key));
+            } else if !cached {
+                self.memory().departed(&self.owner, &child);
+            }
+        }
+        Ok(())
+    }
+
+    async fn is_alive(&self, kind: &Kind, key: &ObjectKey, uid: &Uid) -> Result<bool> {
+        let target = Target { kind, namespace: key.namespace(), name: key.name() };
+        let Some(found) = self.shared.client.get_metadata(target).await? else { return Ok(false) };
+        Ok(found["metadata"]["uid"].as_str() == Some(uid.to_string().as_str()))
+    }
+}
+
+/// Gating on real absence includes what the object itself is made of.
+fn propagation(kind: &Kind) -> PropagationPolicy {
+    match kind.group.as_ref() {
+        "apps" | "batch" => PropagationPolicy::Foreground,
+        _ => PropagationPolicy::Background,
+    }
+}

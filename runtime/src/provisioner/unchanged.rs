@@ -1,0 +1,146 @@
+//! The short way through a pass that finds everything as it left it: nothing is built, encoded or decoded.
+
+use crate::{
+    cache::Entry,
+    context::{key_below, without_keys},
+    error::Result,
+    kind::Kind,
+    pass::Core,
+    provisioner::{
+        child::Child,
+        made::Written,
+        memory::Built,
+        resource::Waits,
+        shape::{Node, ResourceOptions, Shape},
+    },
+    watch::{WatchState, Watched},
+};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+/// The children of one owner and kind by their nodes, as the cache had them when the pass first asked.
+pub(crate) type ByNode = HashMap<Box<str>, Vec<Arc<Entry<Child>>>>;
+
+impl Core<'_> {
+    /// The outcome of a resource node, if its inputs are those of an earlier pass and its objects as they were left.
+    pub(crate) fn as_built(
+        &self,
+        node: &Arc<str>,
+        kind: &Kind,
+        options: ResourceOptions,
+        inputs: Option<u64>,
+    ) -> Option<Result<()>> {
+        if self.shared.trial.is_some() {
+            return None;
+        }
+        let built = self.memory().is_built(&self.owner, kind, node, inputs?)?;
+        let children = self.shared.children.get(kind)?;
+        children.readable().ok()?;
+        let mut waits = Waits::new(node);
+        for Built { key, digest } in built.iter() {
+            let entry = children.store.get(key)?;
+            if !self.is_unchanged(kind, &entry, digest, options) {
+                return None;
+            }
+            waits.add(kind, key, &entry.value.readiness);
+        }
+        if self.of_node(children, node).len() != built.len() {
+            return None;
+        }
+        let claimed = built.iter().try_for_each(|built| self.claim(kind, &built.key, node));
+        Some(claimed.and_then(|()| waits.over()))
+    }
+
+    fn is_unchanged(&self, kind: &Kind, entry: &Entry<Child>, digest: &str, options: ResourceOptions) -> bool {
+        if entry.header.deleting || !self.is_owner_of(&entry.header) {
+            return false;
+        }
+        options.once
+            || *entry.value.applied == *digest
+                && (entry.value.is_known_complete()
+                    || self.memory().is_settled(&self.owner, kind, &entry.header.key, entry.value.fields))
+    }
+
+    /// The children that a node has made.
+    pub(super) fn of_node(&self, children: &Watched<Child>, node: &str) -> Vec<Arc<Entry<Child>>> {
+        let mut by_node = self.by_node();
+        let nodes = by_node.entry(children.kind.clone()).or_insert_with(|| {
+            let mut nodes = ByNode::new();
+            children.store.visit_owned(&self.owner.uid, |entry| {
+                nodes.entry(entry.value.node.clone()).or_default().push(entry.clone());
+            });
+            nodes
+        });
+        nodes.get(node).cloned().unwrap_or_default()
+    }
+
+    /// The keys below `node` for which an object of its shape is there.
+    pub(crate) fn keys_of(&self, node: &str, shape: &'static Shape) -> Result<BTreeSet<String>> {
+        let mut keys = BTreeSet::new();
+        if let Some(trial) = &self.shared.trial {
+            return Ok(trial.keys_of(node));
+        }
+        let mut read = Ok(());
+        shape.walk(&mut |stop| {
+            if stop.shape.node == Node::Resource {
+                for access in stop.shape.access {
+                    read = std::mem::replace(&mut read, Ok(()))
+                        .and_then(|()| self.add_keys(&(access.kind)(), node, &mut keys));
+                }
+            }
+        });
+        read.map(|()| keys)
+    }
+
+    fn add_keys(&self, kind: &Kind, node: &str, keys: &mut BTreeSet<String>) -> Result<()> {
+        let children = self.shared.children(kind)?;
+        if children.health.state() == WatchState::Missing {
+            return Ok(());
+        }
+        children.readable()?;
+        children.store.visit_owned(&self.owner.uid, |entry| keys.extend(key_below(node, &entry.value.node)));
+        // What was asked to go may have left the cache before it is gone for sure.
+        keys.extend(
+            self.memory().departing_of(&self.owner, kind).iter().filter_map(|departing| key_below(node, departing)),
+        );
+        Ok(())
+    }
+
+    /// The paths that a node of the tree's shape has among the owner's children, one for each key above it.
+    pub(crate) fn paths_of(&self, kind: &Kind, plain: &str) -> Result<Vec<Arc<str>>> {
+        let children = self.shared.children(kind)?;
+        children.readable()?;
+        let mut paths = BTreeSet::from([plain.to_owned()]);
+        children.store.visit_owned(&self.owner.uid, |entry| {
+            if without_keys(&entry.value.node) == plain {
+                paths.insert(entry.value.node.to_string());
+            }
+        });
+        paths.extend(
+            self.memory().departing_of(&self.owner, kind).into_iter().filter(|path| without_keys(path) == plain),
+        );
+        Ok(paths.into_iter().map(Arc::from).collect())
+    }
+
+    /// The objects that a node has made, with their content.
+    pub(crate) fn objects_of(&self, node: &str, kind: &Kind) -> Result<Vec<Written>> {
+        if let Some(trial) = &self.shared.trial {
+            return Ok(trial.objects_of(node));
+        }
+        let children = self.shared.children(kind)?;
+        children.readable()?;
+        let written = self.made.written(node);
+        let cached =
+            self.of_node(children, node).into_iter().filter(|entry| !entry.header.deleting).filter_map(|entry| {
+                let uid = entry.header.uid.to_string();
+                let version = entry.header.resource_version.to_string();
+                let json = entry.value.object.clone()?;
+                (!written.iter().any(|written| written.uid == uid)).then_some(Written { uid, version, json })
+            });
+        let mut objects: Vec<Written> = cached.collect();
+        objects.extend(written.iter().cloned());
+        Ok(objects)
+    }
+}
