@@ -1,4 +1,4 @@
-//! The `webapp` operator as a program: built once, run as its ServiceAccount.
+//! Operators as programs, run as their ServiceAccounts; of `webapp`, which is built once.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -13,31 +13,44 @@ use opgen_tests::{
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-/// A running `webapp`. Dropping it kills it.
+/// A running operator. Dropping it kills it.
 pub(crate) struct Program {
+    name: &'static str,
     pub(crate) process: Process,
     pub(crate) probes: SocketAddr,
 }
 
 impl Program {
-    /// Starts it with the access of a ServiceAccount, and with more arguments. It logs to a file of that account.
+    /// Starts `webapp` with the access of a ServiceAccount, and with more arguments.
     pub(crate) fn start(plane: &Plane, access: &Access, arguments: &[&str]) -> Self {
+        Self::start_built("webapp", path(), plane, access, arguments)
+    }
+
+    /// Starts an operator that is built. It logs to a file of the account.
+    pub(crate) fn start_built(
+        name: &'static str,
+        path: &Path,
+        plane: &Plane,
+        access: &Access,
+        arguments: &[&str],
+    ) -> Self {
         let probes = free_address();
-        let mut command = Command::new(path());
+        let mut command = Command::new(path);
         command.arg("run").args(["--probe-address", &probes.to_string()]).args(arguments);
         for inherited in ["WATCH_NAMESPACE", "PROBE_ADDRESS", "RUST_LOG", "LOG_FORMAT", "POD_NAMESPACE"] {
             command.env_remove(inherited);
         }
         command.env("KUBECONFIG", access.kubeconfig());
         let log = plane.folder().join(format!("{}.log", access.user().replace(':', "-")));
-        Self { process: Process::spawn("webapp", command, &log), probes }
+        Self { name, process: Process::spawn(name, command, &log), probes }
     }
 
     /// Waits until it says that it is ready.
     pub(crate) async fn ready(&mut self) {
-        wait::until("webapp is ready", PATIENCE, async || {
+        let name = self.name;
+        wait::until(format!("{name} is ready"), PATIENCE, async || {
             if let Some(status) = self.process.exited() {
-                panic!("webapp ended: {status}; {}", self.process.log_tail(20));
+                panic!("{name} ended: {status}; {}", self.process.log_tail(20));
             }
             match readiness(self.probes).await? {
                 (200, _) => Ok(()),
@@ -75,29 +88,40 @@ pub(crate) fn free_address() -> SocketAddr {
     TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port")
 }
 
-/// The program, built by the first call.
+/// `webapp`, built by the first call.
 pub(crate) fn path() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(build)
+    PATH.get_or_init(|| build(Path::new(env!("CARGO_MANIFEST_DIR")), "webapp", "webapp"))
 }
 
-/// Builds into the target folder of the running suite, which is `<target>/<profile>/deps/<suite>`.
-fn build() -> PathBuf {
+/// The target folder and the profile's folder in it: the running suite is `<target>/<profile>/deps/<suite>`.
+fn target() -> (PathBuf, PathBuf) {
     let suite = std::env::current_exe().expect("the path of the suite");
-    let folders: Vec<_> = suite.ancestors().skip(1).take(3).collect();
-    let [_, profile, target] = folders[..] else { panic!("{} is in no target folder", suite.display()) };
+    let folders: Vec<_> = suite.ancestors().skip(1).take(3).map(Path::to_owned).collect();
+    let [_, profile, target] = &folders[..] else { panic!("{} is in no target folder", suite.display()) };
+    (target.clone(), profile.clone())
+}
+
+/// The target folder of the running suite.
+pub(crate) fn target_folder() -> PathBuf {
+    target().0
+}
+
+/// Builds a program of a package of the workspace that a folder is in, into the target folder of the running suite.
+pub(crate) fn build(folder: &Path, package: &str, program: &str) -> PathBuf {
+    let (target, profile) = target();
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["build", "--quiet", "--package", "webapp", "--message-format=json", "--target-dir"]).arg(target);
+    command.args(["build", "--quiet", "--package", package, "--message-format=json", "--target-dir"]).arg(target);
     if profile.ends_with("release") {
         command.arg("--release");
     }
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null()).stderr(Stdio::inherit());
+    command.current_dir(folder).stdin(Stdio::null()).stderr(Stdio::inherit());
     let output = command.output().unwrap_or_else(|error| panic!("cargo can't be run: {error}"));
-    assert!(output.status.success(), "`cargo build --package webapp`: {}", output.status);
+    assert!(output.status.success(), "`cargo build --package {package}`: {}", output.status);
     let messages = String::from_utf8_lossy(&output.stdout);
     let mut programs = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        message["executable"].as_str().filter(|_| message["target"]["name"] == "webapp").map(PathBuf::from)
+        message["executable"].as_str().filter(|_| message["target"]["name"] == program).map(PathBuf::from)
     });
     programs.next_back().expect("cargo names the program it has built")
 }

@@ -8,7 +8,7 @@ use opgen_tests::{Entries, Plane};
 
 /// A verb on a resource, in the words of a role.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Right {
+struct Right {
     group: String,
     resource: String,
     verb: String,
@@ -22,8 +22,16 @@ impl fmt::Display for Right {
     }
 }
 
+/// Of all that an operator asked for nothing was refused, and it took every right of its ClusterRole.
+pub(crate) async fn all_are_used(plane: &Plane, role: &str, asked: &Entries) {
+    assert!(asked.denied().is_empty(), "{}", asked.denied());
+    let (granted, used) = (granted(plane, role).await, used(asked));
+    let unused: Vec<_> = granted.difference(&used).map(ToString::to_string).collect();
+    assert!(unused.is_empty(), "granted and not used:\n{}", unused.join("\n"));
+}
+
 /// The rights of a ClusterRole.
-pub(crate) async fn granted(plane: &Plane, role: &str) -> BTreeSet<Right> {
+async fn granted(plane: &Plane, role: &str) -> BTreeSet<Right> {
     let role = Api::<ClusterRole>::all(plane.client()).get(role).await.unwrap();
     role.rules.iter().flatten().flat_map(of_rule).collect()
 }
@@ -40,7 +48,7 @@ fn of_rule(rule: &PolicyRule) -> Vec<Right> {
 }
 
 /// The rights without which these requests would have failed. An apply that makes an object needs `create` as well.
-pub(crate) fn used(entries: &Entries) -> BTreeSet<Right> {
+fn used(entries: &Entries) -> BTreeSet<Right> {
     let mut rights = BTreeSet::new();
     for entry in entries.iter().filter(|entry| entry.code != 403) {
         let resource = match entry.subresource.as_str() {

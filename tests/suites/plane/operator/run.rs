@@ -20,7 +20,7 @@ use super::{
     fleet::{self, Fleet},
     install::{self, WEBAPP},
     program::Program,
-    right,
+    rest, right,
     tally::{Tally, state_writes},
 };
 
@@ -79,14 +79,7 @@ impl Run {
 
     /// Waits until the operator has asked for nothing for a while, and gives what it has asked for since `earlier`.
     async fn settled(&self, earlier: &Entries) -> Entries {
-        let (mut seen, mut same) = (0, 0);
-        wait::until("the operator is at rest", PATIENCE, async || {
-            let asked = self.asked(earlier).await;
-            same = if asked.len() == seen { same + 1 } else { 0 };
-            seen = asked.len();
-            if same == 20 { Ok(asked) } else { Err(format!("{seen} requests")) }
-        })
-        .await
+        rest::settled(async || self.asked(earlier).await).await
     }
 
     async fn objects_are_created_with_the_policy(&self) {
@@ -221,10 +214,7 @@ impl Run {
     async fn every_right_was_used_and_none_was_missing(&self) {
         let asked = self.asked(&Entries::default()).await;
         println!("{} requests, {} of them writes", asked.len(), asked.writes().len());
-        assert!(asked.denied().is_empty(), "{}", asked.denied());
-        let (granted, used) = (right::granted(&self.plane, "webapp").await, right::used(&asked));
-        let list = |rights: Vec<&right::Right>| rights.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        assert!(granted.is_subset(&used), "granted and not used:\n{}", list(granted.difference(&used).collect()));
+        right::all_are_used(&self.plane, WEBAPP.1, &asked).await;
     }
 
     /// The admission of new objects is told of a policy with a delay.

@@ -23,7 +23,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use super::{install, log};
+use super::{install, log, rest};
 
 /// The operator's name, and that of its ServiceAccount and its role.
 pub(crate) const NAME: &str = "live";
@@ -119,14 +119,7 @@ impl Site {
 
     /// Waits until the operator has asked for nothing for a while, and gives what it has asked for.
     pub(crate) async fn settled(&self) -> Entries {
-        let (mut seen, mut same) = (0, 0);
-        wait::until("the operator is at rest", PATIENCE, async || {
-            let asked = self.asked().await;
-            same = if asked.len() == seen { same + 1 } else { 0 };
-            seen = asked.len();
-            if same == 20 { Ok(asked) } else { Err(format!("{seen} requests")) }
-        })
-        .await
+        rest::settled(async || self.asked().await).await
     }
 
     /// Takes a verb on a resource from the role, and waits until that is in force.
