@@ -22,7 +22,7 @@ use crate::{
     event::EventType,
     kind::Kind,
     pass::{Core, Identity, Shared},
-    provisioner::{order::guarded, shape::Shape},
+    provisioner::shape::Shape,
     source::Source,
 };
 use futures::future::BoxFuture;
@@ -60,7 +60,7 @@ pub(crate) trait Opened: Send + Sync {
     fn paused(&self) -> bool;
     /// The status as it is stored.
     fn status(&self) -> Value;
-    /// Runs the tree; gives the status as the provisioners left it.
+    /// Runs the tree; gives the status as the provisioners left it. A panic of a provisioner is an outcome, too.
     fn run<'a>(&'a self, core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Value)>;
 }
 
@@ -132,16 +132,7 @@ impl Loop {
     }
 
     async fn run(&self, header: &Header, opened: &dyn Opened, direction: Direction) -> (Result<()>, Value) {
-        let core = Core::new(&self.shared, self.identity(header), &header.resource_version);
-        let mut status = opened.status();
-        // The panic is caught around the tree and not around the pass, so that it is said in the status like any error.
-        let outcome = guarded(async {
-            let (outcome, set) = opened.run(core, direction).await;
-            status = set;
-            outcome
-        })
-        .await;
-        (outcome, status)
+        opened.run(Core::new(&self.shared, self.identity(header), &header.resource_version), direction).await
     }
 
     /// Writes the status and records the event of an outcome.

@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     managed::{Managed, Owner},
     pass::{Core, Pass},
-    provisioner::{Provision, Provisioner, shape::Shape},
+    provisioner::{Provision, Provisioner, order::guarded, shape::Shape},
 };
 use futures::future::{BoxFuture, FutureExt};
 use parking_lot::Mutex;
@@ -57,10 +57,14 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for 
         async move {
             let status = Mutex::new(self.object.status().cloned().unwrap_or_default());
             let pass = Pass { object: &*self.object, options: &*self.options, status, core };
-            let outcome = match direction {
-                Direction::Up => P::provision(&Context::root(&pass)).await,
-                Direction::Down => P::deprovision(&Teardown::root(&pass)).await,
-            };
+            // A panic is caught where the status can still be read: what was set before it is written.
+            let outcome = guarded(async {
+                match direction {
+                    Direction::Up => P::provision(&Context::root(&pass)).await,
+                    Direction::Down => P::deprovision(&Teardown::root(&pass)).await,
+                }
+            })
+            .await;
             (outcome, plain(&pass.status.into_inner()))
         }
         .boxed()
