@@ -36,6 +36,9 @@ impl Core<'_> {
             return None;
         }
         let built = self.memory().is_built(&self.owner, kind, node, inputs?)?;
+        if !self.memory().departing(&self.owner, kind, node).is_empty() {
+            return None;
+        }
         let children = self.shared.children.get(kind)?;
         children.readable().ok()?;
         let mut waits = Waits::new(node);

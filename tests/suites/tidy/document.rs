@@ -32,7 +32,8 @@ fn every_path_named_in_a_document_exists() {
 #[test]
 fn every_rust_block_of_the_readme_is_compiled() {
     let readme = Path::new("README.md");
-    holds("Rust in the README", unchecked_blocks(readme, &read(readme)));
+    let examples: Vec<String> = sources_in(&["examples"]).map(|source| source.text.clone()).collect();
+    holds("Rust in the README", unchecked_blocks(readme, &read(readme), &examples));
     let included = sources_in(&["runtime/src", "tests"]).any(|source| {
         source.text.match_indices("include_str!(\"").any(|(at, start)| {
             let path = source.text[at + start.len()..].split('"').next().unwrap_or_default();
@@ -112,19 +113,29 @@ fn normal(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Rust blocks that a doctest would pass over.
-fn unchecked_blocks(document: &Path, text: &str) -> Vec<Breach> {
-    let blocks = Parser::new(text).into_offset_iter().filter_map(|(event, range)| match event {
-        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
-            let words: Vec<_> = info.split([',', ' ']).collect();
-            let passed_over = words.contains(&"rust") && words.contains(&"ignore");
-            let line = text[..range.start].matches('\n').count() + 1;
-            passed_over
-                .then(|| Breach::new(document, line, "a Rust block is ignored", "let it compile; `no_run` may stay"))
+/// Rust blocks that a doctest would pass over and that no example has, word for word.
+fn unchecked_blocks(document: &Path, text: &str, examples: &[String]) -> Vec<Breach> {
+    let mut passed_over = None;
+    let mut breaches = Vec::new();
+    for (event, range) in Parser::new(text).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
+                let words: Vec<_> = info.split([',', ' ']).collect();
+                let line = text[..range.start].matches('\n').count() + 1;
+                passed_over = (words.contains(&"rust") && words.contains(&"ignore")).then_some(line);
+            }
+            Event::Text(block) => {
+                if let Some(line) = passed_over.take()
+                    && !examples.iter().any(|example| example.contains(block.trim()))
+                {
+                    let fix = "let it compile (`no_run` may stay), or show a part of an example as it is";
+                    breaches.push(Breach::new(document, line, "a Rust block is ignored", fix));
+                }
+            }
+            _ => {}
         }
-        _ => None,
-    });
-    blocks.collect()
+    }
+    breaches
 }
 
 #[test]
@@ -136,7 +147,8 @@ fn documents_are_read_like_a_reader_reads_them() {
     assert_eq!(named, expected.map(|(line, path)| (line, path.to_owned())));
     let missing = named.iter().filter_map(|(line, path)| missing_path(Path::new("README.md"), *line, path, &[]));
     sees(missing, &[1, 7]);
-    sees(unchecked_blocks(Path::new("a.md"), "a\n```rust\n```\n\n```rust,ignore\n```\n"), &[5]);
+    let text = "a\n```rust\nb\n```\n\n```rust,ignore\nc\n```\n\n```rust,ignore\nd\n```\n";
+    sees(unchecked_blocks(Path::new("a.md"), text, &["b\nd\n".to_owned()]), &[6]);
 }
 
 #[test]
