@@ -26,7 +26,7 @@ use crate::operator::{
 use project::{HOME, NAME, Project};
 use widget::{Widget, WidgetSpec};
 
-const COUNT: usize = 30;
+const COUNT: usize = 200;
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![case("a_new_project_lives_by_its_generated_role_and_no_call_too_many", life)]
@@ -65,7 +65,7 @@ impl Run {
         Self {
             widgets: Mirror::follow(plane.client(), &site.namespace).await,
             configs: Mirror::follow(plane.client(), &site.namespace).await,
-            names: (0..COUNT).map(|number| format!("widget-{number:02}")).collect(),
+            names: (0..COUNT).map(|number| format!("widget-{number:03}")).collect(),
             site,
             project,
             access,
