@@ -15,7 +15,9 @@ use crate::{
     managed::{Managed, Owner},
     pass::{Core, Identity, Pass, Shared},
     provisioner::{Provision, Provisioner, order::guarded, trial::World},
+    reconcile::tree::plain,
 };
+use parking_lot::Mutex;
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 
@@ -53,7 +55,7 @@ use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 /// # }
 /// ```
 pub struct Trial<O: Owner, P> {
-    object: O::Object,
+    object: Mutex<O::Object>,
     options: O::Options,
     shared: Arc<Shared>,
     world: Arc<World>,
@@ -87,12 +89,17 @@ where
             memory: Default::default(),
             trial: Some(world.clone()),
         });
-        Self { object, options, shared, world, tree: PhantomData }
+        Self { object: Mutex::new(object), options, shared, world, tree: PhantomData }
     }
 
     /// The object, to be changed between two passes.
     pub fn object(&mut self) -> &mut O::Object {
-        &mut self.object
+        self.object.get_mut()
+    }
+
+    /// The status as the passes so far have left it, without the conditions that the loop would add.
+    pub fn status(&self) -> Option<<O::Object as Managed>::Status> {
+        self.object.lock().status().cloned()
     }
 
     /// What a node answers from now on; its path has keys (`pools[blue]/service`).
@@ -138,16 +145,35 @@ where
     }
 
     async fn pass(&self, run: impl AsyncFnOnce(&Pass<'_, O::Object, O::Options>) -> Result<()>) -> Result<()> {
-        let metadata = self.object.metadata();
+        let object = self.object.lock().clone();
+        let metadata = object.metadata();
         let name = metadata.name.clone().unwrap_or_default();
         let uid = metadata.uid.clone().unwrap_or_default();
         let version = ResourceVersion::from(metadata.resource_version.as_deref().unwrap_or_default());
         let key = ObjectKey::new(metadata.namespace.as_deref(), &name);
         let owner = Identity { kind: O::Object::kind(), key, uid: Uid::from(uid.as_str()) };
         let core = Core::new(&self.shared, owner, &version);
-        let status = self.object.status().cloned().unwrap_or_default().into();
-        let pass = Pass { object: &self.object, options: &self.options, status, core };
-        guarded(run(&pass)).await
+        let status = object.status().cloned().unwrap_or_default().into();
+        let pass = Pass { object: &object, options: &self.options, status, core };
+        let mut left = None;
+        let outcome = guarded(async {
+            let outcome = run(&pass).await;
+            left = Some(plain(&*pass.status.lock()));
+            outcome
+        })
+        .await;
+        if let Some(status) = left {
+            self.keep(&object, status)?;
+        }
+        outcome
+    }
+
+    /// The next pass finds the status, as it would find what the loop has written.
+    fn keep(&self, object: &O::Object, status: Value) -> Result<()> {
+        let mut object = serde_json::to_value(object)?;
+        object["status"] = status;
+        *self.object.lock() = serde_json::from_value(object)?;
+        Ok(())
     }
 }
 

@@ -1,6 +1,10 @@
 //! Trees without a cluster: order, conditions, keys, and what nodes hand to each other.
 
+mod acceptance;
+mod conditional;
 mod data;
 mod keyed;
 mod kind;
 mod order;
+mod resource;
+mod serial;

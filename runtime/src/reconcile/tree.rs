@@ -72,6 +72,6 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for 
 }
 
 /// A status as it is applied and compared.
-fn plain(status: &impl serde::Serialize) -> Value {
+pub(crate) fn plain(status: &impl serde::Serialize) -> Value {
     strip_nulls(serde_json::to_value(status).unwrap_or_default())
 }

@@ -68,7 +68,7 @@ fn string_data_becomes_data() {
 }
 
 #[test]
-fn the_digest_knows_neither_key_order_nor_what_the_server_adds() {
+fn group_u4_the_digest_knows_neither_key_order_nor_what_the_server_adds() {
     let a = desired(json!({"data": {"a": "1", "b": "2"}, "metadata": {"resourceVersion": "7"}}), Some("ns"));
     let b = desired(json!({"data": {"b": "2", "a": "1"}, "status": {"x": 1}}), Some("ns"));
     assert_eq!(a.digest, b.digest);

@@ -1,0 +1,214 @@
+//! Conditional children, and what concurrent ones share (unikorn §3.3, §3.4).
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use opgen::{
+    prelude::*,
+    testing::{Answer, Asked, Recorder, Trial},
+};
+
+use super::kind::{App, app};
+
+#[derive(Provisioner)]
+#[provisioner(serial, owner = App)]
+struct Single {
+    #[provisioner(when = |app| app.spec.snapshots)]
+    child: Recorder,
+}
+
+fn single(wanted: bool) -> Trial<App, Single> {
+    let mut object = app(&[]);
+    object.spec.snapshots = wanted;
+    Trial::new(object)
+}
+
+#[tokio::test]
+async fn group_k1_the_way_up_goes_the_way_that_the_predicate_says() {
+    for (wanted, asked) in [(true, Asked::Provision), (false, Asked::Deprovision)] {
+        let trial = single(wanted);
+        for answer in [Answer::Ok, Answer::Yield, Answer::Fail] {
+            trial.answer("child", answer);
+            let outcome = trial.up().await;
+            match answer {
+                Answer::Ok => assert!(outcome.is_ok()),
+                Answer::Yield => assert!(matches!(outcome, Err(Error::Yield { .. }))),
+                _ => assert!(matches!(outcome, Err(Error::Unexpected(_)))),
+            }
+            let calls = trial.calls();
+            assert_eq!((calls.len(), calls[0].asked, calls[0].answer), (1, asked, answer));
+        }
+    }
+}
+
+#[tokio::test]
+async fn group_k1_a_child_can_come_back() {
+    let mut trial = single(true);
+    for wanted in [true, false, true, false] {
+        trial.object().spec.snapshots = wanted;
+        assert!(trial.up().await.is_ok());
+        assert_eq!(trial.left().contains("child"), wanted);
+    }
+}
+
+#[tokio::test]
+async fn group_k2_the_way_down_removes_the_child_whatever_the_predicate_would_say() {
+    for wanted in [true, false] {
+        let trial = single(wanted);
+        for answer in [Answer::Ok, Answer::Yield, Answer::Fail] {
+            trial.answer("child", answer);
+            assert_eq!(trial.down().await.is_ok(), answer == Answer::Ok);
+            let calls = trial.calls();
+            assert_eq!((calls.len(), calls[0].asked, calls[0].answer), (1, Asked::Deprovision, answer));
+        }
+    }
+}
+
+/// How often a predicate was asked.
+type Asks = Arc<AtomicUsize>;
+
+#[derive(Provisioner)]
+#[provisioner(serial, owner = For<App, Asks>)]
+struct Counted {
+    #[provisioner(when = ask)]
+    child: Recorder,
+}
+
+fn ask(draft: &Draft<'_, For<App, Asks>>) -> bool {
+    draft.options.fetch_add(1, Ordering::Relaxed);
+    true
+}
+
+#[tokio::test]
+async fn group_k2_the_way_down_doesnt_ask_the_predicate() {
+    let asks = Asks::default();
+    let trial = Trial::<For<App, Asks>, Counted>::with_options(app(&[]), asks.clone());
+    assert!(trial.down().await.is_ok());
+    assert_eq!(asks.load(Ordering::Relaxed), 0);
+    assert!(trial.up().await.is_ok());
+    assert_eq!(asks.load(Ordering::Relaxed), 1);
+}
+
+#[derive(Provisioner)]
+#[provisioner(serial, owner = App)]
+struct Reasoned {
+    before: Recorder,
+    #[provisioner(when = one_pool)]
+    child: Recorder,
+    behind: Recorder,
+}
+
+fn one_pool(app: &App) -> Result<Wanted> {
+    match &app.spec.pools[..] {
+        [] => Ok(Wanted::No("there is no pool".to_owned())),
+        [_] => Ok(Wanted::Yes),
+        _ => Err(Error::user_action("TooManyPools", "there is more than one pool")),
+    }
+}
+
+#[tokio::test]
+async fn group_k3_a_predicate_can_give_a_reason_and_can_fail() {
+    for (pools, called) in [
+        (&[][..], &["provision before", "deprovision child", "provision behind"][..]),
+        (&["a"], &["provision before", "provision child", "provision behind"]),
+        (&["a", "b"], &["provision before"]),
+    ] {
+        let trial = Trial::<App, Reasoned>::new(app(pools));
+        let outcome = trial.up().await;
+        assert_eq!(matches!(outcome, Err(Error::UserAction { .. })), pools.len() == 2, "{outcome:?}");
+        assert_eq!(trial.called(), called);
+    }
+}
+
+#[derive(Provisioner)]
+#[provisioner(serial, owner = App)]
+struct Registered {
+    register: Recorder,
+    always: Recorder,
+    #[provisioner(when = |app| app.spec.snapshots)]
+    sometimes: Recorder,
+}
+
+#[tokio::test]
+async fn group_k4_a_child_that_is_not_wanted_takes_nothing_with_it_that_others_use() {
+    let mut trial = Trial::<App, Registered>::new(app(&[]));
+    for wanted in [false, true, false] {
+        trial.object().spec.snapshots = wanted;
+        assert!(trial.up().await.is_ok());
+        assert!(trial.called().iter().all(|call| call != "deprovision register"));
+        assert!(trial.left().contains("register"));
+    }
+}
+
+/// Lets others go first so many times, then fails.
+struct Late<const TURNS: usize>;
+
+impl<const TURNS: usize> Provisioner for Late<TURNS> {
+    type Takes = ();
+    type Gives = ();
+    const SHAPE: opgen::Shape = opgen::Shape { node: opgen::Node::Custom, access: &[], children: &[] };
+}
+
+impl<const TURNS: usize> Provision<App> for Late<TURNS> {
+    async fn provision(_: &Context<'_, App, Self>) -> Result<()> {
+        for _ in 0..TURNS {
+            tokio::task::yield_now().await;
+        }
+        Err(Error::unexpected(format!("done after {TURNS}")))
+    }
+    async fn deprovision(_: &Teardown<'_, App, Self>) -> Result<()> {
+        for _ in 0..TURNS {
+            tokio::task::yield_now().await;
+        }
+        Err(Error::unexpected(format!("gone after {TURNS}")))
+    }
+}
+
+#[derive(Provisioner)]
+#[provisioner(concurrent, owner = App)]
+struct Race {
+    slow: Late<9>,
+    middle: Late<4>,
+    quick: Late<0>,
+}
+
+#[tokio::test]
+async fn group_c2_who_is_done_first_decides_nothing() {
+    let trial = Trial::<App, Race>::new(app(&[]));
+    assert_eq!(trial.up().await.unwrap_err().to_string(), "done after 9");
+    assert_eq!(trial.down().await.unwrap_err().to_string(), "gone after 9");
+}
+
+#[derive(Provisioner)]
+#[provisioner(concurrent, owner = App)]
+struct Twins {
+    left: Twin,
+    right: Twin,
+}
+
+#[derive(Provisioner)]
+#[provisioner(serial, owner = App)]
+struct Twin {
+    only: Recorder,
+}
+
+#[tokio::test]
+async fn group_c4_two_children_of_one_type_are_told_apart() {
+    let trial = Trial::<App, Twins>::new(app(&[]));
+    trial.answer("right/only", Answer::Yield);
+    assert!(trial.up().await.is_err());
+    assert_eq!(trial.called(), ["provision left/only", "provision right/only: yield"]);
+    assert!(trial.down().await.is_err());
+    assert_eq!(trial.left().into_iter().collect::<Vec<_>>(), ["right/only"]);
+}
+
+#[tokio::test]
+async fn group_c4_passes_over_two_objects_share_nothing() {
+    let (one, other) = (Trial::<App, Twins>::new(app(&[])), Trial::<App, Twins>::new(app(&[])));
+    one.answer("left/only", Answer::Fail);
+    let (failed, done) = tokio::join!(one.up(), other.up());
+    assert!(failed.is_err() && done.is_ok());
+    assert_eq!(other.called(), ["provision left/only", "provision right/only"]);
+}
