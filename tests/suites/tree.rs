@@ -8,3 +8,4 @@ mod kind;
 mod order;
 mod resource;
 mod serial;
+mod role;
