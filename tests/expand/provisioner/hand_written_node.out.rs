@@ -72,8 +72,8 @@ impl ::opgen::access::PatchStatus<Snapshot> for Pod {}
 impl ::opgen::access::Create<Snapshot> for ConfigMap {}
 #[automatically_derived]
 impl ::opgen::access::Patch<Snapshot> for ConfigMap {}
+#[allow(dead_code)]
 const _: () = {
-    #[allow(dead_code)]
     fn reads(node: &Snapshot) {
         let _ = (node,);
     }
