@@ -73,14 +73,17 @@ pub mod __private {
         kind::kind_of,
         manager::command::main,
         provisioner::{
+            below::{Group, Mended, Node, Resource, Several},
             built::wanted,
             group::{
-                apply, ask1, ask2, ask3, ask4, down, edge, is_wanted, not_wanted, remove, resource_edge, subject, up,
+                apply, apply_with, down, edge, is_wanted, not_wanted, remove, remove_with, resource_edge, retire, up,
+                up_with,
             },
             handed::hand_on,
             keyed::{Keys, down_each, keyed, keys_below, keys_of_objects, text, up_each},
-            made::{given, inputs, read, version},
+            made::{GivesValue, given, inputs, read, version},
             order::{boxed, concurrently, in_order},
+            question::{ask1, ask2, ask3, ask4, subject},
         },
     };
     pub use k8s_openapi::{

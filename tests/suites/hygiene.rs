@@ -21,6 +21,12 @@ mod api {
     pub(super) struct HiddenSpec {
         pub(super) pause: Option<bool>,
     }
+
+    /// What there can be several of.
+    #[derive(Clone, Debug)]
+    pub(super) struct Part {
+        pub(super) name: String,
+    }
 }
 
 #[no_implicit_prelude]
@@ -28,7 +34,7 @@ mod api {
 mod hostile {
     use ::k8s_openapi::api::core::v1::{ConfigMap, Secret};
 
-    use super::api::Hidden;
+    use super::api::{Hidden, Part};
 
     /// Shadows what an expansion could have meant by these.
     #[allow(dead_code, reason = "only there to be in the way")]
@@ -52,6 +58,7 @@ mod hostile {
         config: ConfigMap,
         group: Group,
         gate: Gate,
+        terms: Terms,
     }
 
     impl Tree {
@@ -76,6 +83,75 @@ mod hostile {
 
         fn secrets(_: &Hidden) -> ::std::vec::Vec<Secret> {
             ::std::vec::Vec::new()
+        }
+    }
+
+    #[derive(::opgen::Provisioner)]
+    #[provisioner(up = concurrent, down = serial, owner = Hidden, retired(old: ConfigMap))]
+    struct Terms {
+        giver: Giver,
+        #[provisioner(from(giver), after(giver))]
+        taker: Taker,
+        #[provisioner(resource(once, adopt("helm")), if_api, when = |hidden| hidden.spec.pause.is_none())]
+        key: Secret,
+        #[provisioner(resource, from(taker.config, giver))]
+        note: ConfigMap,
+        #[provisioner(each = parts, key = |part| &part.name)]
+        parts: PartTree,
+    }
+
+    impl Terms {
+        fn key(_: &Hidden) -> Secret {
+            ::std::default::Default::default()
+        }
+
+        fn note(_: &Hidden, config: &ConfigMap, (): &()) -> ConfigMap {
+            ::std::clone::Clone::clone(config)
+        }
+    }
+
+    fn parts(_: &Hidden) -> ::std::vec::Vec<Part> {
+        ::std::vec::Vec::new()
+    }
+
+    #[derive(::opgen::Provisioner)]
+    #[provisioner(serial, owner = Hidden, takes(given: ()))]
+    struct Taker {
+        #[provisioner(resource, from(given))]
+        config: ConfigMap,
+    }
+
+    impl Taker {
+        fn config(_: &Hidden, (): &()) -> ConfigMap {
+            ::std::default::Default::default()
+        }
+    }
+
+    #[derive(::opgen::Provisioner)]
+    #[provisioner(serial, owner = ::opgen::Each<Hidden, Part>)]
+    struct PartTree {
+        #[provisioner(resource)]
+        config: ConfigMap,
+    }
+
+    impl PartTree {
+        fn config(_: &Part) -> ConfigMap {
+            ::std::default::Default::default()
+        }
+    }
+
+    #[derive(::opgen::Provisioner)]
+    #[provisioner(access(), gives = ())]
+    struct Giver;
+
+    impl ::opgen::Provision<Hidden> for Giver {
+        async fn provision(cx: &::opgen::Context<'_, Hidden, Self>) -> ::opgen::Result<()> {
+            cx.give(());
+            ::std::result::Result::Ok(())
+        }
+
+        async fn deprovision(_: &::opgen::Teardown<'_, Hidden, Self>) -> ::opgen::Result<()> {
+            ::std::result::Result::Ok(())
         }
     }
 
@@ -112,7 +188,7 @@ fn expansions_compile_where_every_name_is_hidden() {
     use opgen::{Managed, Provisioner};
 
     let names: Vec<_> = hostile::Tree::SHAPE.children.iter().map(|edge| edge.name).collect();
-    assert_eq!(names, ["config", "group", "gate"]);
+    assert_eq!(names, ["config", "group", "gate", "terms"]);
     let paused = api::Hidden::new("a", api::HiddenSpec { pause: Some(true) });
     assert!(paused.paused() && !api::Hidden::new("b", api::HiddenSpec { pause: None }).paused());
     assert_eq!(api::Hidden::kind().full_name(), "hiddens.demo.example.com");

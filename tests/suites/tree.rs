@@ -7,5 +7,6 @@ mod keyed;
 mod kind;
 mod order;
 mod resource;
-mod serial;
 mod role;
+mod serial;
+mod shape;

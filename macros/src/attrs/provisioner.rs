@@ -32,8 +32,15 @@ pub(crate) enum Value {
     Expr(Box<Expr>),
 }
 
-/// A node as another one names it: `service`, or `workload.service` for a child of a child.
+/// A node as another one names it: `service`, or `workload.service` for a child of a child. Never empty.
 pub(crate) struct NodePath(pub(crate) Vec<Ident>);
+
+impl NodePath {
+    /// The names without the marks of raw identifiers, with `between` between them.
+    pub(crate) fn text(&self, between: &str) -> String {
+        self.0.iter().map(|name| name.unraw().to_string()).collect::<Vec<_>>().join(between)
+    }
+}
 
 pub(crate) struct Typed {
     pub(crate) name: Ident,
@@ -83,7 +90,11 @@ fn args(attributes: &[Attribute], diags: &mut Diags) -> Vec<Arg> {
                 diags.error(attribute.path(), "`#[provisioner()]` says nothing", "say what it is, or remove it");
             }
             Ok(_) => {
-                args.extend(attribute.parse_args_with(|input: ParseStream<'_>| list(input, diags)).unwrap_or_default())
+                // What is left unread inside a broken value fails the whole attribute, so what was read is kept here.
+                let read = attribute.parse_args_with(|input: ParseStream<'_>| list(input, &mut args, diags));
+                if let (Err(error), false) = (read, diags.has_errors()) {
+                    diags.syntax(&error, "remove it");
+                }
             }
             Err(error) => diags.syntax(&error, "write `#[provisioner(...)]`"),
         }
@@ -91,8 +102,7 @@ fn args(attributes: &[Attribute], diags: &mut Diags) -> Vec<Arg> {
     args
 }
 
-fn list(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Vec<Arg>> {
-    let mut args = Vec::new();
+fn list(input: ParseStream<'_>, args: &mut Vec<Arg>, diags: &mut Diags) -> syn::Result<()> {
     while !input.is_empty() {
         match arg(input, diags) {
             Ok(arg) => args.push(arg),
@@ -104,7 +114,7 @@ fn list(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Vec<Arg>> {
         }
         input.parse::<Option<Token![,]>>()?;
     }
-    Ok(args)
+    Ok(())
 }
 
 type Fixable<T> = Result<T, (syn::Error, &'static str)>;
@@ -121,13 +131,8 @@ fn arg(input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Arg> {
 
 fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Value> {
     match key.to_string().as_str() {
-        "owner" => {
-            let ty = input.parse::<Token![=]>().and_then(|_| match input.parse::<LitStr>() {
-                Ok(text) => Err(syn::Error::new(text.span(), "a kind is a type, not a text")),
-                Err(_) => input.parse(),
-            });
-            ty.map(|ty| Value::Type(Box::new(ty))).map_err(|error| (error, "name the managed kind: `owner = WebApp`"))
-        }
+        "owner" => equal_type(input, "a kind is a type, not a text")
+            .map_err(|error| (error, "name the managed kind: `owner = WebApp`")),
         "crate" => crate_path(input).map(Value::Path).map_err(|error| (error, "write `crate = \"path\"`")),
         "access" => {
             let mut entries = || {
@@ -140,17 +145,22 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Valu
         "after" | "from" => in_parentheses(input, node_path)
             .map(Value::Nodes)
             .map_err(|error| (error, "name nodes of the group: `after(config)`, `from(workload.service)`")),
-        "takes" | "retired" => in_parentheses(input, typed)
+        "takes" => in_parentheses(input, typed)
             .map(Value::Typed)
             .map_err(|error| (error, "write names with types: `takes(config: ConfigMap)`")),
-        "gives" => input
-            .parse::<Token![=]>()
-            .and_then(|_| input.parse())
-            .map(|ty| Value::Type(Box::new(ty)))
+        "retired" => in_parentheses(input, typed)
+            .map(Value::Typed)
+            .map_err(|error| (error, "write names with kinds: `retired(config: ConfigMap)`")),
+        "gives" => equal_type(input, "a value has a type, not a text")
             .map_err(|error| (error, "name the type of the value: `gives = Plan`")),
-        "resource" if input.peek(syn::token::Paren) => words(input, diags)
-            .map(Value::Words)
-            .map_err(|error| (error, "write `resource`, `resource(once)` or `resource(adopt(\"helm\"))`")),
+        "resource" if input.peek(syn::token::Paren) => Ok(match words(input, diags) {
+            Ok(words) => Value::Words(words),
+            Err(error) => {
+                diags.syntax(&error, "write `resource`, `resource(once)` or `resource(adopt(\"helm\"))`");
+                // A resource it is all the same.
+                Value::Word
+            }
+        }),
         _ if input.peek(Token![=]) => {
             let expression = input.parse::<Token![=]>().and_then(|_| input.parse());
             expression.map(|expr| Value::Expr(Box::new(expr))).map_err(|error| (error, "write an expression after `=`"))
@@ -167,6 +177,15 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Valu
     }
 }
 
+/// `= Type`; `no_text` is said of a text.
+fn equal_type(input: ParseStream<'_>, no_text: &str) -> syn::Result<Value> {
+    input.parse::<Token![=]>()?;
+    match input.parse::<LitStr>() {
+        Ok(text) => Err(syn::Error::new(text.span(), no_text)),
+        Err(_) => Ok(Value::Type(Box::new(input.parse()?))),
+    }
+}
+
 /// `(one, another)`.
 pub(super) fn in_parentheses<T>(
     input: ParseStream<'_>,
@@ -178,13 +197,18 @@ pub(super) fn in_parentheses<T>(
 }
 
 fn node_path(input: ParseStream<'_>) -> syn::Result<NodePath> {
+    if let Ok(text) = input.parse::<LitStr>() {
+        return Err(syn::Error::new(text.span(), "a node is a name, not a text"));
+    }
     let names = Punctuated::<Ident, Token![.]>::parse_separated_nonempty_with(input, Ident::parse_any)?;
     Ok(NodePath(names.into_iter().collect()))
 }
 
 fn typed(input: ParseStream<'_>) -> syn::Result<Typed> {
     let name = input.call(Ident::parse_any)?;
-    input.parse::<Token![:]>()?;
+    if input.parse::<Token![:]>().is_err() {
+        return Err(syn::Error::new(name.span(), format!("`{name}` has no type")));
+    }
     Ok(Typed { name, ty: input.parse()? })
 }
 

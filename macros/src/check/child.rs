@@ -1,17 +1,15 @@
 //! The rules for a child of a group.
 
-use super::role;
+use super::{data, role};
 use crate::{
-    attrs::provisioner::NodePath,
     diag::Diags,
     model::{
         child::Child,
         managed::{last_segment, type_arguments},
-        provisioner::{Node, Order, Provisioner},
+        provisioner::Provisioner,
     },
 };
-use proc_macro2::Ident;
-use syn::{Expr, Type};
+use syn::{Expr, ExprClosure, Type};
 
 pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     let child = &group.children[at];
@@ -19,15 +17,11 @@ pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     ty(child, diags);
     terms(child, diags);
     role::check(child, diags);
-    for node in &child.after {
-        after(group, at, node, diags);
+    managers(child, diags);
+    for (key, asked) in child.questions() {
+        question(child, key, asked, diags);
     }
-    for node in &child.from {
-        from(group, at, node, diags);
-    }
-    for closure in [&child.when, &child.each].into_iter().flatten() {
-        arguments(child, closure, diags);
-    }
+    data::check(group, at, diags);
 }
 
 fn name(child: &Child, diags: &mut Diags) {
@@ -38,17 +32,35 @@ fn name(child: &Child, diags: &mut Diags) {
     }
 }
 
+/// The field managers that an object is taken over from.
+fn managers(child: &Child, diags: &mut Diags) {
+    let Some((_, managers)) = child.resource.as_ref().and_then(|resource| resource.adopt.as_ref()) else { return };
+    for (at, manager) in managers.iter().enumerate() {
+        if manager.value().is_empty() {
+            diags.error(
+                manager,
+                "a field manager has a name",
+                "write it as `managedFields` does, or write `adopt` alone",
+            );
+        } else if let Some(first) = managers[..at].iter().find(|first| first.value() == manager.value()) {
+            let what = format!("`{}` is named twice", manager.value());
+            diags.conflict(manager, what, "keep one", first, "first named here");
+        }
+    }
+}
+
 /// What is said of the field fits together.
 fn terms(child: &Child, diags: &mut Diags) {
-    if let (Some(each), Some(_)) = (&child.each_key, &child.resource) {
-        diags.error(each, "`each` is for provisioners", "remove it, and let the function build a `Vec` of the kind");
+    if let (Some(each), Some(resource)) = (&child.each_key, &child.resource) {
+        let fix = "remove it, and let the function build a `Vec` of the kind";
+        diags.conflict(each, "`each` is for provisioners", fix, &resource.word, "this makes it a resource");
     }
     match (&child.each_key, &child.key_key) {
-        (Some(each), None) => {
+        (Some(each), None) if !diags.has_errors() => {
             let fix = "add `key = |item| ...`, by which its child is found again";
             diags.error(each, "an item has no key", fix);
         }
-        (None, Some(key)) => {
+        (None, Some(key)) if !diags.has_errors() => {
             diags.error(key, "`key` is for the items of `each`", "add `each = |object| ...`, or remove it")
         }
         _ => (),
@@ -59,82 +71,42 @@ fn terms(child: &Child, diags: &mut Diags) {
     }
 }
 
-fn after(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
-    let [name] = node.0.as_slice() else {
-        return diags.error(&node.0[0], "`after` names children of this group", "name the child that holds the node");
-    };
-    if matches!(group.node(), Node::Group { up: Order::Serial, .. }) {
-        let fix = "remove it, or make the group concurrent";
-        return diags.error(name, "the children of a serial group already run in their order", fix);
-    }
-    earlier(group, at, name, diags);
-}
-
-/// Children come after those declared before them, so there is no circle.
-fn earlier<'g>(group: &'g Provisioner, at: usize, name: &Ident, diags: &mut Diags) -> Option<&'g Child> {
-    match group.child(name) {
-        Some((place, child)) if place < at => Some(child),
-        Some((place, _)) if place == at => {
-            diags.error(name, format!("`{name}` cannot wait for itself"), "remove it");
-            None
+/// A question is a closure, which is shown the object, or a function.
+fn question(child: &Child, key: &str, asked: &Expr, diags: &mut Diags) {
+    match asked {
+        Expr::Closure(closure) => {
+            if let Some(asyncness) = &closure.asyncness {
+                let fix = "ask in a hand-written node, which gives the answer to this one";
+                return diags.error(asyncness, format!("the closure of `{key}` cannot wait"), fix);
+            }
+            arguments(child, key, closure, diags);
         }
-        Some((_, later)) => {
-            let what = format!("`{name}` comes later");
-            diags.conflict(name, what, "declare it before this field", &later.ident, "declared here");
-            None
-        }
-        None => {
-            let before: Vec<String> = group.children[..at].iter().map(Child::name).collect();
-            let fix = match before.is_empty() {
-                true => "there is none before this one".to_owned(),
-                false => format!("use one of `{}`", before.join("`, `")),
-            };
-            diags.error(name, format!("the group has no child `{name}`"), fix);
-            None
+        Expr::Path(_) => (),
+        other => {
+            let fix = format!("write `{key} = |{}| ...`, or name a function", subject(key));
+            diags.error(other, format!("`{key}` asks a closure or a function"), fix);
         }
     }
 }
 
-fn from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
-    let (name, below) = (&node.0[0], &node.0[1..]);
-    if group.taken(name).is_some() && below.is_empty() {
-        return;
-    }
-    let Some(source) = earlier(group, at, name, diags) else { return };
-    let reader = &group.children[at];
-    if source.each.is_some() {
-        let what = format!("`{name}` is a node for each item, and it is open which is meant");
-        return diags.error(name, what, "read the objects in a hand-written node");
-    }
-    if source.is_conditional() && !reader.is_conditional() {
-        let what = format!("`{name}` is not always there, and `{}` is", reader.ident);
-        let fix = "give this field a `when`, too; or make the source an `Option` instead of a condition";
-        diags.conflict(name, what, fix, &source.ident, "this one has a condition");
-    }
-    match below {
-        [] => (),
-        [_] if source.resource.is_none() => (),
-        [inner, ..] if source.resource.is_some() => {
-            diags.error(inner, format!("`{name}` has no children"), format!("write `from({name})`"));
-        }
-        [_, deeper, ..] => {
-            diags.error(deeper, "only children of children can be read", "let the group between hand it on");
-        }
-        [..] => (),
-    }
+fn subject(key: &str) -> &'static str {
+    if key == "key" { "item" } else { "object" }
 }
 
 /// A closure takes the object alone, or also all that `from` names.
-fn arguments(child: &Child, asked: &Expr, diags: &mut Diags) {
-    let Expr::Closure(closure) = asked else { return };
-    let (given, all) = (closure.inputs.len(), child.from.len() + 1);
+fn arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut Diags) {
+    let (given, subject) = (closure.inputs.len(), subject(key));
+    let all = if key == "key" { 1 } else { child.from.len() + 1 };
+    if given == 0 {
+        let what = format!("the closure of `{key}` takes nothing");
+        return diags.error(closure.inputs_begin, what, format!("let it take the {subject}: `|{subject}| ...`"));
+    }
     if given != 1 && given != all {
-        let what = format!("the closure takes {given} arguments");
         let fix = match all {
-            1 => "let it take one, the object".to_owned(),
+            1 => format!("let it take one, the {subject}"),
             _ => format!("let it take one, the object, or {all}: also what `from` names"),
         };
-        return diags.error(&closure.inputs, what, fix);
+        return diags.error(&closure.inputs, format!("the closure of `{key}` takes {given} arguments"), fix);
     }
     if given > 4 {
         diags.error(&closure.inputs, "a closure takes four arguments at most", "name a function instead");
@@ -142,12 +114,9 @@ fn arguments(child: &Child, asked: &Expr, diags: &mut Diags) {
 }
 
 fn ty(child: &Child, diags: &mut Diags) {
-    match &child.ty {
-        Type::Path(_) | Type::Group(_) | Type::Paren(_) | Type::Macro(_) => (),
-        other => {
-            let fix = "write the type of a kind, `Option` or `Vec` of one, or a provisioner";
-            return diags.error(other, "a child is a named type", fix);
-        }
+    if !is_named(&child.ty) {
+        let fix = "write the type of a kind, `Option` or `Vec` of one, or a provisioner";
+        return diags.error(&child.ty, "a child is a named type", fix);
     }
     let Some(segment) = last_segment(&child.ty) else { return };
     let outer = segment.ident.to_string();
@@ -161,6 +130,9 @@ fn ty(child: &Child, diags: &mut Diags) {
             let fix = "use the kind, `Option` of it (wanted or removed), or `Vec` of it (any number)";
             diags.error(&child.ty, format!("`{outer}` says nothing of how many objects there are"), fix);
         }
+        ("Vec", [_], false) if child.each.is_some() => {
+            diags.error(&child.ty, "`each` makes the children, one for each item", "name the provisioner itself");
+        }
         ("Option" | "Vec" | "Box" | "Arc" | "Rc", [_], false) => {
             let fix = "name the provisioner itself, or add `#[provisioner(resource)]` if it is a kind";
             diags.error(
@@ -171,6 +143,10 @@ fn ty(child: &Child, diags: &mut Diags) {
         }
         _ => (),
     }
+}
+
+pub(super) fn is_named(ty: &Type) -> bool {
+    matches!(ty, Type::Path(_) | Type::Group(_) | Type::Paren(_) | Type::Macro(_))
 }
 
 fn wrapper(ty: &Type) -> bool {

@@ -3,6 +3,7 @@
 mod access;
 mod child;
 mod convention;
+mod data;
 mod enumeration;
 mod field;
 mod json_path;

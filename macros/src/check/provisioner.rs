@@ -1,9 +1,13 @@
 //! The rules for a node of a tree.
 
-use super::{Checked, access, child};
+use super::{Checked, access, child, data};
 use crate::{
+    attrs::provisioner::Typed,
     diag::Diags,
-    model::provisioner::{Form, Node, Provisioner},
+    model::{
+        child::plain,
+        provisioner::{Form, Node, Provisioner},
+    },
 };
 use proc_macro2::Ident;
 
@@ -17,7 +21,9 @@ pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Pro
         diags.error(&model.generics, format!("`{}` is generic, and a node is one type", model.ident), fix);
     }
     combination(&model, diags);
+    data::takes(&model.takes, diags);
     match model.node() {
+        Node::Group { .. } if model.by_hand => (),
         Node::Group { .. } => group(&model, diags),
         Node::Custom => by_hand(&model, diags),
         Node::Open => (),
@@ -42,7 +48,8 @@ fn combination(model: &Provisioner, diags: &mut Diags) {
             format!("add `{other} = serial` or `{other} = concurrent`"),
         );
     }
-    for other in rest.iter().filter(|other| *other != first && !(is_way(first) && is_way(other))) {
+    // One is enough: who says `serial` beside `up` and `down` has made one mistake.
+    if let Some(other) = rest.iter().find(|other| *other != first && !(is_way(first) && is_way(other))) {
         let group = if first == "access" { other } else { first };
         let fix = if other == "access" || first == "access" {
             format!("keep `{group}` and move the work into a child, or keep `access` and write the node by hand")
@@ -79,29 +86,32 @@ fn group(model: &Provisioner, diags: &mut Diags) {
     if let Some(gives) = &model.gives_key {
         diags.error(gives, "a group gives nothing of its own", "remove it; its children are read one by one");
     }
-    for (at, taken) in model.takes.iter().enumerate() {
-        let name = &taken.name;
-        if let Some(first) = model.takes[..at].iter().find(|first| first.name == *name) {
-            diags.conflict(name, format!("`{name}` is taken twice"), "keep one", &first.name, "first taken here");
-        }
-        if let Some((_, child)) = model.child(name) {
-            diags.conflict(
-                name,
-                format!("`{name}` is taken, and a child"),
-                "rename one",
-                &child.ident,
-                "also named here",
-            );
-        }
-    }
-    for retired in &model.retired {
-        if let Some((_, child)) = model.child(&retired.name) {
-            let what = format!("`{}` is retired, and a child", retired.name);
-            diags.conflict(&retired.name, what, "remove one", &child.ident, "still a child here");
-        }
-    }
+    names(model, diags);
     for at in 0..model.children.len() {
         child::check(model, at, diags);
+    }
+}
+
+/// What is taken and what is retired is named beside the children.
+fn names(model: &Provisioner, diags: &mut Diags) {
+    for Typed { name, .. } in &model.takes {
+        if let Some((_, child)) = model.child(name) {
+            let what = format!("`{name}` is taken, and a child");
+            diags.conflict(name, what, "rename one", &child.ident, "also named here");
+        }
+    }
+    for (at, Typed { name, ty }) in model.retired.iter().enumerate() {
+        if let Some((_, child)) = model.child(name) {
+            let what = format!("`{name}` is retired, and a child");
+            diags.conflict(name, what, "remove one", &child.ident, "still a child here");
+        }
+        let before = &model.retired[..at];
+        if let Some(first) = before.iter().find(|first| plain(&first.name) == plain(name) && first.ty == *ty) {
+            diags.conflict(name, format!("`{name}` is retired twice"), "keep one", &first.name, "first retired here");
+        }
+        if !child::is_named(ty) {
+            diags.error(ty, "a retired node is of a kind", "write the type of its objects: `config: ConfigMap`");
+        }
     }
 }
 
@@ -113,14 +123,9 @@ fn by_hand(model: &Provisioner, diags: &mut Diags) {
     if let Some(retired) = &model.retired_key {
         diags.error(retired, "`retired` is for groups", "move it to the group that the node was a child of");
     }
-    for child in &model.children {
-        if let Some(resource) = &child.resource {
-            diags.error(
-                &resource.word,
-                "a hand-written node has no children",
-                "remove it, or write `serial` instead of `access(...)`",
-            );
-        }
+    for key in model.children.iter().filter_map(|child| child.keys.first()) {
+        let fix = "remove it, or write `serial` instead of `access(...)`";
+        diags.error(key, "a hand-written node has no children", fix);
     }
     access::check(&model.access, diags);
 }

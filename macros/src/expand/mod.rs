@@ -2,6 +2,7 @@
 
 pub(crate) mod access;
 mod child;
+mod data;
 pub(crate) mod managed;
 pub(crate) mod operator;
 pub(crate) mod provisioner;

@@ -1,6 +1,6 @@
 //! `impl Provisioner`, and for groups `impl Provision`.
 
-use super::{access, child};
+use super::{access, child, data};
 use crate::{
     check::Checked,
     model::{
@@ -9,9 +9,9 @@ use crate::{
         provisioner::{Node, Order, Provisioner},
     },
 };
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use syn::{Generics, parse_quote, spanned::Spanned};
 
 pub(crate) fn expand(node: &Checked<Provisioner>) -> TokenStream {
     let mut code = shape(node);
@@ -19,23 +19,21 @@ pub(crate) fn expand(node: &Checked<Provisioner>) -> TokenStream {
         Node::Group { up, down } => {
             code.extend(provision(node, up, down));
             code.extend(keyed(node));
-            code.extend(readers(node));
         }
         Node::Custom | Node::Open => code.extend(access::grants(node)),
     }
-    code.extend(reads(node));
+    code.extend(gives(node));
+    code.extend(beside(node));
     code
 }
 
 fn shape(node: &Provisioner) -> TokenStream {
     let (krate, ident) = (&node.paths.krate, &node.ident);
-    let (parameters, arguments, bounds) = node.generics.split_for_impl();
+    let generics = generics(node);
+    let (parameters, arguments, bounds) = generics.split_for_impl();
     let kind = match node.node() {
-        Node::Group { up, down } => {
-            let (up, down) = (order(node, up), order(node, down));
-            quote! { Group { up: #up, down: #down } }
-        }
-        Node::Custom | Node::Open => quote! { Custom },
+        Node::Group { up, down } => group(node, up, down),
+        Node::Custom | Node::Open => quote! { #krate::Node::Custom },
     };
     let access = access::entries(&node.paths, &node.access);
     let takes = node.takes.iter().map(|taken| &taken.ty);
@@ -49,7 +47,7 @@ fn shape(node: &Provisioner) -> TokenStream {
             type Takes = (#(#krate::Made<#takes>,)*);
             type Gives = #gives;
             const SHAPE: #krate::Shape = #krate::Shape {
-                node: #krate::Node::#kind,
+                node: #kind,
                 access: #access,
                 children: &[#(#edges),*],
             };
@@ -57,12 +55,29 @@ fn shape(node: &Provisioner) -> TokenStream {
     }
 }
 
-fn order(node: &Provisioner, order: Order) -> TokenStream {
+fn group(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     let krate = &node.paths.krate;
-    match order {
+    let order = |order| match order {
         Order::Serial => quote! { #krate::Order::Serial },
         Order::Concurrent => quote! { #krate::Order::Concurrent },
+    };
+    match (up, down) {
+        (Order::Serial, Order::Serial) => quote! { #krate::Node::SERIAL },
+        (Order::Concurrent, Order::Concurrent) => quote! { #krate::Node::CONCURRENT },
+        _ => {
+            let (up, down) = (order(up), order(down));
+            quote! { #krate::Node::Group { up: #up, down: #down } }
+        }
     }
+}
+
+/// The parameters of a type that has none, unless it is a mended one; then they hold as long as a node has to.
+fn generics(node: &Provisioner) -> Generics {
+    let mut generics = node.generics.clone();
+    if !generics.params.is_empty() {
+        generics.make_where_clause().predicates.push(parse_quote! { Self: 'static });
+    }
+    generics
 }
 
 /// A hand-written node may have fields; they are no children.
@@ -70,23 +85,28 @@ fn children(node: &Provisioner) -> &[Child] {
     if node.node() == Node::Custom { &[] } else { &node.children }
 }
 
-/// The owner, and the parameters it needs: only a mended model comes without one, and then it fits every one.
-fn owner(node: &Provisioner) -> (TokenStream, TokenStream) {
-    let krate = &node.paths.krate;
+/// The owner, and the parameters of an implementation for it: only a mended model comes without one, and then it fits
+/// every one.
+fn owner(node: &Provisioner) -> (Generics, TokenStream) {
+    let (krate, mut generics) = (&node.paths.krate, generics(node));
     match &node.owner {
-        Some(owner) => (quote! {}, quote! { #owner }),
-        None => (quote! { <__O: #krate::Owner> }, quote! { __O }),
+        Some(owner) => (generics, quote! { #owner }),
+        None => {
+            generics.params.push(parse_quote! { __O: #krate::Owner });
+            (generics, quote! { __O })
+        }
     }
 }
 
 fn provision(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     let (krate, ident) = (&node.paths.krate, &node.ident);
     let (_, arguments, _) = node.generics.split_for_impl();
-    let (parameters, owner) = owner(node);
+    let (generics, owner) = owner(node);
+    let (parameters, _, bounds) = generics.split_for_impl();
     let mut ups: Vec<TokenStream> = node.children.iter().map(|child| child::up(node, child, &owner)).collect();
-    ups.extend(node.retired.iter().map(|retired| child::retire(node, retired, &owner, true)));
-    let mut downs: Vec<TokenStream> = node.children.iter().map(|child| child::down(node, child, &owner)).collect();
-    downs.extend(node.retired.iter().map(|retired| child::retire(node, retired, &owner, false)));
+    ups.extend(node.retired.iter().map(|retired| child::retire(node, retired, true)));
+    let mut downs: Vec<TokenStream> = node.children.iter().map(|child| child::down(node, child)).collect();
+    downs.extend(node.retired.iter().map(|retired| child::retire(node, retired, false)));
     let before: Vec<Vec<usize>> = (0..ups.len()).map(|at| before(node, at)).collect();
     let up = body(node, up, ups, &before);
     let down = match down {
@@ -95,7 +115,7 @@ fn provision(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     };
     quote! {
         #[automatically_derived]
-        impl #parameters #krate::Provision<#owner> for #ident #arguments {
+        impl #parameters #krate::Provision<#owner> for #ident #arguments #bounds {
             async fn provision(cx: &#krate::Context<'_, #owner, Self>) -> #krate::Result<()> {
                 #up
             }
@@ -137,8 +157,6 @@ fn body(node: &Provisioner, order: Order, calls: Vec<TokenStream>, before: &[Vec
             ::core::result::Result::Ok(())
         };
     }
-    // An async block each, so that a build function that panics is caught with its own child.
-    let calls = calls.iter().map(|call| quote! { #private::boxed(async move { #call.await }) });
     if before.iter().all(Vec::is_empty) {
         return quote! { #private::concurrently([#(#calls),*]).await };
     }
@@ -152,19 +170,23 @@ fn body(node: &Provisioner, order: Order, calls: Vec<TokenStream>, before: &[Vec
 /// A group for the items of an `each` finds its keys again.
 fn keyed(node: &Provisioner) -> TokenStream {
     let (krate, private, ident) = (&node.paths.krate, &node.paths.private, &node.ident);
-    let Some(owner) = &node.owner else { return quote! {} };
-    if last_segment(owner).is_none_or(|segment| segment.ident != "Each") {
+    let is_each = |owner| last_segment(owner).is_some_and(|segment| segment.ident == "Each");
+    // Without an owner it may be one of those.
+    if !node.owner.as_ref().is_none_or(is_each) {
         return quote! {};
     }
+    let (_, arguments, _) = node.generics.split_for_impl();
+    let (generics, owner) = owner(node);
+    let (parameters, _, bounds) = generics.split_for_impl();
     let below = node.children.iter().filter(|child| child.resource.is_none() && child.each.is_none()).map(|child| {
         let (ty, name) = (&child.ty, child.name());
-        quote_spanned! { ty.span() => keys.extend(#private::keys_below::<#ty, #owner, Self>(cx, #name).await?); }
+        quote_spanned! { ty.span() => keys.extend(#private::keys_below::<#ty, _, _>(cx, #name).await?); }
     });
     quote! {
         #[automatically_derived]
-        impl #krate::Keyed<#owner> for #ident {
+        impl #parameters #krate::Keyed<#owner> for #ident #arguments #bounds {
             async fn keys(cx: &#krate::Teardown<'_, #owner, Self>) -> #krate::Result<#private::Keys> {
-                let mut keys = #private::keys_of_objects::<#owner, Self>(cx)?;
+                let mut keys = #private::keys_of_objects(cx)?;
                 #(#below)*
                 ::core::result::Result::Ok(keys)
             }
@@ -172,46 +194,38 @@ fn keyed(node: &Provisioner) -> TokenStream {
     }
 }
 
-/// How the group above reads what the children made that are always there.
-fn readers(node: &Provisioner) -> TokenStream {
-    let (krate, private, ident) = (&node.paths.krate, &node.paths.private, &node.ident);
-    let (parameters, arguments, bounds) = node.generics.split_for_impl();
-    let readable = node.children.iter().filter(|child| child.resource.is_some() && !child.is_conditional());
-    let functions: Vec<TokenStream> = readable
-        .map(|child| {
-            let (ty, function) = (&child.ty, Ident::new(&format!("__read_{}", child.name()), Span::call_site()));
-            quote_spanned! { ty.span() =>
-                #[doc(hidden)]
-                pub fn #function<O: #krate::Owner, P: #krate::Provisioner>(
-                    cx: &#krate::Context<'_, O, P>,
-                    path: &::core::primitive::str,
-                ) -> #krate::Result<#krate::Made<#ty>> {
-                    #private::read::<#ty, _, O, P>(cx, path)
-                }
-            }
-        })
-        .collect();
-    if functions.is_empty() {
+/// That a value is given; of a mended node that it may be.
+fn gives(node: &Provisioner) -> TokenStream {
+    if node.gives.is_none() {
         return quote! {};
     }
+    let (private, ident) = (&node.paths.private, &node.ident);
+    let generics = generics(node);
+    let (parameters, arguments, bounds) = generics.split_for_impl();
     quote! {
         #[automatically_derived]
-        #[allow(dead_code, missing_docs, unreachable_pub)]
-        impl #parameters #ident #arguments #bounds { #(#functions)* }
+        impl #parameters #private::GivesValue for #ident #arguments #bounds {}
     }
 }
 
-/// A tree is never constructed; these reads keep the compiler from calling its fields dead.
-fn reads(node: &Provisioner) -> TokenStream {
+/// What has no name outside: the constants of the children, and, since a tree is never constructed, reads that keep the
+/// compiler from calling its fields dead.
+fn beside(node: &Provisioner) -> TokenStream {
     let ident = &node.ident;
     let (parameters, arguments, bounds) = node.generics.split_for_impl();
     let fields = children(node).iter().map(|child| &child.ident);
+    let is_group = matches!(node.node(), Node::Group { .. }) && node.generics.params.is_empty();
+    let constants = is_group.then(|| data::children(node));
+    let lints = is_group.then(|| {
+        quote! { missing_debug_implementations, missing_docs, non_upper_case_globals, private_interfaces, unreachable_pub }
+    });
     quote! {
+        #[allow(dead_code, #lints)]
         const _: () = {
-            #[allow(dead_code)]
             fn reads #parameters (node: &#ident #arguments) #bounds {
                 let _ = (node, #(&node.#fields),*);
             }
+            #constants
         };
     }
 }

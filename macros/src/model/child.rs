@@ -9,15 +9,16 @@ use crate::{
     diag::Diags,
 };
 use proc_macro2::Ident;
-use syn::{Expr, LitStr, Type};
+use syn::{Expr, LitStr, Type, ext::IdentExt};
 
 pub(crate) struct Child {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
+    /// All that is said of it, in the order written.
+    pub(crate) keys: Vec<Ident>,
     /// Objects that the function of the field's name builds; otherwise the type is a provisioner.
     pub(crate) resource: Option<Resource>,
     pub(crate) when: Option<Expr>,
-    pub(crate) when_key: Option<Ident>,
     pub(crate) each: Option<Expr>,
     pub(crate) each_key: Option<Ident>,
     pub(crate) key: Option<Expr>,
@@ -46,8 +47,8 @@ impl Child {
             ident: read.field.ident?,
             ty: read.field.ty,
             resource: None,
+            keys: read.args.iter().map(|arg| arg.key.clone()).collect(),
             when: None,
-            when_key: None,
             each: None,
             each_key: None,
             key: None,
@@ -71,18 +72,24 @@ impl Child {
                 let fix = "write `resource` alone; the function of the field's name builds it";
                 diags.error(value, "`resource` takes nothing", fix);
             }
-            ("when", Value::Expr(when)) => (self.when, self.when_key) = (Some(*when), Some(key)),
-            ("each", Value::Expr(each)) => (self.each, self.each_key) = (Some(*each), Some(key)),
-            ("key", Value::Expr(of)) => (self.key, self.key_key) = (Some(*of), Some(key)),
+            ("when", Value::Expr(when)) => self.when = Some(bare(*when)),
+            ("each", Value::Expr(each)) => (self.each, self.each_key) = (Some(bare(*each)), Some(key)),
+            ("key", Value::Expr(of)) => (self.key, self.key_key) = (Some(bare(*of)), Some(key)),
             ("when" | "each" | "key", _) => {
                 let fix = format!("write `{name} = |object| ...`, or name a function");
                 diags.error(&key, format!("`{name}` asks nothing"), fix);
+            }
+            ("after" | "from", Value::Nodes(nodes)) if nodes.is_empty() => {
+                diags.error(&key, format!("`{name}()` names no node"), "name one, or remove it");
             }
             ("after", Value::Nodes(nodes)) => self.after = nodes,
             ("from", Value::Nodes(nodes)) => self.from = nodes,
             ("if_api", Value::Word) => self.if_api = Some(key),
             ("if_api", _) => {
                 diags.error(&key, "`if_api` takes nothing", "write `if_api` alone; the field's kind is meant")
+            }
+            (word, _) if RESOURCE_WORDS.contains(&word) => {
+                diags.error(&key, format!("`{name}` says more of a resource"), format!("write `resource({name})`"));
             }
             (room, _) if ROOMS.contains(&room) => refuse_room(&key, diags),
             (above, _) if STRUCT_KEYS.contains(&above) => {
@@ -97,6 +104,12 @@ impl Child {
         plain(&self.ident)
     }
 
+    /// What is asked of closures and functions.
+    pub(crate) fn questions(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
+        let asked = [("when", &self.when), ("each", &self.each), ("key", &self.key)];
+        asked.into_iter().filter_map(|(key, asked)| Some((key, asked.as_ref()?)))
+    }
+
     /// Whether there are passes without it.
     pub(crate) fn is_conditional(&self) -> bool {
         self.when.is_some() || self.if_api.is_some()
@@ -109,6 +122,15 @@ impl Resource {
     }
 
     fn resolve(word: Ident, words: Vec<Word>, diags: &mut Diags) -> Self {
+        if words.is_empty() {
+            diags.error(&word, "`resource()` says nothing", "write `resource` alone");
+        }
+        for (at, Word { name, .. }) in words.iter().enumerate() {
+            if let Some(first) = words[..at].iter().find(|first| first.name == *name) {
+                let what = format!("`{name}` is given twice");
+                diags.conflict(name, what, "keep one", &first.name, "first given here");
+            }
+        }
         let mut resource = Self::plain(word);
         for Word { name, texts, access } in words {
             match name.to_string().as_str() {
@@ -126,7 +148,16 @@ impl Resource {
     }
 }
 
+/// A question without the parentheses around it, and without those that a macro leaves.
+fn bare(question: Expr) -> Expr {
+    match question {
+        Expr::Group(inside) => bare(*inside.expr),
+        Expr::Paren(inside) => bare(*inside.expr),
+        other => other,
+    }
+}
+
 /// A name without the marks of a raw identifier.
 pub(crate) fn plain(ident: &Ident) -> String {
-    ident.to_string().trim_start_matches("r#").to_owned()
+    ident.unraw().to_string()
 }

@@ -2,7 +2,7 @@
 
 use super::{
     access::{self, Access, Verb},
-    child::{self, Child},
+    child::{self, Child, plain},
 };
 use crate::{
     attrs::provisioner::{Arg, Read, Typed, Value},
@@ -34,6 +34,8 @@ pub(crate) struct Provisioner {
     pub(crate) retired: Vec<Typed>,
     pub(crate) retired_key: Option<Ident>,
     pub(crate) children: Vec<Child>,
+    /// Children of a group with mistakes: others may still speak of them.
+    pub(crate) lost: Vec<Child>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,6 +98,7 @@ pub(crate) fn resolve(read: Read, diags: &mut Diags) -> Option<Provisioner> {
         retired: Vec::new(),
         retired_key: None,
         children: Vec::new(),
+        lost: Vec::new(),
     };
     once(read.args.as_deref().unwrap_or_default(), diags);
     for arg in read.args.into_iter().flatten() {
@@ -108,7 +111,10 @@ pub(crate) fn resolve(read: Read, diags: &mut Diags) -> Option<Provisioner> {
 impl Provisioner {
     /// What can be expanded beside errors: every listed kind may be used in every way, so that no use is reported again.
     pub(crate) fn without_children(mut self) -> Self {
-        self.children.clear();
+        if self.node() == Node::Open && self.is_meant_as_group() {
+            (self.up, self.down) = (Some(Order::Serial), Some(Order::Serial));
+        }
+        self.lost = std::mem::take(&mut self.children);
         self.retired.clear();
         self.access.retain(|access| access.kind().is_some_and(starts_upper));
         for access in &mut self.access {
@@ -125,13 +131,19 @@ impl Provisioner {
         }
     }
 
+    /// Children are what a hand-written node has none of, and it implements `Provision` itself.
+    fn is_meant_as_group(&self) -> bool {
+        self.owner_key.is_some() || !self.node_keys.is_empty() || !self.children.is_empty()
+    }
+
+    /// A keyword may be written as it is, or as the field has to write it.
     pub(crate) fn child(&self, name: &Ident) -> Option<(usize, &Child)> {
-        self.children.iter().enumerate().find(|(_, child)| child.ident == *name)
+        self.children.iter().enumerate().find(|(_, child)| child.name() == plain(name))
     }
 
     /// The place of a value that the group above hands down.
     pub(crate) fn taken(&self, name: &Ident) -> Option<usize> {
-        self.takes.iter().position(|taken| taken.name == *name)
+        self.takes.iter().position(|taken| plain(&taken.name) == plain(name))
     }
 
     fn add(&mut self, arg: Arg, diags: &mut Diags) {
@@ -154,6 +166,9 @@ impl Provisioner {
             }
             ("owner", Value::Type(owner)) => (self.owner, self.owner_key) = (Some(*owner), Some(arg.key)),
             ("crate", Value::Path(path)) => self.paths = Paths::new(Some(path)),
+            ("takes" | "retired", Value::Typed(typed)) if typed.is_empty() => {
+                diags.error(&arg.key, format!("`{key}()` names nothing"), "name something, or remove it");
+            }
             ("takes", Value::Typed(takes)) => (self.takes, self.takes_key) = (takes, Some(arg.key)),
             ("gives", Value::Type(gives)) => (self.gives, self.gives_key) = (Some(*gives), Some(arg.key)),
             ("retired", Value::Typed(retired)) => (self.retired, self.retired_key) = (retired, Some(arg.key)),

@@ -1,28 +1,37 @@
 //! How the nodes of a tree call each other: what expansions name, one line for each child.
 
 use crate::{
-    context::{Cause, Context, Teardown},
+    context::{Cause, Context, Draft, Teardown},
     error::{Error, Result},
     kind::kind_of,
     managed::Owner,
     provisioner::{
         Provision, Provisioner,
-        built::Objects,
+        built::{Builds, Objects, wanted},
+        made::inputs,
         shape::{Access, Edge, Node, Place, ResourceOptions, Shape, Verb},
     },
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;
-use std::{marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, panic::Location, sync::Arc};
 
 /// A child that is a provisioner.
-pub const fn edge<P: Provisioner>(name: &'static str, file: &'static str, line: u32) -> Edge {
-    Edge::plain(name, &P::SHAPE, Place { file, line })
+#[track_caller]
+pub const fn edge<P: Provisioner>(name: &'static str, line: u32) -> Edge {
+    Edge::plain(name, &P::SHAPE, here(line))
 }
 
 /// A child that is a set of objects of one kind.
-pub const fn resource_edge<T: Objects<M>, M: 'static>(name: &'static str, file: &'static str, line: u32) -> Edge {
-    Edge::plain(name, &Resource::<T, M>::SHAPE, Place { file, line })
+#[track_caller]
+pub const fn resource_edge<T: Objects<M>, M: 'static>(name: &'static str, line: u32) -> Edge {
+    Edge::plain(name, &Resource::<T, M>::SHAPE, here(line))
+}
+
+/// The field that an edge is for: the caller is its derive, in the same file.
+#[track_caller]
+const fn here(line: u32) -> Place {
+    Place { file: Location::caller().file(), line }
 }
 
 struct Resource<T, M>(PhantomData<fn() -> (T, M)>);
@@ -42,13 +51,42 @@ impl<T: Objects<M>, M: 'static> Resource<T, M> {
 
 // Boxed at every edge of the tree, so that a future's size doesn't grow with its depth.
 
-/// Provisions a child that takes `taken`; `inputs` are what its build functions depend on.
+/// What is handed down to a child is what it takes.
+#[diagnostic::on_unimplemented(
+    message = "a child that takes `{T}` is handed `{Self}`",
+    label = "`from(...)` and its `takes(...)` differ",
+    note = "name in the field's `from(...)` what the child's `takes(...)` asks for, in the same order"
+)]
+pub trait Hands<T> {
+    /// The same.
+    fn handed(self) -> T;
+}
+
+impl<T> Hands<T> for T {
+    fn handed(self) -> T {
+        self
+    }
+}
+
+/// Provisions a child.
 pub fn up<'c, C: Provision<O>, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
-    taken: C::Takes,
+) -> BoxFuture<'c, Result<()>>
+where
+    (): Hands<C::Takes>,
+{
+    up_with::<C, O, P, ()>(cx, name, (), inputs(cx, &[]))
+}
+
+/// Provisions a child that takes what is `handed`; `inputs` are what its build functions depend on.
+pub fn up_with<'c, C: Provision<O>, O: Owner, P: Provisioner, H: Hands<C::Takes>>(
+    cx: &'c Context<'_, O, P>,
+    name: &'static str,
+    handed: H,
     inputs: Option<u64>,
 ) -> BoxFuture<'c, Result<()>> {
+    let taken = handed.handed();
     async move { C::provision(&cx.below(name, &taken, inputs)).await }.boxed()
 }
 
@@ -60,26 +98,48 @@ pub fn down<'c, C: Provision<O>, O: Owner, P>(
     async move { C::deprovision(&cx.below(name)).await }.boxed()
 }
 
-/// Makes the objects of a resource node exactly the wanted ones. What was built from the same inputs in an earlier pass is
-/// not built again.
-pub fn apply<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
+/// Makes the objects of a resource node exactly the wanted ones.
+pub fn apply<'c, T: Objects<M>, M, O: Owner, P: Provisioner, B: Builds<T>>(
+    cx: &'c Context<'_, O, P>,
+    name: &'static str,
+    build: impl FnOnce(&Draft<'_, O>) -> B + Send + 'c,
+) -> BoxFuture<'c, Result<()>> {
+    let options = ResourceOptions::DEFAULT;
+    apply_with::<T, M, O, P>(cx, name, options, inputs(cx, &[]), |draft| wanted::<T, M>(build(draft)))
+}
+
+/// As [`apply`], on terms. What was built from the same inputs in an earlier pass is not built again.
+pub fn apply_with<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
     options: ResourceOptions,
     inputs: Option<u64>,
-    build: impl FnOnce() -> Result<Vec<Value>>,
+    build: impl FnOnce(&Draft<'_, O>) -> Result<Vec<Value>> + Send + 'c,
 ) -> BoxFuture<'c, Result<()>> {
-    let node: Arc<str> = cx.path().child(name).to_string().into();
-    let (core, kind) = (cx.core(), kind_of::<T::Kind>());
-    if let Some(outcome) = core.as_built(&node, &kind, options, inputs) {
-        return std::future::ready(outcome).boxed();
+    let kind = kind_of::<T::Kind>();
+    // Nothing happens before the child's turn, and a panic of `build` is the child's own. The long way has its own box, since
+    // mostly nothing has changed.
+    async move {
+        let node: Arc<str> = cx.path().child(name).to_string().into();
+        if let Some(outcome) = cx.core().as_built(&node, &kind, options, inputs) {
+            return outcome;
+        }
+        let wanted = build(&cx.draft())?;
+        cx.core().converge(&node, &kind, options, inputs, wanted).boxed().await
     }
-    let wanted = build();
-    async move { core.converge(&node, &kind, options, inputs, wanted?).await }.boxed()
+    .boxed()
 }
 
 /// Removes the objects of a resource node.
 pub fn remove<'c, T: Objects<M>, M, O: Owner, P>(
+    cx: &'c Teardown<'_, O, P>,
+    name: &'static str,
+) -> BoxFuture<'c, Result<()>> {
+    remove_with::<T, M, O, P>(cx, name, ResourceOptions::DEFAULT)
+}
+
+/// As [`remove`], on terms.
+pub fn remove_with<'c, T: Objects<M>, M, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
     options: ResourceOptions,
@@ -87,6 +147,14 @@ pub fn remove<'c, T: Objects<M>, M, O: Owner, P>(
     let node: Arc<str> = cx.path().child(name).to_string().into();
     let (core, kind) = (cx.core(), kind_of::<T::Kind>());
     async move { core.converge(&node, &kind, options, None, Vec::new()).await }.boxed()
+}
+
+/// Removes, on the way up, what is left of a node of an earlier release.
+pub fn retire<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
+    cx: &'c Context<'_, O, P>,
+    name: &'static str,
+) -> BoxFuture<'c, Result<()>> {
+    async move { remove_with::<T, M, O, P>(&not_wanted(cx), name, ResourceOptions::RETIRED).await }.boxed()
 }
 
 /// What the predicate of a `when` may answer.
@@ -150,38 +218,4 @@ pub fn is_wanted<O: Owner, P: Provisioner>(
 /// The way down, for a child that is not wanted.
 pub fn not_wanted<'a, O: Owner, P: Provisioner>(cx: &Context<'a, O, P>) -> Teardown<'a, O, P> {
     cx.turned(Cause::NotWanted)
-}
-
-/// What a predicate or an `each` asks: the object, below `each` the item.
-pub fn subject<'a, O: Owner, P: Provisioner>(cx: &Context<'a, O, P>) -> &'a O::Subject {
-    cx.subject()
-}
-
-// A closure goes through a function that says what it takes, so that its arguments need no types, and what it gives may
-// borrow from them. The number is that of the arguments.
-
-/// Asks about one thing.
-pub fn ask1<'a, A, R>(a: &'a A, question: impl FnOnce(&'a A) -> R) -> R {
-    question(a)
-}
-
-/// Asks about two things.
-pub fn ask2<'a, A, B, R>(a: &'a A, b: &'a B, question: impl FnOnce(&'a A, &'a B) -> R) -> R {
-    question(a, b)
-}
-
-/// Asks about three things.
-pub fn ask3<'a, A, B, C, R>(a: &'a A, b: &'a B, c: &'a C, question: impl FnOnce(&'a A, &'a B, &'a C) -> R) -> R {
-    question(a, b, c)
-}
-
-/// Asks about four things.
-pub fn ask4<'a, A, B, C, D, R>(
-    a: &'a A,
-    b: &'a B,
-    c: &'a C,
-    d: &'a D,
-    question: impl FnOnce(&'a A, &'a B, &'a C, &'a D) -> R,
-) -> R {
-    question(a, b, c, d)
 }

@@ -6,6 +6,7 @@ use crate::{
     managed::{Each, Owner},
     provisioner::{
         Keyed, Provisioner,
+        group::Hands,
         order::{gravest, guarded},
     },
 };
@@ -36,10 +37,10 @@ pub fn text(key: impl ToString) -> String {
 }
 
 /// Provisions the child of every item at once, and deprovisions those whose key is gone.
-pub fn up_each<'c, C, I, T, O, P>(
+pub fn up_each<'c, C, I, T, O, P, H>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
-    taken: C::Takes,
+    handed: H,
     inputs: Option<u64>,
     items: Vec<(String, T)>,
 ) -> BoxFuture<'c, Result<()>>
@@ -49,7 +50,9 @@ where
     T: Borrow<I> + Send + Sync + 'c,
     O: Owner,
     P: Provisioner,
+    H: Hands<C::Takes>,
 {
+    let taken = handed.handed();
     async move {
         let mut gone = known::<C, I, O, P>(&cx.turned(Cause::KeyGone), name).await?;
         let mut seen = BTreeSet::new();

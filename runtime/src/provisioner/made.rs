@@ -133,7 +133,7 @@ pub fn read<T: Objects<M> + Send + Sync, M, O: Owner, P: Provisioner>(
 ///
 /// # Errors
 /// A yield if it has given nothing.
-pub fn given<C: Provisioner, O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Result<Made<C::Gives>> {
+pub fn given<C: GivesValue, O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Result<Made<C::Gives>> {
     let node = node_at(cx, path);
     let value = cx.core().made.given.lock().get(&node).cloned();
     match value.and_then(|value| value.downcast::<C::Gives>().ok()) {
@@ -145,6 +145,13 @@ pub fn given<C: Provisioner, O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, p
 fn node_at<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> String {
     if cx.path().is_root() { path.to_owned() } else { format!("{}/{path}", cx.path()) }
 }
+
+/// A node whose attribute says `gives = ...`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` gives nothing that could be read",
+    note = "a hand-written node says `gives = Type` and calls `cx.give(...)`; of a group a child is read: `from(group.child)`"
+)]
+pub trait GivesValue: Provisioner {}
 
 /// The versions of what a node reads and where it reads, as one number.
 pub fn inputs<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, read: &[Option<u64>]) -> Option<u64> {

@@ -4,6 +4,7 @@
 //! ([`Provision`]) are two functions; groups and resources get both from `#[derive(Provisioner)]`.
 
 mod adopt;
+pub(crate) mod below;
 pub(crate) mod built;
 pub(crate) mod child;
 pub(crate) mod coverage;
@@ -15,6 +16,7 @@ pub(crate) mod made;
 pub(crate) mod memory;
 pub(crate) mod order;
 mod ownership;
+pub(crate) mod question;
 mod removal;
 mod resource;
 pub(crate) mod shape;

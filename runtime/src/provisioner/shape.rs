@@ -244,6 +244,8 @@ pub struct ResourceOptions {
 impl ResourceOptions {
     /// Applied whenever it differs; a stranger's object is left alone.
     pub const DEFAULT: Self = Self { once: false, adopt: false, adopt_from: &[], if_api: false, retired: false };
+    /// Removed, wherever something is left of it.
+    pub const RETIRED: Self = Self { retired: true, ..Self::DEFAULT };
 }
 
 /// One stop of a walk through a tree.

@@ -214,3 +214,33 @@ struct Tree {
     #[provisioner(resource(hands_on("/metrics": get)))]
     role: Role,
 }
+
+//# condition of a field of a hand-written node
+#[provisioner(access(Secret: get))]
+struct Snapshot {
+    #[provisioner(when = |app| true)]
+    of: ConfigMap,
+}
+
+//# source of a field of a hand-written node
+#[provisioner(access(Secret: get))]
+struct Snapshot {
+    #[provisioner(from(config))]
+    of: ConfigMap,
+}
+
+//# resource named like the way down
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource)]
+    deprovision: ConfigMap,
+}
+
+//# keyword as a name twice
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource)]
+    r#type: ConfigMap,
+    #[provisioner(resource, from(type, r#type))]
+    note: ConfigMap,
+}

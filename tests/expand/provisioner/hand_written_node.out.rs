@@ -99,8 +99,8 @@ impl ::opgen::access::Create<Snapshot> for ConfigMap {}
 impl ::opgen::access::Patch<Snapshot> for ConfigMap {}
 #[automatically_derived]
 impl ::opgen::access::Patch<Snapshot> for Secret {}
+#[allow(dead_code)]
 const _: () = {
-    #[allow(dead_code)]
     fn reads(node: &Snapshot) {
         let _ = (node,);
     }

@@ -8,8 +8,8 @@ impl ::opgen::Provisioner for Gate {
         children: &[],
     };
 }
+#[allow(dead_code)]
 const _: () = {
-    #[allow(dead_code)]
     fn reads(node: &Gate) {
         let _ = (node,);
     }

@@ -3,17 +3,14 @@ impl my::facade::Provisioner for Tree {
     type Takes = ();
     type Gives = ();
     const SHAPE: my::facade::Shape = my::facade::Shape {
-        node: my::facade::Node::Group {
-            up: my::facade::Order::Serial,
-            down: my::facade::Order::Serial,
-        },
+        node: my::facade::Node::SERIAL,
         access: &[],
         children: &[
             my::facade::__private::resource_edge::<
                 ConfigMap,
                 _,
-            >("config", ::core::file!(), ::core::line!()),
-            my::facade::__private::edge::<Gate>("gate", ::core::file!(), ::core::line!()),
+            >("config", ::core::line!()),
+            my::facade::__private::edge::<Gate>("gate", ::core::line!()),
         ],
     };
 }
@@ -25,55 +22,41 @@ impl my::facade::Provision<WebApp> for Tree {
         my::facade::__private::apply::<
             ConfigMap,
             _,
-            WebApp,
-            Self,
-        >(
-                cx,
-                "config",
-                my::facade::ResourceOptions::DEFAULT,
-                my::facade::__private::inputs(cx, &[]),
-                || {
-                    let built = Self::config(&my::facade::__private::draft(cx));
-                    my::facade::__private::wanted::<ConfigMap, _>(built)
-                },
-            )
+            _,
+            _,
+            _,
+        >(cx, "config", |draft| Self::config(draft))
             .await?;
-        my::facade::__private::up::<
-            Gate,
-            WebApp,
-            Self,
-        >(cx, "gate", (), my::facade::__private::inputs(cx, &[]))
-            .await?;
+        my::facade::__private::up::<Gate, _, _>(cx, "gate").await?;
         ::core::result::Result::Ok(())
     }
     async fn deprovision(
         cx: &my::facade::Teardown<'_, WebApp, Self>,
     ) -> my::facade::Result<()> {
-        my::facade::__private::down::<Gate, WebApp, Self>(cx, "gate").await?;
-        my::facade::__private::remove::<
-            ConfigMap,
-            _,
-            WebApp,
-            Self,
-        >(cx, "config", my::facade::ResourceOptions::DEFAULT)
-            .await?;
+        my::facade::__private::down::<Gate, _, _>(cx, "gate").await?;
+        my::facade::__private::remove::<ConfigMap, _, _, _>(cx, "config").await?;
         ::core::result::Result::Ok(())
     }
 }
-#[automatically_derived]
-#[allow(dead_code, missing_docs, unreachable_pub)]
-impl Tree {
-    #[doc(hidden)]
-    pub fn __read_config<O: my::facade::Owner, P: my::facade::Provisioner>(
-        cx: &my::facade::Context<'_, O, P>,
-        path: &::core::primitive::str,
-    ) -> my::facade::Result<my::facade::Made<ConfigMap>> {
-        my::facade::__private::read::<ConfigMap, _, O, P>(cx, path)
-    }
-}
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    missing_docs,
+    non_upper_case_globals,
+    private_interfaces,
+    unreachable_pub
+)]
 const _: () = {
-    #[allow(dead_code)]
     fn reads(node: &Tree) {
         let _ = (node, &node.config, &node.gate);
+    }
+    pub struct ChildrenOfTree;
+    impl ChildrenOfTree {
+        pub const config: my::facade::__private::Resource<ConfigMap> = my::facade::__private::Resource::CHILD;
+        pub const gate: my::facade::__private::Node<Gate> = my::facade::__private::Node::CHILD;
+    }
+    #[automatically_derived]
+    impl my::facade::__private::Group for Tree {
+        type Children = ChildrenOfTree;
     }
 };

@@ -3,16 +3,13 @@ impl ::opgen::Provisioner for Tree {
     type Takes = ();
     type Gives = ();
     const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::Group {
-            up: ::opgen::Order::Serial,
-            down: ::opgen::Order::Serial,
-        },
+        node: ::opgen::Node::SERIAL,
         access: &[],
         children: &[
             ::opgen::__private::resource_edge::<
                 ServiceAccount,
                 _,
-            >("account", ::core::file!(), ::core::line!()),
+            >("account", ::core::line!()),
             ::opgen::Edge {
                 access: &[
                     ::opgen::Access::to(
@@ -44,7 +41,7 @@ impl ::opgen::Provisioner for Tree {
                 ..::opgen::__private::resource_edge::<
                     Option<ClusterRole>,
                     _,
-                >("role", ::core::file!(), ::core::line!())
+                >("role", ::core::line!())
             },
         ],
     };
@@ -55,31 +52,23 @@ impl ::opgen::Provision<WebApp> for Tree {
         ::opgen::__private::apply::<
             ServiceAccount,
             _,
-            WebApp,
-            Self,
-        >(
-                cx,
-                "account",
-                ::opgen::ResourceOptions::DEFAULT,
-                ::opgen::__private::inputs(cx, &[]),
-                || {
-                    let built = Self::account(&::opgen::__private::draft(cx));
-                    ::opgen::__private::wanted::<ServiceAccount, _>(built)
-                },
-            )
+            _,
+            _,
+            _,
+        >(cx, "account", |draft| Self::account(draft))
             .await?;
-        ::opgen::__private::apply::<
+        ::opgen::__private::apply_with::<
             Option<ClusterRole>,
             _,
-            WebApp,
-            Self,
+            _,
+            _,
         >(
                 cx,
                 "role",
                 ::opgen::ResourceOptions::DEFAULT,
                 ::opgen::__private::inputs(cx, &[]),
-                || {
-                    let built = Self::role(&::opgen::__private::draft(cx));
+                |draft| {
+                    let built = Self::role(draft);
                     ::opgen::__private::hand_on::<
                         Option<ClusterRole>,
                         _,
@@ -96,44 +85,30 @@ impl ::opgen::Provision<WebApp> for Tree {
     async fn deprovision(
         cx: &::opgen::Teardown<'_, WebApp, Self>,
     ) -> ::opgen::Result<()> {
-        ::opgen::__private::remove::<
-            Option<ClusterRole>,
-            _,
-            WebApp,
-            Self,
-        >(cx, "role", ::opgen::ResourceOptions::DEFAULT)
-            .await?;
-        ::opgen::__private::remove::<
-            ServiceAccount,
-            _,
-            WebApp,
-            Self,
-        >(cx, "account", ::opgen::ResourceOptions::DEFAULT)
-            .await?;
+        ::opgen::__private::remove::<Option<ClusterRole>, _, _, _>(cx, "role").await?;
+        ::opgen::__private::remove::<ServiceAccount, _, _, _>(cx, "account").await?;
         ::core::result::Result::Ok(())
     }
 }
-#[automatically_derived]
-#[allow(dead_code, missing_docs, unreachable_pub)]
-impl Tree {
-    #[doc(hidden)]
-    pub fn __read_account<O: ::opgen::Owner, P: ::opgen::Provisioner>(
-        cx: &::opgen::Context<'_, O, P>,
-        path: &::core::primitive::str,
-    ) -> ::opgen::Result<::opgen::Made<ServiceAccount>> {
-        ::opgen::__private::read::<ServiceAccount, _, O, P>(cx, path)
-    }
-    #[doc(hidden)]
-    pub fn __read_role<O: ::opgen::Owner, P: ::opgen::Provisioner>(
-        cx: &::opgen::Context<'_, O, P>,
-        path: &::core::primitive::str,
-    ) -> ::opgen::Result<::opgen::Made<Option<ClusterRole>>> {
-        ::opgen::__private::read::<Option<ClusterRole>, _, O, P>(cx, path)
-    }
-}
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    missing_docs,
+    non_upper_case_globals,
+    private_interfaces,
+    unreachable_pub
+)]
 const _: () = {
-    #[allow(dead_code)]
     fn reads(node: &Tree) {
         let _ = (node, &node.account, &node.role);
+    }
+    pub struct ChildrenOfTree;
+    impl ChildrenOfTree {
+        pub const account: ::opgen::__private::Resource<ServiceAccount> = ::opgen::__private::Resource::CHILD;
+        pub const role: ::opgen::__private::Resource<Option<ClusterRole>> = ::opgen::__private::Resource::CHILD;
+    }
+    #[automatically_derived]
+    impl ::opgen::__private::Group for Tree {
+        type Children = ChildrenOfTree;
     }
 };

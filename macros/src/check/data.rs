@@ -1,0 +1,129 @@
+//! The rules for what a child waits for and reads.
+
+use crate::{
+    attrs::provisioner::{NodePath, Typed},
+    diag::Diags,
+    model::{
+        child::{Child, plain},
+        provisioner::{Node, Order, Provisioner},
+    },
+};
+use proc_macro2::Ident;
+
+pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
+    let child = &group.children[at];
+    for (key, nodes) in [("after", &child.after), ("from", &child.from)] {
+        twice(key, nodes, diags);
+    }
+    for node in &child.after {
+        after(group, at, node, diags);
+    }
+    for node in &child.from {
+        from(group, at, node, diags);
+    }
+}
+
+/// The rules for what is handed down to a node, a group or a hand-written one.
+pub(super) fn takes(takes: &[Typed], diags: &mut Diags) {
+    for (at, Typed { name, .. }) in takes.iter().enumerate() {
+        if let Some(first) = takes[..at].iter().find(|first| plain(&first.name) == plain(name)) {
+            diags.conflict(name, format!("`{name}` is taken twice"), "keep one", &first.name, "first taken here");
+        }
+    }
+}
+
+fn twice(key: &str, nodes: &[NodePath], diags: &mut Diags) {
+    for (at, node) in nodes.iter().enumerate() {
+        let text = node.text(".");
+        if let Some(first) = nodes[..at].iter().find(|first| first.text(".") == text) {
+            let what = format!("`{text}` is named twice in `{key}`");
+            diags.conflict(&node.0[0], what, "keep one", &first.0[0], "first named here");
+        }
+    }
+}
+
+fn after(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
+    let name = &node.0[0];
+    if let Some(inner) = node.0.get(1) {
+        let fix = format!("write `after({name})`, which waits for all of it");
+        return diags.error(inner, "`after` names children of this group", fix);
+    }
+    if matches!(group.node(), Node::Group { up: Order::Serial, .. }) {
+        let fix = "remove it, or make the group concurrent";
+        return diags.error(name, "the children of a serial group already run in their order", fix);
+    }
+    earlier(group, at, name, &[], diags);
+}
+
+/// Children come after those declared before them, so there is no circle.
+fn earlier<'g>(
+    group: &'g Provisioner,
+    at: usize,
+    name: &Ident,
+    taken: &[Typed],
+    diags: &mut Diags,
+) -> Option<&'g Child> {
+    match group.child(name) {
+        Some((place, child)) if place < at => return Some(child),
+        Some((place, _)) if place == at => {
+            diags.error(name, format!("`{name}` cannot wait for itself"), "remove it");
+        }
+        Some((_, later)) => {
+            let what = format!("`{name}` comes later");
+            diags.conflict(name, what, "declare it before this field", &later.ident, "declared here");
+        }
+        None => {
+            let children = group.children[..at].iter().map(Child::name);
+            let known: Vec<String> = children.chain(taken.iter().map(|taken| plain(&taken.name))).collect();
+            if known.is_empty() {
+                diags.error(name, format!("unknown child `{name}`"), "there is none before this one; remove it");
+            } else {
+                diags.unknown("child", name, &known.iter().map(String::as_str).collect::<Vec<_>>());
+            }
+        }
+    }
+    None
+}
+
+fn from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
+    let (name, below) = (&node.0[0], &node.0[1..]);
+    if group.taken(name).is_some() {
+        if let Some(inner) = below.first() {
+            let fix = format!("write `from({name})`");
+            diags.error(inner, format!("`{name}` is handed down as a whole"), fix);
+        }
+        return;
+    }
+    let Some(source) = earlier(group, at, name, &group.takes, diags) else { return };
+    let reader = &group.children[at];
+    if source.each.is_some() {
+        let what = format!("`{name}` is a node for each item, and it is open which is meant");
+        return diags.error(name, what, "read the objects in a hand-written node");
+    }
+    if source.is_conditional() && !reader.is_conditional() {
+        let what = format!("`{name}` is not always there, and `{}` is", reader.ident);
+        let fix = if source.resource.is_some() && source.if_api.is_none() {
+            "give this field a `when`, too, or let the source build an `Option` instead"
+        } else {
+            "give this field a `when`, too"
+        };
+        return diags.conflict(name, what, fix, &source.ident, "this one has a condition");
+    }
+    match below {
+        [inner, ..] if source.resource.is_some() => {
+            diags.error(inner, format!("`{name}` has no children"), format!("write `from({name})`"));
+        }
+        [inner] => child_name(inner, diags),
+        [_, deeper, ..] => {
+            diags.error(deeper, "only children of children can be read", "move this field or its source nearer");
+        }
+        [] => (),
+    }
+}
+
+/// The words of a path can be no field's name, not even a raw one.
+fn child_name(inner: &Ident, diags: &mut Diags) {
+    if ["self", "Self", "super", "crate", "_"].iter().any(|word| inner == word) {
+        diags.error(inner, format!("`{inner}` is no child's name"), "write the name of the field");
+    }
+}

@@ -1,0 +1,137 @@
+//! What a child reads of earlier ones, and what its questions are asked about.
+
+use crate::{
+    attrs::provisioner::NodePath,
+    model::{
+        child::{Child, plain},
+        managed::last_segment,
+        provisioner::Provisioner,
+    },
+};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Expr, Type, spanned::Spanned};
+
+/// What `from` names, each in a variable of its own.
+pub(super) fn reads(node: &Provisioner, child: &Child) -> TokenStream {
+    let one = |(at, path)| {
+        let (made, value) = (made(at), source(node, path));
+        quote! { let #made = #value; }
+    };
+    child.from.iter().enumerate().map(one).collect()
+}
+
+fn source(node: &Provisioner, path: &NodePath) -> TokenStream {
+    let (private, name, text) = (&node.paths.private, &path.0[0], path.text("/"));
+    if let Some(place) = node.taken(name) {
+        let place = Literal::usize_unsuffixed(place);
+        return quote! { ::core::clone::Clone::clone(&cx.taken().#place) };
+    }
+    let Some((_, source)) = node.child(name) else { return quote! {} };
+    let ty = &source.ty;
+    match (path.0.get(1), &source.resource) {
+        (Some(inner), _) => {
+            let (group, inner) = (quote! { <#ty as #private::Group>::Children }, constant(inner));
+            quote_spanned! { inner.span() => <#group>::#inner.read(cx, #text)? }
+        }
+        (None, Some(_)) => quote_spanned! { name.span() => #private::read::<#ty, _, _, _>(cx, #text)? },
+        (None, None) => quote_spanned! { name.span() => #private::given::<#ty, _, _>(cx, #text)? },
+    }
+}
+
+/// What the build functions of a child depend on.
+pub(super) fn inputs(node: &Provisioner, child: &Child) -> TokenStream {
+    let private = &node.paths.private;
+    let versions = (0..child.from.len()).map(|at| {
+        let made = made(at);
+        quote! { #private::version(&#made) }
+    });
+    quote! { #private::inputs(cx, &[#(#versions),*]) }
+}
+
+/// What is handed to a child's `takes`: all that `from` names, unless a question of the child's has taken it.
+pub(super) fn handed(child: &Child) -> TokenStream {
+    let consumed = [&child.when, &child.each].into_iter().flatten().any(|asked| takes_all(child, asked));
+    let handed = (0..if consumed { 0 } else { child.from.len() }).map(|at| {
+        let made = made(at);
+        quote! { ::core::clone::Clone::clone(&#made), }
+    });
+    quote! { (#(#handed)*) }
+}
+
+/// What `from` names, as arguments: an `Option` as one of a reference.
+pub(super) fn values(node: &Provisioner, child: &Child) -> Vec<TokenStream> {
+    let of = |(at, path): (usize, &NodePath)| {
+        let made = made(at);
+        let sibling = node.child(&path.0[0]).filter(|(_, source)| source.resource.is_some() && path.0.len() == 1);
+        let ty = sibling.map(|(_, source)| &source.ty).or_else(|| node.taken(&path.0[0]).map(|at| &node.takes[at].ty));
+        match ty.is_some_and(is_option) {
+            true => quote! { ::core::option::Option::as_ref(#made.get()?) },
+            false => quote! { #made.get()? },
+        }
+    };
+    child.from.iter().enumerate().map(of).collect()
+}
+
+/// Whether a predicate or an `each` also takes what `from` names.
+pub(super) fn takes_all(child: &Child, asked: &Expr) -> bool {
+    match asked {
+        Expr::Closure(closure) => closure.inputs.len() > 1,
+        _ => !child.from.is_empty(),
+    }
+}
+
+/// The answer of a closure or a function; a function is handed the draft, which becomes what it takes.
+pub(super) fn ask(node: &Provisioner, child: &Child, asked: &Expr) -> TokenStream {
+    let private = &node.paths.private;
+    let values = if takes_all(child, asked) { values(node, child) } else { Vec::new() };
+    match asked {
+        Expr::Closure(_) => {
+            let ask = format_ident!("ask{}", values.len() + 1);
+            quote_spanned! { asked.span() => #private::#ask(#private::subject(cx), #(#values,)* #asked) }
+        }
+        _ => quote_spanned! { asked.span() => (#asked)(&#private::draft(cx), #(#values),*) },
+    }
+}
+
+/// How the groups above read a group's children: a constant for each.
+pub(super) fn children(node: &Provisioner) -> TokenStream {
+    let (private, ident) = (&node.paths.private, &node.ident);
+    let (parameters, arguments, bounds) = node.generics.split_for_impl();
+    let name = format_ident!("ChildrenOf{}", plain(ident));
+    let sound = node.children.iter().map(|child| {
+        let source = match child.resource {
+            _ if child.is_conditional() || child.each.is_some() => "Several",
+            Some(_) => "Resource",
+            None => "Node",
+        };
+        (child, source)
+    });
+    let constants = sound.chain(node.lost.iter().map(|child| (child, "Mended"))).map(|(child, source)| {
+        let (ty, child, source) = (&child.ty, constant(&child.ident), format_ident!("{source}"));
+        quote_spanned! { ty.span() => pub const #child: #private::#source<#ty> = #private::#source::CHILD; }
+    });
+    quote! {
+        pub struct #name;
+        impl #name { #(#constants)* }
+        #[automatically_derived]
+        impl #parameters #private::Group for #ident #arguments #bounds {
+            type Children = #name;
+        }
+    }
+}
+
+/// A child's name, raw where it has to be.
+fn constant(child: &Ident) -> Ident {
+    let name = plain(child);
+    let raw = syn::parse_str::<Ident>(&name).is_err();
+    if raw { Ident::new_raw(&name, child.span()) } else { Ident::new(&name, child.span()) }
+}
+
+fn is_option(ty: &Type) -> bool {
+    last_segment(ty).is_some_and(|segment| segment.ident == "Option")
+}
+
+fn made(at: usize) -> Ident {
+    Ident::new(&format!("__made{at}"), Span::mixed_site())
+}

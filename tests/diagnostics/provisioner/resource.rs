@@ -1,0 +1,138 @@
+// How the objects of a resource are treated, and kinds that are retired.
+
+//# resource with nothing in its parentheses
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource())]
+    config: ConfigMap,
+}
+
+//# unknown word
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(ones))]
+    config: ConfigMap,
+}
+
+//# word of another tool
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(create_only))]
+    config: ConfigMap,
+}
+
+//# once with a text
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(once("helm")))]
+    config: ConfigMap,
+}
+
+//# once twice
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(once, once))]
+    config: ConfigMap,
+}
+
+//# adopt twice
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(adopt, adopt("helm")))]
+    config: ConfigMap,
+}
+
+//# adopt with a number
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(adopt(5)))]
+    config: Option<ConfigMap>,
+}
+
+//# adopt with a name
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(adopt(helm)))]
+    config: Option<ConfigMap>,
+}
+
+//# adopt with a value
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(adopt = "helm"))]
+    config: Option<ConfigMap>,
+}
+
+//# adopt from a manager without a name
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(adopt("")))]
+    config: ConfigMap,
+}
+
+//# adopt from one manager twice
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(adopt("helm", "helm")))]
+    config: ConfigMap,
+}
+
+//# once outside of resource
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource, once)]
+    config: ConfigMap,
+}
+
+//# retired without types
+#[provisioner(serial, owner = WebApp, retired(config))]
+struct Tree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
+//# retired with a value
+#[provisioner(serial, owner = WebApp, retired = ConfigMap)]
+struct Tree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
+//# retired nothing
+#[provisioner(serial, owner = WebApp, retired())]
+struct Tree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
+//# retired and still a child
+#[provisioner(serial, owner = WebApp, retired(config: ConfigMap))]
+struct Tree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
+//# retired twice
+#[provisioner(serial, owner = WebApp, retired(cache: ConfigMap, cache: ConfigMap))]
+struct Tree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
+//# retired tuple
+#[provisioner(serial, owner = WebApp, retired(cache: (ConfigMap, Secret)))]
+struct Tree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
+//# retired of a hand-written node
+#[provisioner(access(Secret: get), retired(cache: ConfigMap))]
+struct Snapshot;
+
+//# retired on a field
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(retired(cache: ConfigMap))]
+    workload: Workload,
+}

@@ -1,0 +1,108 @@
+#[automatically_derived]
+impl ::opgen::Provisioner for PoolTree {
+    type Takes = ();
+    type Gives = ();
+    const SHAPE: ::opgen::Shape = ::opgen::Shape {
+        node: ::opgen::Node::SERIAL,
+        access: &[],
+        children: &[
+            ::opgen::__private::resource_edge::<ConfigMap, _>("config", ::core::line!()),
+            ::opgen::__private::edge::<Machines>("machines", ::core::line!()),
+            ::opgen::Edge {
+                each: "&pool.disks",
+                ..::opgen::__private::edge::<DiskTree>("disks", ::core::line!())
+            },
+        ],
+    };
+}
+#[automatically_derived]
+impl ::opgen::Provision<Each<WebApp, Pool>> for PoolTree {
+    async fn provision(
+        cx: &::opgen::Context<'_, Each<WebApp, Pool>, Self>,
+    ) -> ::opgen::Result<()> {
+        ::opgen::__private::apply::<
+            ConfigMap,
+            _,
+            _,
+            _,
+            _,
+        >(cx, "config", |draft| Self::config(draft))
+            .await?;
+        ::opgen::__private::up::<Machines, _, _>(cx, "machines").await?;
+        ::opgen::__private::boxed(async move {
+                ::opgen::__private::up_each::<
+                    DiskTree,
+                    _,
+                    _,
+                    _,
+                    _,
+                    _,
+                >(
+                        cx,
+                        "disks",
+                        (),
+                        ::opgen::__private::inputs(cx, &[]),
+                        ::opgen::__private::keyed::<
+                            DiskTree,
+                            _,
+                            Each<WebApp, Pool>,
+                            _,
+                        >(
+                            ::opgen::__private::ask1(
+                                ::opgen::__private::subject(cx),
+                                |pool| &pool.disks,
+                            ),
+                            |item| ::opgen::__private::text(
+                                ::opgen::__private::ask1(item, |disk| disk.id),
+                            ),
+                        ),
+                    )
+                    .await
+            })
+            .await?;
+        ::core::result::Result::Ok(())
+    }
+    async fn deprovision(
+        cx: &::opgen::Teardown<'_, Each<WebApp, Pool>, Self>,
+    ) -> ::opgen::Result<()> {
+        ::opgen::__private::down_each::<DiskTree, _, _, _>(cx, "disks").await?;
+        ::opgen::__private::down::<Machines, _, _>(cx, "machines").await?;
+        ::opgen::__private::remove::<ConfigMap, _, _, _>(cx, "config").await?;
+        ::core::result::Result::Ok(())
+    }
+}
+#[automatically_derived]
+impl ::opgen::Keyed<Each<WebApp, Pool>> for PoolTree {
+    async fn keys(
+        cx: &::opgen::Teardown<'_, Each<WebApp, Pool>, Self>,
+    ) -> ::opgen::Result<::opgen::__private::Keys> {
+        let mut keys = ::opgen::__private::keys_of_objects(cx)?;
+        keys.extend(
+            ::opgen::__private::keys_below::<Machines, _, _>(cx, "machines").await?,
+        );
+        ::core::result::Result::Ok(keys)
+    }
+}
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    missing_docs,
+    non_upper_case_globals,
+    private_interfaces,
+    unreachable_pub
+)]
+const _: () = {
+    fn reads(node: &PoolTree) {
+        let _ = (node, &node.config, &node.machines, &node.disks);
+    }
+    pub struct ChildrenOfPoolTree;
+    impl ChildrenOfPoolTree {
+        pub const config: ::opgen::__private::Resource<ConfigMap> = ::opgen::__private::Resource::CHILD;
+        pub const machines: ::opgen::__private::Node<Machines> = ::opgen::__private::Node::CHILD;
+        pub const disks: ::opgen::__private::Several<DiskTree> = ::opgen::__private::Several::CHILD;
+    }
+    #[automatically_derived]
+    impl ::opgen::__private::Group for PoolTree {
+        type Children = ChildrenOfPoolTree;
+    }
+};

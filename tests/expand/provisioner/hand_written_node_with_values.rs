@@ -1,0 +1,2 @@
+#[provisioner(access(), takes(settings: ConfigMap, key: Option<Secret>), gives = Plan)]
+pub struct Solve;

@@ -1,0 +1,62 @@
+#[automatically_derived]
+impl ::opgen::Provisioner for WebAppTree {
+    type Takes = ();
+    type Gives = ();
+    const SHAPE: ::opgen::Shape = ::opgen::Shape {
+        node: ::opgen::Node::Group {
+            up: ::opgen::Order::Concurrent,
+            down: ::opgen::Order::Serial,
+        },
+        access: &[],
+        children: &[
+            ::opgen::__private::edge::<Network>("network", ::core::line!()),
+            ::opgen::Edge {
+                after: &["network"],
+                ..::opgen::__private::edge::<Storage>("storage", ::core::line!())
+            },
+            ::opgen::__private::edge::<Workload>("workload", ::core::line!()),
+        ],
+    };
+}
+#[automatically_derived]
+impl ::opgen::Provision<WebApp> for WebAppTree {
+    async fn provision(cx: &::opgen::Context<'_, WebApp, Self>) -> ::opgen::Result<()> {
+        ::opgen::__private::in_order([
+                (::opgen::__private::up::<Network, _, _>(cx, "network"), &[]),
+                (::opgen::__private::up::<Storage, _, _>(cx, "storage"), &[0]),
+                (::opgen::__private::up::<Workload, _, _>(cx, "workload"), &[]),
+            ])
+            .await
+    }
+    async fn deprovision(
+        cx: &::opgen::Teardown<'_, WebApp, Self>,
+    ) -> ::opgen::Result<()> {
+        ::opgen::__private::down::<Workload, _, _>(cx, "workload").await?;
+        ::opgen::__private::down::<Storage, _, _>(cx, "storage").await?;
+        ::opgen::__private::down::<Network, _, _>(cx, "network").await?;
+        ::core::result::Result::Ok(())
+    }
+}
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    missing_docs,
+    non_upper_case_globals,
+    private_interfaces,
+    unreachable_pub
+)]
+const _: () = {
+    fn reads(node: &WebAppTree) {
+        let _ = (node, &node.network, &node.storage, &node.workload);
+    }
+    pub struct ChildrenOfWebAppTree;
+    impl ChildrenOfWebAppTree {
+        pub const network: ::opgen::__private::Node<Network> = ::opgen::__private::Node::CHILD;
+        pub const storage: ::opgen::__private::Node<Storage> = ::opgen::__private::Node::CHILD;
+        pub const workload: ::opgen::__private::Node<Workload> = ::opgen::__private::Node::CHILD;
+    }
+    #[automatically_derived]
+    impl ::opgen::__private::Group for WebAppTree {
+        type Children = ChildrenOfWebAppTree;
+    }
+};

@@ -1,0 +1,78 @@
+#[automatically_derived]
+impl ::opgen::Provisioner for WebAppTree {
+    type Takes = ();
+    type Gives = ();
+    const SHAPE: ::opgen::Shape = ::opgen::Shape {
+        node: ::opgen::Node::CONCURRENT,
+        access: &[],
+        children: &[
+            ::opgen::__private::edge::<Workload>("workload", ::core::line!()),
+            ::opgen::Edge {
+                resource: ::opgen::ResourceOptions::RETIRED,
+                ..::opgen::__private::resource_edge::<
+                    Deployment,
+                    _,
+                >("cache", ::core::line!())
+            },
+            ::opgen::Edge {
+                resource: ::opgen::ResourceOptions::RETIRED,
+                ..::opgen::__private::resource_edge::<
+                    ConfigMap,
+                    _,
+                >("type", ::core::line!())
+            },
+        ],
+    };
+}
+#[automatically_derived]
+impl ::opgen::Provision<WebApp> for WebAppTree {
+    async fn provision(cx: &::opgen::Context<'_, WebApp, Self>) -> ::opgen::Result<()> {
+        ::opgen::__private::concurrently([
+                ::opgen::__private::up::<Workload, _, _>(cx, "workload"),
+                ::opgen::__private::retire::<Deployment, _, _, _>(cx, "cache"),
+                ::opgen::__private::retire::<ConfigMap, _, _, _>(cx, "type"),
+            ])
+            .await
+    }
+    async fn deprovision(
+        cx: &::opgen::Teardown<'_, WebApp, Self>,
+    ) -> ::opgen::Result<()> {
+        ::opgen::__private::concurrently([
+                ::opgen::__private::down::<Workload, _, _>(cx, "workload"),
+                ::opgen::__private::remove_with::<
+                    Deployment,
+                    _,
+                    _,
+                    _,
+                >(cx, "cache", ::opgen::ResourceOptions::RETIRED),
+                ::opgen::__private::remove_with::<
+                    ConfigMap,
+                    _,
+                    _,
+                    _,
+                >(cx, "type", ::opgen::ResourceOptions::RETIRED),
+            ])
+            .await
+    }
+}
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    missing_docs,
+    non_upper_case_globals,
+    private_interfaces,
+    unreachable_pub
+)]
+const _: () = {
+    fn reads(node: &WebAppTree) {
+        let _ = (node, &node.workload);
+    }
+    pub struct ChildrenOfWebAppTree;
+    impl ChildrenOfWebAppTree {
+        pub const workload: ::opgen::__private::Node<Workload> = ::opgen::__private::Node::CHILD;
+    }
+    #[automatically_derived]
+    impl ::opgen::__private::Group for WebAppTree {
+        type Children = ChildrenOfWebAppTree;
+    }
+};

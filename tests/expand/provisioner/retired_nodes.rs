@@ -1,0 +1,4 @@
+#[provisioner(concurrent, owner = WebApp, retired(cache: Deployment, r#type: ConfigMap))]
+pub struct WebAppTree {
+    workload: Workload,
+}

@@ -1,0 +1,181 @@
+#[automatically_derived]
+impl ::opgen::Provisioner for WebAppTree {
+    type Takes = ();
+    type Gives = ();
+    const SHAPE: ::opgen::Shape = ::opgen::Shape {
+        node: ::opgen::Node::CONCURRENT,
+        access: &[],
+        children: &[
+            ::opgen::Edge {
+                resource: ::opgen::ResourceOptions {
+                    once: true,
+                    ..::opgen::ResourceOptions::DEFAULT
+                },
+                ..::opgen::__private::resource_edge::<
+                    Secret,
+                    _,
+                >("password", ::core::line!())
+            },
+            ::opgen::Edge {
+                resource: ::opgen::ResourceOptions {
+                    adopt: true,
+                    adopt_from: &[],
+                    ..::opgen::ResourceOptions::DEFAULT
+                },
+                ..::opgen::__private::resource_edge::<
+                    ConfigMap,
+                    _,
+                >("config", ::core::line!())
+            },
+            ::opgen::Edge {
+                resource: ::opgen::ResourceOptions {
+                    once: true,
+                    adopt: true,
+                    adopt_from: &["helm", "kubectl"],
+                    ..::opgen::ResourceOptions::DEFAULT
+                },
+                ..::opgen::__private::resource_edge::<
+                    Option<Secret>,
+                    _,
+                >("key", ::core::line!())
+            },
+        ],
+    };
+}
+#[automatically_derived]
+impl ::opgen::Provision<WebApp> for WebAppTree {
+    async fn provision(cx: &::opgen::Context<'_, WebApp, Self>) -> ::opgen::Result<()> {
+        ::opgen::__private::concurrently([
+                ::opgen::__private::apply_with::<
+                    Secret,
+                    _,
+                    _,
+                    _,
+                >(
+                    cx,
+                    "password",
+                    ::opgen::ResourceOptions {
+                        once: true,
+                        ..::opgen::ResourceOptions::DEFAULT
+                    },
+                    ::opgen::__private::inputs(cx, &[]),
+                    |draft| {
+                        let built = Self::password(draft);
+                        ::opgen::__private::wanted::<Secret, _>(built)
+                    },
+                ),
+                ::opgen::__private::apply_with::<
+                    ConfigMap,
+                    _,
+                    _,
+                    _,
+                >(
+                    cx,
+                    "config",
+                    ::opgen::ResourceOptions {
+                        adopt: true,
+                        adopt_from: &[],
+                        ..::opgen::ResourceOptions::DEFAULT
+                    },
+                    ::opgen::__private::inputs(cx, &[]),
+                    |draft| {
+                        let built = Self::config(draft);
+                        ::opgen::__private::wanted::<ConfigMap, _>(built)
+                    },
+                ),
+                ::opgen::__private::apply_with::<
+                    Option<Secret>,
+                    _,
+                    _,
+                    _,
+                >(
+                    cx,
+                    "key",
+                    ::opgen::ResourceOptions {
+                        once: true,
+                        adopt: true,
+                        adopt_from: &["helm", "kubectl"],
+                        ..::opgen::ResourceOptions::DEFAULT
+                    },
+                    ::opgen::__private::inputs(cx, &[]),
+                    |draft| {
+                        let built = Self::key(draft);
+                        ::opgen::__private::wanted::<Option<Secret>, _>(built)
+                    },
+                ),
+            ])
+            .await
+    }
+    async fn deprovision(
+        cx: &::opgen::Teardown<'_, WebApp, Self>,
+    ) -> ::opgen::Result<()> {
+        ::opgen::__private::concurrently([
+                ::opgen::__private::remove_with::<
+                    Secret,
+                    _,
+                    _,
+                    _,
+                >(
+                    cx,
+                    "password",
+                    ::opgen::ResourceOptions {
+                        once: true,
+                        ..::opgen::ResourceOptions::DEFAULT
+                    },
+                ),
+                ::opgen::__private::remove_with::<
+                    ConfigMap,
+                    _,
+                    _,
+                    _,
+                >(
+                    cx,
+                    "config",
+                    ::opgen::ResourceOptions {
+                        adopt: true,
+                        adopt_from: &[],
+                        ..::opgen::ResourceOptions::DEFAULT
+                    },
+                ),
+                ::opgen::__private::remove_with::<
+                    Option<Secret>,
+                    _,
+                    _,
+                    _,
+                >(
+                    cx,
+                    "key",
+                    ::opgen::ResourceOptions {
+                        once: true,
+                        adopt: true,
+                        adopt_from: &["helm", "kubectl"],
+                        ..::opgen::ResourceOptions::DEFAULT
+                    },
+                ),
+            ])
+            .await
+    }
+}
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    missing_docs,
+    non_upper_case_globals,
+    private_interfaces,
+    unreachable_pub
+)]
+const _: () = {
+    fn reads(node: &WebAppTree) {
+        let _ = (node, &node.password, &node.config, &node.key);
+    }
+    pub struct ChildrenOfWebAppTree;
+    impl ChildrenOfWebAppTree {
+        pub const password: ::opgen::__private::Resource<Secret> = ::opgen::__private::Resource::CHILD;
+        pub const config: ::opgen::__private::Resource<ConfigMap> = ::opgen::__private::Resource::CHILD;
+        pub const key: ::opgen::__private::Resource<Option<Secret>> = ::opgen::__private::Resource::CHILD;
+    }
+    #[automatically_derived]
+    impl ::opgen::__private::Group for WebAppTree {
+        type Children = ChildrenOfWebAppTree;
+    }
+};

@@ -1,0 +1,9 @@
+#[provisioner(concurrent, owner = WebApp)]
+pub struct WebAppTree {
+    #[provisioner(resource(once))]
+    password: Secret,
+    #[provisioner(resource(adopt))]
+    config: ConfigMap,
+    #[provisioner(resource(once, adopt("helm", "kubectl")))]
+    key: Option<Secret>,
+}
