@@ -22,7 +22,7 @@ pub const fn edge<P: Provisioner>(name: &'static str, file: &'static str, line: 
 
 /// A child that is a set of objects of one kind.
 pub const fn resource_edge<T: Objects<M>, M: 'static>(name: &'static str, file: &'static str, line: u32) -> Edge {
-    Edge::plain(name, &Resource::<T, M>::SHAPE, Place { file, line })
+    Edge { count: T::COUNT, ..Edge::plain(name, &Resource::<T, M>::SHAPE, Place { file, line }) }
 }
 
 struct Resource<T, M>(PhantomData<fn() -> (T, M)>);

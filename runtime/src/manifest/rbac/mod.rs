@@ -1,22 +1,46 @@
 //! The operator's own rights: a walk of its trees.
 
+mod audit;
+mod explain;
 mod rule;
+mod verify;
 
 use serde_json::{Value, json};
 
+pub use audit::AuditError;
+pub use explain::{explain, explain_json};
 pub(crate) use rule::{Rule, merge};
+pub use verify::{Comparison, verify};
 
-use super::project::Project;
-use crate::provisioner::shape::{Access, Verb};
+use super::project::{Controlled, Project};
+use crate::provisioner::shape::{Access, Place, Stop, Verb};
 
 const OWN: &[&str] = &["list", "patch", "watch"];
 const STATUS: &[&str] = &["patch"];
 const EVENTS: &[&str] = &["create", "patch"];
 
-/// One rule, and whether it is needed beyond the operator's namespace.
+/// One rule, whether it is needed beyond the operator's namespace, and who asks for it.
+#[derive(Clone, Debug)]
 struct Grant {
     rule: Rule,
     clusterwide: bool,
+    asker: Asker,
+}
+
+/// Who asks for a rule.
+#[derive(Clone, Debug)]
+struct Asker {
+    /// The kind whose controller it is.
+    kind: String,
+    why: Why,
+}
+
+#[derive(Clone, Debug)]
+enum Why {
+    /// The loop, whatever the tree is; in words.
+    Loop(&'static str),
+    /// A node: its path, empty for the root, and the line that asks.
+    Node { path: String, place: Place },
 }
 
 /// The ServiceAccount, and the roles with their bindings. An operator that watches its own namespace gets a Role; what
@@ -59,31 +83,45 @@ fn role(project: &Project, kind: &str, rules: &[Rule]) -> Vec<Value> {
     vec![role, binding]
 }
 
+/// Every rule with its asker, as yet unmerged.
 fn grants(project: &Project) -> Vec<Grant> {
-    let mut grants = Vec::new();
-    for controlled in &project.controllers {
-        let kind = &controlled.kind;
-        let clusterwide = !project.namespaced || !kind.namespaced;
-        let mut grant = |rule| grants.push(Grant { rule, clusterwide });
-        grant(Rule::on(&kind.group, &kind.plural, OWN));
-        grant(Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS));
-        if controlled.events {
-            // Events on an object without a namespace go to the namespace `default`, so they are clusterwide as it is.
-            grant(Rule::on("events.k8s.io", "events", EVENTS));
-        }
-        controlled.shape.walk(&mut |stop| {
-            grants.extend(stop.shape.access.iter().map(|access| of_access(project, access)));
-        });
+    project.controllers.iter().flat_map(|controlled| of_controller(project, controlled)).collect()
+}
+
+fn of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
+    let kind = &controlled.kind;
+    let clusterwide = !project.namespaced || !kind.namespaced;
+    let asker = |why| Asker { kind: kind.kind.to_string(), why };
+    let own = |rule, said| Grant { rule, clusterwide, asker: asker(Why::Loop(said)) };
+    let mut grants = vec![
+        own(Rule::on(&kind.group, &kind.plural, OWN), "follows its own kind, and keeps its finalizer on the objects"),
+        own(Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS), "writes the status"),
+    ];
+    if controlled.events {
+        // Events on an object without a namespace go to the namespace `default`, so they are clusterwide as it is.
+        grants.push(own(Rule::on("events.k8s.io", "events", EVENTS), "records events"));
     }
+    controlled.shape.walk(&mut |stop| {
+        grants.extend(stop.shape.access.iter().map(|access| {
+            let why = Why::Node { path: stop.path.to_owned(), place: place(stop, access) };
+            of_access(project, access, asker(why))
+        }));
+    });
     grants
 }
 
-fn of_access(project: &Project, access: &Access) -> Grant {
+/// A resource is asked for by its field, a node by hand by the line of its own.
+fn place(stop: Stop<'_>, access: &Access) -> Place {
+    if access.place == Place::UNKNOWN { stop.edge.map_or(Place::UNKNOWN, |edge| edge.place) } else { access.place }
+}
+
+fn of_access(project: &Project, access: &Access, asker: Asker) -> Grant {
     let kind = (access.kind)();
     let resource = match access.subresource {
         "" => kind.plural.to_string(),
         subresource => format!("{}/{subresource}", kind.plural),
     };
     let verbs: Vec<_> = access.verbs.iter().copied().map(Verb::as_str).collect();
-    Grant { rule: Rule::on(&kind.group, &resource, &verbs), clusterwide: !project.namespaced || !kind.namespaced }
+    let clusterwide = !project.namespaced || !kind.namespaced;
+    Grant { rule: Rule::on(&kind.group, &resource, &verbs), clusterwide, asker }
 }
