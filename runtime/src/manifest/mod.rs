@@ -34,5 +34,7 @@ pub use rbac::{AuditError, Comparison, explain, explain_json, verify};
 pub(crate) use render::installed;
 pub use render::{File, Rendered, files};
 pub use tree::{Picture, mermaid, svg, tree, tree_json};
+#[cfg(test)]
+pub(crate) use tree::example::project as every_term;
 pub(crate) use tree::{Drawing, Drawn, Found, Sight, State, drawn};
 pub use yaml::HEADER;

@@ -43,14 +43,14 @@ impl Chart {
             }
             self.below(child, child_id);
         }
-        match node.shape.node {
-            Node::Group { up: Order::Serial, .. } => {
-                ids.windows(2).for_each(|pair| self.line(&format!("{} ==> {}", pair[0], pair[1])));
+        // The items of one node have no order among themselves.
+        let pairs = node.children.windows(2).zip(ids.windows(2)).filter(|(nodes, _)| nodes[0].path != nodes[1].path);
+        for (_, pair) in pairs {
+            match node.shape.node {
+                Node::Group { up: Order::Serial, .. } => self.line(&format!("{} ==> {}", pair[0], pair[1])),
+                Node::Group { down: Order::Serial, .. } => self.line(&format!("{} == down ==> {}", pair[1], pair[0])),
+                _ => {}
             }
-            Node::Group { down: Order::Serial, .. } => {
-                ids.windows(2).for_each(|pair| self.line(&format!("{} == down ==> {}", pair[1], pair[0])));
-            }
-            _ => {}
         }
         for (child, child_id) in node.children.iter().zip(&ids) {
             let Some(edge) = child.edge else { continue };

@@ -2,7 +2,7 @@
 
 mod drawn;
 #[cfg(test)]
-mod example;
+pub(crate) mod example;
 mod json;
 mod mermaid;
 mod svg;

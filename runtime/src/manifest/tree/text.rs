@@ -1,7 +1,7 @@
 //! Trees for a terminal.
 
 use super::{
-    drawn::{Drawing, Drawn, Sight},
+    drawn::{Drawing, Drawn, Sight, State},
     words,
 };
 
@@ -31,9 +31,8 @@ fn one(drawing: &Drawing) -> String {
 fn seen(drawing: &Drawing, object: &Sight, lines: &mut Vec<String>) {
     let name = full_name(object.namespace.as_deref(), &object.name);
     let head = format!("{} {} {name} ({}): ", object.state.mark(), drawing.kind, drawing.kind.api_version());
-    let mut said = vec![object.state.as_str().to_owned()];
-    said.extend((!object.why.is_empty()).then(|| object.why.clone()));
-    flow(&head, "    ", &said, lines);
+    let why = if object.why.is_empty() { String::new() } else { format!(": {}", object.why) };
+    flow(&head, "    ", &[format!("{}{why}", object.state.as_str())], lines);
     let text = |condition: &serde_json::Value, field: &str| condition[field].as_str().unwrap_or_default().to_owned();
     let types = object.conditions.iter().map(|condition| text(condition, "type").chars().count());
     let widest = types.max().unwrap_or_default();
@@ -64,30 +63,36 @@ fn rail(node: &Drawn, indent: &str) -> String {
 
 /// What is said of a node; each stands in one line if it can.
 fn pieces(node: &Drawn) -> Vec<String> {
-    let terms = || node.edge.map(words::terms).unwrap_or_default();
-    let treatment = node.edge.map(words::treatment).unwrap_or_default();
-    let mut kind = words::node(node.shape.node).to_owned();
-    treatment.iter().for_each(|term| kind.push_str(&format!(", {term}")));
     if let Some(state) = node.state {
-        let why = if node.why.is_empty() { String::new() } else { format!(": {}", node.why) };
-        let mut pieces = vec![format!("{}{why}", state.as_str())];
-        pieces.extend(node.objects.iter().map(|object| {
-            let why = if object.why.is_empty() { String::new() } else { format!(": {}", object.why) };
-            let state = if object.state == state || !why.is_empty() { "" } else { " is " };
-            let said = if state.is_empty() { "" } else { object.state.as_str() };
-            format!("{} {}{state}{said}{why}", object.kind, full_name(object.namespace.as_deref(), &object.name))
-        }));
-        if node.objects.is_empty() {
-            pieces.extend(terms().iter().map(ToString::to_string));
-        }
-        return pieces;
+        return state_pieces(node, state);
     }
+    let mut kind = words::node(node.shape.node).to_owned();
+    let treatment = node.edge.map(words::treatment).unwrap_or_default();
+    treatment.iter().for_each(|term| kind.push_str(&format!(", {term}")));
     let mut pieces = vec![kind];
-    pieces.extend(terms().iter().map(ToString::to_string));
+    pieces.extend(node.edge.map(words::terms).unwrap_or_default().iter().map(ToString::to_string));
     let rights: Vec<_> = node.shape.access.iter().map(words::permission).collect();
     for (index, right) in rights.iter().enumerate() {
         let more = if index + 1 < rights.len() { ";" } else { "" };
         pieces.push(format!("{right}{more}"));
+    }
+    pieces
+}
+
+/// How a node fares; where there is nothing, the terms that say why not.
+fn state_pieces(node: &Drawn, state: State) -> Vec<String> {
+    let because = |why: &str| if why.is_empty() { String::new() } else { format!(": {why}") };
+    let mut pieces = vec![format!("{}{}", state.as_str(), because(&node.why))];
+    pieces.extend(node.objects.iter().map(|object| {
+        // The node has the state of its gravest object.
+        let differs = if object.state == state { String::new() } else { format!(" ({})", object.state.as_str()) };
+        let name = full_name(object.namespace.as_deref(), &object.name);
+        format!("{} {name}{differs}{}", object.kind, because(&object.why))
+    }));
+    if let Some(edge) = node.edge.filter(|_| state == State::Absent) {
+        let terms = words::terms(edge).into_iter().chain(words::treatment(edge));
+        let telling = terms.filter(|term| matches!(term.word, "when" | "each" | "optional" | "many" | "retired"));
+        pieces.extend(telling.map(|term| term.to_string()));
     }
     pieces
 }

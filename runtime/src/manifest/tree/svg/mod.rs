@@ -56,6 +56,7 @@ struct Item {
     parent: Option<usize>,
     children: Vec<usize>,
     node: Node,
+    path: String,
     card: Card,
 }
 
@@ -82,10 +83,13 @@ impl Forest {
 
     fn add(&mut self, node: &Drawn, parent: Option<usize>, card: Card) -> usize {
         let index = self.items.len();
-        self.items.push(Item { parent, children: Vec::new(), node: node.shape.node, card });
+        self.items.push(Item { parent, children: Vec::new(), node: node.shape.node, path: node.path.clone(), card });
         let is_numbered = node.is_group() && matches!(node.shape.node, Node::Group { up: Order::Serial, .. });
+        let mut number = 0;
         for (place, child) in node.children.iter().enumerate() {
-            let card = Card::of(child, (is_numbered && node.children.len() > 1).then_some(place + 1));
+            let is_next = place.checked_sub(1).is_none_or(|before| node.children[before].path != child.path);
+            number += usize::from(is_next);
+            let card = Card::of(child, (is_numbered && node.children.len() > 1).then_some(number));
             let child_index = self.add(child, Some(index), card);
             self.items[index].children.push(child_index);
         }
@@ -127,7 +131,11 @@ impl Forest {
                 let points = if start.1 == end.1 { vec![start, end] } else { vec![start, (trunk, start.1), (trunk, end.1), end] };
                 canvas.line(&points, BRANCH);
             }
-            for pair in areas.windows(2) {
+            for (index, pair) in areas.windows(2).enumerate() {
+                // The items of one node have no order among themselves.
+                if self.items[item.children[index]].path == self.items[item.children[index + 1]].path {
+                    continue;
+                }
                 let x = pair[0].x + pair[0].width / 2;
                 let (upper, lower) = ((x, pair[0].bottom()), (x, pair[1].y));
                 match item.node {
