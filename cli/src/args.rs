@@ -23,8 +23,8 @@ pub(crate) struct Cli {
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 
-    /// What stdout carries
-    #[arg(long, global = true, value_enum, value_name = "FORMAT", default_value_t = Output::Text)]
+    /// What stdout carries; mermaid and svg are for trees
+    #[arg(short, long, global = true, value_enum, value_name = "FORMAT", default_value_t = Output::Text)]
     pub(crate) output: Output,
 }
 
@@ -34,6 +34,22 @@ pub(crate) enum Output {
     Text,
     /// For programs: one JSON document, or one a line
     Json,
+    /// A flowchart, for `tree`
+    Mermaid,
+    /// A drawing that needs nothing else, for `tree`
+    Svg,
+}
+
+impl Output {
+    /// The word for it on a command line.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Mermaid => "mermaid",
+            Self::Svg => "svg",
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -41,6 +57,8 @@ pub(crate) enum Command {
     New(New),
     Generate(Generate),
     Tree(Tree),
+    #[command(subcommand)]
+    Rbac(Rbac),
     Uninstall(Uninstall),
     Completions(Completions),
 }
@@ -111,14 +129,59 @@ pub(crate) struct Generate {
     pub(crate) dry_run: bool,
 }
 
-/// Print what the operator's objects are made of
+/// Show what the operator's objects are made of, or how one of them fares
+///
+/// The tree of each kind: its nodes with what they are made of, in which order, on which terms, and what they may do.
+/// With KIND/NAME the tree of that object in the cluster of your kubeconfig: for each node the objects that are there,
+/// whether they are ready, and what is missing. It is read with your rights.
 ///
 /// Runs `<operator> tree` of the project around the current folder.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "For a slide: opgen tree --output svg > tree.svg\nAn object: opgen tree widget/example -n default"
+)]
 pub(crate) struct Tree {
-    /// Passed on to the operator; `opgen tree -- --help` lists what it takes
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    /// A kind, to see its tree alone; or an object as KIND/NAME
+    #[arg(value_name = "KIND[/NAME]")]
+    pub(crate) of: Option<String>,
+
+    /// The namespace of the object; by default the one of the kubeconfig
+    #[arg(short, long)]
+    pub(crate) namespace: Option<String>,
+
+    /// The same as `--output mermaid`
+    #[arg(long)]
+    pub(crate) mermaid: bool,
+
+    /// Passed on to the operator as it is
+    #[arg(last = true, hide = true)]
     pub(crate) args: Vec<OsString>,
+}
+
+/// Explain the operator's rights, or compare them with what it did
+///
+/// Runs `<operator> rbac` of the project around the current folder.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Rbac {
+    /// Say for every rule of the role who asks for it: the loop, or a line of code
+    Explain,
+    Verify(Verify),
+}
+
+/// Compare what the operator did with what its role grants, both ways
+///
+/// Reads an audit log of the API server. What was refused, or was allowed by another role, makes the generated role too
+/// small; a right that was never used makes it too large, or the log too short. The exit code is 1 if they differ.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: opgen rbac verify /var/log/kubernetes/audit.log")]
+pub(crate) struct Verify {
+    /// The log, as JSON lines; `-` for standard input
+    #[arg(value_name = "AUDIT.log")]
+    pub(crate) log: PathBuf,
+
+    /// The user whose requests are looked at; by default the operator's ServiceAccount
+    #[arg(long)]
+    pub(crate) user: Option<String>,
 }
 
 /// Take the operator out of the cluster, and leave nothing of it behind

@@ -28,6 +28,10 @@ impl Ui {
         Self { quiet, output }
     }
 
+    pub(crate) fn output(self) -> Output {
+        self.output
+    }
+
     pub(crate) fn is_json(self) -> bool {
         self.output == Output::Json
     }

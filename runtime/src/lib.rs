@@ -52,7 +52,7 @@ pub use provisioner::{
     built::{Builds, Objects},
     group::{Answers, Wanted},
     made::Made,
-    shape::{Access, Edge, Node, Order, Place, Reach, ResourceOptions, Shape, Stop, Verb},
+    shape::{Access, Count, Edge, Node, Order, Place, Reach, ResourceOptions, Shape, Stop, Verb},
 };
 pub use readiness::{Readiness, readiness};
 pub use watch::{Health, WatchState};

@@ -7,6 +7,7 @@ use std::{
 };
 
 use crate::{
+    args::Output,
     error::{Explain as _, Result},
     generator::cargo,
     project::Project,
@@ -22,8 +23,8 @@ pub(super) fn run(verb: &str, args: &[OsString], ui: Ui) -> Result<ExitCode> {
     let program = cargo::build(&project, &manifest, &project.name, metadata.target_directory.as_std_path(), ui)?;
     let mut operator = Command::new(&program);
     operator.arg(verb).args(args);
-    if ui.is_json() {
-        operator.args(["--output", "json"]);
+    if ui.output() != Output::Text {
+        operator.args(["--output", ui.output().word()]);
     }
     let status = operator.status().or_failed(|| format!("failed to run `{}`", program.display()))?;
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))

@@ -2,16 +2,14 @@
 
 use super::{
     operator::Operator,
+    picture::TreeArgs,
+    rights::RbacVerb,
     run::{RunError, RunOptions},
     uninstall::UninstallArgs,
 };
-use crate::manifest::{Described, DoorArgs, Output, failed, mermaid, through, tree, tree_json};
+use crate::manifest::{DoorArgs, failed, through};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use std::{
-    io::{IsTerminal, Write},
-    net::SocketAddr,
-    process::ExitCode,
-};
+use std::{io::IsTerminal, net::SocketAddr, process::ExitCode};
 use tracing_subscriber::EnvFilter;
 
 #[derive(Debug, Parser)]
@@ -28,8 +26,11 @@ enum Verb {
     Run(RunArgs),
     /// Print, write or compare the manifests
     Manifests(DoorArgs),
-    /// Show what each kind is made of, and what that needs
+    /// Show what each kind is made of and what that needs, or how an object fares in the cluster
     Tree(TreeArgs),
+    /// Explain the operator's rights, or compare them with what it did
+    #[command(subcommand)]
+    Rbac(RbacVerb),
     /// Take the operator out of the cluster, leaving nothing of it behind
     Uninstall(UninstallArgs),
 }
@@ -59,16 +60,6 @@ enum LogFormat {
     Json,
 }
 
-#[derive(Debug, clap::Args)]
-struct TreeArgs {
-    /// Print a mermaid diagram
-    #[arg(long, conflicts_with = "output")]
-    mermaid: bool,
-    /// How to print
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    output: Output,
-}
-
 /// The `main` of an operator's binary.
 pub fn main(operator: Operator) -> ExitCode {
     let command = Cli::command().name(operator.name.clone()).version(operator.version.clone());
@@ -81,7 +72,8 @@ pub fn main(operator: Operator) -> ExitCode {
     match cli.verb.unwrap_or(Verb::Run(cli.run)) {
         Verb::Run(args) => run(&operator, &args),
         Verb::Manifests(door) => through(&operator, &door),
-        Verb::Tree(args) => show_tree(&operator, &args),
+        Verb::Tree(args) => args.run(&operator),
+        Verb::Rbac(verb) => verb.run(&operator),
         Verb::Uninstall(args) => with_runtime(async { args.run(&operator).await }),
     }
 }
@@ -121,7 +113,7 @@ fn hint(error: &RunError) -> Option<&'static str> {
     }
 }
 
-fn with_runtime(work: impl Future<Output = ExitCode>) -> ExitCode {
+pub(super) fn with_runtime(work: impl Future<Output = ExitCode>) -> ExitCode {
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => {
             let code = runtime.block_on(work);
@@ -129,22 +121,6 @@ fn with_runtime(work: impl Future<Output = ExitCode>) -> ExitCode {
             runtime.shutdown_background();
             code
         }
-        Err(error) => failed(&error, None),
-    }
-}
-
-fn show_tree(operator: &Operator, args: &TreeArgs) -> ExitCode {
-    let project = match operator.project() {
-        Ok(project) => project,
-        Err(error) => return failed(&error, None),
-    };
-    let text = match args.output {
-        Output::Json => format!("{}\n", tree_json(&project)),
-        Output::Text if args.mermaid => mermaid(&project),
-        Output::Text => tree(&project),
-    };
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(&error, None),
     }
 }

@@ -2,8 +2,11 @@
 
 pub(crate) mod children;
 pub(crate) mod command;
+pub(crate) mod live;
 pub(crate) mod operator;
+pub(crate) mod picture;
 pub(crate) mod probes;
+pub(crate) mod rights;
 pub(crate) mod run;
 pub(crate) mod signals;
 pub(crate) mod uninstall;

@@ -3,6 +3,7 @@
 use crate::{
     error::{Error, Result},
     kind::Typed,
+    provisioner::shape::Count,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -25,6 +26,8 @@ pub struct Many;
 pub trait Objects<M>: 'static {
     /// The kind.
     type Kind: Typed + Serialize + DeserializeOwned;
+    /// How many objects can be a value of this type.
+    const COUNT: Count;
     /// The wanted objects.
     fn objects(self) -> Vec<Self::Kind>;
     /// Whether so many objects can be a value of this type.
@@ -37,6 +40,7 @@ pub trait Objects<M>: 'static {
 
 impl<K: Typed + Serialize + DeserializeOwned> Objects<One> for K {
     type Kind = K;
+    const COUNT: Count = Count::One;
     fn objects(self) -> Vec<K> {
         vec![self]
     }
@@ -50,6 +54,7 @@ impl<K: Typed + Serialize + DeserializeOwned> Objects<One> for K {
 
 impl<K: Typed + Serialize + DeserializeOwned> Objects<Maybe> for Option<K> {
     type Kind = K;
+    const COUNT: Count = Count::Optional;
     fn objects(self) -> Vec<K> {
         self.into_iter().collect()
     }
@@ -63,6 +68,7 @@ impl<K: Typed + Serialize + DeserializeOwned> Objects<Maybe> for Option<K> {
 
 impl<K: Typed + Serialize + DeserializeOwned> Objects<Many> for Vec<K> {
     type Kind = K;
+    const COUNT: Count = Count::Many;
     fn objects(self) -> Vec<K> {
         self
     }

@@ -25,7 +25,7 @@ pub const fn edge<P: Provisioner>(name: &'static str, line: u32) -> Edge {
 /// A child that is a set of objects of one kind.
 #[track_caller]
 pub const fn resource_edge<T: Objects<M>, M: 'static>(name: &'static str, line: u32) -> Edge {
-    Edge::plain(name, &Resource::<T, M>::SHAPE, here(line))
+    Edge { count: T::COUNT, ..Edge::plain(name, &Resource::<T, M>::SHAPE, here(line)) }
 }
 
 /// The field that an edge is for: the caller is its derive, in the same file.

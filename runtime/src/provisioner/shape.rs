@@ -214,15 +214,29 @@ pub struct Edge {
     pub reads: &'static [&'static str],
     /// How the objects of a resource are treated.
     pub resource: ResourceOptions,
+    /// How many objects of a resource there may be.
+    pub count: Count,
     /// What this use of the child asks for beyond what the child is: the rights that its roles hand on.
     pub access: &'static [Access],
+}
+
+/// How many objects a resource node may be made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// `K`: always one.
+    One,
+    /// `Option<K>`: one, or none.
+    Optional,
+    /// `Vec<K>`: as many as its build function gives.
+    Many,
 }
 
 impl Edge {
     /// A child that is always wanted.
     pub const fn plain(name: &'static str, shape: &'static Shape, place: Place) -> Self {
         let resource = ResourceOptions::DEFAULT;
-        Self { name, shape, place, when: "", each: "", after: &[], reads: &[], resource, access: &[] }
+        let count = Count::One;
+        Self { name, shape, place, when: "", each: "", after: &[], reads: &[], resource, count, access: &[] }
     }
 }
 

@@ -1,23 +1,52 @@
 //! The operator's own rights: a walk of its trees.
 
+mod audit;
+mod explain;
+mod verify;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+pub use audit::AuditError;
+pub use explain::{explain, explain_json};
+pub use verify::{Comparison, verify};
+
 use super::finding::{Finding, Findings};
-use super::project::Project;
+use super::project::{Controlled, Project};
 use crate::access::{Rule, merge};
 use crate::kind::Kind;
-use crate::provisioner::shape::{Access, Node, Reach, Stop};
+use crate::provisioner::shape::{Access, Node, Place, Reach, Stop, Verb};
 
 const OWN: &[&str] = &["list", "patch", "watch"];
 const STATUS: &[&str] = &["patch"];
 const EVENTS: &[&str] = &["create", "patch"];
 
-/// One rule, and where it is needed.
+/// What is left of a retired node is looked for and removed, never made.
+const RETIRED: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Delete];
+
+/// One rule, where it is needed, and who asks for it.
+#[derive(Clone, Debug)]
 struct Grant {
     rule: Rule,
     scope: Scope,
+    asker: Asker,
+}
+
+/// Who asks for a rule.
+#[derive(Clone, Debug)]
+struct Asker {
+    /// The kind whose controller it is.
+    kind: String,
+    why: Why,
+}
+
+#[derive(Clone, Debug)]
+enum Why {
+    /// The loop, whatever the tree is; in words.
+    Loop(&'static str),
+    /// A node: its path, empty for the root, and the line that asks.
+    Node { path: String, place: Place },
 }
 
 /// Where a rule holds.
@@ -103,43 +132,56 @@ fn role(project: &Project, scope: &Scope, rules: &[Rule]) -> [Value; 2] {
     [role, binding]
 }
 
+/// Every rule with its asker, as yet unmerged.
 fn grants(project: &Project) -> Vec<Grant> {
-    let mut grants = Vec::new();
-    for controlled in &project.controllers {
-        let kind = &controlled.kind;
-        let scope = where_of(project, kind);
-        let mut grant = |rule| grants.push(Grant { rule, scope: scope.clone() });
-        grant(Rule::on(&kind.group, &kind.plural, OWN));
-        grant(Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS));
-        if controlled.events {
-            // Events on an object without a namespace go to the namespace `default`, so they are clusterwide as it is.
-            grant(Rule::on("events.k8s.io", "events", EVENTS));
-        }
-        controlled.shape.walk(&mut |stop| {
-            grants.extend(stop.shape.access.iter().map(|access| of_access(project, access)));
-            grants.extend(handed_on(project, &stop));
-        });
+    project.controllers.iter().flat_map(|controlled| of_controller(project, controlled)).collect()
+}
+
+fn of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
+    let kind = &controlled.kind;
+    let asker = |why| Asker { kind: kind.kind.to_string(), why };
+    let own = |rule, said| Grant { rule, scope: where_of(project, kind), asker: asker(Why::Loop(said)) };
+    let mut grants = vec![
+        own(Rule::on(&kind.group, &kind.plural, OWN), "follows its own kind, and keeps its finalizer on the objects"),
+        own(Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS), "writes the status"),
+    ];
+    if controlled.events {
+        // Events on an object without a namespace go to the namespace `default`, so they are clusterwide as it is.
+        grants.push(own(Rule::on("events.k8s.io", "events", EVENTS), "records events"));
     }
+    controlled.shape.walk(&mut |stop| {
+        let asker = |access| asker(Why::Node { path: stop.path.to_owned(), place: place(&stop, access) });
+        let is_retired = stop.edge.is_some_and(|edge| edge.resource.retired);
+        grants.extend(stop.shape.access.iter().map(|access| {
+            let held = Access { verbs: if is_retired { RETIRED } else { access.verbs }, ..*access };
+            Grant { rule: Rule::of(&held), scope: reach_of(project, access), asker: asker(access) }
+        }));
+        // The API server asks for the rights that a role hands on where the role holds.
+        let handed_on = stop.edge.map_or(&[][..], |edge| edge.access);
+        let scope = stop.shape.kinds().map(|role| where_of(project, &role)).max().unwrap_or(Scope::Cluster);
+        grants.extend(handed_on.iter().map(|access| Grant {
+            rule: Rule::of(access),
+            scope: scope.clone(),
+            asker: asker(access),
+        }));
+    });
     grants
 }
 
-fn of_access(project: &Project, access: &Access) -> Grant {
-    let scope = match access.reach {
+fn reach_of(project: &Project, access: &Access) -> Scope {
+    match access.reach {
         Reach::Url(_) => Scope::Cluster,
         Reach::Objects { kind, namespace, .. } => match namespace {
             Some(namespace) if project.namespaced && namespace == project.namespace => Scope::Own,
             Some(namespace) => Scope::In(namespace),
             None => where_of(project, &kind()),
         },
-    };
-    Grant { rule: Rule::of(access), scope }
+    }
 }
 
-/// The rights that the roles of a node hand on. The API server asks for them where the role holds.
-fn handed_on(project: &Project, stop: &Stop<'_>) -> Vec<Grant> {
-    let Some(edge) = stop.edge else { return Vec::new() };
-    let scope = stop.shape.kinds().map(|role| where_of(project, &role)).max().unwrap_or(Scope::Cluster);
-    edge.access.iter().map(|access| Grant { rule: Rule::of(access), scope: scope.clone() }).collect()
+/// A resource is asked for by its field, a node by hand by the line of its own.
+fn place(stop: &Stop<'_>, access: &Access) -> Place {
+    if access.place == Place::UNKNOWN { stop.edge.map_or(Place::UNKNOWN, |edge| edge.place) } else { access.place }
 }
 
 fn where_of(project: &Project, kind: &Kind) -> Scope {

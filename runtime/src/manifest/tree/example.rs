@@ -1,0 +1,124 @@
+//! A project whose tree has every term there is.
+
+use crate::{
+    kind::Kind,
+    manifest::{
+        fixture,
+        project::{Controlled, Project},
+    },
+    provisioner::shape::{Access, Count, Edge, Node, Order, Place, ResourceOptions, Shape, Verb},
+};
+use serde_json::json;
+
+const CHILD: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete];
+
+const fn at(line: u32) -> Place {
+    Place { file: "controller/src/shop.rs", line }
+}
+
+const fn on(kind: fn() -> Kind, verbs: &'static [Verb]) -> Access {
+    Access::to(kind, verbs, Place::UNKNOWN)
+}
+
+macro_rules! resource {
+    ($kind:ident, $group:literal, $version:literal, $name:literal, $plural:literal) => {{
+        fn names() -> Kind {
+            let (group, version) = ($group.into(), $version.into());
+            Kind { group, version, kind: $name.into(), plural: $plural.into(), namespaced: $name != "Node" }
+        }
+        const $kind: Access = on(names, CHILD);
+        Shape { node: Node::Resource, access: &[$kind], children: &[] }
+    }};
+}
+
+static CONFIG: Shape = resource!(CONFIG, "", "v1", "ConfigMap", "configmaps");
+static SECRET: Shape = resource!(SECRET, "", "v1", "Secret", "secrets");
+static SERVICE: Shape = resource!(SERVICE, "", "v1", "Service", "services");
+static DEPLOYMENT: Shape = resource!(DEPLOYMENT, "apps", "v1", "Deployment", "deployments");
+static STATEFUL_SET: Shape = resource!(STATEFUL_SET, "apps", "v1", "StatefulSet", "statefulsets");
+static CRON_JOB: Shape = resource!(CRON_JOB, "batch", "v1", "CronJob", "cronjobs");
+static INGRESS: Shape = resource!(INGRESS, "networking.k8s.io", "v1", "Ingress", "ingresses");
+static MONITOR: Shape = resource!(MONITOR, "monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors");
+
+static BACKUP: Shape = Shape {
+    node: Node::Custom,
+    access: &[
+        Access { place: at(70), ..on(node, &[Verb::Get]) },
+        Access { place: at(70), ..on(deployment, &[Verb::Patch, Verb::Get]).part("scale") },
+    ],
+    children: &[],
+};
+
+static WORKLOAD: Shape = Shape {
+    node: Node::Group { up: Order::Concurrent, down: Order::Serial },
+    access: &[],
+    children: &[
+        Edge {
+            when: r#"shop.spec.replicas > 0 && shop.spec.tier != "free""#,
+            ..Edge::plain("cache", &STATEFUL_SET, at(31))
+        },
+        Edge::plain("proxy", &DEPLOYMENT, at(33)),
+        Edge { after: &["cache", "proxy"], ..Edge::plain("web", &DEPLOYMENT, at(35)) },
+        Edge::plain("service", &SERVICE, at(37)),
+        Edge { count: Count::Many, ..Edge::plain("jobs", &CRON_JOB, at(39)) },
+    ],
+};
+
+static POOL: Shape = Shape {
+    node: Node::SERIAL,
+    access: &[],
+    children: &[Edge::plain("deployment", &DEPLOYMENT, at(50)), Edge::plain("service", &SERVICE, at(52))],
+};
+
+static TREE: Shape = Shape {
+    node: Node::SERIAL,
+    access: &[],
+    children: &[
+        Edge {
+            resource: ResourceOptions { once: true, ..ResourceOptions::DEFAULT },
+            ..Edge::plain("config", &CONFIG, at(12))
+        },
+        Edge::plain("workload", &WORKLOAD, at(14)),
+        Edge {
+            each: "shop.spec.pools.iter()",
+            reads: &["workload/service", "config"],
+            ..Edge::plain("pools", &POOL, at(16))
+        },
+        Edge {
+            count: Count::Optional,
+            resource: ResourceOptions { adopt: true, adopt_from: &["helm", "old-manager"], ..ResourceOptions::DEFAULT },
+            reads: &["workload/service"],
+            ..Edge::plain("ingress", &INGRESS, at(18))
+        },
+        Edge {
+            resource: ResourceOptions { if_api: true, ..ResourceOptions::DEFAULT },
+            ..Edge::plain("monitor", &MONITOR, at(20))
+        },
+        Edge { when: "shop.spec.backup", ..Edge::plain("backup", &BACKUP, at(22)) },
+        Edge {
+            resource: ResourceOptions { retired: true, ..ResourceOptions::DEFAULT },
+            ..Edge::plain("legacy", &SECRET, at(8))
+        },
+    ],
+};
+
+fn node() -> Kind {
+    named("", "Node", "nodes", false)
+}
+
+fn deployment() -> Kind {
+    named("apps", "Deployment", "deployments", true)
+}
+
+fn named(group: &'static str, kind: &'static str, plural: &'static str, namespaced: bool) -> Kind {
+    Kind { group: group.into(), version: "v1".into(), kind: kind.into(), plural: plural.into(), namespaced }
+}
+
+/// The operator `shops` of the kind `Shop`.
+pub(crate) fn project() -> Project {
+    let kind = named("demo.example.com", "Shop", "shops", true);
+    let crd = fixture::crd(&kind, &json!({"type": "object"}));
+    let shop =
+        Controlled { kind, crd, finalizer: "demo.example.com/shop".into(), events: true, shape: &TREE, sample: None };
+    Project { name: "shops".into(), namespace: "shops-system".into(), controllers: vec![shop], ..fixture::project() }
+}
