@@ -6,4 +6,5 @@ pub(crate) mod operator;
 pub(crate) mod probes;
 pub(crate) mod run;
 pub(crate) mod signals;
+mod sweep;
 pub(crate) mod uninstall;
