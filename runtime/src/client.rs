@@ -67,6 +67,14 @@ impl CallError {
         causes.unwrap_or_default().iter().any(|cause| cause.reason == "NamespaceTerminating")
     }
 
+    /// The kind is going, or has just gone: its definition lets nothing new in, or there is nobody who would.
+    pub(crate) fn is_api_going(&self) -> bool {
+        let Some(status) = self.status() else { return false };
+        let of_namespace = status.details.as_ref().is_some_and(|details| details.kind == "namespaces");
+        let ends = status.message.contains("custom resource definition is terminating");
+        status.code == 404 && !of_namespace || status.code == 403 && ends
+    }
+
     fn object(&self) -> String {
         let what = if self.subresource.is_empty() {
             self.kind.kind.to_string()
@@ -255,6 +263,13 @@ impl Client {
 
     pub(crate) async fn list(&self, target: Target<'_>, labels: Option<&str>) -> Result<Value, CallError> {
         let params = ListParams { label_selector: labels.map(str::to_owned), ..ListParams::default() };
+        let request = target.requests().list(&params).map_err(kube::Error::BuildRequest);
+        self.json(request).await.map_err(|source| target.failed(Verb::List, "", source))
+    }
+
+    /// The list of the one object of a name, which is empty without it: for kinds that may be listed and not read.
+    pub(crate) async fn list_named(&self, target: Target<'_>) -> Result<Value, CallError> {
+        let params = ListParams::default().fields(&format!("metadata.name={}", target.name));
         let request = target.requests().list(&params).map_err(kube::Error::BuildRequest);
         self.json(request).await.map_err(|source| target.failed(Verb::List, "", source))
     }

@@ -8,7 +8,7 @@ use crate::{
     event::{Recorder, Regarding},
     kind::Kind,
     managed::Managed,
-    provisioner::{child::Child, made::Blackboard, memory::Memory, trial::World, unchanged::ByNode},
+    provisioner::{child::Child, made::Blackboard, mark::Mark, memory::Memory, trial::World, unchanged::ByNode},
     watch::Watched,
 };
 use parking_lot::{Mutex, MutexGuard};
@@ -16,7 +16,10 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// What all passes of one controller share.
@@ -72,7 +75,9 @@ impl Identity {
 
     /// Who the owner is, where no owner reference can say it.
     pub(crate) fn mark(&self) -> String {
-        format!("{}/{}/{}/{}", self.kind.full_name(), self.namespace().unwrap_or_default(), self.name(), self.uid)
+        let (kind, uid) = (self.kind.full_name(), self.uid.to_string());
+        let namespace = self.namespace().unwrap_or_default();
+        Mark { kind: &kind, namespace, name: self.name(), uid: &uid }.to_string()
     }
 
     pub(crate) fn regarding(&self) -> Regarding {
@@ -89,6 +94,8 @@ pub(crate) struct Core<'a> {
     /// Which node has built which object in this pass.
     claims: Mutex<HashMap<(Kind, ObjectKey), Arc<str>>>,
     by_node: Mutex<HashMap<Kind, ByNode>>,
+    /// Whether the object is to be looked at again although all is well.
+    pub(crate) again: Arc<AtomicBool>,
     /// What the nodes have made, for those that read it.
     pub(crate) made: Blackboard,
 }
@@ -103,6 +110,7 @@ impl<'a> Core<'a> {
             inputs: hasher.finish(),
             claims: Mutex::default(),
             by_node: Mutex::default(),
+            again: Arc::default(),
             made: Blackboard::default(),
         }
     }
@@ -113,6 +121,11 @@ impl<'a> Core<'a> {
 
     pub(crate) fn by_node(&self) -> MutexGuard<'_, HashMap<Kind, ByNode>> {
         self.by_node.lock()
+    }
+
+    /// Has the object looked at again after the requeue interval, although all is well.
+    pub(crate) fn look_again(&self) {
+        self.again.store(true, Ordering::Relaxed);
     }
 
     /// Two nodes that build one object would take it from each other in every pass.

@@ -109,11 +109,13 @@ pub(crate) struct Watched<V> {
     pub(crate) health: Health,
     /// Whether objects are kept as a whole, since a node reads them.
     pub(crate) whole: bool,
+    /// Whether every node of the kind can do without it.
+    pub(crate) optional: bool,
 }
 
 impl<V> Watched<V> {
     pub(crate) fn new(kind: Kind, whole: bool) -> Self {
-        Self { store: Store::default(), health: Health::new(kind.clone()), kind, whole }
+        Self { store: Store::default(), health: Health::new(kind.clone()), kind, whole, optional: false }
     }
 
     /// Whether the store can be read: it has been listed once, and its kind is there.

@@ -7,7 +7,9 @@ use crate::{
     kind::Kind,
     provisioner::{
         child::{Child, header_of},
-        desired::{MANAGED_BY, OWNER},
+        desired::MANAGED_BY,
+        mark::Mark,
+        shape::{Access, Node, ResourceOptions, Shape, Stop},
     },
     readiness::is_ready_once_there,
     source::kubernetes::feed::{self, Scope, Sink},
@@ -47,18 +49,13 @@ impl OwnerRef {
                 Self { group: group.to_owned(), name: owner.kind().to_owned(), key }
             })
             .collect();
-        if let Some(mark) = header.annotations.get(OWNER) {
-            owners.extend(Self::marked(mark));
-        }
+        owners.extend(Mark::of(header).and_then(Self::marked));
         owners
     }
 
-    fn marked(mark: &str) -> Option<Self> {
-        let mut parts = mark.splitn(4, '/');
-        let (full_name, namespace, name) = (parts.next()?, parts.next()?, parts.next()?);
-        let (plural, group) = full_name.split_once('.')?;
-        let key = ObjectKey::new(Some(namespace), name);
-        Some(Self { group: group.to_owned(), name: plural.to_owned(), key })
+    fn marked(mark: Mark<'_>) -> Option<Self> {
+        let (plural, group) = mark.kind.split_once('.')?;
+        Some(Self { group: group.to_owned(), name: plural.to_owned(), key: mark.key() })
     }
 }
 
@@ -137,6 +134,31 @@ impl Sink for Children<'_> {
 }
 
 /// A store for each kind of the resource nodes of these trees; those that nodes read hold whole objects.
-pub(crate) fn stores(kinds: impl Iterator<Item = Kind>, read: &[Kind]) -> BTreeMap<Kind, Arc<Watched<Child>>> {
-    kinds.map(|kind| (kind.clone(), Arc::new(Watched::new(kind.clone(), read.contains(&kind))))).collect()
+pub(crate) fn stores(trees: &[&'static Shape]) -> BTreeMap<Kind, Arc<Watched<Child>>> {
+    let read: Vec<Kind> = trees.iter().flat_map(|tree| tree.kinds_read()).collect();
+    let mut stores = BTreeMap::<Kind, Watched<Child>>::new();
+    for tree in trees {
+        tree.walk(&mut |stop| {
+            let options = stop.edge.map(|edge| edge.resource).unwrap_or(ResourceOptions::DEFAULT);
+            for kind in kinds_of(&stop) {
+                let store = stores
+                    .entry(kind.clone())
+                    .or_insert_with(|| Watched { optional: true, ..Watched::new(kind.clone(), read.contains(&kind)) });
+                store.optional &= options.if_api || options.retired;
+            }
+        });
+    }
+    stores.into_iter().map(|(kind, store)| (kind, Arc::new(store))).collect()
+}
+
+/// The kinds of a tree's resource nodes.
+pub(crate) fn kinds(tree: &'static Shape) -> Vec<Kind> {
+    let mut kinds = Vec::new();
+    tree.walk(&mut |stop| kinds.extend(kinds_of(&stop)));
+    kinds
+}
+
+fn kinds_of(stop: &Stop<'_>) -> impl Iterator<Item = Kind> + use<> {
+    let access = if stop.shape.node == Node::Resource { stop.shape.access } else { &[] };
+    access.iter().filter_map(Access::kind)
 }

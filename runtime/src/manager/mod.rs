@@ -9,4 +9,5 @@ pub(crate) mod probes;
 pub(crate) mod rights;
 pub(crate) mod run;
 pub(crate) mod signals;
+mod sweep;
 pub(crate) mod uninstall;

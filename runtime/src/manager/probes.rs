@@ -1,7 +1,7 @@
 //! `/healthz` and `/readyz`.
 //!
 //! Ready means that the operator can do its work: its workers run, and every watch follows its kind. A kind that is missing
-//! or a permission that is lacking is said here in words.
+//! (unless all its nodes can do without it) or a permission that is lacking is said here in words.
 
 use super::run::{AsHealth, RunError};
 use crate::watch::WatchState;
@@ -43,15 +43,18 @@ pub(crate) async fn serve(listener: TcpListener, watched: Vec<Arc<dyn AsHealth>>
 fn readiness(watched: &[Arc<dyn AsHealth>], started: &Started) -> (StatusCode, String) {
     let mut text = String::new();
     let mut ready = started.0.load(Ordering::Relaxed);
-    for health in watched.iter().map(|watched| watched.health()) {
+    for watched in watched {
+        let health = watched.health();
+        let optional = watched.is_optional() && health.state() == WatchState::Missing;
         let word = match health.state() {
             WatchState::Following => "ok".to_owned(),
             WatchState::Starting => "not listed yet".to_owned(),
+            WatchState::Missing if optional => "the cluster has no such kind, and need not have it".to_owned(),
             WatchState::Missing => "the cluster has no such kind".to_owned(),
             WatchState::Forbidden(rule) => rule.to_string(),
             WatchState::Failing(why) => why,
         };
-        ready &= health.state() == WatchState::Following;
+        ready &= optional || health.state() == WatchState::Following;
         text.push_str(&format!("{}: {word}\n", health.kind()));
     }
     (if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, text)

@@ -8,21 +8,23 @@ use super::{
     children::{self, OwnerRef},
     operator::Operator,
     probes,
+    sweep::{Broom, Search, Sweep},
 };
 use crate::{
+    cache::{Change, Encoded},
     client::Client,
-    controller::{factory::Factory, running::Running},
+    controller::running::Running,
     error::Error,
     event::Recorder,
     kind::Kind,
     pass::Shared,
-    provisioner::{child::Child, shape::Node},
+    provisioner::child::Child,
     reconcile::Loop,
     source::{Source, kubernetes::Kubernetes},
-    watch::{Health, Watched},
+    watch::{Health, WatchState, Watched},
 };
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
-use tokio::task::JoinSet;
+use tokio::{sync::mpsc, task::JoinSet};
 
 /// What may be said when an operator is started.
 #[derive(Clone, Debug, Default)]
@@ -116,7 +118,8 @@ impl Operator {
         let home = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
         let namespace = options.namespace.or_else(|| self.namespaced.then(|| home.clone()));
         let mut tasks = JoinSet::new();
-        let floor = self.floor(Client::new(client), home, namespace, &mut tasks);
+        let (broom, searches) = Broom::new();
+        let floor = self.floor(Client::new(client), home, namespace, broom, &mut tasks);
         let probes = probes::bind(options.probes).await?;
         let started = probes::Started::default();
         if let Some(listener) = probes {
@@ -124,6 +127,7 @@ impl Operator {
         }
         tracing::info!(operator = self.name, version = self.version, "starting");
         floor.follow(&mut tasks);
+        floor.sweep(searches, &mut tasks);
 
         tokio::pin!(stop);
         tokio::select! {
@@ -135,6 +139,7 @@ impl Operator {
         for controller in &floor.controllers {
             work.spawn(controller.clone().work());
         }
+        floor.broom.on_recovery();
         stop.await;
         for controller in &floor.controllers {
             controller.stop();
@@ -145,14 +150,20 @@ impl Operator {
         Ok(())
     }
 
-    fn floor(&self, client: Client, home: String, namespace: Option<String>, tasks: &mut JoinSet<()>) -> Floor {
-        let read: Vec<Kind> = self.factories.iter().flat_map(|factory| factory.shape().kinds_read()).collect();
-        let kinds = self.factories.iter().flat_map(|factory| child_kinds(factory.as_ref()));
-        let children = children::stores(kinds, &read);
+    fn floor(
+        &self,
+        client: Client,
+        home: String,
+        namespace: Option<String>,
+        broom: Broom,
+        tasks: &mut JoinSet<()>,
+    ) -> Floor {
+        let trees: Vec<_> = self.factories.iter().map(|factory| factory.shape()).collect();
+        let children = children::stores(&trees);
         let (recorder, writer) = Recorder::new(client.clone(), self.environment.clone(), &self.name);
         tasks.spawn(writer);
         let controllers = self.factories.iter().map(|factory| {
-            let own: Vec<Kind> = child_kinds(factory.as_ref()).collect();
+            let own = children::kinds(factory.shape());
             let settings = factory.settings().clone();
             let shared = Shared {
                 client: client.clone(),
@@ -175,19 +186,8 @@ impl Operator {
             Arc::new(Running::new(inner, settings, &self.environment))
         });
         let controllers = controllers.collect();
-        Floor { client, operator: self.name.clone(), namespace, children, controllers }
+        Floor { client, operator: self.name.clone(), namespace, children, controllers, broom }
     }
-}
-
-/// The kinds of a tree's resource nodes.
-fn child_kinds(factory: &dyn Factory) -> impl Iterator<Item = Kind> + use<> {
-    let mut kinds = Vec::new();
-    factory.shape().walk(&mut |stop| {
-        if stop.shape.node == Node::Resource {
-            kinds.extend(stop.shape.kinds());
-        }
-    });
-    kinds.into_iter()
 }
 
 /// Everything that runs.
@@ -197,26 +197,39 @@ struct Floor {
     namespace: Option<String>,
     children: BTreeMap<Kind, Arc<Watched<Child>>>,
     controllers: Vec<Arc<Running>>,
+    broom: Broom,
 }
 
 impl Floor {
     fn follow(&self, tasks: &mut JoinSet<()>) {
         for controller in &self.controllers {
-            let controller = controller.clone();
+            let (controller, broom) = (controller.clone(), self.broom.clone());
+            tasks.spawn(sweep_on_recovery(controller.clone(), broom.clone()));
             tasks.spawn(async move {
                 let source = controller.inner.source.clone();
-                source.follow(&|change, listing| controller.on_primary(change, listing)).await;
+                let on_change = |change: &Change<Encoded>, listing| {
+                    broom.on_primary(change);
+                    controller.on_primary(change, listing);
+                };
+                source.follow(&on_change).await;
             });
         }
         for children in self.children.values() {
             let (client, operator, namespace) = (self.client.clone(), self.operator.clone(), self.namespace.clone());
             let (children, controllers) = (children.clone(), self.controllers.clone());
             tasks.spawn(wake_on_news(children.clone(), controllers.clone()));
+            tasks.spawn(sweep_on_recovery(children.clone(), self.broom.clone()));
             tasks.spawn(async move {
                 let on_owner = |owner: &OwnerRef| wake(&controllers, owner);
                 children::follow(&client, &children, &operator, namespace.as_deref(), &on_owner).await;
             });
         }
+    }
+
+    fn sweep(&self, searches: mpsc::UnboundedReceiver<Search>, tasks: &mut JoinSet<()>) {
+        let (client, namespace) = (self.client.clone(), self.namespace.clone());
+        let (children, controllers) = (self.children.clone(), self.controllers.clone());
+        tasks.spawn(Sweep { client, namespace, children, controllers }.run(self.broom.clone(), searches));
     }
 
     /// All that is watched.
@@ -242,6 +255,11 @@ impl Floor {
 /// Something with a watch.
 pub(crate) trait AsHealth: Send + Sync {
     fn health(&self) -> &Health;
+
+    /// Whether the operator can do its work without the kind.
+    fn is_optional(&self) -> bool {
+        false
+    }
 }
 
 impl AsHealth for Running {
@@ -254,12 +272,26 @@ impl AsHealth for Watched<Child> {
     fn health(&self) -> &Health {
         &self.health
     }
+
+    fn is_optional(&self) -> bool {
+        self.optional
+    }
 }
 
 fn wake(controllers: &[Arc<Running>], owner: &OwnerRef) {
     for controller in controllers {
         if let Some(key) = owner.key_of(controller.inner.source.kind()) {
             controller.wake(key);
+        }
+    }
+}
+
+/// What could not be swept while a watch was out of order can be now.
+async fn sweep_on_recovery(watched: Arc<dyn AsHealth>, broom: Broom) {
+    let mut state = watched.health().subscribe();
+    while state.changed().await.is_ok() {
+        if *state.borrow_and_update() == WatchState::Following {
+            broom.on_recovery();
         }
     }
 }

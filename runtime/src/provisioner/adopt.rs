@@ -5,7 +5,7 @@
 //! theirs, and are taken only where they are wanted.
 
 use crate::{
-    cache::Header,
+    cache::{Header, ObjectKey, Uid},
     client::Target,
     error::{Error, Result},
     pass::Core,
@@ -28,11 +28,28 @@ impl Core<'_> {
         if !options.adopt || header.controller().is_some() {
             return Err(foreign(kind, &header.key, header, options.adopt));
         }
-        if !options.adopt_from.is_empty() {
-            self.take_over_fields(children, options, desired).await?;
-        }
-        let readiness = self.apply_child(children, desired, Some(&header.uid)).await?;
-        let note = format!("took over {kind} {}", header.key);
+        self.take_over(children, options, &header.uid, desired).await
+    }
+
+    /// The first apply of an object that is there already: a stranger's that is adopted, or one that its owner had from an
+    /// earlier operator. Of what is made once only the owner changes.
+    pub(super) async fn take_over(
+        &self,
+        children: &Watched<Child>,
+        options: ResourceOptions,
+        uid: &Uid,
+        desired: &Desired,
+    ) -> Result<Readiness> {
+        let readiness = if options.once {
+            self.mark_child(children, desired, uid).await?
+        } else {
+            if !options.adopt_from.is_empty() {
+                self.take_over_fields(children, options, desired).await?;
+            }
+            self.apply_child(children, desired, Some(uid)).await?
+        };
+        let key = ObjectKey::new(desired.namespace.as_deref(), &desired.name);
+        let note = format!("took over {} {key}", children.kind);
         self.shared.recorder.normal(&self.owner.regarding(), "Adopted", "Apply", &note);
         Ok(readiness)
     }
@@ -45,7 +62,7 @@ impl Core<'_> {
     ) -> Result<()> {
         let target = Target { kind: &children.kind, namespace: desired.namespace.as_deref(), name: &desired.name };
         let Some(found) = self.shared.client.get(target).await? else {
-            return Err(Error::yielding("", "the object to take over is gone"));
+            return Err(Error::yielding("AdoptedGone", "the object to take over is gone"));
         };
         let operator = &self.shared.operator;
         let Some(fields) = migrated(&found, operator, options.adopt_from) else { return Ok(()) };

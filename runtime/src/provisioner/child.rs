@@ -1,11 +1,12 @@
 //! What is remembered of a child: its marks, its readiness, and which of its fields are ours.
 
 use crate::{
-    cache::{Header, HeaderError, Owner, Uid, without_managed_fields},
+    cache::{Header, HeaderError, Owner, without_managed_fields},
     kind::Kind,
     provisioner::{
         coverage::{Owned, first_lost},
-        desired::{APPLIED, Desired, NODE, OWNER},
+        desired::{APPLIED, Desired, NODE},
+        mark::Mark,
     },
     readiness::{Readiness, readiness},
 };
@@ -136,8 +137,8 @@ impl Child {
 /// If it isn't an object of the API.
 pub(crate) fn header_of(json: &[u8]) -> Result<Header, HeaderError> {
     let mut header = Header::parse(json)?;
-    if let Some(uid) = header.annotations.get(OWNER).and_then(|mark| mark.rsplit('/').next()) {
-        let owner = Owner::new("", "", "", Uid::from(uid), true);
+    if let Some(mark) = Mark::of(&header) {
+        let owner = Owner::new("", mark.kind, &mark.key().to_string(), mark.uid(), true);
         header.owners = header.owners.iter().cloned().chain([owner]).collect();
     }
     Ok(header)

@@ -1,10 +1,12 @@
 //! From what a build function gave to what is applied.
 
 use crate::{
+    cache::Uid,
     client::strip_nulls,
     error::{Error, Result},
     kind::Kind,
     pass::Identity,
+    provisioner::mark::OWNER,
 };
 use k8s_openapi::ByteString;
 use serde_json::{Map, Value, json};
@@ -19,8 +21,6 @@ pub(crate) const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 pub(crate) const NODE: &str = "opgen.dev/node";
 /// A digest of what was applied last.
 pub(crate) const APPLIED: &str = "opgen.dev/applied";
-/// The owner's uid where no owner reference can say it: across namespaces, or from a namespace to the cluster.
-pub(crate) const OWNER: &str = "opgen.dev/owner";
 
 /// One object as it is to be applied.
 #[derive(Clone, Debug)]
@@ -76,6 +76,32 @@ impl Desired {
             put(metadata, "annotations", APPLIED, digest.clone().into());
         }
         Ok(Self { node: node.clone(), namespace, name, object: Value::Object(object), digest })
+    }
+}
+
+impl Desired {
+    /// The object with nothing but what finds it again: for one whose content is not to be touched.
+    pub(crate) fn marks(&self, owner: &Uid) -> Value {
+        let (object, metadata) = (&self.object, &self.object["metadata"]);
+        let only = |map: &str, names: &[&str]| -> Map<String, Value> {
+            let held = metadata[map].as_object().into_iter().flatten();
+            held.filter(|(name, _)| names.contains(&name.as_str())).map(|(k, v)| (k.clone(), v.clone())).collect()
+        };
+        let mut marks = json!({
+            "apiVersion": object["apiVersion"], "kind": object["kind"],
+            "metadata": {
+                "name": self.name,
+                "labels": only("labels", &[MANAGED_BY]), "annotations": only("annotations", &[NODE, APPLIED, OWNER]),
+            },
+        });
+        if let Some(namespace) = &self.namespace {
+            marks["metadata"]["namespace"] = namespace.clone().into();
+        }
+        let is_own = |reference: &&Value| reference["uid"].as_str() == Some(owner.to_string().as_str());
+        if let Some(own) = metadata["ownerReferences"].as_array().into_iter().flatten().find(is_own) {
+            marks["metadata"]["ownerReferences"] = json!([own]);
+        }
+        marks
     }
 }
 

@@ -1,6 +1,7 @@
 //! What earlier nodes have made, for those that read it.
 
 use crate::{
+    cache::ObjectKey,
     context::Context,
     error::{Error, Result},
     kind::kind_of,
@@ -82,6 +83,7 @@ pub(crate) struct Blackboard {
 /// An object as the server answered a write.
 #[derive(Clone)]
 pub(crate) struct Written {
+    pub(crate) key: ObjectKey,
     pub(crate) uid: String,
     pub(crate) version: String,
     pub(crate) json: Arc<[u8]>,

@@ -5,7 +5,7 @@ use crate::{
     error::Error,
     kind::Kind,
     pass::Core,
-    provisioner::child::Child,
+    provisioner::{child::Child, desired::MANAGED_BY, mark::Mark},
 };
 
 impl Core<'_> {
@@ -15,11 +15,19 @@ impl Core<'_> {
         marked || self.is_owner_of(&entry.header)
     }
 
-    /// The owner before this one had the same name: its children are the garbage collector's.
+    /// The owner before this one had the same name: its children are the garbage collector's, marked ones the sweep's.
     pub(super) fn is_of_former_owner(&self, header: &Header) -> bool {
         let (kind, name, uid) = (&self.owner.kind, self.owner.name(), &self.owner.uid);
         let former = |owner: &Owner| owner.kind() == kind.kind && owner.name() == name && owner.uid != *uid;
-        header.controller().is_some_and(former)
+        let marked = |mark: Mark<'_>| {
+            mark.kind == self.owner.kind.full_name() && mark.key() == self.owner.key && mark.uid() != *uid
+        };
+        header.controller().is_some_and(former) || Mark::of(header).is_some_and(marked)
+    }
+
+    /// Whether the watch shows it, now or soon.
+    pub(super) fn is_labelled(&self, header: &Header) -> bool {
+        header.labels.get(MANAGED_BY) == Some(self.shared.operator.as_str())
     }
 
     pub(super) fn is_owner_of(&self, header: &Header) -> bool {

@@ -65,7 +65,7 @@ impl Core<'_> {
 }
 
 /// Gating on real absence includes what the object itself is made of.
-fn propagation(kind: &Kind) -> PropagationPolicy {
+pub(crate) fn propagation(kind: &Kind) -> PropagationPolicy {
     match kind.group.as_ref() {
         "apps" | "batch" => PropagationPolicy::Foreground,
         _ => PropagationPolicy::Background,

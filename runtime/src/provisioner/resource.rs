@@ -10,13 +10,13 @@
 
 use crate::{
     cache::{Entry, Header, ObjectKey, Uid},
-    client::Target,
+    client::{CallError, Target},
     error::{Error, Result},
     kind::Kind,
     pass::Core,
     provisioner::{
         child::{Child, header_of},
-        desired::Desired,
+        desired::{APPLIED, Desired},
         made::Written,
         memory::Built,
         ownership::foreign,
@@ -42,7 +42,8 @@ impl Core<'_> {
             return trial.converge(node, &wanted);
         }
         let children = self.shared.children(kind)?;
-        if options.if_api && children.health.state() == WatchState::Missing {
+        // An API that is gone has taken its objects along.
+        if (options.if_api || options.retired) && children.health.state() == WatchState::Missing {
             return Ok(());
         }
         children.readable()?;
@@ -52,7 +53,14 @@ impl Core<'_> {
             let desired = Desired::new(object, kind, node, &self.owner, &self.shared.operator)?;
             let key = ObjectKey::new(desired.namespace.as_deref(), &desired.name);
             self.claim(kind, &key, node)?;
-            waits.add(kind, &key, &self.ensure(children, options, &key, &desired).await?);
+            let readiness = match self.ensure(children, options, &key, &desired).await {
+                Err(error) if options.if_api && is_api_going(&error) => {
+                    self.look_again();
+                    return Ok(());
+                }
+                outcome => outcome?,
+            };
+            waits.add(kind, &key, &readiness);
             built.push(Built { key, digest: desired.digest.into() });
         }
         for entry in self.of_node(children, node) {
@@ -78,10 +86,14 @@ impl Core<'_> {
             Some(entry) if self.is_of_former_owner(&entry.header) => {
                 Ok(Readiness::HeldUp("it belongs to an earlier object of this name, and is being collected".into()))
             }
-            Some(entry) if !self.is_ours(&entry) => self.adopt(children, options, &entry.header, desired).await,
             Some(entry) if entry.header.deleting => Ok(Readiness::HeldUp("the one before it is being deleted".into())),
+            Some(entry) if !self.is_ours(&entry) => self.adopt(children, options, &entry.header, desired).await,
+            Some(entry) if entry.value.applied.is_empty() => {
+                self.take_over(children, options, &entry.header.uid, desired).await
+            }
             // Made once: whatever it has become since then is as wanted.
-            Some(entry) if options.once => Ok(entry.value.readiness.clone()),
+            Some(entry) if options.once && self.is_owner_of(&entry.header) => Ok(entry.value.readiness.clone()),
+            Some(entry) if options.once => self.mark_child(children, desired, &entry.header.uid).await,
             Some(entry) => match self.difference(kind, &entry, desired) {
                 None => Ok(entry.value.readiness.clone()),
                 Some(why) => {
@@ -91,9 +103,15 @@ impl Core<'_> {
             },
             None => match self.is_free(kind, key).await? {
                 Free::Yes => self.apply_child(children, desired, None).await,
+                Free::Ours(header) if header.annotations.get(APPLIED).is_none() => {
+                    self.take_over(children, options, &header.uid, desired).await
+                }
                 // Made by an earlier pass, and not in the cache yet.
-                Free::Ours(_) if options.once => Ok(Readiness::NotReady("it has just been made".into())),
-                Free::Ours(uid) => self.apply_child(children, desired, Some(&uid)).await,
+                Free::Ours(header) if options.once && self.is_labelled(&header) => {
+                    Ok(Readiness::NotReady("it has just been made".into()))
+                }
+                Free::Ours(header) if options.once => self.mark_child(children, desired, &header.uid).await,
+                Free::Ours(header) => self.apply_child(children, desired, Some(&header.uid)).await,
                 Free::Ending => Ok(Readiness::HeldUp("an object of its name is being deleted".into())),
                 Free::Foreign(header) => self.adopt(children, options, &header, desired).await,
             },
@@ -118,13 +136,35 @@ impl Core<'_> {
         desired: &Desired,
         uid: Option<&Uid>,
     ) -> Result<Readiness> {
+        self.apply_as(children, desired, &self.shared.operator, desired.object.clone(), uid).await
+    }
+
+    /// Makes an object findable again and leaves its content alone. By a manager of its own: what the operator's holds and
+    /// doesn't apply again would be removed.
+    pub(super) async fn mark_child(
+        &self,
+        children: &Watched<Child>,
+        desired: &Desired,
+        uid: &Uid,
+    ) -> Result<Readiness> {
+        let manager = format!("{}/marks", self.shared.operator);
+        self.apply_as(children, desired, &manager, desired.marks(&self.owner.uid), Some(uid)).await
+    }
+
+    async fn apply_as(
+        &self,
+        children: &Watched<Child>,
+        desired: &Desired,
+        manager: &str,
+        mut object: Value,
+        uid: Option<&Uid>,
+    ) -> Result<Readiness> {
         let kind = &children.kind;
         let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
-        let mut object = desired.object.clone();
         if let Some(uid) = uid {
             object["metadata"]["uid"] = uid.to_string().into();
         }
-        let applied = self.shared.client.apply(target, &object, &self.shared.operator).await?;
+        let applied = self.shared.client.apply(target, &object, manager).await?;
         let bytes = serde_json::to_vec(&applied.object)?;
         let header = header_of(&bytes)?;
         self.wrote(children, &header);
@@ -135,7 +175,7 @@ impl Core<'_> {
         let child = Child::project(kind, &self.shared.operator, &header, &bytes, children.whole)?;
         if let Some(json) = &child.object {
             let (uid, version) = (header.uid.to_string(), header.resource_version.to_string());
-            self.made.write(&desired.node, Written { uid, version, json: json.clone() });
+            self.made.write(&desired.node, Written { key: header.key.clone(), uid, version, json: json.clone() });
         }
         if child.lost(desired).is_some() {
             self.memory().settle(&self.owner, kind, &header.key, child.fields);
@@ -157,15 +197,22 @@ impl Core<'_> {
         let header = header_of(&serde_json::to_vec(&found)?)?;
         match self.is_owner_of(&header) {
             _ if header.deleting => Ok(Free::Ending),
-            true => Ok(Free::Ours(header.uid)),
+            true => Ok(Free::Ours(header)),
             false => Ok(Free::Foreign(header)),
         }
     }
 }
 
+fn is_api_going(error: &Error) -> bool {
+    match error {
+        Error::Unexpected(source) => source.downcast_ref::<CallError>().is_some_and(CallError::is_api_going),
+        _ => false,
+    }
+}
+
 enum Free {
     Yes,
-    Ours(Uid),
+    Ours(Header),
     Foreign(Header),
     Ending,
 }

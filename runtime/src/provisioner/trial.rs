@@ -5,6 +5,7 @@
 
 use crate::context::Context;
 use crate::{
+    cache::ObjectKey,
     context::{Teardown, key_below},
     error::{Error, Result},
     managed::Owner,
@@ -117,7 +118,12 @@ impl World {
 
     pub(crate) fn objects_of(&self, node: &str) -> Vec<Written> {
         let objects = self.there.lock().get(node).cloned().unwrap_or_default();
-        let named = |(at, json): (usize, Arc<[u8]>)| Written { uid: at.to_string(), version: String::new(), json };
+        let named = |(at, json): (usize, Arc<[u8]>)| Written {
+            key: ObjectKey::cluster(&at.to_string()),
+            uid: at.to_string(),
+            version: String::new(),
+            json,
+        };
         objects.into_iter().enumerate().map(named).collect()
     }
 

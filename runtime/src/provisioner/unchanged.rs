@@ -113,6 +113,9 @@ impl Core<'_> {
     /// The paths that a node of the tree's shape has among the owner's children, one for each key above it.
     pub(crate) fn paths_of(&self, kind: &Kind, plain: &str) -> Result<Vec<Arc<str>>> {
         let children = self.shared.children(kind)?;
+        if children.health.state() == WatchState::Missing {
+            return Ok(Vec::new());
+        }
         children.readable()?;
         let mut paths = BTreeSet::from([plain.to_owned()]);
         children.store.visit_owned(&self.owner.uid, |entry| {
@@ -126,23 +129,31 @@ impl Core<'_> {
         Ok(paths.into_iter().map(Arc::from).collect())
     }
 
-    /// The objects that a node has made, with their content.
+    /// The objects that a node has made, with their content, sorted by key. What was asked to go is not among them.
     pub(crate) fn objects_of(&self, node: &str, kind: &Kind) -> Result<Vec<Written>> {
         if let Some(trial) = &self.shared.trial {
             return Ok(trial.objects_of(node));
         }
         let children = self.shared.children(kind)?;
+        if children.health.state() == WatchState::Missing {
+            return Ok(Vec::new());
+        }
         children.readable()?;
-        let written = self.made.written(node);
-        let cached =
-            self.of_node(children, node).into_iter().filter(|entry| !entry.header.deleting).filter_map(|entry| {
-                let uid = entry.header.uid.to_string();
-                let version = entry.header.resource_version.to_string();
-                let json = entry.value.object.clone()?;
-                (!written.iter().any(|written| written.uid == uid)).then_some(Written { uid, version, json })
-            });
-        let mut objects: Vec<Written> = cached.collect();
-        objects.extend(written.iter().cloned());
+        let mut objects = self.made.written(node);
+        let (written, going) = (objects.len(), self.memory().departing(&self.owner, kind, node));
+        for entry in self.of_node(children, node) {
+            let header = &entry.header;
+            let uid = header.uid.to_string();
+            let is_going = header.deleting || going.iter().any(|child| child.uid == header.uid);
+            if is_going || objects[..written].iter().any(|written| written.uid == uid) {
+                continue;
+            }
+            if let Some(json) = entry.value.object.clone() {
+                let version = header.resource_version.to_string();
+                objects.push(Written { key: header.key.clone(), uid, version, json });
+            }
+        }
+        objects.sort_by(|one, other| one.key.cmp(&other.key));
         Ok(objects)
     }
 }

@@ -28,7 +28,12 @@ use crate::{
 use futures::future::BoxFuture;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
-use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 /// What a pass ends with: when the object is looked at again, unless something changes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,16 +128,21 @@ impl Loop {
             self.wrote(header, &version);
             claimed.to_mut().resource_version = version;
         }
-        let (outcome, status) = self.run(header, opened, Direction::Up).await;
+        let (outcome, status, again) = self.run(header, opened, Direction::Up).await;
         self.conclude(&claimed, Direction::Up, &outcome, opened.status(), status).await?;
         Ok(match outcome {
+            Ok(()) if again => Next::Requeue,
             Ok(()) => Next::Poll,
             Err(error) => self.after(header, error),
         })
     }
 
-    async fn run(&self, header: &Header, opened: &dyn Opened, direction: Direction) -> (Result<()>, Value) {
-        opened.run(Core::new(&self.shared, self.identity(header), &header.resource_version), direction).await
+    /// Gives the outcome, the status as it is to be, and whether the object is to be looked at again in any case.
+    async fn run(&self, header: &Header, opened: &dyn Opened, direction: Direction) -> (Result<()>, Value, bool) {
+        let core = Core::new(&self.shared, self.identity(header), &header.resource_version);
+        let again = core.again.clone();
+        let (outcome, status) = opened.run(core, direction).await;
+        (outcome, status, again.load(Ordering::Relaxed))
     }
 
     /// Writes the status and records the event of an outcome.

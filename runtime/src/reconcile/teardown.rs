@@ -12,7 +12,7 @@ use serde_json::Value;
 
 impl Loop {
     pub(super) async fn tear_down(&self, header: &Header, opened: &dyn Opened) -> Result<Next> {
-        let (outcome, status) = self.run(header, opened, Direction::Down).await;
+        let (outcome, status, _) = self.run(header, opened, Direction::Down).await;
         self.ended(header, outcome, opened.status(), status).await
     }
 

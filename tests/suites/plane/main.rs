@@ -9,6 +9,7 @@ mod kinds;
 mod operator;
 mod permissions;
 mod scaffolded;
+mod tree;
 mod uninstall;
 
 use std::process::ExitCode;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         faults::cases(),
         permissions::cases(),
         scaffolded::cases(),
+        tree::cases(),
         uninstall::cases(),
     ];
     opgen_tests::run_suites(suites.into_iter().flatten().collect())

@@ -7,7 +7,7 @@ pub(crate) mod program;
 pub(crate) mod site;
 
 mod deletion;
-mod fleet;
+pub(crate) mod fleet;
 mod group;
 mod kill;
 mod measure;

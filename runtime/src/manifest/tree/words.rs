@@ -1,5 +1,6 @@
 //! The words in which every picture says the same.
 
+use crate::kind::Kind;
 use crate::provisioner::shape::{Access, Count, Edge, Node, Order, Reach, Shape, Verb};
 
 /// One of the terms on which a node is a child: a word, and what it is about.
@@ -46,13 +47,15 @@ pub(super) fn treatment(edge: &Edge) -> Vec<Term> {
     };
     let from =
         if options.adopt_from.is_empty() { String::new() } else { format!("from {}", options.adopt_from.join(", ")) };
+    let is_role = |kind: Kind| kind.kind.ends_with("Role");
+    let asked = if edge.shape.kinds().any(is_role) { "hands on" } else { "also" };
     let said = [
         (!count.is_empty(), count, String::new()),
         (options.once, "once", String::new()),
         (options.adopt, "adopts", from),
         (options.if_api, "if its API is there", String::new()),
         (options.retired, "retired", String::new()),
-        (!edge.access.is_empty(), "hands on", edge.access.iter().map(permission).collect::<Vec<_>>().join("; ")),
+        (!edge.access.is_empty(), asked, edge.access.iter().map(permission).collect::<Vec<_>>().join("; ")),
     ];
     said.into_iter().filter(|(holds, ..)| *holds).map(|(_, word, about)| Term { word, about }).collect()
 }

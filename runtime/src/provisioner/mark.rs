@@ -1,0 +1,66 @@
+//! The mark of an owner where no owner reference can say it: across namespaces, or from a namespace to the cluster.
+
+use crate::cache::{Header, ObjectKey, Uid};
+use std::fmt;
+
+/// The annotation that holds the mark.
+pub(crate) const OWNER: &str = "opgen.dev/owner";
+
+/// An owner: `<plural>.<group>/<namespace>/<name>/<uid>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark<'a> {
+    /// The full name of the owner's kind.
+    pub(crate) kind: &'a str,
+    /// Empty for an owner in no namespace.
+    pub(crate) namespace: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) uid: &'a str,
+}
+
+impl<'a> Mark<'a> {
+    /// Reads a mark; `None` if somebody else wrote the annotation.
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
+        let mut parts = text.splitn(4, '/');
+        let (kind, namespace, name, uid) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+        let complete = !kind.is_empty() && !name.is_empty() && !uid.is_empty() && !uid.contains('/');
+        complete.then_some(Self { kind, namespace, name, uid })
+    }
+
+    /// The mark that an object carries.
+    pub(crate) fn of(header: &'a Header) -> Option<Self> {
+        header.annotations.get(OWNER).and_then(Self::parse)
+    }
+
+    pub(crate) fn key(&self) -> ObjectKey {
+        ObjectKey::new(Some(self.namespace), self.name)
+    }
+
+    pub(crate) fn uid(&self) -> Uid {
+        Uid::from(self.uid)
+    }
+}
+
+impl fmt::Display for Mark<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}/{}", self.kind, self.namespace, self.name, self.uid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_read_as_it_was_written() {
+        for text in ["webapps.demo.example.com/shop/web/6f2a", "regions.demo.example.com//north/6f2a"] {
+            assert_eq!(Mark::parse(text).map(|mark| mark.to_string()).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn what_is_no_mark_names_no_owner() {
+        for text in ["", "webapps", "webapps.demo.example.com/shop/web", "a/b/c/", "a/b/c/d/e", "/b/c/d"] {
+            assert_eq!(Mark::parse(text), None, "{text}");
+        }
+    }
+}

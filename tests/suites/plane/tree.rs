@@ -1,0 +1,31 @@
+//! What the nodes of a tree can be told, on a real control plane.
+
+mod adopt;
+mod data;
+mod each;
+mod enforced;
+mod if_api;
+mod kinds;
+mod marks;
+mod once;
+mod retired;
+mod undecodable;
+mod when;
+
+use libtest_mimic::Trial;
+
+pub(crate) fn cases() -> Vec<Trial> {
+    let suites = [
+        once::cases(),
+        data::cases(),
+        each::cases(),
+        when::cases(),
+        if_api::cases(),
+        retired::cases(),
+        adopt::cases(),
+        marks::cases(),
+        enforced::cases(),
+        undecodable::cases(),
+    ];
+    suites.into_iter().flatten().collect()
+}

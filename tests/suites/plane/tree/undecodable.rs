@@ -1,0 +1,90 @@
+//! The end of an owner that can't be read any more.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api, CustomResource, CustomResourceExt as _,
+    api::{ApiResource, DynamicObject},
+};
+use libtest_mimic::Trial;
+use opgen::prelude::*;
+use opgen_tests::{
+    Plane, case,
+    wait::{until_gone, until_object},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::kinds::{Pool, holding};
+use crate::operator::{install, site::Site};
+
+pub(crate) fn cases() -> Vec<Trial> {
+    vec![case("node_undecodable_owners_go_with_the_children_of_their_items", goes)]
+}
+
+/// Its definition lets anything pass.
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+#[kube(group = "tree.example.com", version = "v1", kind = "Parcel", namespaced, status = "Status")]
+pub(crate) struct ParcelSpec {
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pools: Vec<Pool>,
+}
+
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Parcel, retired(older: ConfigMap))]
+struct ParcelTree {
+    #[provisioner(each = |parcel| &parcel.spec.pools, key = |pool| &pool.key)]
+    pools: PoolTree,
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
+impl ParcelTree {
+    fn config(_: &Parcel) -> ConfigMap {
+        holding("config", "")
+    }
+}
+
+#[derive(Debug, Provisioner)]
+#[provisioner(concurrent, owner = Each<Parcel, Pool>)]
+struct PoolTree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
+impl PoolTree {
+    fn config(pool: &Pool) -> ConfigMap {
+        holding(&pool.name, "")
+    }
+}
+
+async fn goes(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let operator = site.operator().controls::<Parcel, ParcelTree>();
+    let mut definition = serde_json::to_value(<Parcel as kube::CustomResourceExt>::crd()).unwrap();
+    let schema = &mut definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+    schema["properties"]["spec"] = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    install::apply_quietly(&plane, &definition.to_string());
+    install::is_established(&plane, Parcel::crd_name());
+    site.grant(&operator);
+    let _running = site.run(&operator, Default::default()).await;
+    let pools = vec![Pool::new("a/b", "one"), Pool::new("[", "two")];
+    site.create(&Parcel::new("parcel", ParcelSpec { pools })).await;
+    let configs = site.api::<ConfigMap>();
+    for name in ["one", "two", "config"] {
+        until_object(&configs, name, "is there", |_| true).await;
+    }
+    let api: Api<DynamicObject> =
+        Api::namespaced_with(plane.client(), &site.namespace, &ApiResource::erase::<Parcel>(&()));
+    let broken = kube::api::Patch::Merge(json!({"spec": {"pools": "many"}}));
+    api.patch("parcel", &Default::default(), &broken).await.unwrap();
+    let is_said = |parcel: &DynamicObject| parcel.data["status"].to_string().contains("Undecodable");
+    until_object(&api, "parcel", "says that it does not decode", is_said).await;
+    api.delete("parcel", &Default::default()).await.unwrap();
+    until_gone(&api, "parcel").await;
+    for name in ["one", "two", "config"] {
+        until_gone(&configs, name).await;
+    }
+}
