@@ -137,7 +137,9 @@ pub(crate) struct Generate {
 ///
 /// Runs `<operator> tree` of the project around the current folder.
 #[derive(Debug, Args)]
-#[command(after_help = "For a slide: opgen tree --output svg > tree.svg\nAn object: opgen tree widget/example -n default")]
+#[command(
+    after_help = "For a slide: opgen tree --output svg > tree.svg\nAn object: opgen tree widget/example -n default"
+)]
 pub(crate) struct Tree {
     /// A kind, to see its tree alone; or an object as KIND/NAME
     #[arg(value_name = "KIND[/NAME]")]

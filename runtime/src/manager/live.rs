@@ -52,7 +52,9 @@ impl LiveError {
                 let elsewhere = if kind.namespaced { "; `--namespace` says which namespace is looked in" } else { "" };
                 Some(format!("`kubectl get {}{everywhere}` lists all there are{elsewhere}", kind.full_name()))
             }
-            Self::Call(error) if error.is_forbidden() => Some("ask with the rights of somebody who may read it".to_owned()),
+            Self::Call(error) if error.is_forbidden() => {
+                Some("ask with the rights of somebody who may read it".to_owned())
+            }
             _ => None,
         }
     }

@@ -13,6 +13,7 @@ mod kill;
 mod measure;
 mod mirror;
 mod pass;
+pub(crate) mod picture;
 mod right;
 mod run;
 mod stop;
@@ -29,6 +30,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         pass::cases(),
         deletion::cases(),
         group::cases(),
+        picture::cases(),
     ];
     suites.into_iter().flatten().collect()
 }

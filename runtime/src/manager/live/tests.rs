@@ -8,7 +8,9 @@ fn kind(kind: &str) -> Kind {
     let project = every_term();
     let mut found = None;
     project.controllers[0].shape.walk(&mut |stop| {
-        found = found.take().or_else(|| stop.shape.access.iter().map(|access| (access.kind)()).find(|own| own.kind == kind));
+        found = found
+            .take()
+            .or_else(|| stop.shape.access.iter().map(|access| (access.kind)()).find(|own| own.kind == kind));
     });
     found.unwrap()
 }
@@ -94,7 +96,10 @@ fn programs_and_pages_see_the_state_as_well() {
     let web = &json["tree"]["children"][1]["node"]["children"][2]["node"];
     assert_eq!((&web["state"], &web["objects"][0]["name"]), (&json!("not ready"), &json!("one")));
     let mermaid = drawn(&every_term(), &drawing, Picture::Mermaid);
-    assert!(mermaid.contains("<i>not ready</i><br/>Deployment shop/one") && mermaid.contains("  style k0_"), "{mermaid}");
+    assert!(
+        mermaid.contains("<i>not ready</i><br/>Deployment shop/one") && mermaid.contains("  style k0_"),
+        "{mermaid}"
+    );
     let svg = drawn(&every_term(), &drawing, Picture::Svg);
     assert!(svg.contains(">pools[a/b]<") && svg.contains(">missing<"), "{svg}");
 }

@@ -67,7 +67,8 @@ pub(super) fn requests_of(user: &str, log: impl BufRead) -> Result<Vec<Asked>, A
         if text.trim().is_empty() {
             continue;
         }
-        let event: Event = serde_json::from_str(&text).map_err(|source| AuditError::Line { line, source: Some(source) })?;
+        let event: Event =
+            serde_json::from_str(&text).map_err(|source| AuditError::Line { line, source: Some(source) })?;
         if event.kind != "Event" || !event.api_version.starts_with("audit.k8s.io/") {
             return Err(AuditError::Line { line, source: None });
         }

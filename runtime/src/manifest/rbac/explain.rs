@@ -123,7 +123,11 @@ Widget
 ";
         let text = explain(&fixture::project());
         assert!(text.starts_with(expected), "{text}");
-        assert!(text.contains("  events of events.k8s.io: create, patch (in all the cluster)\n    the loop records events\n"));
+        assert!(
+            text.contains(
+                "  events of events.k8s.io: create, patch (in all the cluster)\n    the loop records events\n"
+            )
+        );
     }
 
     #[test]

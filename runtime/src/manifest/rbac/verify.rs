@@ -135,7 +135,19 @@ fn is_everybodys(asked: &Asked) -> bool {
         let own = ["selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"];
         return asked.verb == "create" && own.contains(&asked.resource.as_str());
     }
-    let open = ["/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", "/readyz", "/version", "/version/"];
+    let open = [
+        "/api",
+        "/api/*",
+        "/apis",
+        "/apis/*",
+        "/healthz",
+        "/livez",
+        "/openapi",
+        "/openapi/*",
+        "/readyz",
+        "/version",
+        "/version/",
+    ];
     asked.verb == "get" && open.iter().any(|url| is_below(url, &asked.url))
 }
 

@@ -53,7 +53,10 @@ static WORKLOAD: Shape = Shape {
     node: Node::Group { up: Order::Concurrent, down: Order::Serial },
     access: &[],
     children: &[
-        Edge { when: r#"shop.spec.replicas > 0 && shop.spec.tier != "free""#, ..Edge::plain("cache", &STATEFUL_SET, at(31)) },
+        Edge {
+            when: r#"shop.spec.replicas > 0 && shop.spec.tier != "free""#,
+            ..Edge::plain("cache", &STATEFUL_SET, at(31))
+        },
         Edge::plain("proxy", &DEPLOYMENT, at(33)),
         Edge { after: &["cache", "proxy"], ..Edge::plain("web", &DEPLOYMENT, at(35)) },
         Edge::plain("service", &SERVICE, at(37)),
@@ -71,7 +74,10 @@ static TREE: Shape = Shape {
     node: Node::SERIAL,
     access: &[],
     children: &[
-        Edge { resource: ResourceOptions { once: true, ..ResourceOptions::DEFAULT }, ..Edge::plain("config", &CONFIG, at(12)) },
+        Edge {
+            resource: ResourceOptions { once: true, ..ResourceOptions::DEFAULT },
+            ..Edge::plain("config", &CONFIG, at(12))
+        },
         Edge::plain("workload", &WORKLOAD, at(14)),
         Edge {
             each: "shop.spec.pools.iter()",
@@ -112,6 +118,7 @@ fn named(group: &'static str, kind: &'static str, plural: &'static str, namespac
 pub(crate) fn project() -> Project {
     let kind = named("demo.example.com", "Shop", "shops", true);
     let crd = fixture::crd(&kind, &json!({"type": "object"}));
-    let shop = Controlled { kind, crd, finalizer: "demo.example.com/shop".into(), events: true, shape: &TREE, sample: None };
+    let shop =
+        Controlled { kind, crd, finalizer: "demo.example.com/shop".into(), events: true, shape: &TREE, sample: None };
     Project { name: "shops".into(), namespace: "shops-system".into(), controllers: vec![shop], ..fixture::project() }
 }

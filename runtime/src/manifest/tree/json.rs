@@ -113,9 +113,13 @@ mod tests {
     #[test]
     fn the_json_has_the_terms_of_every_node() {
         let tree = &tree_json(&example::project())[0]["tree"];
-        let find = |name: &str| tree["children"].as_array().and_then(|all| all.iter().find(|c| c["name"] == name)).cloned();
+        let find =
+            |name: &str| tree["children"].as_array().and_then(|all| all.iter().find(|c| c["name"] == name)).cloned();
         let pools = find("pools").unwrap_or_default();
-        assert_eq!((&pools["each"], &pools["reads"]), (&json!("shop.spec.pools.iter()"), &json!(["workload/service", "config"])));
+        assert_eq!(
+            (&pools["each"], &pools["reads"]),
+            (&json!("shop.spec.pools.iter()"), &json!(["workload/service", "config"]))
+        );
         let old = find("legacy").unwrap_or_default();
         assert_eq!((&old["retired"], &old["count"]), (&json!(true), &json!("one")));
         let config = find("config").unwrap_or_default();

@@ -145,10 +145,14 @@ mod tests {
     #[test]
     fn mermaid_shows_what_comes_before_and_what_is_read() {
         let text = mermaid(&example::project());
-        for line in ["  k0_1_0 -. then .-> k0_1_2\n", "  k0_1_3 -. read by .-> k0_2\n", "  k0_0 -. read by .-> k0_2\n"] {
+        for line in ["  k0_1_0 -. then .-> k0_1_2\n", "  k0_1_3 -. read by .-> k0_2\n", "  k0_0 -. read by .-> k0_2\n"]
+        {
             assert!(text.contains(line), "`{line}` is not in\n{text}");
         }
         assert!(text.contains("k0_1_1 == down ==> k0_1_0"), "{text}");
-        assert!(text.contains("when shop.spec.replicas #gt; 0 #amp;#amp; shop.spec.tier != #quot;free#quot;"), "{text}");
+        assert!(
+            text.contains("when shop.spec.replicas #gt; 0 #amp;#amp; shop.spec.tier != #quot;free#quot;"),
+            "{text}"
+        );
     }
 }

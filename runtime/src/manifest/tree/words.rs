@@ -44,7 +44,8 @@ pub(super) fn treatment(edge: &Edge) -> Vec<Term> {
         Count::Optional => "optional",
         Count::Many => "many",
     };
-    let from = if options.adopt_from.is_empty() { String::new() } else { format!("from {}", options.adopt_from.join(", ")) };
+    let from =
+        if options.adopt_from.is_empty() { String::new() } else { format!("from {}", options.adopt_from.join(", ")) };
     let said = [
         (!count.is_empty(), count, String::new()),
         (options.once, "once", String::new()),

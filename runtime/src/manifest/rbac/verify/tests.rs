@@ -85,7 +85,10 @@ fn a_refusal_of_what_is_granted_tells_of_another_role_in_the_cluster() {
     let mut events = all();
     events.push(event("patch", "configmaps", 403));
     let said = compared(&network(), &events).to_string();
-    assert!(said.contains("patch configmaps in namespace shop was refused, though the generated role grants it"), "{said}");
+    assert!(
+        said.contains("patch configmaps in namespace shop was refused, though the generated role grants it"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -77,7 +77,11 @@ impl Canvas {
         let Area { x, y, width, height } = area;
         let Paint { fill, stroke, radius, is_dashed } = paint;
         let dashes = if is_dashed { " stroke-dasharray=\"5 4\"" } else { "" };
-        let stroke = if stroke.is_empty() { String::new() } else { format!(" stroke=\"{stroke}\" stroke-width=\"1.5\"{dashes}") };
+        let stroke = if stroke.is_empty() {
+            String::new()
+        } else {
+            format!(" stroke=\"{stroke}\" stroke-width=\"1.5\"{dashes}")
+        };
         let _ = writeln!(
             self.body,
             "  <rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\" fill=\"{fill}\"{stroke}/>"

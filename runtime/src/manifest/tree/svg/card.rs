@@ -119,7 +119,9 @@ impl Card {
         let palette = palette(node.shape.node);
         if node.shape.node == Node::Resource {
             let ink = Ink { size: 13, face: Face::Plain, color: palette.dark };
-            lines.extend(wrapped(&words::kinds(node.shape), 13, Face::Plain, MOST).into_iter().map(|l| Line::Text(l, ink)));
+            lines.extend(
+                wrapped(&words::kinds(node.shape), 13, Face::Plain, MOST).into_iter().map(|l| Line::Text(l, ink)),
+            );
         }
         if let Some(edge) = node.edge {
             let (long, short): (Vec<_>, Vec<_>) =
@@ -237,7 +239,8 @@ fn term_lines(word: &'static str, about: &str) -> Vec<Line> {
 /// Where a node is about one kind, its verbs alone say what it may do.
 fn permissions(node: &Drawn, ink: Ink) -> Vec<Line> {
     let is_plain = node.shape.node == Node::Resource && node.shape.access.len() == 1 && node.edge.is_some();
-    let said = node.shape.access.iter().map(|access| if is_plain { words::verbs(access) } else { words::permission(access) });
+    let said =
+        node.shape.access.iter().map(|access| if is_plain { words::verbs(access) } else { words::permission(access) });
     let lines = said.flat_map(|said| wrapped(&said, ink.size, ink.face, MOST));
     lines.map(|line| Line::Text(line, ink)).collect()
 }

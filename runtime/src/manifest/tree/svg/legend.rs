@@ -38,9 +38,8 @@ pub(super) fn draw(forest: &Forest, top: i32, canvas: &mut Canvas) {
 
 fn entries(forest: &Forest) -> Vec<(Sign, &'static str)> {
     let has = |accept: &dyn Fn(Node) -> bool| forest.items.iter().any(|item| accept(item.node));
-    let orders = |accept: &dyn Fn(Node) -> bool| {
-        forest.items.iter().any(|item| item.children.len() > 1 && accept(item.node))
-    };
+    let orders =
+        |accept: &dyn Fn(Node) -> bool| forest.items.iter().any(|item| item.children.len() > 1 && accept(item.node));
     let serial = |node: Node| matches!(node, Node::Group { up: Order::Serial, .. });
     let only_down = |node: Node| matches!(node, Node::Group { up: Order::Concurrent, down: Order::Serial });
     let all = [

@@ -128,7 +128,11 @@ impl Forest {
             for area in &areas {
                 let (start, end) = ((spot.area.right(), spot.area.middle()), (area.x, area.middle()));
                 let trunk = area.x - 22;
-                let points = if start.1 == end.1 { vec![start, end] } else { vec![start, (trunk, start.1), (trunk, end.1), end] };
+                let points = if start.1 == end.1 {
+                    vec![start, end]
+                } else {
+                    vec![start, (trunk, start.1), (trunk, end.1), end]
+                };
                 canvas.line(&points, BRANCH);
             }
             for (index, pair) in areas.windows(2).enumerate() {

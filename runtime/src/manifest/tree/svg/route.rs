@@ -46,9 +46,8 @@ pub(super) fn routes(wishes: &[Wish], depths: &[usize]) -> (Vec<Route>, Vec<usiz
 
 /// The points of each route, in a plan that has room for their lanes.
 pub(super) fn lines(routes: &[Route], plan: &Plan) -> Vec<(Wish, Vec<(i32, i32)>)> {
-    let lane = |(gutter, number): (usize, usize)| {
-        plan.columns[gutter].1 + FIRST + LANE * i32::try_from(number).unwrap_or(0)
-    };
+    let lane =
+        |(gutter, number): (usize, usize)| plan.columns[gutter].1 + FIRST + LANE * i32::try_from(number).unwrap_or(0);
     let mut ports = Ports { routes, plan };
     let line = |(index, route): (usize, &Route)| {
         let (from, to) = (plan.spots[route.wish.from], plan.spots[route.wish.to]);
@@ -88,7 +87,8 @@ impl Ports<'_> {
     /// Which of how many lines at that end of the box this is, and the box's middle with half its height.
     fn share(&self, index: usize, end: impl Fn(&Route) -> usize) -> ((i32, i32), (i32, i32)) {
         let node = end(&self.routes[index]);
-        let count = |routes: &[Route]| i32::try_from(routes.iter().filter(|route| end(route) == node).count()).unwrap_or(0);
+        let count =
+            |routes: &[Route]| i32::try_from(routes.iter().filter(|route| end(route) == node).count()).unwrap_or(0);
         let (before, all) = (count(&self.routes[..index]), count(self.routes));
         let area = self.plan.spots[node].area;
         ((before + 1, all + 1), (area.middle(), area.height / 2))

@@ -16,10 +16,14 @@ fn no_text_leaves_the_drawing_and_none_leaves_its_box() {
     for (area, text) in &canvas.texts {
         assert!(area.x >= 0 && area.y >= 0 && area.right() <= right && area.bottom() <= bottom, "{text}: {area:?}");
         let holder = plan.spots.iter().find(|spot| {
-            (spot.area.x..=spot.area.right()).contains(&area.x) && (spot.area.y..=spot.area.bottom()).contains(&area.middle())
+            (spot.area.x..=spot.area.right()).contains(&area.x)
+                && (spot.area.y..=spot.area.bottom()).contains(&area.middle())
         });
         if let Some(holder) = holder {
-            assert!(area.right() <= holder.area.right() && area.bottom() <= holder.area.bottom(), "{text} leaves its box");
+            assert!(
+                area.right() <= holder.area.right() && area.bottom() <= holder.area.bottom(),
+                "{text} leaves its box"
+            );
         }
     }
 }
