@@ -101,7 +101,7 @@ fn a_new_project_builds_passes_its_tests_and_keeps_its_yaml_current() {
 
     drift_is_seen_and_mended(&project, &built);
     files_come_and_go(&project);
-    assert!(project.check_opgen("tree", 0, "").contains("ConfigMap"));
+    the_operator_explains_itself(&project);
     let said = project.cargo("clippy --quiet --all-targets -- --deny warnings");
     assert_eq!(said, "");
 }
@@ -128,6 +128,24 @@ fn drift_is_seen_and_mended(project: &Project, built: &BTreeMap<String, String>)
     assert_ne!(&generated, built);
     project.cargo("build --quiet");
     assert_eq!(project.deploy(), generated, "the build has nothing to add");
+}
+
+fn the_operator_explains_itself(project: &Project) {
+    assert!(project.check_opgen("tree", 0, "").contains("ConfigMap"));
+    let drawing = project.check_opgen("tree widgets --output svg", 0, "");
+    assert!(drawing.starts_with("<svg xmlns=") && drawing.contains(">ConfigMap<"), "{drawing}");
+    assert!(project.check_opgen("tree --mermaid", 0, "").starts_with("flowchart TD\n"));
+    assert!(project.check_opgen("tree -- --mermaid", 0, "").starts_with("flowchart TD\n"));
+    let tree: Value = serde_json::from_str(&project.check_opgen("tree -o json", 0, "")).expect("JSON");
+    assert_eq!(tree[0]["kind"], "Widget");
+    project.check_opgen("tree gadget/one", 1, "error: demo controls no kind `gadget`\n\nhint: it controls Widget");
+    let rights = project.check_opgen("rbac explain", 0, "");
+    assert!(rights.contains("node config, controller/src/widget.rs:"), "{rights}");
+    let rights: Value = serde_json::from_str(&project.check_opgen("rbac explain -o json", 0, "")).expect("JSON");
+    assert!(rights.as_array().is_some_and(|rules| rules.iter().any(|rule| rule["askedBy"]["node"] == "config")));
+    fs::write(project.root.join("api/audit.log"), "{}\n").expect("a file");
+    project.check_opgen("rbac verify audit.log", 1, "error: line 1 of the audit log is no event of audit.k8s.io/v1");
+    fs::remove_file(project.root.join("api/audit.log")).expect("a file");
 }
 
 fn files_come_and_go(project: &Project) {

@@ -13,6 +13,7 @@ mod kill;
 mod measure;
 pub(crate) mod mirror;
 mod pass;
+pub(crate) mod picture;
 pub(crate) mod rest;
 pub(crate) mod right;
 mod run;
@@ -30,6 +31,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         pass::cases(),
         deletion::cases(),
         group::cases(),
+        picture::cases(),
     ];
     suites.into_iter().flatten().collect()
 }

@@ -98,15 +98,18 @@ fn every_shell_gets_completions() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let run = place.opgen(&format!("completions {shell}"));
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));
-        assert!(run.stdout.contains("uninstall"), "{shell}");
+        for word in ["uninstall", "rbac", "explain", "verify", "svg"] {
+            assert!(run.stdout.contains(word), "{shell}: {word}");
+        }
     }
 }
 
 #[test]
 fn help_is_data_and_fits_a_terminal() {
     let place = Place::new();
-    for args in ["--help", "new --help", "generate --help", "tree --help", "uninstall --help", "completions --help"] {
-        let run = place.opgen(args);
+    let verbs = ["new", "generate", "tree", "rbac", "rbac explain", "rbac verify", "uninstall", "completions", ""];
+    for args in verbs.map(|verb| format!("{verb} --help")) {
+        let run = place.opgen(&args);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));
         assert!(run.stdout.lines().all(|line| line.chars().count() <= 100), "{}", run.stdout);
     }

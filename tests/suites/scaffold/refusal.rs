@@ -178,10 +178,30 @@ hint: choose another folder with `--path`; nothing is ever overwritten
 #[test]
 fn commands_for_a_project_say_where_they_belong() {
     let place = Place::new();
-    for args in ["generate", "generate --check", "tree", "uninstall --dry-run"] {
+    let verbs = ["generate", "generate --check", "tree", "tree widget/one -n shop -o svg", "uninstall --dry-run"];
+    for args in verbs.into_iter().chain(["rbac explain", "rbac verify audit.log"]) {
         let said = "error: there is no `opgen.toml` in `[here]` or above\n\nhint: run this inside a project; `opgen new` makes one\n[1]";
         check_transcript(&place, &format!("$ opgen {args}\n{said}"));
     }
+}
+
+#[test]
+fn pictures_are_of_trees_and_have_one_form() {
+    check_transcript(
+        &Place::new(),
+        r"
+$ opgen generate --output svg
+error: `--output svg` is for trees only
+
+hint: `opgen tree` draws; everything else says `text` or `json`
+[2]
+$ opgen tree --mermaid -o json
+error: `--mermaid` and `--output json` can't both be meant
+
+hint: leave one of them out
+[2]
+",
+    );
 }
 
 #[test]
@@ -226,9 +246,16 @@ fn script(path: &Path, line: &str) {
 #[test]
 fn a_command_line_that_clap_refuses_ends_in_2() {
     let place = Place::new();
-    for args in
-        ["", "make", "new --flavour x", "completions klingon", "generate --check --dry-run", "new --output yaml"]
-    {
+    for args in [
+        "",
+        "make",
+        "new --flavour x",
+        "completions klingon",
+        "generate --check --dry-run",
+        "new --output yaml",
+        "rbac",
+        "rbac verify",
+    ] {
         let run = place.opgen(args);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "opgen {args}: {}", run.stderr);
     }

@@ -19,6 +19,7 @@ use webapp_api::WebApp;
 use super::{
     fleet::{self, Fleet},
     install::{self, WEBAPP},
+    picture,
     program::Program,
     rest, right,
     tally::{Tally, state_writes},
@@ -45,6 +46,8 @@ async fn life(plane: Arc<Plane>) {
     run.nothing_is_left_of_what_is_deleted().await;
     program.stop().await;
     run.every_right_was_used_and_none_was_missing().await;
+    let (code, said) = picture::verdict(&run.plane, &[]).await;
+    assert_eq!(code, Some(0), "what was granted and what was done differ: {said}");
 }
 
 struct Run {
