@@ -81,6 +81,7 @@ pub mod __private {
             made::{given, inputs, read, version},
             order::{boxed, concurrently, in_order},
         },
+        readiness::pod::PODS,
     };
     pub use k8s_openapi::{
         apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,

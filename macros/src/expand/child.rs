@@ -42,6 +42,9 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     if let Some(options) = own_options(node, child) {
         terms.push(quote! { resource: #options });
     }
+    if child.resource.as_ref().is_some_and(|resource| resource.pods.is_some()) {
+        terms.push(quote! { access: #private::PODS });
+    }
     if terms.is_empty() {
         edge
     } else {
@@ -239,6 +242,9 @@ fn own_options(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     }
     if child.if_api.is_some() {
         said.push(quote! { if_api: true });
+    }
+    if resource.pods.is_some() {
+        said.push(quote! { pods: true });
     }
     (!said.is_empty()).then(|| quote! { #krate::ResourceOptions { #(#said,)* ..#krate::ResourceOptions::DEFAULT } })
 }

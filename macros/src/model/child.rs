@@ -28,11 +28,12 @@ pub(crate) struct Resource {
     pub(crate) word: Ident,
     pub(crate) once: Option<Ident>,
     pub(crate) adopt: Option<(Ident, Vec<LitStr>)>,
+    pub(crate) pods: Option<Ident>,
 }
 
 /// What a field may say, for messages.
 pub(super) const KEYS: [&str; 7] = ["resource", "when", "each", "key", "after", "from", "if_api"];
-const RESOURCE_WORDS: [&str; 2] = ["once", "adopt"];
+const RESOURCE_WORDS: [&str; 3] = ["once", "adopt", "pods"];
 
 impl Child {
     pub(super) fn resolve(read: ReadField, diags: &mut Diags) -> Option<Self> {
@@ -60,7 +61,7 @@ impl Child {
     fn add(&mut self, key: Ident, value: Value, diags: &mut Diags) {
         let name = key.to_string();
         match (name.as_str(), value) {
-            ("resource", Value::Word) => self.resource = Some(Resource { word: key, once: None, adopt: None }),
+            ("resource", Value::Word) => self.resource = Some(Resource::plain(key)),
             ("resource", Value::Words(words)) => self.resource = Some(Resource::resolve(key, words, diags)),
             ("resource", Value::Expr(value)) => {
                 let fix = "write `resource` alone; the function of the field's name builds it";
@@ -99,12 +100,19 @@ impl Child {
 }
 
 impl Resource {
+    fn plain(word: Ident) -> Self {
+        Self { word, once: None, adopt: None, pods: None }
+    }
+
     fn resolve(word: Ident, words: Vec<Word>, diags: &mut Diags) -> Self {
-        let mut resource = Self { word, once: None, adopt: None };
+        let mut resource = Self::plain(word);
         for Word { name, texts } in words {
             match name.to_string().as_str() {
                 "once" if texts.is_empty() => resource.once = Some(name),
-                "once" => diags.error(&name, "`once` takes nothing", "write `once` alone"),
+                "pods" if texts.is_empty() => resource.pods = Some(name),
+                word @ ("once" | "pods") => {
+                    diags.error(&name, format!("`{word}` takes nothing"), format!("write `{word}` alone"));
+                }
                 "adopt" => resource.adopt = Some((name, texts)),
                 _ => diags.unknown("word", &name, &RESOURCE_WORDS),
             }

@@ -22,7 +22,7 @@ pub fn tree(project: &Project) -> String {
             text.push('\n');
         }
         let kind = &controlled.kind;
-        let _ = writeln!(text, "{} ({}): {}", kind.kind, kind.api_version(), said(controlled.shape));
+        let _ = writeln!(text, "{} ({}): {}", kind.kind, kind.api_version(), said(controlled.shape, &[]));
         below(controlled.shape, "", &mut text);
     }
     text
@@ -32,7 +32,7 @@ fn below(shape: &Shape, indent: &str, text: &mut String) {
     for (index, edge) in shape.children.iter().enumerate() {
         let last = index + 1 == shape.children.len();
         let (corner, rail) = if last { ("└─", "   ") } else { ("├─", "│  ") };
-        let _ = writeln!(text, "{indent}{corner} {}: {}", edge.name, said(edge.shape));
+        let _ = writeln!(text, "{indent}{corner} {}: {}", edge.name, said(edge.shape, edge.access));
         below(edge.shape, &format!("{indent}{rail}"), text);
     }
 }
@@ -90,8 +90,8 @@ fn boxed(shape: &Shape, name: &str) -> String {
     }
 }
 
-fn said(shape: &Shape) -> String {
-    let rights: Vec<_> = shape.access.iter().map(permission).collect();
+fn said(shape: &Shape, terms: &[Access]) -> String {
+    let rights: Vec<_> = shape.access.iter().chain(terms).map(permission).collect();
     match rights.is_empty() {
         true => node(shape.node).to_owned(),
         false => format!("{}  {}", node(shape.node), rights.join("; ")),

@@ -15,6 +15,7 @@ pub(crate) mod mark;
 pub(crate) mod memory;
 pub(crate) mod order;
 mod ownership;
+mod pods;
 pub(crate) mod removal;
 mod resource;
 pub(crate) mod shape;

@@ -131,13 +131,15 @@ pub struct Edge {
     pub reads: &'static [&'static str],
     /// How the objects of a resource are treated.
     pub resource: ResourceOptions,
+    /// What these terms do with the API, beside what the child does.
+    pub access: &'static [Access],
 }
 
 impl Edge {
     /// A child that is always wanted.
     pub const fn plain(name: &'static str, shape: &'static Shape, place: Place) -> Self {
         let resource = ResourceOptions::DEFAULT;
-        Self { name, shape, place, when: "", each: "", after: &[], reads: &[], resource }
+        Self { name, shape, place, when: "", each: "", after: &[], reads: &[], resource, access: &[] }
     }
 }
 
@@ -152,13 +154,16 @@ pub struct ResourceOptions {
     pub adopt_from: &'static [&'static str],
     /// There are none as long as the cluster doesn't know their kind.
     pub if_api: bool,
+    /// While a workload is not ready, its Pods are looked at for what holds them up.
+    pub pods: bool,
     /// Given up in an earlier release: what is left of it is removed.
     pub retired: bool,
 }
 
 impl ResourceOptions {
     /// Applied whenever it differs; a stranger's object is left alone.
-    pub const DEFAULT: Self = Self { once: false, adopt: false, adopt_from: &[], if_api: false, retired: false };
+    pub const DEFAULT: Self =
+        Self { once: false, adopt: false, adopt_from: &[], if_api: false, pods: false, retired: false };
 }
 
 /// One stop of a walk through a tree.

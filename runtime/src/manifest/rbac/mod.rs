@@ -72,7 +72,8 @@ fn grants(project: &Project) -> Vec<Grant> {
             grant(Rule::on("events.k8s.io", "events", EVENTS));
         }
         controlled.shape.walk(&mut |stop| {
-            grants.extend(stop.shape.access.iter().map(|access| of_access(project, access)));
+            let terms = stop.edge.map_or(&[][..], |edge| edge.access);
+            grants.extend(stop.shape.access.iter().chain(terms).map(|access| of_access(project, access)));
         });
     }
     grants
