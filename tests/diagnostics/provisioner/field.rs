@@ -158,3 +158,10 @@ struct Snapshot {
     #[provisioner(resource)]
     config: ConfigMap,
 }
+
+//# words of a resource that take nothing
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(pods("web"), once("key")))]
+    config: ConfigMap,
+}
