@@ -14,7 +14,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::api::Patch;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// Whether an event tells of something wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,9 +51,17 @@ struct Event {
     note: String,
 }
 
+/// What a recorder tells its writer.
+#[derive(Debug)]
+enum Told {
+    Event(Event),
+    /// Asks for a word once all that was told before is written, or lost.
+    Flush(oneshot::Sender<()>),
+}
+
 /// Takes events; a clone goes to every controller that has them on.
 #[derive(Clone, Debug)]
-pub(crate) struct Recorder(Option<mpsc::Sender<Event>>);
+pub(crate) struct Recorder(Option<mpsc::Sender<Told>>);
 
 /// Waiting events beyond this number are dropped: an operator that fails everywhere at once has a log.
 const WAITING: usize = 1_000;
@@ -95,8 +103,18 @@ impl Recorder {
         let Some(sender) = &self.0 else { return };
         let note = note.char_indices().take_while(|(at, c)| at + c.len_utf8() <= NOTE).map(|(_, c)| c).collect();
         let event = Event { regarding: regarding.clone(), type_, reason: reason.to_owned(), action, note };
-        if sender.try_send(event).is_err() {
+        if sender.try_send(Told::Event(event)).is_err() {
             tracing::warn!(kind = %regarding.kind, object = %regarding.key, reason, "event dropped: too many are waiting");
+        }
+    }
+
+    /// Waits until all events that were recorded before are written, or lost.
+    pub(crate) async fn flush(&self) {
+        let Some(sender) = &self.0 else { return };
+        let (written, wait) = oneshot::channel();
+        if sender.send(Told::Flush(written)).await.is_ok() {
+            // A writer that is gone writes nothing more.
+            let _ = wait.await;
         }
     }
 }
@@ -126,8 +144,16 @@ fn kind() -> Kind {
 }
 
 impl Writer {
-    async fn write_all(mut self, mut events: mpsc::Receiver<Event>) {
-        while let Some(event) = events.recv().await {
+    async fn write_all(mut self, mut told: mpsc::Receiver<Told>) {
+        while let Some(told) = told.recv().await {
+            let event = match told {
+                Told::Event(event) => event,
+                Told::Flush(written) => {
+                    // Who asked may have lost patience.
+                    let _ = written.send(());
+                    continue;
+                }
+            };
             let (kind, object) = (event.regarding.kind.clone(), event.regarding.key.clone());
             if let Err(error) = self.write(event).await {
                 let error = crate::error::Error::from(error);

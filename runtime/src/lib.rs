@@ -85,6 +85,7 @@ pub mod __private {
             order::{boxed, concurrently, in_order},
             question::{ask1, ask2, ask3, ask4, subject},
         },
+        readiness::pod::PODS,
     };
     pub use k8s_openapi::{
         apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,

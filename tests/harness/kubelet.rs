@@ -36,6 +36,10 @@ pub enum Fate {
     Unready,
     /// `crashing`: a container waits in `CrashLoopBackOff`.
     Crashing,
+    /// `restarting`: as `crashing`, between two waits: a container runs, after some that have crashed.
+    Restarting,
+    /// `pulling`: a container waits in `ImagePullBackOff`.
+    Pulling,
     /// `pending`: nothing happens to it.
     Pending,
     /// `failed`: it has ended with an error.
@@ -53,6 +57,8 @@ impl Fate {
             Some("ready") => Self::Ready,
             Some("unready") => Self::Unready,
             Some("crashing") => Self::Crashing,
+            Some("restarting") => Self::Restarting,
+            Some("pulling") => Self::Pulling,
             Some("failed") => Self::Failed,
             None | Some("succeeded") => Self::Succeeded,
             Some(_) => Self::Pending,
@@ -142,7 +148,8 @@ fn next_status(pod: &Pod) -> Option<Value> {
     let fate = Fate::of(pod);
     let phase = match fate {
         Fate::Pending => return None,
-        Fate::Ready | Fate::Unready | Fate::Crashing => "Running",
+        Fate::Ready | Fate::Unready | Fate::Crashing | Fate::Restarting => "Running",
+        Fate::Pulling => "Pending",
         Fate::Failed => "Failed",
         Fate::Succeeded => "Succeeded",
     };
@@ -155,10 +162,12 @@ fn next_status(pod: &Pod) -> Option<Value> {
     if now.phase.as_deref() == Some(phase) && same_readiness && same_state {
         return None;
     }
+    let crashes = matches!(fate, Fate::Crashing | Fate::Restarting);
+    let (restarts, last) = if crashes { (5, container_state(Fate::Failed)) } else { (0, json!({})) };
     let statuses = pod.spec.iter().flat_map(|spec| &spec.containers).map(|container| {
         let image = container.image.clone().unwrap_or_default();
         json!({"name": container.name, "image": image, "imageID": image, "ready": ready, "started": true,
-               "restartCount": 0, "state": state})
+               "restartCount": restarts, "state": state, "lastState": last})
     });
     let reason = (!ready).then_some("ContainersNotReady");
     let condition = |kind, holds: bool| json!({"type": kind, "status": if holds { "True" } else { "False" }, "lastTransitionTime": EPOCH, "reason": reason});
@@ -178,9 +187,10 @@ fn next_status(pod: &Pod) -> Option<Value> {
 fn container_state(fate: Fate) -> Value {
     match fate {
         Fate::Crashing => json!({"waiting": {"reason": "CrashLoopBackOff"}}),
+        Fate::Pulling => json!({"waiting": {"reason": "ImagePullBackOff"}}),
         Fate::Failed => json!({"terminated": {"exitCode": 1, "reason": "Error"}}),
         Fate::Succeeded => json!({"terminated": {"exitCode": 0, "reason": "Completed"}}),
-        Fate::Pending | Fate::Ready | Fate::Unready => json!({"running": {"startedAt": EPOCH}}),
+        Fate::Pending | Fate::Ready | Fate::Unready | Fate::Restarting => json!({"running": {"startedAt": EPOCH}}),
     }
 }
 

@@ -39,9 +39,12 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     if let Some(options) = own_options(node, child) {
         terms.push(quote! { resource: #options });
     }
-    if let Some((_, rights)) = child.resource.as_ref().and_then(|resource| resource.hands_on.as_ref()) {
+    let resource = child.resource.as_ref();
+    if let Some((_, rights)) = resource.and_then(|resource| resource.hands_on.as_ref()) {
         let rights = access::entries(&node.paths, rights);
         terms.push(quote! { access: #rights });
+    } else if resource.is_some_and(|resource| resource.pods.is_some()) {
+        terms.push(quote! { access: #private::PODS });
     }
     if terms.is_empty() {
         edge
@@ -182,6 +185,9 @@ fn own_options(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     }
     if child.if_api.is_some() {
         said.push(quote! { if_api: true });
+    }
+    if resource.pods.is_some() {
+        said.push(quote! { pods: true });
     }
     (!said.is_empty()).then(|| quote! { #krate::ResourceOptions { #(#said,)* ..#krate::ResourceOptions::DEFAULT } })
 }

@@ -34,11 +34,12 @@ pub(crate) struct Resource {
     pub(crate) adopt: Option<(Ident, Vec<LitStr>)>,
     /// The rights that its roles give to others.
     pub(crate) hands_on: Option<(Ident, Vec<Access>)>,
+    pub(crate) pods: Option<Ident>,
 }
 
 /// What a field may say, for messages.
 pub(super) const KEYS: [&str; 7] = ["resource", "when", "each", "key", "after", "from", "if_api"];
-const RESOURCE_WORDS: [&str; 3] = ["once", "adopt", "hands_on"];
+const RESOURCE_WORDS: [&str; 4] = ["once", "adopt", "hands_on", "pods"];
 
 impl Child {
     pub(super) fn resolve(read: ReadField, diags: &mut Diags) -> Option<Self> {
@@ -118,7 +119,7 @@ impl Child {
 
 impl Resource {
     fn plain(word: Ident) -> Self {
-        Self { word, once: None, adopt: None, hands_on: None }
+        Self { word, once: None, adopt: None, hands_on: None, pods: None }
     }
 
     fn resolve(word: Ident, words: Vec<Word>, diags: &mut Diags) -> Self {
@@ -135,7 +136,10 @@ impl Resource {
         for Word { name, texts, access } in words {
             match name.to_string().as_str() {
                 "once" if texts.is_empty() => resource.once = Some(name),
-                "once" => diags.error(&name, "`once` takes nothing", "write `once` alone"),
+                "pods" if texts.is_empty() => resource.pods = Some(name),
+                word @ ("once" | "pods") => {
+                    diags.error(&name, format!("`{word}` takes nothing"), format!("write `{word}` alone"));
+                }
                 "adopt" => resource.adopt = Some((name, texts)),
                 "hands_on" => {
                     let rights = access::resolve(access.unwrap_or_default(), diags);

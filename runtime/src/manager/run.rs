@@ -2,7 +2,8 @@
 //!
 //! # Flow
 //! Hooks run first. Then all watches begin; when each has its first list, or is known to have none (its kind is missing, or
-//! the role doesn't allow it), the workers start. At a signal no new pass begins; those in flight end; then the watches.
+//! the role doesn't allow it), the workers start. At a signal no new pass begins; those in flight end;
+//! then the events that wait are written, as long as the time for the end allows; then the watches.
 
 use super::{
     children::{self, OwnerRef},
@@ -24,7 +25,7 @@ use crate::{
     watch::{Health, WatchState, Watched},
 };
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::{sync::mpsc, task::JoinSet, time::Instant};
 
 /// What may be said when an operator is started.
 #[derive(Clone, Debug, Default)]
@@ -144,8 +145,12 @@ impl Operator {
         for controller in &floor.controllers {
             controller.stop();
         }
-        let ended = tokio::time::timeout(self.shutdown, async { while work.join_next().await.is_some() {} }).await;
+        let deadline = Instant::now() + self.shutdown;
+        let ended = tokio::time::timeout_at(deadline, async { while work.join_next().await.is_some() {} }).await;
         ended.map_err(|_| RunError::Timeout(self.shutdown))?;
+        if tokio::time::timeout_at(deadline, floor.recorder.flush()).await.is_err() {
+            tracing::warn!("some events were not recorded: there was no time left for them");
+        }
         tracing::info!("stopped");
         Ok(())
     }
@@ -186,7 +191,7 @@ impl Operator {
             Arc::new(Running::new(inner, settings, &self.environment))
         });
         let controllers = controllers.collect();
-        Floor { client, operator: self.name.clone(), namespace, children, controllers, broom }
+        Floor { client, operator: self.name.clone(), namespace, children, controllers, broom, recorder }
     }
 }
 
@@ -198,6 +203,7 @@ struct Floor {
     children: BTreeMap<Kind, Arc<Watched<Child>>>,
     controllers: Vec<Arc<Running>>,
     broom: Broom,
+    recorder: Recorder,
 }
 
 impl Floor {

@@ -17,6 +17,7 @@ pub(crate) mod mark;
 pub(crate) mod memory;
 pub(crate) mod order;
 mod ownership;
+mod pods;
 pub(crate) mod question;
 pub(crate) mod removal;
 mod resource;

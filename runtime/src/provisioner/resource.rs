@@ -58,6 +58,7 @@ impl Core<'_> {
                     self.look_again();
                     return Ok(());
                 }
+                Ok(readiness) if options.pods => self.look_behind(kind, &desired, readiness).await?,
                 outcome => outcome?,
             };
             waits.add(kind, &key, &readiness);

@@ -216,7 +216,7 @@ pub struct Edge {
     pub resource: ResourceOptions,
     /// How many objects of a resource there may be.
     pub count: Count,
-    /// What this use of the child asks for beyond what the child is: the rights that its roles hand on.
+    /// What this use of the child asks for beyond what the child is: the rights that its roles hand on, or a look at Pods.
     pub access: &'static [Access],
 }
 
@@ -251,13 +251,16 @@ pub struct ResourceOptions {
     pub adopt_from: &'static [&'static str],
     /// There are none as long as the cluster doesn't know their kind.
     pub if_api: bool,
+    /// While a workload is not ready, its Pods are looked at for what holds them up.
+    pub pods: bool,
     /// Given up in an earlier release: what is left of it is removed.
     pub retired: bool,
 }
 
 impl ResourceOptions {
     /// Applied whenever it differs; a stranger's object is left alone.
-    pub const DEFAULT: Self = Self { once: false, adopt: false, adopt_from: &[], if_api: false, retired: false };
+    pub const DEFAULT: Self =
+        Self { once: false, adopt: false, adopt_from: &[], if_api: false, pods: false, retired: false };
     /// Removed, wherever something is left of it.
     pub const RETIRED: Self = Self { retired: true, ..Self::DEFAULT };
 }

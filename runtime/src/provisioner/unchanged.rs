@@ -13,6 +13,7 @@ use crate::{
         resource::Waits,
         shape::{Node, ResourceOptions, Shape},
     },
+    readiness::Readiness,
     watch::{WatchState, Watched},
 };
 use std::{
@@ -45,6 +46,9 @@ impl Core<'_> {
         for Built { key, digest } in built.iter() {
             let entry = children.store.get(key)?;
             if !self.is_unchanged(kind, &entry, digest, options) {
+                return None;
+            }
+            if options.pods && entry.value.readiness != Readiness::Ready {
                 return None;
             }
             waits.add(kind, key, &entry.value.readiness);

@@ -244,3 +244,10 @@ struct Tree {
     #[provisioner(resource, from(type, r#type))]
     note: ConfigMap,
 }
+
+//# words of a resource that take nothing
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(pods("web"), once("key")))]
+    config: ConfigMap,
+}

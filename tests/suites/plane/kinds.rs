@@ -10,7 +10,10 @@ mod tree;
 use std::{collections::BTreeMap, sync::Arc};
 
 use futures::future::join_all;
-use k8s_openapi::api::core::v1::Service;
+use k8s_openapi::{
+    ByteString,
+    api::{certificates::v1::CertificateSigningRequest, core::v1::Service},
+};
 use kube::{
     Api,
     api::{DeleteParams, Patch, PatchParams, PostParams},
@@ -39,6 +42,7 @@ async fn written_once(plane: Arc<Plane>) {
     let trial = Probes::new(plane).await;
     let mut running = trial.start();
     trial.play_the_cloud().await;
+    trial.play_the_signer().await;
     trial.converge().await;
     trial.wrote("the first pass", 1).await;
     let made = trial.states().await;
@@ -121,6 +125,25 @@ impl Probes {
                 let patched =
                     services.patch_status(&child.name, &PatchParams::default(), &Patch::Merge(&address)).await;
                 patched.map(drop).map_err(|error| error.to_string())
+            })
+            .await;
+        }
+    }
+
+    /// Gives the signing requests a certificate.
+    async fn play_the_signer(&self) {
+        let key = rcgen::generate_simple_self_signed(vec!["nobody".to_owned()]).expect("a certificate");
+        let requests = Api::<CertificateSigningRequest>::all(self.plane.client());
+        let approved = json!({"type": "Approved", "status": "True", "reason": "Test"});
+        let certificate = ByteString(key.cert.pem().into_bytes());
+        for child in self.children.iter().filter(|child| child.kind.plural == "certificatesigningrequests") {
+            wait::until(format!("{child} is signed"), LONG, async || {
+                let text = |error: kube::Error| error.to_string();
+                let conditions = json!({"status": {"conditions": [approved]}});
+                let (params, patch) = (PatchParams::default(), Patch::Merge(&conditions));
+                requests.patch_subresource("approval", &child.name, &params, &patch).await.map_err(text)?;
+                let status = json!({"status": {"certificate": certificate}});
+                requests.patch_status(&child.name, &params, &Patch::Merge(&status)).await.map(drop).map_err(text)
             })
             .await;
         }

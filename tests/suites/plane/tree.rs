@@ -8,6 +8,7 @@ mod if_api;
 mod kinds;
 mod marks;
 mod once;
+mod readiness;
 mod retired;
 mod undecodable;
 mod when;
@@ -26,6 +27,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         marks::cases(),
         enforced::cases(),
         undecodable::cases(),
+        readiness::cases(),
     ];
     suites.into_iter().flatten().collect()
 }

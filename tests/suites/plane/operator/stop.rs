@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
+use kube::api::ListParams;
 use libtest_mimic::Trial;
 use opgen::{For, RunError};
 use opgen_tests::{
@@ -13,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::{
     fleet::Fleet,
     install,
-    kinds::{Diary, Errand, ErrandSpec, ErrandTree, Outcome},
+    kinds::{Diary, Errand, ErrandSpec, ErrandTree, Note, NoteSpec, NoteTree, Outcome},
     program::Program,
     site::{Running, Site},
 };
@@ -22,6 +24,7 @@ pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("work_in_flight_ends_before_an_operator_does", in_flight),
         case("an_operator_whose_work_does_not_end_ends_without_it_after_its_timeout", timeout),
+        case("events_that_wait_are_written_before_an_operator_ends", events),
         case_on("a_second_signal_ends_at_once_and_one_lets_calls_in_flight_end", Options::default(), signals),
     ]
 }
@@ -65,6 +68,24 @@ async fn timeout(plane: Arc<Plane>) {
     diary.gate.add_permits(1);
     assert!(site.settled().await.subresource("status").is_empty());
     assert_eq!(diary.gate.available_permits(), 1);
+}
+
+/// Events are written one after the other, so a burst of them is behind the work that they tell of.
+async fn events(plane: Arc<Plane>) {
+    const NOTES: usize = 60;
+    let site = Site::new(&plane).await;
+    let mut running = site.start(&site.operator().controls::<Note, NoteTree>()).await;
+    for number in 0..NOTES {
+        site.create(&Note::new(&format!("note-{number}"), NoteSpec::default())).await;
+    }
+    for number in 0..NOTES {
+        until_object(&site.api::<ConfigMap>(), &format!("note-{number}"), "is there", |_| true).await;
+    }
+    running.signal();
+    running.end().await.unwrap();
+    let recorded = site.api::<Event>().list(&ListParams::default()).await.unwrap();
+    let tells = |event: &&Event| event.reason.as_deref() == Some("Created");
+    assert_eq!(recorded.iter().filter(tells).count(), NOTES);
 }
 
 /// The API server is held still while calls are on their way to it.
