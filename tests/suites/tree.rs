@@ -6,5 +6,6 @@ mod data;
 mod keyed;
 mod kind;
 mod order;
+mod random;
 mod resource;
 mod serial;
