@@ -155,6 +155,7 @@ where
         let core = Core::new(&self.shared, owner, &version);
         let status = object.status().cloned().unwrap_or_default().into();
         let pass = Pass { object: &object, options: &self.options, status, core };
+        let before = plain(&*pass.status.lock());
         let mut left = None;
         let outcome = guarded(async {
             let outcome = run(&pass).await;
@@ -162,7 +163,7 @@ where
             outcome
         })
         .await;
-        if let Some(status) = left {
+        if let Some(status) = left.filter(|left| *left != before) {
             self.keep(&object, status)?;
         }
         outcome

@@ -6,6 +6,7 @@ mod data;
 mod keyed;
 mod kind;
 mod order;
+mod random;
 mod resource;
 mod role;
 mod serial;
