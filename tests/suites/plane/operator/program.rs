@@ -1,10 +1,11 @@
-//! The `webapp` operator as a program: built once, run as its ServiceAccount.
+//! An example as a program: built once, run as its ServiceAccount.
 
 use std::{
+    collections::BTreeMap,
     net::{SocketAddr, TcpListener},
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
-    sync::OnceLock,
+    sync::{Mutex, PoisonError},
 };
 
 use opgen_tests::{
@@ -13,7 +14,9 @@ use opgen_tests::{
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-/// A running `webapp`. Dropping it kills it.
+use super::example::Example;
+
+/// A running operator. Dropping it kills it.
 pub(crate) struct Program {
     pub(crate) process: Process,
     pub(crate) probes: SocketAddr,
@@ -21,23 +24,23 @@ pub(crate) struct Program {
 
 impl Program {
     /// Starts it with the access of a ServiceAccount, and with more arguments. It logs to a file of that account.
-    pub(crate) fn start(plane: &Plane, access: &Access, arguments: &[&str]) -> Self {
+    pub(crate) fn start(example: &Example, plane: &Plane, access: &Access, arguments: &[&str]) -> Self {
         let probes = free_address();
-        let mut command = Command::new(path());
+        let mut command = Command::new(path(example));
         command.arg("run").args(["--probe-address", &probes.to_string()]).args(arguments);
         for inherited in ["WATCH_NAMESPACE", "PROBE_ADDRESS", "RUST_LOG", "LOG_FORMAT", "POD_NAMESPACE"] {
             command.env_remove(inherited);
         }
         command.env("KUBECONFIG", access.kubeconfig());
         let log = plane.folder().join(format!("{}.log", access.user().replace(':', "-")));
-        Self { process: Process::spawn("webapp", command, &log), probes }
+        Self { process: Process::spawn(example.name, command, &log), probes }
     }
 
     /// Waits until it says that it is ready.
     pub(crate) async fn ready(&mut self) {
-        wait::until("webapp is ready", PATIENCE, async || {
+        wait::until("the operator is ready", PATIENCE, async || {
             if let Some(status) = self.process.exited() {
-                panic!("webapp ended: {status}; {}", self.process.log_tail(20));
+                panic!("the operator ended: {status}; {}", self.process.log_tail(20));
             }
             match readiness(self.probes).await? {
                 (200, _) => Ok(()),
@@ -75,29 +78,30 @@ pub(crate) fn free_address() -> SocketAddr {
     TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port")
 }
 
-/// The program, built by the first call.
-pub(crate) fn path() -> &'static Path {
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(build)
+/// The program of an example, built by the first call.
+pub(crate) fn path(example: &Example) -> PathBuf {
+    static PATHS: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
+    paths.entry(example.name).or_insert_with(|| build(example.name)).clone()
 }
 
 /// Builds into the target folder of the running suite, which is `<target>/<profile>/deps/<suite>`.
-fn build() -> PathBuf {
+fn build(package: &str) -> PathBuf {
     let suite = std::env::current_exe().expect("the path of the suite");
     let folders: Vec<_> = suite.ancestors().skip(1).take(3).collect();
     let [_, profile, target] = folders[..] else { panic!("{} is in no target folder", suite.display()) };
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["build", "--quiet", "--package", "webapp", "--message-format=json", "--target-dir"]).arg(target);
+    command.args(["build", "--quiet", "--package", package, "--message-format=json", "--target-dir"]).arg(target);
     if profile.ends_with("release") {
         command.arg("--release");
     }
     command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null()).stderr(Stdio::inherit());
     let output = command.output().unwrap_or_else(|error| panic!("cargo can't be run: {error}"));
-    assert!(output.status.success(), "`cargo build --package webapp`: {}", output.status);
+    assert!(output.status.success(), "`cargo build --package {package}`: {}", output.status);
     let messages = String::from_utf8_lossy(&output.stdout);
     let mut programs = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        message["executable"].as_str().filter(|_| message["target"]["name"] == "webapp").map(PathBuf::from)
+        message["executable"].as_str().filter(|_| message["target"]["name"] == package).map(PathBuf::from)
     });
     programs.next_back().expect("cargo names the program it has built")
 }
