@@ -7,6 +7,7 @@ mod harness;
 mod kinds;
 mod operator;
 mod permissions;
+mod shop;
 mod uninstall;
 
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         operator::cases(),
         faults::cases(),
         permissions::cases(),
+        shop::cases(),
         uninstall::cases(),
     ];
     opgen_tests::run_suites(suites.into_iter().flatten().collect())
