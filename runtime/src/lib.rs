@@ -52,7 +52,7 @@ pub use provisioner::{
     built::{Builds, Objects},
     group::{Answers, Wanted},
     made::Made,
-    shape::{Access, Edge, Node, Order, Place, ResourceOptions, Shape, Stop, Verb},
+    shape::{Access, Edge, Node, Order, Place, Reach, ResourceOptions, Shape, Stop, Verb},
 };
 pub use readiness::{Readiness, readiness};
 pub use watch::{Health, WatchState};
@@ -77,6 +77,7 @@ pub mod __private {
             group::{
                 apply, ask1, ask2, ask3, ask4, down, edge, is_wanted, not_wanted, remove, resource_edge, subject, up,
             },
+            handed::hand_on,
             keyed::{Keys, down_each, keyed, keys_below, keys_of_objects, text, up_each},
             made::{given, inputs, read, version},
             order::{boxed, concurrently, in_order},

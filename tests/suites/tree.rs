@@ -4,3 +4,4 @@ mod data;
 mod keyed;
 mod kind;
 mod order;
+mod role;

@@ -1,15 +1,33 @@
-//! `access(Secret: get, list; Pod/status: patch)` as written.
+//! `access(Secret("tls"): get; Pod/status in "web": patch; "/metrics": get)` as written.
 
-use super::provisioner::skip_to;
+use super::provisioner::{in_parentheses, skip_to};
 use crate::diag::Diags;
 use proc_macro2::Ident;
-use syn::{LitStr, Path, Token, ext::IdentExt, parse::ParseStream};
+use quote::ToTokens;
+use syn::{
+    LitStr, Path, PathArguments, Token,
+    ext::IdentExt,
+    parse::{Parse, ParseStream},
+    token::Paren,
+};
 
-/// One kind and what is done with it.
+/// What is reached, and what is done with it.
 pub(crate) struct Entry {
-    pub(crate) kind: Path,
-    pub(crate) subresource: Option<Ident>,
+    pub(crate) subject: Subject,
+    pub(crate) subresource: Option<Path>,
+    /// `("tls", "ca")`; `None` without parentheses.
+    pub(crate) names: Option<Vec<LitStr>>,
+    /// `in "kube-system"`.
+    pub(crate) namespace: Option<LitStr>,
     pub(crate) verbs: Vec<Ident>,
+}
+
+/// What an entry begins with.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Kind(Path),
+    /// A path of the API server that is no resource.
+    Url(LitStr),
 }
 
 /// All entries that can be read; a broken one costs its own, not its neighbours.
@@ -26,37 +44,87 @@ pub(crate) fn read(input: ParseStream<'_>, diags: &mut Diags) -> Vec<Entry> {
     entries
 }
 
+const FIX: &str = "write a kind, a colon and its verbs: `Secret: get, list`";
+
 fn entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<Entry> {
-    const FIX: &str = "write a kind, a colon and its verbs: `Secret: get, list`";
     if let Ok(text) = input.parse::<LitStr>() {
-        let fix = format!("write its type without quotes: `{}: get`", text.value());
-        diags.error(&text, "a kind is a type, not a text", fix);
-        return None;
+        if !text.value().starts_with('/') {
+            let fix = format!("write its type without quotes: `{}: get`", text.value());
+            diags.error(&text, "a kind is a type, not a text", fix);
+            return None;
+        }
+        let verbs = after_colon(&text, input, diags)?;
+        return Some(Entry { subject: Subject::Url(text), subresource: None, names: None, namespace: None, verbs });
     }
     if input.peek(Token![*]) {
         diags.error(input.parse::<Token![*]>().ok()?, "a permission for every kind is never given", "name each kind");
         return None;
     }
-    let kind: Path = input.parse().map_err(|error| diags.syntax(&error, FIX)).ok()?;
-    let subresource = match input.parse::<Option<Token![/]>>().ok()? {
-        Some(_) => Some(
-            input
-                .call(Ident::parse_any)
-                .map_err(|error| diags.syntax(&error, "name the subresource: `Pod/status: patch`"))
-                .ok()?,
-        ),
-        None => None,
+    let kind = kind(input).map_err(|error| diags.syntax(&error, FIX)).ok()?;
+    let names = names(input, diags).ok()?;
+    let subresource = subresource(input, diags).ok()?;
+    if names.is_some() && input.peek(Paren) {
+        diags.syntax(&input.error("names are given twice"), "keep one list of names");
+        return None;
+    }
+    let names = names.or(self::names(input, diags).ok()?);
+    let namespace = namespace(input, diags).ok()?;
+    let verbs = after_colon(&kind, input, diags)?;
+    Some(Entry { subject: Subject::Kind(kind), subresource, names, namespace, verbs })
+}
+
+/// A path to a type. Parentheses behind it hold names, and no arguments as those of `Fn` do.
+fn kind(input: ParseStream<'_>) -> syn::Result<Path> {
+    let mut kind = input.call(Path::parse_mod_style)?;
+    if input.peek(Token![<]) {
+        let arguments = PathArguments::AngleBracketed(input.parse()?);
+        if let Some(last) = kind.segments.last_mut() {
+            last.arguments = arguments;
+        }
+    }
+    Ok(kind)
+}
+
+fn names(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<Vec<LitStr>>, ()> {
+    if !input.peek(Paren) {
+        return Ok(None);
+    }
+    let texts = in_parentheses(input, <LitStr as Parse>::parse);
+    texts.map(Some).map_err(|error| diags.syntax(&error, "write the names of objects: `Secret(\"tls\"): get`"))
+}
+
+fn subresource(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<Path>, ()> {
+    if input.parse::<Option<Token![/]>>().map_err(drop)?.is_none() {
+        return Ok(None);
+    }
+    let word = || {
+        let mut word = Path::from(input.call(Ident::parse_any)?);
+        while input.parse::<Option<Token![::]>>()?.is_some() {
+            word.segments.push(input.call(Ident::parse_any)?.into());
+        }
+        Ok(word)
     };
+    word().map(Some).map_err(|error| diags.syntax(&error, "name the subresource: `Pod/status: patch`"))
+}
+
+fn namespace(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<LitStr>, ()> {
+    if input.parse::<Option<Token![in]>>().map_err(drop)?.is_none() {
+        return Ok(None);
+    }
+    let text = input.parse::<LitStr>().map(Some);
+    text.map_err(|error| diags.syntax(&error, "name the namespace: `Secret in \"kube-system\": get`"))
+}
+
+fn after_colon(subject: &impl ToTokens, input: ParseStream<'_>, diags: &mut Diags) -> Option<Vec<Ident>> {
     if let Err(error) = input.parse::<Token![:]>() {
         if input.is_empty() || input.peek(Token![;]) {
-            diags.error(&kind, "no verbs for this kind", FIX);
+            diags.error(subject, "no verbs for this kind", FIX);
         } else {
             diags.syntax(&error, FIX);
         }
         return None;
     }
-    let verbs = verbs(input, diags);
-    Some(Entry { kind, subresource, verbs })
+    Some(verbs(input, diags))
 }
 
 fn verbs(input: ParseStream<'_>, diags: &mut Diags) -> Vec<Ident> {

@@ -26,7 +26,7 @@ pub(crate) enum Value {
     Nodes(Vec<NodePath>),
     /// `takes(config: ConfigMap)`: names with types.
     Typed(Vec<Typed>),
-    /// `resource(once, adopt("helm"))`: words, some with texts.
+    /// `resource(once, adopt("helm"))`: words, some with more.
     Words(Vec<Word>),
     List,
     Expr(Box<Expr>),
@@ -43,6 +43,8 @@ pub(crate) struct Typed {
 pub(crate) struct Word {
     pub(crate) name: Ident,
     pub(crate) texts: Vec<LitStr>,
+    /// Of `hands_on` alone.
+    pub(crate) access: Option<Vec<access::Entry>>,
 }
 
 pub(crate) struct Read {
@@ -146,7 +148,7 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Valu
             .and_then(|_| input.parse())
             .map(|ty| Value::Type(Box::new(ty)))
             .map_err(|error| (error, "name the type of the value: `gives = Plan`")),
-        "resource" if input.peek(syn::token::Paren) => in_parentheses(input, word)
+        "resource" if input.peek(syn::token::Paren) => words(input, diags)
             .map(Value::Words)
             .map_err(|error| (error, "write `resource`, `resource(once)` or `resource(adopt(\"helm\"))`")),
         _ if input.peek(Token![=]) => {
@@ -166,7 +168,10 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Valu
 }
 
 /// `(one, another)`.
-fn in_parentheses<T>(input: ParseStream<'_>, one: fn(ParseStream<'_>) -> syn::Result<T>) -> syn::Result<Vec<T>> {
+pub(super) fn in_parentheses<T>(
+    input: ParseStream<'_>,
+    one: fn(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<Vec<T>> {
     let inside;
     parenthesized!(inside in input);
     Ok(Punctuated::<T, Token![,]>::parse_terminated_with(&inside, one)?.into_iter().collect())
@@ -183,11 +188,33 @@ fn typed(input: ParseStream<'_>) -> syn::Result<Typed> {
     Ok(Typed { name, ty: input.parse()? })
 }
 
-fn word(input: ParseStream<'_>) -> syn::Result<Word> {
-    let name = input.call(Ident::parse_any)?;
-    let texts =
-        if input.peek(syn::token::Paren) { in_parentheses(input, <LitStr as Parse>::parse)? } else { Vec::new() };
-    Ok(Word { name, texts })
+/// `(once, adopt("helm"), hands_on(Secret: get))`.
+fn words(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Vec<Word>> {
+    let inside;
+    parenthesized!(inside in input);
+    let mut words = Vec::new();
+    while !inside.is_empty() {
+        words.push(word(&inside, diags)?);
+        if !inside.is_empty() {
+            inside.parse::<Token![,]>()?;
+        }
+    }
+    Ok(words)
+}
+
+fn word(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Word> {
+    let mut word = Word { name: input.call(Ident::parse_any)?, texts: Vec::new(), access: None };
+    if !input.peek(syn::token::Paren) {
+        return Ok(word);
+    }
+    if word.name == "hands_on" {
+        let inside;
+        parenthesized!(inside in input);
+        word.access = Some(access::read(&inside, diags));
+    } else {
+        word.texts = in_parentheses(input, <LitStr as Parse>::parse)?;
+    }
+    Ok(word)
 }
 
 /// `crate = "path"` or `crate = path`.

@@ -1,31 +1,51 @@
-//! The rules for the permissions of a hand-written node.
+//! The rules for permissions.
 
 use crate::{
+    attrs::access::Subject,
     diag::Diags,
     model::{access::Access, provisioner::starts_upper},
 };
-use quote::ToTokens;
+use syn::LitStr;
 
 pub(super) fn check(access: &[Access], diags: &mut Diags) {
     for access in access {
-        kind(access, diags);
+        match &access.subject {
+            Subject::Kind(_) => kind(access, diags),
+            Subject::Url(path) => url(access, path, diags),
+        }
         verbs(access, diags);
         subresource(access, diags);
+        names(access, diags);
+        namespace(access, diags);
     }
 }
 
 fn kind(access: &Access, diags: &mut Diags) {
-    if !starts_upper(&access.kind) {
-        let said = access.kind.to_token_stream().to_string().replace(' ', "");
-        let fix = "write the Rust type of the kind, for example `Secret` for `secrets`";
-        diags.error(&access.kind, format!("`{said}` is not a type"), fix);
+    let Some(kind) = access.kind().filter(|kind| !starts_upper(kind)) else { return };
+    let fix = "write the Rust type of the kind, for example `Secret` for `secrets`";
+    diags.error(kind, format!("`{}` is not a type", access.said()), fix);
+}
+
+fn url(access: &Access, path: &LitStr, diags: &mut Diags) {
+    if path.value().trim_end_matches('*').contains('*') || path.value().ends_with("**") {
+        diags.error(path, "a `*` stands only at the end of a path", "name the part before it, or each path");
+    }
+    for verb in access.written.iter().filter(|verb| *verb != "get") {
+        diags.error(verb, format!("a path of the server has no `{verb}`"), "use `get`; name a kind for the rest");
     }
 }
 
 fn verbs(access: &Access, diags: &mut Diags) {
     if access.written.is_empty() && !diags.has_errors() {
-        let said = access.kind.to_token_stream().to_string().replace(' ', "");
-        diags.error(&access.kind, "no verbs for this kind", format!("write them after the colon: `{said}: get, list`"));
+        let said = access.said();
+        let fix = match &access.subject {
+            Subject::Kind(_) => format!("write them after the colon: `{said}: get, list`"),
+            Subject::Url(_) => format!("write them after the colon: `{said}: get`"),
+        };
+        match &access.subject {
+            Subject::Kind(kind) => diags.error(kind, "no verbs for this kind", fix),
+            Subject::Url(path) => diags.error(path, "no verbs for this path", fix),
+        }
     }
     for (at, verb) in access.written.iter().enumerate() {
         if let Some(first) = access.written[..at].iter().find(|first| *first == verb) {
@@ -35,7 +55,7 @@ fn verbs(access: &Access, diags: &mut Diags) {
 }
 
 fn subresource(access: &Access, diags: &mut Diags) {
-    let Some(subresource) = &access.subresource else { return };
+    let Some(subresource) = access.part() else { return };
     for verb in access
         .written
         .iter()
@@ -43,5 +63,40 @@ fn subresource(access: &Access, diags: &mut Diags) {
     {
         let what = format!("`{subresource}` is a part of one object and has no `{verb}`");
         diags.error(verb, what, "use `get`, `create`, `update` or `patch`");
+    }
+}
+
+/// The API server can only hold a name against a rule where the request has one.
+fn names(access: &Access, diags: &mut Diags) {
+    let Some(names) = &access.names else { return };
+    if names.is_empty() {
+        if let Some(kind) = access.kind() {
+            diags.error(
+                kind,
+                "no names between the parentheses",
+                format!("name objects: `{}(\"tls\")`", access.said()),
+            );
+        }
+    }
+    for name in names.iter().filter(|name| name.value().is_empty()) {
+        diags.error(name, "an object has a name", "write it, or remove the parentheses");
+    }
+    let nameless: &[&str] = match access.subresource {
+        Some(_) => &[],
+        None => &["list", "watch", "create", "deletecollection"],
+    };
+    for verb in access.written.iter().filter(|verb| nameless.iter().any(|no| *verb == no)) {
+        let what = format!("`{verb}` can't be limited to names, since its request has none");
+        let fix = format!("give it for all objects: `{}: {verb}`", access.said());
+        diags.error(verb, what, fix);
+    }
+}
+
+fn namespace(access: &Access, diags: &mut Diags) {
+    let Some(namespace) = &access.namespace else { return };
+    let (name, inner) = (namespace.value(), |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    if name.is_empty() || name.len() > 63 || !name.chars().all(inner) || name.starts_with('-') || name.ends_with('-') {
+        let fix = "take at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends";
+        diags.error(namespace, format!("`{name}` is no name of a namespace"), fix);
     }
 }

@@ -1,5 +1,6 @@
 //! The rules for a child of a group.
 
+use super::role;
 use crate::{
     attrs::provisioner::NodePath,
     diag::Diags,
@@ -17,6 +18,7 @@ pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     name(child, diags);
     ty(child, diags);
     terms(child, diags);
+    role::check(child, diags);
     for node in &child.after {
         after(group, at, node, diags);
     }

@@ -11,6 +11,7 @@ mod names;
 pub(crate) mod operator;
 mod printcolumn;
 pub(crate) mod provisioner;
+mod role;
 mod schema;
 mod subresource;
 

@@ -1,5 +1,6 @@
 //! What a group does with a child, on the way up and down.
 
+use super::access;
 use crate::{
     attrs::provisioner::Typed,
     model::{
@@ -41,6 +42,10 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     }
     if let Some(options) = own_options(node, child) {
         terms.push(quote! { resource: #options });
+    }
+    if let Some((_, rights)) = child.resource.as_ref().and_then(|resource| resource.hands_on.as_ref()) {
+        let rights = access::entries(&node.paths, rights);
+        terms.push(quote! { access: #rights });
     }
     if terms.is_empty() {
         edge
@@ -100,10 +105,12 @@ fn wanted(node: &Provisioner, child: &Child, owner: &TokenStream, consumed: bool
     let inputs = quote! { #private::inputs(cx, &[#(#versions),*]) };
     if child.resource.is_some() {
         let (options, values) = (options(node, child), values(node, child));
+        let objects = quote_spanned! { ty.span() => #private::wanted::<#ty, _>(built) };
+        let objects = hands_on(node, child).unwrap_or(objects);
         return quote_spanned! { ty.span() =>
             #private::apply::<#ty, _, #owner, Self>(cx, #name, #options, #inputs, || {
                 let built = Self::#function(&#private::draft(cx), #(#values),*);
-                #private::wanted::<#ty, _>(built)
+                #objects
             })
         };
     }
@@ -122,6 +129,17 @@ fn wanted(node: &Provisioner, child: &Child, owner: &TokenStream, consumed: bool
         }
         _ => quote_spanned! { ty.span() => #private::up::<#ty, #owner, Self>(cx, #name, #taken, #inputs) },
     }
+}
+
+/// Roles with the rights that the tree's shape has for them.
+fn hands_on(node: &Provisioner, child: &Child) -> Option<TokenStream> {
+    let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &child.ty, child.name());
+    child.resource.as_ref()?.hands_on.as_ref()?;
+    let (at, _) = node.child(&child.ident)?;
+    let at = Literal::usize_unsuffixed(at);
+    Some(quote_spanned! { ty.span() =>
+        #private::hand_on::<#ty, _>(#name, <Self as #krate::Provisioner>::SHAPE.children[#at].access, built)
+    })
 }
 
 /// The way down of a child: a future.

@@ -37,7 +37,7 @@ fn shape(node: &Provisioner) -> TokenStream {
         }
         Node::Custom | Node::Open => quote! { Custom },
     };
-    let access = access::shape(node);
+    let access = access::entries(&node.paths, &node.access);
     let takes = node.takes.iter().map(|taken| &taken.ty);
     let gives = node.gives.as_ref().map_or_else(|| quote! { () }, |gives| quote! { #gives });
     let edges = children(node).iter().map(|child| child::edge(node, child));
@@ -50,7 +50,7 @@ fn shape(node: &Provisioner) -> TokenStream {
             type Gives = #gives;
             const SHAPE: #krate::Shape = #krate::Shape {
                 node: #krate::Node::#kind,
-                access: &[#access],
+                access: #access,
                 children: &[#(#edges),*],
             };
         }

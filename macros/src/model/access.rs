@@ -1,12 +1,19 @@
-//! What a hand-written node may do.
+//! What a hand-written node may do, and what a role hands on.
 
-use crate::{attrs::access, diag::Diags};
+use crate::{
+    attrs::access::{self, Subject},
+    diag::Diags,
+};
 use proc_macro2::Ident;
-use syn::Path;
+use quote::ToTokens;
+use syn::{LitStr, Path};
 
 pub(crate) struct Access {
-    pub(crate) kind: Path,
-    pub(crate) subresource: Option<Ident>,
+    pub(crate) subject: Subject,
+    pub(crate) subresource: Option<Path>,
+    /// Objects by name; `None` means all of them.
+    pub(crate) names: Option<Vec<LitStr>>,
+    pub(crate) namespace: Option<LitStr>,
     /// In the order of [`Verb`], each once.
     pub(crate) verbs: Vec<Verb>,
     /// What was written, for messages.
@@ -76,7 +83,12 @@ pub(crate) fn resolve(entries: Vec<access::Entry>, diags: &mut Diags) -> Vec<Acc
     let mut resolved: Vec<Access> = Vec::new();
     for entry in entries {
         let entry = Access::resolve(entry, diags);
-        let same = |other: &&mut Access| other.kind == entry.kind && other.subresource == entry.subresource;
+        let same = |other: &&mut Access| {
+            other.subject == entry.subject
+                && other.subresource == entry.subresource
+                && other.names == entry.names
+                && other.namespace == entry.namespace
+        };
         match resolved.iter_mut().find(same) {
             Some(first) => first.merge(entry),
             None => resolved.push(entry),
@@ -97,7 +109,29 @@ impl Access {
         }
         verbs.sort_unstable();
         verbs.dedup();
-        Self { kind: entry.kind, subresource: entry.subresource, verbs, written: entry.verbs }
+        let access::Entry { subject, subresource, names, namespace, verbs: written } = entry;
+        Self { subject, subresource, names, namespace, verbs, written }
+    }
+
+    /// The kind, if it is about one.
+    pub(crate) fn kind(&self) -> Option<&Path> {
+        match &self.subject {
+            Subject::Kind(kind) => Some(kind),
+            Subject::Url(_) => None,
+        }
+    }
+
+    /// The subresource, as a word.
+    pub(crate) fn part(&self) -> Option<String> {
+        self.subresource.as_ref().and_then(|path| path.segments.last()).map(|last| last.ident.to_string())
+    }
+
+    /// What stands before the colon, as far as it says the kind.
+    pub(crate) fn said(&self) -> String {
+        match &self.subject {
+            Subject::Kind(kind) => kind.to_token_stream().to_string().replace(' ', ""),
+            Subject::Url(url) => url.to_token_stream().to_string(),
+        }
     }
 
     fn merge(&mut self, other: Self) {

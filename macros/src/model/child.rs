@@ -1,6 +1,9 @@
 //! A field of a group: a child, and the terms on which it is one.
 
-use super::provisioner::{ROOMS, STRUCT_KEYS, once, refuse_room};
+use super::{
+    access::{self, Access},
+    provisioner::{ROOMS, STRUCT_KEYS, once, refuse_room},
+};
 use crate::{
     attrs::provisioner::{NodePath, ReadField, Value, Word},
     diag::Diags,
@@ -28,11 +31,13 @@ pub(crate) struct Resource {
     pub(crate) word: Ident,
     pub(crate) once: Option<Ident>,
     pub(crate) adopt: Option<(Ident, Vec<LitStr>)>,
+    /// The rights that its roles give to others.
+    pub(crate) hands_on: Option<(Ident, Vec<Access>)>,
 }
 
 /// What a field may say, for messages.
 pub(super) const KEYS: [&str; 7] = ["resource", "when", "each", "key", "after", "from", "if_api"];
-const RESOURCE_WORDS: [&str; 2] = ["once", "adopt"];
+const RESOURCE_WORDS: [&str; 3] = ["once", "adopt", "hands_on"];
 
 impl Child {
     pub(super) fn resolve(read: ReadField, diags: &mut Diags) -> Option<Self> {
@@ -60,7 +65,7 @@ impl Child {
     fn add(&mut self, key: Ident, value: Value, diags: &mut Diags) {
         let name = key.to_string();
         match (name.as_str(), value) {
-            ("resource", Value::Word) => self.resource = Some(Resource { word: key, once: None, adopt: None }),
+            ("resource", Value::Word) => self.resource = Some(Resource::plain(key)),
             ("resource", Value::Words(words)) => self.resource = Some(Resource::resolve(key, words, diags)),
             ("resource", Value::Expr(value)) => {
                 let fix = "write `resource` alone; the function of the field's name builds it";
@@ -99,13 +104,21 @@ impl Child {
 }
 
 impl Resource {
+    fn plain(word: Ident) -> Self {
+        Self { word, once: None, adopt: None, hands_on: None }
+    }
+
     fn resolve(word: Ident, words: Vec<Word>, diags: &mut Diags) -> Self {
-        let mut resource = Self { word, once: None, adopt: None };
-        for Word { name, texts } in words {
+        let mut resource = Self::plain(word);
+        for Word { name, texts, access } in words {
             match name.to_string().as_str() {
                 "once" if texts.is_empty() => resource.once = Some(name),
                 "once" => diags.error(&name, "`once` takes nothing", "write `once` alone"),
                 "adopt" => resource.adopt = Some((name, texts)),
+                "hands_on" => {
+                    let rights = access::resolve(access.unwrap_or_default(), diags);
+                    resource.hands_on = Some((name, rights));
+                }
                 _ => diags.unknown("word", &name, &RESOURCE_WORDS),
             }
         }

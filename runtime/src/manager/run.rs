@@ -184,7 +184,7 @@ fn child_kinds(factory: &dyn Factory) -> impl Iterator<Item = Kind> + use<> {
     let mut kinds = Vec::new();
     factory.shape().walk(&mut |stop| {
         if stop.shape.node == Node::Resource {
-            kinds.extend(stop.shape.access.iter().map(|access| (access.kind)()));
+            kinds.extend(stop.shape.kinds());
         }
     });
     kinds.into_iter()

@@ -8,14 +8,13 @@ use crate::provisioner::shape::{Access, Edge, Node, Place, Shape, Verb};
 
 const CHILD: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Patch, Verb::Delete];
 
-static CONFIG: Shape = resource(&[Access { kind: config_map, subresource: "", verbs: CHILD, place: Place::UNKNOWN }]);
-static DEPLOYMENT: Shape =
-    resource(&[Access { kind: deployment, subresource: "", verbs: CHILD, place: Place::UNKNOWN }]);
+static CONFIG: Shape = resource(&[Access::to(config_map, CHILD, Place::UNKNOWN)]);
+static DEPLOYMENT: Shape = resource(&[Access::to(deployment, CHILD, Place::UNKNOWN)]);
 static SNAPSHOT: Shape = Shape {
     node: Node::Custom,
     access: &[
-        Access { kind: node, subresource: "", verbs: &[Verb::Get], place: Place::UNKNOWN },
-        Access { kind: deployment, subresource: "scale", verbs: &[Verb::Patch, Verb::Get], place: Place::UNKNOWN },
+        Access::to(node, &[Verb::Get], Place::UNKNOWN),
+        Access::to(deployment, &[Verb::Patch, Verb::Get], Place::UNKNOWN).part("scale"),
     ],
     children: &[],
 };

@@ -40,6 +40,7 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     let mut findings = names(project);
     let definitions = crd::definitions(project, &mut findings);
     let samples = sample::objects(project, &definitions, &mut findings);
+    findings.extend(rbac::findings(project));
     findings.sort();
     findings.dedup();
     if findings.iter().any(|finding| finding.severity == Severity::Error) {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::crd::Definition;
 use super::project::Project;
-use super::rbac::Rule;
+use crate::access::Rule;
 
 const LOOK: &[&str] = &["get", "list", "watch"];
 const WORK: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];

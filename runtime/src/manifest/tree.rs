@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::project::{Controlled, Project};
-use crate::provisioner::shape::{Access, Edge, Node, Order, Shape, Verb};
+use crate::provisioner::shape::{Access, Edge, Node, Order, Reach, Shape, Verb};
 
 /// Every tree of the project as text: what each node is, and what it may do.
 ///
@@ -32,7 +32,8 @@ fn below(shape: &Shape, indent: &str, text: &mut String) {
     for (index, edge) in shape.children.iter().enumerate() {
         let last = index + 1 == shape.children.len();
         let (corner, rail) = if last { ("└─", "   ") } else { ("├─", "│  ") };
-        let _ = writeln!(text, "{indent}{corner} {}: {}", edge.name, said(edge.shape));
+        let handed_on = joined("; hands on ", edge.access);
+        let _ = writeln!(text, "{indent}{corner} {}: {}{handed_on}", edge.name, said(edge.shape));
         below(edge.shape, &format!("{indent}{rail}"), text);
     }
 }
@@ -49,10 +50,29 @@ pub fn tree_json(project: &Project) -> Value {
 fn node_json(shape: &Shape) -> Value {
     let access = |access: &Access| {
         let verbs: Vec<_> = access.verbs.iter().copied().map(Verb::as_str).collect();
-        let kind = (access.kind)();
-        json!({"kind": kind.kind, "group": kind.group, "subresource": access.subresource, "verbs": verbs})
+        match access.reach {
+            Reach::Url(path) => json!({"url": path, "verbs": verbs}),
+            Reach::Objects { kind, subresource, names, namespace } => {
+                let kind = kind();
+                let mut right =
+                    json!({"kind": kind.kind, "group": kind.group, "subresource": subresource, "verbs": verbs});
+                if !names.is_empty() {
+                    right["names"] = json!(names);
+                }
+                if let Some(namespace) = namespace {
+                    right["namespace"] = json!(namespace);
+                }
+                right
+            }
+        }
     };
-    let child = |edge: &Edge| json!({"name": edge.name, "node": node_json(edge.shape)});
+    let child = |edge: &Edge| {
+        let mut child = json!({"name": edge.name, "node": node_json(edge.shape)});
+        if !edge.access.is_empty() {
+            child["handsOn"] = edge.access.iter().map(access).collect();
+        }
+        child
+    };
     json!({
         "type": node(shape.node),
         "access": shape.access.iter().map(access).collect::<Vec<_>>(),
@@ -81,7 +101,7 @@ fn edges(shape: &Shape, id: &str, text: &mut String) {
 
 /// Groups are rounded, resources plain, nodes by hand six-cornered.
 fn boxed(shape: &Shape, name: &str) -> String {
-    let rights: String = shape.access.iter().map(|access| format!("<br/>{}", permission(access))).collect();
+    let rights: String = shape.access.iter().map(|access| format!("<br/>{}", quoted(access))).collect();
     let label = format!("<b>{name}</b><br/>{}{rights}", node(shape.node));
     match shape.node {
         Node::Group { .. } => format!("([\"{label}\"])"),
@@ -90,18 +110,19 @@ fn boxed(shape: &Shape, name: &str) -> String {
     }
 }
 
-fn said(shape: &Shape) -> String {
-    let rights: Vec<_> = shape.access.iter().map(permission).collect();
-    match rights.is_empty() {
-        true => node(shape.node).to_owned(),
-        false => format!("{}  {}", node(shape.node), rights.join("; ")),
-    }
+/// A permission inside a quoted label.
+fn quoted(access: &Access) -> String {
+    access.to_string().replace('"', "#quot;")
 }
 
-fn permission(access: &Access) -> String {
-    let verbs: Vec<_> = access.verbs.iter().copied().map(Verb::as_str).collect();
-    let slash = if access.subresource.is_empty() { "" } else { "/" };
-    format!("{}{slash}{}: {}", (access.kind)(), access.subresource, verbs.join(", "))
+fn said(shape: &Shape) -> String {
+    format!("{}{}", node(shape.node), joined("  ", shape.access))
+}
+
+/// Permissions behind what leads to them; nothing without any.
+fn joined(lead: &str, access: &[Access]) -> String {
+    let rights: Vec<_> = access.iter().map(ToString::to_string).collect();
+    if rights.is_empty() { String::new() } else { format!("{lead}{}", rights.join("; ")) }
 }
 
 fn node(node: Node) -> &'static str {

@@ -30,13 +30,12 @@ struct Resource<T, M>(PhantomData<fn() -> (T, M)>);
 impl<T: Objects<M>, M: 'static> Resource<T, M> {
     const SHAPE: Shape = Shape {
         node: Node::Resource,
-        access: &[Access {
-            kind: kind_of::<T::Kind>,
-            subresource: "",
-            // `get`: before the first apply of a name, to leave a stranger's object alone; and before its end is believed.
-            verbs: &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete],
-            place: Place::UNKNOWN,
-        }],
+        // `get`: before the first apply of a name, to leave a stranger's object alone; and before its end is believed.
+        access: &[Access::to(
+            kind_of::<T::Kind>,
+            &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete],
+            Place::UNKNOWN,
+        )],
         children: &[],
     };
 }

@@ -9,6 +9,7 @@ pub(crate) mod child;
 pub(crate) mod coverage;
 pub(crate) mod desired;
 pub(crate) mod group;
+pub(crate) mod handed;
 pub(crate) mod keyed;
 pub(crate) mod made;
 pub(crate) mod memory;

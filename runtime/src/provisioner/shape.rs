@@ -4,6 +4,7 @@
 //! tree asks for nothing.
 
 use crate::kind::Kind;
+use std::fmt;
 
 /// A verb of the Kubernetes API, as a role spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,17 +75,99 @@ impl Node {
     pub const CONCURRENT: Self = Self::Group { up: Order::Concurrent, down: Order::Concurrent };
 }
 
-/// One permission: a kind, and what is done with it.
+/// One permission: what is reached, and what is done with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// The kind; a function, since a kind's names are not constants in `kube`.
-    pub kind: fn() -> Kind,
-    /// The subresource (`status`, `scale`, …), or `""` for the object itself.
-    pub subresource: &'static str,
+    /// What is reached.
+    pub reach: Reach,
     /// What is done with it.
     pub verbs: &'static [Verb],
     /// Where it is asked for.
     pub place: Place,
+}
+
+/// What a permission reaches.
+#[derive(Clone, Copy, Debug)]
+pub enum Reach {
+    /// Objects of a kind.
+    Objects {
+        /// The kind; a function, since a kind's names are not constants in `kube`.
+        kind: fn() -> Kind,
+        /// The subresource (`status`, `scale`, …), or `""` for the object itself.
+        subresource: &'static str,
+        /// The objects by name; empty for all.
+        names: &'static [&'static str],
+        /// The namespace, where it is one and the same; `None` for where the operator watches.
+        namespace: Option<&'static str>,
+    },
+    /// A path of the API server that is no resource (`/metrics`); a `*` at its end stands for anything.
+    Url(&'static str),
+}
+
+impl Access {
+    /// Verbs on all objects of a kind, where the operator watches.
+    pub const fn to(kind: fn() -> Kind, verbs: &'static [Verb], place: Place) -> Self {
+        Self { reach: Reach::Objects { kind, subresource: "", names: &[], namespace: None }, verbs, place }
+    }
+
+    /// Verbs on a path of the API server that is no resource.
+    pub const fn to_url(path: &'static str, verbs: &'static [Verb], place: Place) -> Self {
+        Self { reach: Reach::Url(path), verbs, place }
+    }
+
+    /// The same for a subresource.
+    pub const fn part(mut self, of: &'static str) -> Self {
+        if let Reach::Objects { subresource, .. } = &mut self.reach {
+            *subresource = of;
+        }
+        self
+    }
+
+    /// The same for these objects alone.
+    pub const fn named(mut self, only: &'static [&'static str]) -> Self {
+        if let Reach::Objects { names, .. } = &mut self.reach {
+            *names = only;
+        }
+        self
+    }
+
+    /// The same in this namespace alone.
+    pub const fn within(mut self, only: &'static str) -> Self {
+        if let Reach::Objects { namespace, .. } = &mut self.reach {
+            *namespace = Some(only);
+        }
+        self
+    }
+
+    /// The kind whose objects are reached.
+    pub fn kind(&self) -> Option<Kind> {
+        match self.reach {
+            Reach::Objects { kind, .. } => Some(kind()),
+            Reach::Url(_) => None,
+        }
+    }
+}
+
+/// As it is declared: `Secret("tls") in "kube-system": get, patch`.
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reach {
+            Reach::Url(path) => write!(f, "{path:?}")?,
+            Reach::Objects { kind, subresource, names, namespace } => {
+                write!(f, "{}", kind())?;
+                if !names.is_empty() {
+                    write!(f, "({})", names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", "))?;
+                }
+                if !subresource.is_empty() {
+                    write!(f, "/{subresource}")?;
+                }
+                if let Some(namespace) = namespace {
+                    write!(f, " in {namespace:?}")?;
+                }
+            }
+        }
+        write!(f, ": {}", self.verbs.iter().copied().map(Verb::as_str).collect::<Vec<_>>().join(", "))
+    }
 }
 
 /// A line of source code.
@@ -131,13 +214,15 @@ pub struct Edge {
     pub reads: &'static [&'static str],
     /// How the objects of a resource are treated.
     pub resource: ResourceOptions,
+    /// What this use of the child asks for beyond what the child is: the rights that its roles hand on.
+    pub access: &'static [Access],
 }
 
 impl Edge {
     /// A child that is always wanted.
     pub const fn plain(name: &'static str, shape: &'static Shape, place: Place) -> Self {
         let resource = ResourceOptions::DEFAULT;
-        Self { name, shape, place, when: "", each: "", after: &[], reads: &[], resource }
+        Self { name, shape, place, when: "", each: "", after: &[], reads: &[], resource, access: &[] }
     }
 }
 
@@ -174,7 +259,19 @@ pub struct Stop<'a> {
     pub shape: &'static Shape,
 }
 
+impl Stop<'_> {
+    /// What the node does with the API, and what its use asks for beyond that.
+    pub fn access(&self) -> impl Iterator<Item = &'static Access> + use<> {
+        self.shape.access.iter().chain(self.edge.map_or(&[] as &[Access], |edge| edge.access))
+    }
+}
+
 impl Shape {
+    /// The kinds of the objects that a node asks to reach, in the order of declaration.
+    pub fn kinds(&self) -> impl Iterator<Item = Kind> + use<> {
+        self.access.iter().filter_map(Access::kind)
+    }
+
     /// Calls `visit` for every node below and including this one, parents first.
     pub fn walk(&'static self, visit: &mut dyn FnMut(Stop<'_>)) {
         visit(Stop { path: "", depth: 0, edge: None, shape: self });
@@ -195,7 +292,7 @@ impl Shape {
         self.walk(&mut |stop| {
             let reads = stop.shape.children.iter().flat_map(|edge| edge.reads.iter());
             let sources = reads.filter_map(|path| stop.shape.find(path)).filter(|shape| shape.node == Node::Resource);
-            kinds.extend(sources.flat_map(|shape| shape.access.iter().map(|access| (access.kind)())));
+            kinds.extend(sources.flat_map(|shape| shape.kinds()));
         });
         kinds
     }

@@ -85,9 +85,8 @@ impl Core<'_> {
         let mut read = Ok(());
         shape.walk(&mut |stop| {
             if stop.shape.node == Node::Resource {
-                for access in stop.shape.access {
-                    read = std::mem::replace(&mut read, Ok(()))
-                        .and_then(|()| self.add_keys(&(access.kind)(), node, &mut keys));
+                for kind in stop.shape.kinds() {
+                    read = std::mem::replace(&mut read, Ok(())).and_then(|()| self.add_keys(&kind, node, &mut keys));
                 }
             }
         });

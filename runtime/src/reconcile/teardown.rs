@@ -55,8 +55,7 @@ impl Loop {
 
 async fn remove_all(core: &Core<'_>, nodes: Vec<(String, &'static Shape)>) -> Result<()> {
     for (plain, shape) in nodes.into_iter().rev() {
-        for access in shape.access {
-            let kind = (access.kind)();
+        for kind in shape.kinds() {
             for node in core.paths_of(&kind, &plain)? {
                 core.converge(
                     &node,

@@ -83,3 +83,55 @@ struct Snapshot;
 //# two mistakes in two kinds
 #[provisioner(access(Secret: gett; Pod: Delete))]
 struct Snapshot;
+
+//# list limited to names
+#[provisioner(access(Secret("tls"): get, list))]
+struct Snapshot;
+
+//# create limited to names
+#[provisioner(access(Secret("tls"): create))]
+struct Snapshot;
+
+//# watch limited to names
+#[provisioner(access(Secret("tls"): watch))]
+struct Snapshot;
+
+//# deletecollection limited to names
+#[provisioner(access(Secret("tls"): deletecollection))]
+struct Snapshot;
+
+//# no names between the parentheses
+#[provisioner(access(Secret(): get))]
+struct Snapshot;
+
+//# empty name
+#[provisioner(access(Secret(""): get))]
+struct Snapshot;
+
+//# name without quotes
+#[provisioner(access(Secret(tls): get))]
+struct Snapshot;
+
+//# names twice
+#[provisioner(access(Deployment("web")/scale("web"): get))]
+struct Snapshot;
+
+//# namespace without quotes
+#[provisioner(access(Secret in kube_system: get))]
+struct Snapshot;
+
+//# name that no namespace has
+#[provisioner(access(Secret in "Kube_System": get))]
+struct Snapshot;
+
+//# verb of a path
+#[provisioner(access("/metrics": get, delete))]
+struct Snapshot;
+
+//# path without verbs
+#[provisioner(access("/metrics":))]
+struct Snapshot;
+
+//# star inside a path
+#[provisioner(access("/api/*/health": get))]
+struct Snapshot;

@@ -158,3 +158,59 @@ struct Snapshot {
     #[provisioner(resource)]
     config: ConfigMap,
 }
+
+//# role without the rights that it hands on
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource)]
+    role: Role,
+}
+
+//# optional cluster role without the rights that it hands on
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(once))]
+    role: Option<rbac::v1::ClusterRole>,
+}
+
+//# roles without the rights that they hand on
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource)]
+    roles: Vec<Role>,
+}
+
+//# hands_on without a list
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(hands_on))]
+    role: Role,
+}
+
+//# hands_on with nothing
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(hands_on()))]
+    role: Role,
+}
+
+//# hands_on with a mistake in a verb
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(once, hands_on(ConfigMap: get, lst), adopt("helm")))]
+    role: Role,
+}
+
+//# hands_on in a namespace
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(hands_on(ConfigMap in "kube-system": get)))]
+    role: Role,
+}
+
+//# path of the server in a role of one namespace
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(hands_on("/metrics": get)))]
+    role: Role,
+}

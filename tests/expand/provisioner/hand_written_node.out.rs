@@ -5,51 +5,76 @@ impl ::opgen::Provisioner for Snapshot {
     const SHAPE: ::opgen::Shape = ::opgen::Shape {
         node: ::opgen::Node::Custom,
         access: &[
-            ::opgen::Access {
-                kind: ::opgen::__private::kind_of::<Secret>,
-                subresource: "",
-                verbs: &[::opgen::Verb::Get, ::opgen::Verb::List, ::opgen::Verb::Watch],
-                place: ::opgen::Place {
+            ::opgen::Access::to(
+                ::opgen::__private::kind_of::<Secret>,
+                &[::opgen::Verb::Get, ::opgen::Verb::List, ::opgen::Verb::Watch],
+                ::opgen::Place {
                     file: ::core::file!(),
                     line: ::core::line!(),
                 },
-            },
-            ::opgen::Access {
-                kind: ::opgen::__private::kind_of::<core::v1::Pod>,
-                subresource: "",
-                verbs: &[::opgen::Verb::Delete, ::opgen::Verb::DeleteCollection],
-                place: ::opgen::Place {
+            ),
+            ::opgen::Access::to(
+                ::opgen::__private::kind_of::<core::v1::Pod>,
+                &[::opgen::Verb::Delete, ::opgen::Verb::DeleteCollection],
+                ::opgen::Place {
                     file: ::core::file!(),
                     line: ::core::line!(),
                 },
-            },
-            ::opgen::Access {
-                kind: ::opgen::__private::kind_of::<Pod>,
-                subresource: "status",
-                verbs: &[::opgen::Verb::Update, ::opgen::Verb::Patch],
-                place: ::opgen::Place {
+            ),
+            ::opgen::Access::to(
+                    ::opgen::__private::kind_of::<Pod>,
+                    &[::opgen::Verb::Update, ::opgen::Verb::Patch],
+                    ::opgen::Place {
+                        file: ::core::file!(),
+                        line: ::core::line!(),
+                    },
+                )
+                .part("status"),
+            ::opgen::Access::to(
+                    ::opgen::__private::kind_of::<Pod>,
+                    &[::opgen::Verb::Create],
+                    ::opgen::Place {
+                        file: ::core::file!(),
+                        line: ::core::line!(),
+                    },
+                )
+                .part("eviction"),
+            ::opgen::Access::to(
+                ::opgen::__private::kind_of::<ConfigMap>,
+                &[::opgen::Verb::Create, ::opgen::Verb::Patch],
+                ::opgen::Place {
                     file: ::core::file!(),
                     line: ::core::line!(),
                 },
-            },
-            ::opgen::Access {
-                kind: ::opgen::__private::kind_of::<Pod>,
-                subresource: "eviction",
-                verbs: &[::opgen::Verb::Create],
-                place: ::opgen::Place {
+            ),
+            ::opgen::Access::to(
+                    ::opgen::__private::kind_of::<Secret>,
+                    &[::opgen::Verb::Get, ::opgen::Verb::Patch],
+                    ::opgen::Place {
+                        file: ::core::file!(),
+                        line: ::core::line!(),
+                    },
+                )
+                .named(&["tls", "ca"])
+                .within("kube-system"),
+            ::opgen::Access::to(
+                    ::opgen::__private::kind_of::<Deployment>,
+                    &[::opgen::Verb::Get],
+                    ::opgen::Place {
+                        file: ::core::file!(),
+                        line: ::core::line!(),
+                    },
+                )
+                .part("scale")
+                .named(&["web"]),
+            ::opgen::Access::to_url(
+                "/metrics",
+                &[::opgen::Verb::Get],
+                ::opgen::Place {
                     file: ::core::file!(),
                     line: ::core::line!(),
                 },
-            },
-            ::opgen::Access {
-                kind: ::opgen::__private::kind_of::<ConfigMap>,
-                subresource: "",
-                verbs: &[::opgen::Verb::Create, ::opgen::Verb::Patch],
-                place: ::opgen::Place {
-                    file: ::core::file!(),
-                    line: ::core::line!(),
-                },
-            },
+            ),
         ],
         children: &[],
     };
@@ -72,6 +97,8 @@ impl ::opgen::access::PatchStatus<Snapshot> for Pod {}
 impl ::opgen::access::Create<Snapshot> for ConfigMap {}
 #[automatically_derived]
 impl ::opgen::access::Patch<Snapshot> for ConfigMap {}
+#[automatically_derived]
+impl ::opgen::access::Patch<Snapshot> for Secret {}
 const _: () = {
     #[allow(dead_code)]
     fn reads(node: &Snapshot) {

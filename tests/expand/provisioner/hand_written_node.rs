@@ -5,5 +5,8 @@
     Pod/eviction: create;
     ConfigMap: apply;
     Secret: watch;
+    Secret("tls", "ca") in "kube-system": get, patch;
+    Deployment("web")/scale: get;
+    "/metrics": get;
 ))]
 pub struct Snapshot;

@@ -1,6 +1,7 @@
 //! Cases on a real control plane. Each module has a `cases()`; add yours to the list.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+mod access;
 mod edits;
 mod faults;
 mod harness;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     let suites = [
         harness::cases(),
         edits::cases(),
+        access::cases(),
         kinds::cases(),
         operator::cases(),
         faults::cases(),

@@ -1,46 +1,90 @@
 //! The operator's own rights: a walk of its trees.
 
-mod rule;
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-pub(crate) use rule::{Rule, merge};
-
+use super::finding::{Finding, Findings};
 use super::project::Project;
-use crate::provisioner::shape::{Access, Verb};
+use crate::access::{Rule, merge};
+use crate::kind::Kind;
+use crate::provisioner::shape::{Access, Node, Reach, Stop};
 
 const OWN: &[&str] = &["list", "patch", "watch"];
 const STATUS: &[&str] = &["patch"];
 const EVENTS: &[&str] = &["create", "patch"];
 
-/// One rule, and whether it is needed beyond the operator's namespace.
+/// One rule, and where it is needed.
 struct Grant {
     rule: Rule,
-    clusterwide: bool,
+    scope: Scope,
+}
+
+/// Where a rule holds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Scope {
+    /// In the namespace of the operator.
+    Own,
+    /// In another namespace, by its name.
+    In(&'static str),
+    /// In all namespaces, and for what lives in none.
+    Cluster,
 }
 
 /// The ServiceAccount, and the roles with their bindings. An operator that watches its own namespace gets a Role; what
-/// it does with kinds that live in no namespace needs a ClusterRole beside it.
+/// it does with kinds that live in no namespace needs a ClusterRole beside it. What is meant for one other namespace gets
+/// a Role there.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
-    let (clusterwide, local): (Vec<_>, Vec<_>) = grants(project).into_iter().partition(|grant| grant.clusterwide);
-    let rules = |grants: Vec<Grant>| merge(grants.into_iter().map(|grant| grant.rule));
+    let mut scopes: BTreeMap<Scope, Vec<Rule>> = BTreeMap::new();
+    for grant in grants(project) {
+        scopes.entry(grant.scope).or_default().push(grant.rule);
+    }
     let mut documents = vec![json!({
         "apiVersion": "v1",
         "kind": "ServiceAccount",
         "metadata": {"labels": project.labels(), "name": project.name, "namespace": project.namespace},
     })];
-    documents.extend(role(project, "Role", &rules(local)));
-    documents.extend(role(project, "ClusterRole", &rules(clusterwide)));
+    documents.extend(scopes.into_iter().flat_map(|(scope, rules)| role(project, &scope, &merge(rules))));
     documents
 }
 
-fn role(project: &Project, kind: &str, rules: &[Rule]) -> Vec<Value> {
-    if rules.is_empty() {
-        return Vec::new();
+/// What is declared, and does not hold in the cluster.
+pub(crate) fn findings(project: &Project) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for controlled in &project.controllers {
+        let mut findings = Findings::of(&*controlled.kind.kind);
+        controlled.shape.walk(&mut |stop| check(&stop, &mut findings));
+        found.extend(findings.into_vec());
     }
-    let metadata = match kind {
-        "Role" => json!({"labels": project.labels(), "name": project.name, "namespace": project.namespace}),
-        _ => json!({"labels": project.labels(), "name": project.cluster_name()}),
+    found
+}
+
+fn check(stop: &Stop<'_>, findings: &mut Findings) {
+    for access in stop.access() {
+        if let Reach::Objects { kind, namespace: Some(namespace), .. } = access.reach
+            && !kind().namespaced
+        {
+            let problem = format!("`{access}`: objects of {} are in no namespace", kind());
+            findings.error(stop.path, problem, format!("remove `in \"{namespace}\"`"));
+        }
+    }
+    let is_role = |kind: Kind| kind.group == "rbac.authorization.k8s.io" && kind.kind.ends_with("Role");
+    let Some(edge) = stop.edge.filter(|edge| edge.access.is_empty() && !edge.resource.retired) else { return };
+    if stop.shape.node == Node::Resource && stop.shape.kinds().any(is_role) {
+        let fix = format!("declare them on the field `{}`: `resource(hands_on(...))`", edge.name);
+        findings.warning(stop.path, "a role hands on rights that the operator may not hold", fix);
+    }
+}
+
+fn role(project: &Project, scope: &Scope, rules: &[Rule]) -> [Value; 2] {
+    let labels = project.labels();
+    let (kind, metadata) = match scope {
+        Scope::Own => ("Role", json!({"labels": labels, "name": project.name, "namespace": project.namespace})),
+        // Several operators of one name may meet in the namespace of another.
+        Scope::In(namespace) => {
+            ("Role", json!({"labels": labels, "name": project.cluster_name(), "namespace": namespace}))
+        }
+        Scope::Cluster => ("ClusterRole", json!({"labels": labels, "name": project.cluster_name()})),
     };
     let rules: Vec<_> = rules.iter().map(Rule::to_value).collect();
     let role = json!({
@@ -56,15 +100,15 @@ fn role(project: &Project, kind: &str, rules: &[Rule]) -> Vec<Value> {
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": metadata["name"]},
         "subjects": [{"kind": "ServiceAccount", "name": project.name, "namespace": project.namespace}],
     });
-    vec![role, binding]
+    [role, binding]
 }
 
 fn grants(project: &Project) -> Vec<Grant> {
     let mut grants = Vec::new();
     for controlled in &project.controllers {
         let kind = &controlled.kind;
-        let clusterwide = !project.namespaced || !kind.namespaced;
-        let mut grant = |rule| grants.push(Grant { rule, clusterwide });
+        let scope = where_of(project, kind);
+        let mut grant = |rule| grants.push(Grant { rule, scope: scope.clone() });
         grant(Rule::on(&kind.group, &kind.plural, OWN));
         grant(Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS));
         if controlled.events {
@@ -73,17 +117,34 @@ fn grants(project: &Project) -> Vec<Grant> {
         }
         controlled.shape.walk(&mut |stop| {
             grants.extend(stop.shape.access.iter().map(|access| of_access(project, access)));
+            grants.extend(handed_on(project, &stop));
         });
     }
     grants
 }
 
 fn of_access(project: &Project, access: &Access) -> Grant {
-    let kind = (access.kind)();
-    let resource = match access.subresource {
-        "" => kind.plural.to_string(),
-        subresource => format!("{}/{subresource}", kind.plural),
+    let scope = match access.reach {
+        Reach::Url(_) => Scope::Cluster,
+        Reach::Objects { kind, namespace, .. } => match namespace {
+            Some(namespace) if project.namespaced && namespace == project.namespace => Scope::Own,
+            Some(namespace) => Scope::In(namespace),
+            None => where_of(project, &kind()),
+        },
     };
-    let verbs: Vec<_> = access.verbs.iter().copied().map(Verb::as_str).collect();
-    Grant { rule: Rule::on(&kind.group, &resource, &verbs), clusterwide: !project.namespaced || !kind.namespaced }
+    Grant { rule: Rule::of(access), scope }
 }
+
+/// The rights that the roles of a node hand on. The API server asks for them where the role holds.
+fn handed_on(project: &Project, stop: &Stop<'_>) -> Vec<Grant> {
+    let Some(edge) = stop.edge else { return Vec::new() };
+    let scope = stop.shape.kinds().map(|role| where_of(project, &role)).max().unwrap_or(Scope::Cluster);
+    edge.access.iter().map(|access| Grant { rule: Rule::of(access), scope: scope.clone() }).collect()
+}
+
+fn where_of(project: &Project, kind: &Kind) -> Scope {
+    if project.namespaced && kind.namespaced { Scope::Own } else { Scope::Cluster }
+}
+
+#[cfg(test)]
+mod tests;

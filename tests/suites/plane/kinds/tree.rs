@@ -140,7 +140,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
     let mut kinds = Vec::new();
     EveryKind::SHAPE.walk(&mut |stop| {
         if stop.shape.node == Node::Resource {
-            kinds.extend(stop.shape.access.iter().map(|access| (access.kind)()));
+            kinds.extend(stop.shape.kinds());
         }
     });
     kinds

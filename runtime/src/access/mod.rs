@@ -5,6 +5,10 @@
 //! made from the declarations can't be too small. The kind carries the bound: with `Snapshot: Get<Secret>`, a node with a
 //! single grant would make the compiler guess that kind, and report mismatched types instead of the missing permission.
 
+mod rule;
+
+pub(crate) use rule::{Rule, merge};
+
 /// The node `P` may read one object of this kind.
 #[diagnostic::on_unimplemented(
     message = "`{P}` may not get `{Self}`",

@@ -1,15 +1,21 @@
 //! Rules of a role, and how many become few.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::provisioner::shape::{Access, Reach, Verb};
+
 /// What a role allows: verbs on resources of groups, perhaps only on named objects, or on URLs of the server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct Rule {
+    #[serde(rename = "apiGroups")]
     pub(crate) groups: Vec<String>,
     pub(crate) resources: Vec<String>,
     pub(crate) resource_names: Vec<String>,
+    #[serde(rename = "nonResourceURLs")]
     pub(crate) urls: Vec<String>,
     pub(crate) verbs: Vec<String>,
 }
@@ -22,6 +28,26 @@ impl Rule {
             resources: vec![resource.to_owned()],
             verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
             ..Self::default()
+        }
+    }
+
+    /// What a role says for a permission; the namespace is the role's own business.
+    pub(crate) fn of(access: &Access) -> Self {
+        let verbs: Vec<_> = access.verbs.iter().copied().map(Verb::as_str).collect();
+        match access.reach {
+            Reach::Url(path) => {
+                let verbs = verbs.into_iter().map(str::to_owned).collect();
+                Self { urls: vec![path.to_owned()], verbs, ..Self::default() }
+            }
+            Reach::Objects { kind, subresource, names, .. } => {
+                let kind = kind();
+                let resource = match subresource {
+                    "" => kind.plural.to_string(),
+                    subresource => format!("{}/{subresource}", kind.plural),
+                };
+                let resource_names = names.iter().map(|name| (*name).to_owned()).collect();
+                Self { resource_names, ..Self::on(&kind.group, &resource, &verbs) }
+            }
         }
     }
 
@@ -40,6 +66,64 @@ impl Rule {
             }
         }
         rule
+    }
+}
+
+impl Rule {
+    /// The rules of one thing each: one verb on one resource, object or URL.
+    pub(crate) fn singles(&self) -> Vec<Self> {
+        let lists = [&self.groups, &self.resources, &self.resource_names, &self.urls, &self.verbs];
+        let mut singles = vec![[const { Vec::new() }; 5]];
+        for (at, list) in lists.into_iter().enumerate().filter(|(_, list)| !list.is_empty()) {
+            let with = |single: &[Vec<String>; 5], word: &String| {
+                let mut single = single.clone();
+                single[at] = vec![word.clone()];
+                single
+            };
+            singles = singles.iter().flat_map(|single| list.iter().map(|word| with(single, word))).collect();
+        }
+        let rules = singles.into_iter();
+        rules
+            .map(|[groups, resources, resource_names, urls, verbs]| Self {
+                groups,
+                resources,
+                resource_names,
+                urls,
+                verbs,
+            })
+            .collect()
+    }
+
+    /// Whether this rule alone allows all that the other one does. A `*` in the other one is never covered: what is declared
+    /// names each thing.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let all_of = |part: &[String], whole: &[String]| part.iter().all(|word| whole.contains(word));
+        let url = |path: &String| self.urls.iter().any(|own| is_below(path, own));
+        all_of(&other.verbs, &self.verbs)
+            && all_of(&other.groups, &self.groups)
+            && all_of(&other.resources, &self.resources)
+            && (self.resource_names.is_empty()
+                || !other.resource_names.is_empty() && all_of(&other.resource_names, &self.resource_names))
+            && other.urls.iter().all(url)
+            && other.urls.is_empty() == self.urls.is_empty()
+    }
+}
+
+/// Whether a path is what a rule's URL says; a `*` at its end stands for anything.
+pub(crate) fn is_below(path: &str, url: &str) -> bool {
+    url.strip_suffix('*').map_or(path == url, |start| path.starts_with(start))
+}
+
+/// A single rule in words: `get secrets/status of the core group named tls`.
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}{}", self.verbs.join(", "), self.resources.join(", "), self.urls.join(", "))?;
+        match self.groups.first().map(String::as_str) {
+            None => {}
+            Some("") => f.write_str(" of the core group")?,
+            Some(group) => write!(f, " of {group}")?,
+        }
+        if self.resource_names.is_empty() { Ok(()) } else { write!(f, " named {}", self.resource_names.join(", ")) }
     }
 }
 

@@ -1,0 +1,63 @@
+//! The rules for a child that is a role: what it hands on is declared.
+
+use super::access;
+use crate::{
+    attrs::access::Subject,
+    diag::Diags,
+    model::{
+        child::Child,
+        managed::{last_segment, type_arguments},
+    },
+};
+use syn::Type;
+
+pub(super) fn check(child: &Child, diags: &mut Diags) {
+    let Some(resource) = &child.resource else { return };
+    let role = role(&child.ty);
+    let Some((word, rights)) = &resource.hands_on else {
+        if let Some(role) = role {
+            let what = format!(
+                "a `{role}` hands on rights, and the API server refuses that as an escalation unless the operator holds \
+                 them itself"
+            );
+            let fix = "declare them, and the operator's role gets them: `resource(hands_on(ConfigMap: get, list))`";
+            diags.error(&child.ty, what, fix);
+        }
+        return;
+    };
+    if rights.is_empty() && !diags.has_errors() {
+        diags.error(
+            word,
+            "`hands_on` hands on nothing",
+            "write what the role grants: `hands_on(ConfigMap: get, list)`",
+        );
+    }
+    access::check(rights, diags);
+    for right in rights {
+        if let Some(namespace) = &right.namespace {
+            diags.error(
+                namespace,
+                "a role holds where it is made",
+                "remove `in`, and build the role in that namespace",
+            );
+        }
+        if let (Subject::Url(path), Some("Role")) = (&right.subject, role.as_deref()) {
+            diags.error(
+                path,
+                "a `Role` holds in one namespace, and a path is in none",
+                "hand it on with a `ClusterRole`",
+            );
+        }
+    }
+}
+
+/// `Role` or `ClusterRole`, if that is the kind of a field, by its name.
+fn role(ty: &Type) -> Option<String> {
+    let segment = last_segment(ty)?;
+    let name = segment.ident.to_string();
+    match (name.as_str(), type_arguments(segment).as_slice()) {
+        ("Role" | "ClusterRole", _) => Some(name),
+        ("Option" | "Vec", [inner]) => role(inner),
+        _ => None,
+    }
+}

@@ -1,0 +1,157 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::{
+    kind::kind_of,
+    manifest::{finding::Severity, fixture},
+    provisioner::shape::{Edge, Place, Shape, Verb},
+};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Node as ClusterNode, Secret},
+    rbac::v1::{ClusterRole, Role},
+};
+
+const HERE: Place = Place::UNKNOWN;
+
+const fn leaf(node: Node, access: &'static [Access]) -> Shape {
+    Shape { node, access, children: &[] }
+}
+
+const fn group(children: &'static [Edge]) -> Shape {
+    Shape { node: Node::SERIAL, access: &[], children }
+}
+
+/// The fixture's `Widget` alone, with this tree.
+fn project(shape: &'static Shape, namespaced: bool) -> Project {
+    let mut project = fixture::project();
+    project.namespaced = namespaced;
+    project.controllers.truncate(1);
+    project.controllers[0].shape = shape;
+    project
+}
+
+/// The rules of each role beyond what every operator of `Widget` has, by the role's kind, namespace and name.
+fn roles(project: &Project) -> Vec<(String, Vec<Value>)> {
+    let is_common =
+        |rule: &Value| ["demo.example.com", "events.k8s.io"].iter().any(|group| rule["apiGroups"] == json!([group]));
+    let roles = documents(project).into_iter().filter(|document| document["rules"].is_array());
+    let of = |role: Value| {
+        let namespace = role["metadata"]["namespace"].as_str().map(|namespace| format!("{namespace}/"));
+        let name = role["metadata"]["name"].as_str().unwrap();
+        let rules = role["rules"].as_array().unwrap().iter().filter(|rule| !is_common(rule)).cloned().collect();
+        (format!("{} {}{name}", role["kind"].as_str().unwrap(), namespace.unwrap_or_default()), rules)
+    };
+    roles.map(of).collect()
+}
+
+fn rule(resource: &str, verbs: &[&str]) -> Value {
+    json!({"apiGroups": [""], "resources": [resource], "verbs": verbs})
+}
+
+static NARROW: Shape = leaf(
+    Node::Custom,
+    &[
+        Access::to(kind_of::<Secret>, &[Verb::Get, Verb::Patch], HERE).named(&["tls", "ca"]),
+        Access::to(kind_of::<Secret>, &[Verb::List], HERE),
+        Access::to(kind_of::<Deployment>, &[Verb::Get, Verb::Patch], HERE).part("scale").named(&["web"]),
+        Access::to_url("/metrics", &[Verb::Get], HERE),
+    ],
+);
+
+#[test]
+fn names_parts_and_paths_stay_as_narrow_as_they_are_declared() {
+    let scale = json!({
+        "apiGroups": ["apps"], "resources": ["deployments/scale"], "resourceNames": ["web"], "verbs": ["get", "patch"]
+    });
+    let named =
+        json!({"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["ca", "tls"], "verbs": ["get", "patch"]});
+    let rules = vec![
+        json!({"nonResourceURLs": ["/metrics"], "verbs": ["get"]}),
+        rule("secrets", &["list"]),
+        named.clone(),
+        scale.clone(),
+    ];
+    assert_eq!(roles(&project(&NARROW, false)), [("ClusterRole demo".to_owned(), rules)]);
+    let paths = vec![json!({"nonResourceURLs": ["/metrics"], "verbs": ["get"]})];
+    let expected = [
+        ("Role demo-system/demo".to_owned(), vec![rule("secrets", &["list"]), named, scale]),
+        ("ClusterRole demo-system-demo".to_owned(), paths),
+    ];
+    assert_eq!(roles(&project(&NARROW, true)), expected);
+}
+
+static ELSEWHERE: Shape = leaf(
+    Node::Custom,
+    &[
+        Access::to(kind_of::<Secret>, &[Verb::Get], HERE).within("kube-system"),
+        Access::to(kind_of::<ConfigMap>, &[Verb::List], HERE).within("kube-system"),
+        Access::to(kind_of::<ConfigMap>, &[Verb::Get], HERE).within("demo-system"),
+        Access::to(kind_of::<ConfigMap>, &[Verb::Get], HERE).within("default"),
+    ],
+);
+
+#[test]
+fn another_namespace_has_a_role_of_its_own() {
+    let there = vec![rule("configmaps", &["list"]), rule("secrets", &["get"])];
+    let expected = [
+        ("Role default/demo".to_owned(), vec![rule("configmaps", &["get"])]),
+        ("Role demo-system/demo".to_owned(), vec![rule("configmaps", &["get"])]),
+        ("Role kube-system/demo".to_owned(), there.clone()),
+        ("ClusterRole demo".to_owned(), Vec::new()),
+    ];
+    assert_eq!(roles(&project(&ELSEWHERE, false)), expected);
+    let expected = [
+        ("Role demo-system/demo".to_owned(), vec![rule("configmaps", &["get"])]),
+        ("Role default/demo-system-demo".to_owned(), vec![rule("configmaps", &["get"])]),
+        ("Role kube-system/demo-system-demo".to_owned(), there),
+    ];
+    assert_eq!(roles(&project(&ELSEWHERE, true)), expected);
+    let bindings =
+        documents(&project(&ELSEWHERE, true)).into_iter().filter(|document| document["kind"] == "RoleBinding");
+    let subject = json!([{"kind": "ServiceAccount", "name": "demo", "namespace": "demo-system"}]);
+    for binding in bindings {
+        assert_eq!(binding["subjects"], subject);
+        assert_eq!(binding["roleRef"]["name"], binding["metadata"]["name"]);
+    }
+}
+
+static ROLE: Shape = leaf(Node::Resource, &[Access::to(kind_of::<Role>, &[Verb::Get], HERE)]);
+static CLUSTER_ROLE: Shape = leaf(Node::Resource, &[Access::to(kind_of::<ClusterRole>, &[Verb::Get], HERE)]);
+const HANDED: &[Access] = &[Access::to(kind_of::<Secret>, &[Verb::Get], HERE).named(&["tls"])];
+static WITH_ROLE: Shape = group(&[Edge { access: HANDED, ..Edge::plain("role", &ROLE, HERE) }]);
+static WITH_CLUSTER_ROLE: Shape = group(&[Edge { access: HANDED, ..Edge::plain("cluster_role", &CLUSTER_ROLE, HERE) }]);
+
+#[test]
+fn what_a_role_hands_on_the_operator_holds_where_the_role_holds() {
+    let handed = json!({"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["tls"], "verbs": ["get"]});
+    let has = |shape: &'static Shape, role: &str| {
+        let roles = roles(&project(shape, true));
+        let rules = roles.iter().find(|(name, _)| name.starts_with(role)).map(|(_, rules)| rules.clone());
+        rules.unwrap_or_default().contains(&handed)
+    };
+    assert!(has(&WITH_ROLE, "Role "));
+    assert!(has(&WITH_CLUSTER_ROLE, "ClusterRole "));
+    assert!(!has(&WITH_CLUSTER_ROLE, "Role "));
+}
+
+static LOOSE: Shape =
+    group(&[Edge::plain("role", &ROLE, HERE), Edge { access: HANDED, ..Edge::plain("declared", &CLUSTER_ROLE, HERE) }]);
+static NOWHERE: Shape =
+    leaf(Node::Custom, &[Access::to(kind_of::<ClusterNode>, &[Verb::Get], HERE).within("kube-system")]);
+
+#[test]
+fn a_role_without_declared_rights_is_warned_about() {
+    let found = findings(&project(&LOOSE, false));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].severity, found[0].path.as_str()), (Severity::Warning, "role"));
+    assert!(found[0].fix.contains("`resource(hands_on(...))`"), "{found:?}");
+}
+
+#[test]
+fn a_namespace_of_what_is_in_none_is_an_error() {
+    let found = findings(&project(&NOWHERE, false));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].severity, Severity::Error);
+    assert_eq!(found[0].problem, "`Node in \"kube-system\": get`: objects of Node are in no namespace");
+}

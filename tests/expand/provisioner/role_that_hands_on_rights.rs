@@ -1,0 +1,7 @@
+#[provisioner(serial, owner = WebApp)]
+pub struct Tree {
+    #[provisioner(resource)]
+    account: ServiceAccount,
+    #[provisioner(resource(hands_on(ConfigMap: get, list; Secret("tls", "ca"): get; "/healthz/*": get)))]
+    role: Option<ClusterRole>,
+}

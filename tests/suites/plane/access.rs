@@ -1,0 +1,9 @@
+//! Permissions of every form, used by an operator that has its generated role and nothing else.
+
+mod role;
+
+use libtest_mimic::Trial;
+
+pub(crate) fn cases() -> Vec<Trial> {
+    role::cases()
+}
