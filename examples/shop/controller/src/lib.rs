@@ -8,7 +8,7 @@ use opgen::prelude::*;
 use shop_api::Shop;
 
 pub use sample::sample;
-pub use shop::{Backend, Database, Foundation, ShopTree};
+pub use shop::{Backend, Database, Foundation, Identity, ShopTree};
 
 /// What the binary runs, and what the YAML in `deploy/` is generated from.
 pub fn operator() -> Operator {

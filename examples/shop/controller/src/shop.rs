@@ -3,6 +3,7 @@
 mod backend;
 mod database;
 mod foundation;
+mod identity;
 mod ingress;
 mod metadata;
 
@@ -12,6 +13,7 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Secret, Service, ServiceAccount},
     networking::v1::Ingress,
     policy::v1::PodDisruptionBudget,
+    rbac::v1::{Role, RoleBinding},
     scheduling::v1::PriorityClass,
 };
 use opgen::prelude::*;
@@ -23,9 +25,10 @@ use shop_api::Shop;
 #[provisioner(serial, owner = Shop)]
 pub struct ShopTree {
     foundation: Foundation,
+    identity: Identity,
     #[provisioner(from(foundation.priority))]
     database: Database,
-    #[provisioner(from(foundation.settings, foundation.account, foundation.priority, database.service))]
+    #[provisioner(from(foundation.settings, identity.account, foundation.priority, database.service))]
     backend: Backend,
     /// The way in from outside.
     #[provisioner(resource, when = |shop| shop.spec.host.is_some(), from(backend.service))]
@@ -42,12 +45,22 @@ pub struct Foundation {
     /// The database's password: made up once, and the same ever after.
     #[provisioner(resource(once))]
     password: Secret,
-    /// Belongs to the cluster, so it has a name that no other shop's has.
+    /// Belongs to the cluster, so its name has the shop's namespace in it.
     #[provisioner(resource)]
     priority: PriorityClass,
-    /// Who the backend is for the API server.
+}
+
+/// Who the backend is for the API server, and what it may do there.
+#[derive(Debug, Provisioner)]
+#[provisioner(concurrent, owner = Shop)]
+pub struct Identity {
     #[provisioner(resource)]
     account: ServiceAccount,
+    /// Its rules are those that are declared here.
+    #[provisioner(resource(hands_on(ConfigMap: get, list, watch)))]
+    role: Role,
+    #[provisioner(resource, from(account, role))]
+    binding: RoleBinding,
 }
 
 /// The tier that keeps the data.
@@ -80,3 +93,6 @@ pub struct Backend {
     #[provisioner(resource, from(account, priority, database))]
     jobs: Vec<CronJob>,
 }
+
+#[cfg(test)]
+mod tests;

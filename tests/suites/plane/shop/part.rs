@@ -8,6 +8,7 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Secret, Service, ServiceAccount},
     networking::v1::Ingress,
     policy::v1::PodDisruptionBudget,
+    rbac::v1::{Role, RoleBinding},
     scheduling::v1::PriorityClass,
 };
 use kube::{
@@ -45,6 +46,8 @@ pub(crate) fn wanted(shop: &Shop) -> BTreeSet<Part> {
         Part::of::<Secret>(name.clone()),
         Part::of::<PriorityClass>(format!("{}-{name}", shop.namespace().unwrap_or_default())),
         Part::of::<ServiceAccount>(name.clone()),
+        Part::of::<Role>(name.clone()),
+        Part::of::<RoleBinding>(name.clone()),
         Part::of::<Service>(database.clone()),
         Part::of::<StatefulSet>(database),
         Part::of::<Service>(backend.clone()),
@@ -57,12 +60,14 @@ pub(crate) fn wanted(shop: &Shop) -> BTreeSet<Part> {
 }
 
 /// The kinds that shops are made of; all but one are namespaced.
-fn kinds() -> [ApiResource; 10] {
+fn kinds() -> [ApiResource; 12] {
     [
         ApiResource::erase::<ConfigMap>(&()),
         ApiResource::erase::<Secret>(&()),
         ApiResource::erase::<PriorityClass>(&()),
         ApiResource::erase::<ServiceAccount>(&()),
+        ApiResource::erase::<Role>(&()),
+        ApiResource::erase::<RoleBinding>(&()),
         ApiResource::erase::<Service>(&()),
         ApiResource::erase::<StatefulSet>(&()),
         ApiResource::erase::<Deployment>(&()),

@@ -1,7 +1,7 @@
 //! What the tiers stand on.
 
 use k8s_openapi::api::{
-    core::v1::{ConfigMap, EnvVar, EnvVarSource, Secret, SecretKeySelector, ServiceAccount},
+    core::v1::{ConfigMap, EnvVar, EnvVarSource, Secret, SecretKeySelector},
     scheduling::v1::PriorityClass,
 };
 use kube::{ResourceExt as _, api::ObjectMeta};
@@ -36,10 +36,6 @@ impl Foundation {
             value: Some(PRIORITY),
             ..PriorityClass::default()
         }
-    }
-
-    pub(super) fn account(_: &Shop) -> ServiceAccount {
-        ServiceAccount::default()
     }
 }
 
