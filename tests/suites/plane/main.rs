@@ -9,6 +9,7 @@ mod kinds;
 mod operator;
 mod permissions;
 mod scaffolded;
+mod shop;
 mod tree;
 mod uninstall;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         faults::cases(),
         permissions::cases(),
         scaffolded::cases(),
+        shop::cases(),
         tree::cases(),
         uninstall::cases(),
     ];

@@ -1,24 +1,27 @@
 //! Operators at work: what they write and what they leave alone, how they start and how they end.
 
+pub(crate) mod example;
 pub(crate) mod install;
 pub(crate) mod kinds;
 pub(crate) mod log;
+pub(crate) mod mirror;
+pub(crate) mod mortal;
+pub(crate) mod owners;
 pub(crate) mod program;
 pub(crate) mod site;
+pub(crate) mod tally;
 
 mod deletion;
 pub(crate) mod fleet;
 mod group;
 mod kill;
 mod measure;
-pub(crate) mod mirror;
 mod pass;
 pub(crate) mod picture;
 pub(crate) mod rest;
 pub(crate) mod right;
 mod run;
 mod stop;
-pub(crate) mod tally;
 
 use libtest_mimic::Trial;
 

@@ -12,7 +12,7 @@ use opgen_tests::{
 use serde_json::json;
 
 use crate::operator::{
-    install,
+    example::WEBAPP,
     kinds::{self, Note, NoteSpec, NoteTree, available},
     log,
     program::{Program, free_address, readiness},
@@ -173,10 +173,10 @@ async fn unable_to_delete(plane: Arc<Plane>) {
 
 /// The real program, with a ServiceAccount that may do nothing at all.
 async fn at_cluster_scope(plane: Arc<Plane>) {
-    install::webapp_definition(&plane);
+    WEBAPP.define(&plane);
     let namespace = plane.namespace("powerless").await;
     let access = plane.account(&namespace, "default").await;
-    let program = Program::start(&plane, &access, &[]);
+    let program = Program::start(&WEBAPP, &plane, &access, &[]);
     let wanted = [
         "the operator may not list webapps of demo.example.com at cluster scope; its role lacks `webapps: list`",
         "the operator may not list deployments of apps at cluster scope; its role lacks `deployments: list`",

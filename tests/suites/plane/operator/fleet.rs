@@ -1,109 +1,42 @@
 //! WebApps by the hundred in one namespace, and what they are made of.
 
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
-use futures::{StreamExt as _, stream};
 use k8s_openapi::api::{
     apps::v1::{Deployment, ReplicaSet},
     core::v1::{ConfigMap, Pod, Service},
 };
-use kube::{
-    Api, Client, ResourceExt as _,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-};
+use kube::ResourceExt as _;
 use opgen_tests::{Plane, wait};
-use serde_json::{Value, json};
 use webapp_api::{WebApp, WebAppSpec};
 
-use super::mirror::Mirror;
-
-/// How many requests of a test are under way at a time.
-const AT_ONCE: usize = 16;
-
-/// Names the field manager of edits that are not the operator's.
-pub(crate) const STRANGER: &str = "a-stranger";
+use super::{mirror::Mirror, owners::Owners};
 
 pub(crate) struct Fleet {
-    pub(crate) namespace: String,
-    pub(crate) names: Vec<String>,
-    client: Client,
-    pub(crate) apps: Mirror<WebApp>,
+    apps: Owners<WebApp>,
     pub(crate) configs: Mirror<ConfigMap>,
     pub(crate) deployments: Mirror<Deployment>,
     pub(crate) services: Mirror<Service>,
 }
 
+impl Deref for Fleet {
+    type Target = Owners<WebApp>;
+    fn deref(&self) -> &Owners<WebApp> {
+        &self.apps
+    }
+}
+
 impl Fleet {
     /// A namespace for `count` WebApps, none of which is there yet.
     pub(crate) async fn new(plane: &Plane, count: usize) -> Self {
-        let (namespace, client) = (plane.namespace("fleet").await, plane.client());
+        let apps = Owners::new(plane, count, "app", app).await;
+        let (client, namespace) = (&apps.client, &apps.namespace);
         Self {
-            apps: Mirror::follow(client.clone(), &namespace).await,
-            configs: Mirror::follow(client.clone(), &namespace).await,
-            deployments: Mirror::follow(client.clone(), &namespace).await,
-            services: Mirror::follow(client.clone(), &namespace).await,
-            names: (0..count).map(|number| format!("app-{number:03}")).collect(),
-            namespace,
-            client,
+            configs: Mirror::follow(client.clone(), namespace).await,
+            deployments: Mirror::follow(client.clone(), namespace).await,
+            services: Mirror::follow(client.clone(), namespace).await,
+            apps,
         }
-    }
-
-    pub(crate) fn api<K>(&self) -> Api<K>
-    where
-        K: kube::Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>,
-    {
-        Api::namespaced(self.client.clone(), &self.namespace)
-    }
-
-    /// Creates those of these names; gives them as they were made.
-    pub(crate) async fn create(&self, names: &[String]) -> Vec<WebApp> {
-        let api = self.api::<WebApp>();
-        let made = stream::iter(names).map(|name| {
-            let api = &api;
-            async move { api.create(&PostParams::default(), &app(name)).await.unwrap() }
-        });
-        made.buffer_unordered(AT_ONCE).collect().await
-    }
-
-    /// Changes an object of each of these names by a merge patch.
-    pub(crate) async fn patch<K>(&self, names: &[String], patch: &Value)
-    where
-        K: kube::Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>
-            + Clone
-            + std::fmt::Debug
-            + serde::de::DeserializeOwned,
-    {
-        let (api, parameters) =
-            (self.api::<K>(), PatchParams { field_manager: Some(STRANGER.to_owned()), ..PatchParams::default() });
-        let patches = stream::iter(names);
-        patches
-            .for_each_concurrent(AT_ONCE, |name| async {
-                api.patch(name, &parameters, &Patch::Merge(patch)).await.unwrap();
-            })
-            .await;
-    }
-
-    /// Deletes the objects of these names.
-    pub(crate) async fn delete<K>(&self, names: &[String])
-    where
-        K: kube::Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>
-            + Clone
-            + std::fmt::Debug
-            + serde::de::DeserializeOwned,
-    {
-        let api = self.api::<K>();
-        let deletions = stream::iter(names);
-        deletions
-            .for_each_concurrent(AT_ONCE, |name| async {
-                api.delete(name, &DeleteParams::default()).await.unwrap();
-            })
-            .await;
-    }
-
-    /// Waits until `count` WebApps are there and each is available as it is now wanted.
-    #[track_caller]
-    pub(crate) fn available(&self, count: usize) -> impl Future<Output = Vec<Arc<WebApp>>> {
-        self.apps.until("are available", count, is_available)
     }
 
     /// Waits until all of the ConfigMaps of `count` WebApps greet like this.
@@ -115,7 +48,7 @@ impl Fleet {
 
     /// Waits until there is no WebApp, and nothing of what they were made of.
     pub(crate) async fn gone(&self) {
-        self.apps.until("are left", 0, |_| false).await;
+        self.mirror.until("are left", 0, |_| false).await;
         self.deployments.until("are left", 0, |_| false).await;
         self.services.until("are left", 0, |_| false).await;
         self.configs.until("are left", 1, is_the_clusters).await;
@@ -129,13 +62,6 @@ impl Fleet {
         })
         .await;
     }
-}
-
-/// Says True of its present generation.
-pub(crate) fn is_available(app: &WebApp) -> bool {
-    let Some(status) = &app.status else { return false };
-    let says_true = status.conditions.iter().any(|held| held.type_ == "Available" && held.status == "True");
-    says_true && status.observed_generation == app.metadata.generation
 }
 
 /// A small WebApp of that name.
@@ -157,9 +83,4 @@ fn is_the_clusters(config: &ConfigMap) -> bool {
 /// What the ConfigMap of a WebApp greets with.
 fn greeting(config: &ConfigMap) -> &str {
     config.data.as_ref().and_then(|data| data.get("greeting")).map_or("", String::as_str)
-}
-
-/// A merge patch of a spec.
-pub(crate) fn spec(fields: Value) -> Value {
-    json!({"spec": fields})
 }

@@ -1,21 +1,21 @@
 //! The life of two hundred WebApps again, while the operator is killed and started anew, over and over.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use k8s_openapi::api::{
     apps::v1::{Deployment, ReplicaSet},
     core::v1::{ConfigMap, Service},
 };
 use libtest_mimic::Trial;
-use opgen::queue::{Jitter as _, Seeded};
-use opgen_tests::{Access, Entries, Options, Plane, case_on, wait};
+use opgen_tests::{Options, Plane, case_on};
 use serde_json::json;
 use webapp_api::WebApp;
 
 use super::{
+    example::{Installed, WEBAPP},
     fleet::{self, Fleet},
-    install::{self, WEBAPP},
-    program::Program,
+    mortal::Mortal,
+    owners::spec,
     tally::Tally,
 };
 
@@ -26,9 +26,9 @@ pub(crate) fn cases() -> Vec<Trial> {
 }
 
 async fn killed(plane: Arc<Plane>) {
-    let access = install::webapp(&plane).await;
-    let fleet = Fleet::new(&plane, COUNT).await;
-    let mut mortal = Mortal::born(&plane, access);
+    let installed = Installed::new(WEBAPP, plane).await;
+    let fleet = Fleet::new(&installed.plane, COUNT).await;
+    let mut mortal = Mortal::born(&installed);
     let names = &fleet.names;
 
     fleet.create(names).await;
@@ -40,9 +40,9 @@ async fn killed(plane: Arc<Plane>) {
         Tally::of(&asked.resource(kind).code(201), names).is_within(&format!("{kind} made"), 0, 1);
     }
 
-    fleet.patch::<WebApp>(names, &fleet::spec(json!({"greeting": "still here"}))).await;
+    fleet.patch::<WebApp>(names, &spec(json!({"greeting": "still here"}))).await;
     mortal.dies(3, 80).await;
-    fleet.patch::<WebApp>(names, &fleet::spec(json!({"image": "example.com/web:2"}))).await;
+    fleet.patch::<WebApp>(names, &spec(json!({"image": "example.com/web:2"}))).await;
     mortal.dies(3, 80).await;
     let (some, others) = names.split_at(COUNT / 4);
     fleet.delete::<ConfigMap>(some).await;
@@ -73,39 +73,4 @@ async fn has_at_most_two_templates(fleet: &Fleet) {
     };
     let many: Vec<_> = fleet.names.iter().filter(|name| of(name) > 2).collect();
     assert!(many.is_empty(), "{many:?}");
-}
-
-/// An operator that is killed at random moments of its work.
-struct Mortal<'a> {
-    plane: &'a Plane,
-    access: Access,
-    program: Program,
-    random: Seeded,
-}
-
-impl<'a> Mortal<'a> {
-    fn born(plane: &'a Plane, access: Access) -> Self {
-        let seed = std::env::var("OPGEN_SEED").ok().and_then(|seed| seed.parse().ok());
-        let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
-        println!("the moments of the kills follow from OPGEN_SEED={seed}");
-        Self { plane, program: Program::start(plane, &access, &[]), access, random: Seeded::new(seed) }
-    }
-
-    async fn asked(&self) -> Entries {
-        self.plane.audit().await.by_account(WEBAPP.0, WEBAPP.1)
-    }
-
-    /// Is killed and started that often, each time after up to `most` more requests.
-    async fn dies(&mut self, times: usize, most: u64) {
-        for _ in 0..times {
-            let after = self.asked().await.len() + 1 + usize::try_from(self.random.bits() % most).unwrap_or_default();
-            let moment = wait::until(format!("{after} requests"), Duration::from_secs(60), async || {
-                let asked = self.asked().await.len();
-                if asked >= after { Ok(asked) } else { Err(format!("{asked}; {}", self.program.process.log_tail(5))) }
-            });
-            println!("killed after {} requests", moment.await);
-            self.program.process.kill();
-            self.program = Program::start(self.plane, &self.access, &[]);
-        }
-    }
 }

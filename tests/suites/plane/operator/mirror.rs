@@ -17,25 +17,38 @@ use opgen_tests::wait;
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::task::JoinHandle;
 
-/// Follows a kind in a namespace until it is dropped.
-pub(crate) struct Mirror<K>
-where
-    K: Resource<DynamicType = ()> + 'static,
+/// A kind of namespaced objects.
+pub(crate) trait Namespaced:
+    Resource<DynamicType = (), Scope = NamespaceResourceScope>
+    + Clone
+    + Debug
+    + Send
+    + Sync
+    + Serialize
+    + DeserializeOwned
+    + 'static
 {
-    store: Store<K>,
-    task: JoinHandle<()>,
 }
 
-impl<K> Mirror<K>
-where
+impl<K> Namespaced for K where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
         + Clone
         + Debug
         + Send
         + Sync
         + Serialize
-        + DeserializeOwned,
+        + DeserializeOwned
+        + 'static
 {
+}
+
+/// Follows a kind in a namespace until it is dropped.
+pub(crate) struct Mirror<K: Namespaced> {
+    store: Store<K>,
+    task: JoinHandle<()>,
+}
+
+impl<K: Namespaced> Mirror<K> {
     pub(crate) async fn follow(client: Client, namespace: &str) -> Self {
         let (store, writer) = reflector::store();
         let changes = watcher(Api::<K>::namespaced(client, namespace), watcher::Config::default()).default_backoff();
@@ -69,10 +82,7 @@ where
 /// Hundreds of workloads on a busy two-core machine.
 const LONG: Duration = Duration::from_secs(240);
 
-impl<K> Drop for Mirror<K>
-where
-    K: Resource<DynamicType = ()> + 'static,
-{
+impl<K: Namespaced> Drop for Mirror<K> {
     fn drop(&mut self) {
         self.task.abort();
     }

@@ -22,8 +22,9 @@ use serde_json::{Value, json};
 use webapp_api::WebApp;
 
 use super::{
+    example::WEBAPP,
     fleet,
-    install::{self, WEBAPP},
+    owners::is_available,
     program::{self, Program},
 };
 
@@ -43,7 +44,7 @@ struct Said {
 
 /// Runs `webapp` with the rights of a kubeconfig.
 async fn webapp(kubeconfig: &std::path::Path, arguments: &[&str]) -> Said {
-    let mut command = tokio::process::Command::new(program::path());
+    let mut command = tokio::process::Command::new(program::path(&WEBAPP));
     command.args(arguments).env("KUBECONFIG", kubeconfig).stdin(Stdio::null());
     let Output { status, stdout, stderr } = command.output().await.expect("webapp can be run");
     let text = |bytes| String::from_utf8(bytes).expect("text");
@@ -60,12 +61,12 @@ pub(crate) async fn verdict(plane: &Plane, arguments: &[&str]) -> (Option<i32>, 
 }
 
 async fn live(plane: Arc<Plane>) {
-    let access = install::webapp(&plane).await;
-    let mut operator = Program::start(&plane, &access, &[]);
+    let access = WEBAPP.install(&plane).await;
+    let mut operator = Program::start(&WEBAPP, &plane, &access, &[]);
     operator.ready().await;
     let apps = Api::<WebApp>::namespaced(plane.client(), "default");
     apps.create(&PostParams::default(), &fleet::app("one")).await.unwrap();
-    until_object(&apps, "one", "is available", fleet::is_available).await;
+    until_object(&apps, "one", "is available", is_available).await;
     let tree = async |arguments: &[&str]| webapp(plane.kubeconfig(), &[&["tree"], arguments].concat()).await;
 
     let ready = tree(&["webapp/one"]).await;
@@ -115,17 +116,17 @@ async fn live(plane: Arc<Plane>) {
 }
 
 async fn compared(plane: Arc<Plane>) {
-    let access = install::webapp(&plane).await;
+    let access = WEBAPP.install(&plane).await;
     let (code, said) = verdict(&plane, &[]).await;
     assert_eq!(code, Some(1), "{said}");
-    let nobody = format!("error: the audit log has no request of system:serviceaccount:{}:{}\n", WEBAPP.0, WEBAPP.1);
+    let nobody = format!("error: the audit log has no request of {}\n", access.user());
     assert!(said.starts_with(&nobody), "{said}");
 
-    let mut operator = Program::start(&plane, &access, &[]);
+    let mut operator = Program::start(&WEBAPP, &plane, &access, &[]);
     operator.ready().await;
     let apps = Api::<WebApp>::namespaced(plane.client(), "default");
     apps.create(&PostParams::default(), &fleet::app("one")).await.unwrap();
-    until_object(&apps, "one", "is available", fleet::is_available).await;
+    until_object(&apps, "one", "is available", is_available).await;
     let (code, said) = verdict(&plane, &[]).await;
     assert_eq!(code, Some(1), "{said}");
     let unused = "delete configmaps, which is asked for by\n      WebApp: node config, examples/webapp/controller/src/webapp.rs:";

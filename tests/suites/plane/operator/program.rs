@@ -1,10 +1,11 @@
-//! Operators as programs, run as their ServiceAccounts; of `webapp`, which is built once.
+//! Operators as programs, run as their ServiceAccounts; an example is built once.
 
 use std::{
+    collections::BTreeMap,
     net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::OnceLock,
+    sync::{Mutex, PoisonError},
 };
 
 use opgen_tests::{
@@ -12,6 +13,8 @@ use opgen_tests::{
     wait::{self, PATIENCE},
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::example::Example;
 
 /// A running operator. Dropping it kills it.
 pub(crate) struct Program {
@@ -21,9 +24,9 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Starts `webapp` with the access of a ServiceAccount, and with more arguments.
-    pub(crate) fn start(plane: &Plane, access: &Access, arguments: &[&str]) -> Self {
-        Self::start_built("webapp", path(), plane, access, arguments)
+    /// Starts an example with the access of a ServiceAccount, and with more arguments.
+    pub(crate) fn start(example: &Example, plane: &Plane, access: &Access, arguments: &[&str]) -> Self {
+        Self::start_built(example.name, &path(example), plane, access, arguments)
     }
 
     /// Starts an operator that is built. It logs to a file of the account.
@@ -88,10 +91,12 @@ pub(crate) fn free_address() -> SocketAddr {
     TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port")
 }
 
-/// `webapp`, built by the first call.
-pub(crate) fn path() -> &'static Path {
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(|| build(Path::new(env!("CARGO_MANIFEST_DIR")), "webapp", "webapp"))
+/// The program of an example, built by the first call.
+pub(crate) fn path(example: &Example) -> PathBuf {
+    static PATHS: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
+    paths.entry(example.name).or_insert_with(|| build(workspace, example.name, example.name)).clone()
 }
 
 /// The target folder and the profile's folder in it: the running suite is `<target>/<profile>/deps/<suite>`.

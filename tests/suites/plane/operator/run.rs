@@ -9,19 +9,17 @@ use k8s_openapi::api::{
 };
 use kube::{Api, ResourceExt as _, api::DeleteParams};
 use libtest_mimic::Trial;
-use opgen_tests::{
-    Access, Entries, Entry, Options, Plane, case_on,
-    wait::{self, PATIENCE},
-};
+use opgen_tests::{Entries, Entry, Options, Plane, case_on, wait};
 use serde_json::json;
 use webapp_api::WebApp;
 
 use super::{
+    example::{Installed, WEBAPP},
     fleet::{self, Fleet},
-    install::{self, WEBAPP},
+    mirror::Namespaced,
+    owners::spec,
     picture,
     program::Program,
-    rest, right,
     tally::{Tally, state_writes},
 };
 
@@ -35,7 +33,7 @@ pub(crate) fn cases() -> Vec<Trial> {
 
 async fn life(plane: Arc<Plane>) {
     let run = Run::begin(plane).await;
-    let mut program = run.start().await;
+    let mut program = run.installed.start().await;
     run.objects_are_created_with_the_policy().await;
     program = run.a_pass_over_what_is_as_wanted_makes_no_call(program).await;
     run.metadata_is_no_news().await;
@@ -45,49 +43,40 @@ async fn life(plane: Arc<Plane>) {
     run.objects_are_created_without_the_policy().await;
     run.nothing_is_left_of_what_is_deleted().await;
     program.stop().await;
-    run.every_right_was_used_and_none_was_missing().await;
-    let (code, said) = picture::verdict(&run.plane, &[]).await;
+    run.installed.used_its_role().await;
+    let (code, said) = picture::verdict(&run.installed.plane, &[]).await;
     assert_eq!(code, Some(0), "what was granted and what was done differ: {said}");
 }
 
 struct Run {
-    plane: Arc<Plane>,
-    access: Access,
+    installed: Installed,
     fleet: Fleet,
     begin: Instant,
 }
 
 impl Run {
     async fn begin(plane: Arc<Plane>) -> Self {
-        let access = install::webapp(&plane).await;
-        install::apply_quietly(&plane, &install::committed("finalizer-policy.yaml"));
-        let fleet = Fleet::new(&plane, COUNT).await;
-        Self { plane, access, fleet, begin: Instant::now() }
-    }
-
-    async fn start(&self) -> Program {
-        let mut program = Program::start(&self.plane, &self.access, &[]);
-        program.ready().await;
-        program
+        let installed = Installed::new(WEBAPP, plane).await;
+        installed.apply_policy();
+        let fleet = Fleet::new(&installed.plane, COUNT).await;
+        Self { installed, fleet, begin: Instant::now() }
     }
 
     fn say(&self, what: &str) {
         println!("{:6.1} s: {what}", self.begin.elapsed().as_secs_f32());
     }
 
-    /// What the operator asked for since `earlier`.
-    async fn asked(&self, earlier: &Entries) -> Entries {
-        self.plane.audit().await.since(earlier).by_account(WEBAPP.0, WEBAPP.1)
+    async fn audit(&self) -> Entries {
+        self.installed.plane.audit().await
     }
 
-    /// Waits until the operator has asked for nothing for a while, and gives what it has asked for since `earlier`.
     async fn settled(&self, earlier: &Entries) -> Entries {
-        rest::settled(async || self.asked(earlier).await).await
+        self.installed.settled(earlier).await
     }
 
     async fn objects_are_created_with_the_policy(&self) {
-        self.policy_is(true).await;
-        let earlier = self.plane.audit().await;
+        self.installed.policy_is(true, fleet::app).await;
+        let earlier = self.audit().await;
         self.fleet.create(&self.fleet.names).await;
         self.fleet.available(COUNT).await;
         self.say("200 created and available");
@@ -103,8 +92,8 @@ impl Run {
         program.stop().await;
         let last = ["zz-last".to_owned()];
         self.fleet.create(&last).await;
-        let earlier = self.plane.audit().await;
-        let program = self.start().await;
+        let earlier = self.audit().await;
+        let program = self.installed.start().await;
         self.fleet.available(COUNT + 1).await;
         self.say("restarted");
         let asked = self.settled(&earlier).await.with(|entry| entry.name != last[0] && entry.resource != "events");
@@ -117,7 +106,7 @@ impl Run {
     }
 
     async fn metadata_is_no_news(&self) {
-        let earlier = self.plane.audit().await;
+        let earlier = self.audit().await;
         let note = json!({"metadata": {"annotations": {"touched": "yes"}, "labels": {"touched": "yes"}}});
         self.fleet.patch::<WebApp>(&self.fleet.names, &note).await;
         let asked = self.settled(&earlier).await;
@@ -126,16 +115,16 @@ impl Run {
 
     async fn children_follow_their_specs(&self) {
         let names = &self.fleet.names;
-        let earlier = self.plane.audit().await;
-        self.fleet.patch::<WebApp>(names, &fleet::spec(json!({"greeting": "good morning"}))).await;
+        let earlier = self.audit().await;
+        self.fleet.patch::<WebApp>(names, &spec(json!({"greeting": "good morning"}))).await;
         self.fleet.greets(COUNT, "good morning").await;
         self.fleet.available(COUNT).await;
         self.say("greetings changed");
         let asked = self.settled(&earlier).await;
         Tally::of(&state_writes(&asked), names).is("writes of a change that is done at once", 1 + 1);
 
-        let earlier = self.plane.audit().await;
-        self.fleet.patch::<WebApp>(names, &fleet::spec(json!({"image": "example.com/web:2"}))).await;
+        let earlier = self.audit().await;
+        self.fleet.patch::<WebApp>(names, &spec(json!({"image": "example.com/web:2"}))).await;
         let runs = |deployment: &Deployment| fleet::image(deployment) == "example.com/web:2";
         self.fleet.deployments.until("run the new image", COUNT, runs).await;
         self.fleet.available(COUNT).await;
@@ -157,29 +146,25 @@ impl Run {
         self.say("children deleted and back");
     }
 
-    async fn comes_back<K>(&self, names: &[String])
-    where
-        K: kube::Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>,
-        K: Clone + std::fmt::Debug + serde::de::DeserializeOwned + serde::Serialize,
-    {
-        let (api, earlier) = (self.fleet.api::<K>(), self.plane.audit().await);
+    async fn comes_back<K: Namespaced>(&self, names: &[String]) {
+        let (api, earlier) = (self.fleet.api::<K>(), self.audit().await);
         let before = api.list(&Default::default()).await.unwrap();
         self.fleet.delete::<K>(names).await;
         for old in before.items.iter().filter(|old| names.contains(&old.name_any())) {
             let anew = |new: &K| new.uid() != old.uid() && new.meta().deletion_timestamp.is_none();
             wait::until_object(&api, &old.name_any(), "is there anew", anew).await;
         }
-        let made = self.asked(&earlier).await.resource(&K::plural(&())).code(201);
+        let made = self.installed.asked(&earlier).await.resource(&K::plural(&())).code(201);
         Tally::of(&made, names).is(&format!("{} made anew", K::plural(&())), 1);
     }
 
     async fn edits_by_strangers_are_repaired(&self) {
         let some = &self.fleet.names[..20];
-        let earlier = self.plane.audit().await;
+        let earlier = self.audit().await;
         self.fleet.patch::<ConfigMap>(some, &json!({"data": {"greeting": "boo"}})).await;
-        self.fleet.patch::<Deployment>(some, &fleet::spec(json!({"replicas": 3}))).await;
+        self.fleet.patch::<Deployment>(some, &spec(json!({"replicas": 3}))).await;
         let port = json!({"name": "http", "port": 80, "targetPort": 9});
-        self.fleet.patch::<Service>(some, &fleet::spec(json!({"ports": [port]}))).await;
+        self.fleet.patch::<Service>(some, &spec(json!({"ports": [port]}))).await;
         self.fleet.greets(COUNT, "good morning").await;
         let replicas = |deployment: &Deployment| deployment.spec.as_ref().and_then(|spec| spec.replicas) == Some(1);
         self.fleet.deployments.until("have one replica", COUNT, replicas).await;
@@ -191,11 +176,11 @@ impl Run {
     }
 
     async fn objects_are_created_without_the_policy(&self) {
-        let bindings = Api::<MutatingAdmissionPolicyBinding>::all(self.plane.client());
+        let bindings = Api::<MutatingAdmissionPolicyBinding>::all(self.installed.plane.client());
         bindings.delete("webapp-finalizer-policy", &DeleteParams::default()).await.unwrap();
-        self.policy_is(false).await;
+        self.installed.policy_is(false, fleet::app).await;
         let names: Vec<_> = (0..20).map(|number| format!("bare-{number:03}")).collect();
-        let earlier = self.plane.audit().await;
+        let earlier = self.audit().await;
         self.fleet.create(&names).await;
         self.fleet.available(COUNT + names.len()).await;
         let asked = self.settled(&earlier).await;
@@ -205,34 +190,13 @@ impl Run {
     }
 
     async fn nothing_is_left_of_what_is_deleted(&self) {
-        let earlier = self.plane.audit().await;
+        let earlier = self.audit().await;
         self.fleet.delete::<WebApp>(&self.fleet.names).await;
         self.fleet.gone().await;
         self.say("all gone");
         let asked = self.settled(&earlier).await;
         println!("writes of a deletion: {}", Tally::of(&state_writes(&asked), &self.fleet.names));
         println!("reads of a deletion: {}", Tally::of(&asked.verb("get"), &self.fleet.names));
-    }
-
-    async fn every_right_was_used_and_none_was_missing(&self) {
-        let asked = self.asked(&Entries::default()).await;
-        println!("{} requests, {} of them writes", asked.len(), asked.writes().len());
-        right::all_are_used(&self.plane, WEBAPP.1, &asked).await;
-    }
-
-    /// The admission of new objects is told of a policy with a delay.
-    async fn policy_is(&self, in_force: bool) {
-        let elsewhere = self.plane.namespace("policy").await;
-        let api = Api::<WebApp>::namespaced(self.plane.client(), &elsewhere);
-        let mut attempt = 0;
-        wait::until(format!("the policy is in force: {in_force}"), PATIENCE, async || {
-            attempt += 1;
-            let app = fleet::app(&format!("probe-{attempt}"));
-            let made = api.create(&Default::default(), &app).await.map_err(|error| error.to_string())?;
-            if made.finalizers().is_empty() == in_force { Err(format!("{:?}", made.finalizers())) } else { Ok(()) }
-        })
-        .await;
-        api.delete_collection(&DeleteParams::default(), &Default::default()).await.unwrap();
     }
 }
 

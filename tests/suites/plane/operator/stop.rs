@@ -13,8 +13,8 @@ use opgen_tests::{
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
+    example::WEBAPP,
     fleet::Fleet,
-    install,
     kinds::{Diary, Errand, ErrandSpec, ErrandTree, Note, NoteSpec, NoteTree, Outcome},
     program::Program,
     site::{Running, Site},
@@ -90,10 +90,10 @@ async fn events(plane: Arc<Plane>) {
 
 /// The API server is held still while calls are on their way to it.
 async fn signals(plane: Arc<Plane>) {
-    let access = install::webapp(&plane).await;
+    let access = WEBAPP.install(&plane).await;
     let fleet = Fleet::new(&plane, 60).await;
     let (some, others) = fleet.names.split_at(30);
-    let mut program = Program::start(&plane, &access, &[]);
+    let mut program = Program::start(&WEBAPP, &plane, &access, &[]);
     program.ready().await;
 
     fleet.create(some).await;
@@ -106,7 +106,7 @@ async fn signals(plane: Arc<Plane>) {
     says(&program, "error: ended at once by a second signal").await;
     signal_apiserver(&plane, Signal::CONT);
 
-    let mut program = Program::start(&plane, &access, &[]);
+    let mut program = Program::start(&WEBAPP, &plane, &access, &[]);
     program.ready().await;
     fleet.create(others).await;
     signal_apiserver(&plane, Signal::STOP);
@@ -115,7 +115,7 @@ async fn signals(plane: Arc<Plane>) {
     signal_apiserver(&plane, Signal::CONT);
     program.stop().await;
 
-    let mut program = Program::start(&plane, &access, &[]);
+    let mut program = Program::start(&WEBAPP, &plane, &access, &[]);
     program.ready().await;
     fleet.available(fleet.names.len()).await;
     program.stop().await;

@@ -20,6 +20,15 @@ impl Tally {
         Self(tally)
     }
 
+    /// Counts for each of these names what is about it, or about something that is named after it.
+    pub(crate) fn of_parts(entries: &Entries, names: &[String]) -> Self {
+        let mut tally: BTreeMap<_, Vec<Entry>> = names.iter().map(|name| (name.clone(), Vec::new())).collect();
+        for (name, counted) in &mut tally {
+            counted.extend(entries.iter().filter(|entry| entry.name.contains(name.as_str())).cloned());
+        }
+        Self(tally)
+    }
+
     /// Each name has exactly `count`.
     #[track_caller]
     pub(crate) fn is(&self, what: &str, count: usize) {

@@ -11,10 +11,7 @@ use webapp_api::WebApp;
 
 use crate::{
     kinds::running::Running,
-    operator::{
-        fleet::{Fleet, spec},
-        install,
-    },
+    operator::{example::WEBAPP, fleet::Fleet, owners::spec},
 };
 
 pub(crate) fn cases() -> Vec<Trial> {
@@ -24,7 +21,7 @@ pub(crate) fn cases() -> Vec<Trial> {
 }
 
 async fn converges(plane: Arc<Plane>) {
-    let access = install::webapp(&plane).await;
+    let access = WEBAPP.install(&plane).await;
     let fleet = Fleet::new(&plane, 3).await;
     let running = Running::start(webapp_controller::operator(), &access, None);
     fleet.create(&fleet.names).await;
@@ -41,7 +38,7 @@ async fn converges(plane: Arc<Plane>) {
     fleet.delete::<WebApp>(&fleet.names).await;
     fleet.gone().await;
     running.stop().await;
-    let asked = plane.audit().await.by_account(install::WEBAPP.0, install::WEBAPP.1);
+    let asked = plane.audit().await.by_account("webapp-system", "webapp");
     assert!(asked.denied().is_empty(), "{}", asked.denied());
     assert!(asked.verb("patch").resource("configmaps").len() > fleet.names.len());
 }

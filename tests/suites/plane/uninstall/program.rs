@@ -4,7 +4,7 @@ use std::process::{Output, Stdio};
 
 use opgen_tests::Access;
 
-use crate::operator::program::path;
+use crate::operator::{example::WEBAPP, program::path};
 
 /// What it said, and whether it succeeded.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Said {
 
 /// Runs it with the rights of an account.
 pub(crate) async fn uninstall(access: &Access, arguments: &[&str]) -> Said {
-    let mut command = tokio::process::Command::new(path());
+    let mut command = tokio::process::Command::new(path(&WEBAPP));
     command.arg("uninstall").args(arguments).env("KUBECONFIG", access.kubeconfig()).stdin(Stdio::null());
     let Output { status, stdout, stderr } = command.output().await.expect("webapp can be run");
     let text = |bytes| String::from_utf8(bytes).expect("text");

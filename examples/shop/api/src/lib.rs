@@ -1,0 +1,5 @@
+//! The kinds of shop.
+
+mod shop;
+
+pub use shop::{BackendSpec, DatabaseSpec, Schedule, Shop, ShopSpec};
