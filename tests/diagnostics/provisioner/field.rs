@@ -188,3 +188,17 @@ struct Tree {
     #[provisioner(resource, from(type, r#type))]
     note: ConfigMap,
 }
+
+//# optional resource with a value
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource = true)]
+    config: Option<ConfigMap>,
+}
+
+//# three mistakes in one field
+#[provisioner(concurrent, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource, when = 5, after(confg), from(servce))]
+    config: ConfigMap,
+}

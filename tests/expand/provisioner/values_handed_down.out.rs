@@ -50,16 +50,14 @@ impl ::opgen::Provision<WebApp> for Workload {
                             ],
                         ),
                         |draft| {
+                            let __value0 = __made0.get()?;
+                            let __value1 = ::core::option::Option::as_ref(
+                                __made1.get()?,
+                            );
                             ::opgen::__private::wanted::<
                                 Service,
                                 _,
-                            >(
-                                Self::service(
-                                    draft,
-                                    __made0.get()?,
-                                    ::core::option::Option::as_ref(__made1.get()?),
-                                ),
-                            )
+                            >(Self::service(draft, __value0, __value1))
                         },
                     )
                     .await
@@ -83,7 +81,7 @@ impl ::opgen::Provision<WebApp> for Workload {
                 )? {
                     ::opgen::__private::up_with::<
                         Check,
-                        _,
+                        WebApp,
                         _,
                         _,
                     >(
@@ -98,7 +96,7 @@ impl ::opgen::Provision<WebApp> for Workload {
                         .await
                 } else {
                     let cx = &::opgen::__private::not_wanted(cx);
-                    ::opgen::__private::down::<Check, _, _>(cx, "check").await
+                    ::opgen::__private::down::<Check, WebApp, _>(cx, "check").await
                 }
             })
             .await?;
@@ -123,10 +121,11 @@ impl ::opgen::Provision<WebApp> for Workload {
                                 &[::opgen::__private::version(&__made0)],
                             ),
                             |draft| {
+                                let __value0 = __made0.get()?;
                                 ::opgen::__private::wanted::<
                                     ConfigMap,
                                     _,
-                                >(Self::note(draft, __made0.get()?))
+                                >(Self::note(draft, __value0))
                             },
                         )
                         .await
@@ -140,7 +139,7 @@ impl ::opgen::Provision<WebApp> for Workload {
                 let __made0 = ::core::clone::Clone::clone(&cx.taken().1);
                 ::opgen::__private::up_with::<
                     Nodes,
-                    _,
+                    WebApp,
                     _,
                     _,
                 >(
@@ -160,9 +159,9 @@ impl ::opgen::Provision<WebApp> for Workload {
     async fn deprovision(
         cx: &::opgen::Teardown<'_, WebApp, Self>,
     ) -> ::opgen::Result<()> {
-        ::opgen::__private::down::<Nodes, _, _>(cx, "nodes").await?;
+        ::opgen::__private::down::<Nodes, WebApp, _>(cx, "nodes").await?;
         ::opgen::__private::remove::<ConfigMap, _, _, _>(cx, "note").await?;
-        ::opgen::__private::down::<Check, _, _>(cx, "check").await?;
+        ::opgen::__private::down::<Check, WebApp, _>(cx, "check").await?;
         ::opgen::__private::remove::<Service, _, _, _>(cx, "service").await?;
         ::core::result::Result::Ok(())
     }
