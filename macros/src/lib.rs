@@ -27,11 +27,56 @@ pub fn managed(item: TokenStream) -> TokenStream {
 }
 
 /// Makes a struct a node of a provisioner tree: a group of its fields, or a hand-written node with its permissions.
+/// The trait of the same name shows all of it in an example.
 ///
-/// On the struct: `#[provisioner(serial, owner = Kind)]`, `#[provisioner(concurrent, owner = Kind)]` or
-/// `#[provisioner(access(Secret: get, list; Pod: delete))]`. On a field of a group: `#[provisioner(resource)]` for objects
-/// that the associated function of the same name builds (`K`, `Option<K>` or `Vec<K>`); without it, the field is a
-/// provisioner.
+/// # On the struct of a group
+///
+/// - `serial`: one child after the other, as declared; reversed on the way down. One that is not done stops those
+///   behind it.
+/// - `concurrent`: all children at once, both ways.
+/// - `up = concurrent, down = serial`: an order for each direction, in place of one of the two words.
+/// - `owner = Kind`: what the tree is for: a managed kind, `For<Kind, Options>`, or `Each<Kind, Item>` below `each`.
+/// - `takes(config: ConfigMap, plan: Plan)`: what the group above hands down; the children name it in `from(...)`.
+/// - `retired(cache: Deployment)`: nodes of earlier releases; what is left of their objects is removed.
+/// - `crate = "path"`: where opgen is, if not at `::opgen`.
+///
+/// # On the struct of a hand-written node, which implements `Provision` itself
+///
+/// - `access(Secret: get, list; Pod/status: patch)`: what it may do: kinds, their subresources, verbs. `apply` is
+///   `create` and `patch`, `access()` is nothing at all.
+/// - `takes(config: ConfigMap)`: what the group above hands down; `cx.taken()` is a tuple of it.
+/// - `gives = Plan`: the type of what it hands to those that read it, with `cx.give(...)`.
+/// - `crate = "path"`: as above.
+///
+/// # On a field of a group
+///
+/// The type of a field is a provisioner, or with `resource` a kind: `K` (one object), `Option<K>` (wanted or removed)
+/// or `Vec<K>` (any number). The associated function of the field's name builds the objects: it takes the owner, below
+/// `each` the item, or a `&Draft` of it, and gives the field's type or a `Result` of it.
+///
+/// - `resource`: objects of a kind, not a provisioner.
+/// - `resource(once)`: made once; later passes leave the content as it is.
+/// - `resource(adopt)`: a stranger's object of its name is taken over.
+/// - `resource(adopt("helm"))`: as `adopt`, and the fields of these field managers become the operator's.
+/// - `if_api`: of a resource: there is none while the cluster doesn't know its kind.
+/// - `when = |app| ...`: the child is wanted if the answer is yes (`bool`, `Wanted` with a reason, or a `Result` of
+///   one), and removed if it is no.
+/// - `each = |app| ..., key = |item| ...`: one child for each item; the child's tree has `owner = Each<Kind, Item>`.
+///   The key is the text by which the child of an item is found again; when it is gone, so is the child.
+/// - `after(config, migration)`: in a concurrent group, begins when these have succeeded, and goes before them.
+/// - `from(config, workload.service)`: reads what earlier nodes made, what a hand-written one gives, or what the group
+///   takes. It begins `after` them.
+///
+/// What `from` names becomes, in its order,
+///
+/// - of a resource, more arguments of its build function: `&K` and `&Vec<K>`; an `Option<K>` of the same group or of
+///   its `takes` becomes an `Option<&K>`, one of a child of a child a `&Option<K>`;
+/// - of a provisioner, what its `takes` asks for;
+/// - where the closure of `when` or `each` takes more than the object, its further arguments; then nothing is left for
+///   `takes`.
+///
+/// A closure takes references, whose types need not be written. In place of a closure a function can be named; it
+/// takes all that `from` names.
 #[proc_macro_derive(Provisioner, attributes(provisioner))]
 pub fn provisioner(item: TokenStream) -> TokenStream {
     stages::provisioner(item.into()).into_tokens().into()

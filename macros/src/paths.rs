@@ -1,6 +1,7 @@
 //! The one place that knows where an expansion finds opgen.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{Path, PathSegment, Token};
 
 /// The paths of opgen as the user's crate sees them.
@@ -19,6 +20,15 @@ impl Paths {
         private.segments.push(segment("__private"));
         Self { krate, private }
     }
+
+    /// [`Paths::private`] at another place. A call of it is reported there if all of its tokens are.
+    pub(crate) fn private_at(&self, place: Span) -> TokenStream {
+        let moved = |mut token: TokenTree| {
+            token.set_span(place);
+            token
+        };
+        self.private.to_token_stream().into_iter().map(moved).collect()
+    }
 }
 
 fn opgen() -> Path {
@@ -28,4 +38,9 @@ fn opgen() -> Path {
 
 fn segment(name: &str) -> PathSegment {
     Ident::new(name, Span::call_site()).into()
+}
+
+/// Generated code that is to be found where `place` is.
+pub(crate) fn located(place: Span) -> Span {
+    Span::call_site().located_at(place)
 }

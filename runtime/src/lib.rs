@@ -73,7 +73,7 @@ pub mod __private {
         kind::kind_of,
         manager::command::main,
         provisioner::{
-            below::{Group, Mended, Node, Resource, Several},
+            below::{Group, Mended, NoChildren, Node, Resource, Several},
             built::wanted,
             group::{
                 apply, apply_with, down, edge, is_wanted, not_wanted, remove, remove_with, resource_edge, retire, up,

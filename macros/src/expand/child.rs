@@ -7,6 +7,7 @@ use crate::{
         child::{Child, plain},
         provisioner::Provisioner,
     },
+    paths::located,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -77,7 +78,7 @@ pub(super) fn up(node: &Provisioner, child: &Child, owner: &TokenStream) -> Toke
             quote! { #private::boxed(async move { #reads #build.await }) }
         };
     };
-    let (down, name, answer) = (down(node, child), child.name(), data::ask(node, child, when));
+    let (down, name, answer) = (down(node, child, owner), child.name(), data::ask(node, child, when));
     let (before, inside) = if data::takes_all(child, when) { (reads, quote! {}) } else { (quote! {}, reads) };
     quote! {
         #private::boxed(async move {
@@ -106,27 +107,28 @@ fn wanted(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream
                 #private::apply::<#ty, _, _, _, _>(cx, #name, |draft| Self::#function(draft))
             };
         }
-        let (options, inputs, values) = (options(node, child), data::inputs(node, child), data::values(node, child));
+        let (options, inputs) = (options(node, child), data::inputs(node, child));
+        let (names, values) = (data::value_names(child), data::values(node, child));
         let objects = hands_on.unwrap_or_else(|| quote_spanned! { ty.span() => #private::wanted::<#ty, _>(built) });
         return quote_spanned! { ty.span() =>
             #private::apply_with::<#ty, _, _, _>(cx, #name, #options, #inputs, |draft| {
-                let built = Self::#function(draft, #(#values),*);
+                #(let #names = #values;)*
+                let built = Self::#function(draft, #(#names),*);
                 #objects
             })
         };
     }
-    let inputs = data::inputs(node, child);
-    let handed = data::handed(child);
+    let place = located(ty.span());
+    let (private, handed, inputs) = (node.paths.private_at(place), data::handed(child), data::inputs(node, child));
     match (&child.each, &child.key) {
         (Some(each), Some(key)) => {
-            let items = data::ask(node, child, each);
-            quote_spanned! { ty.span() =>
-                #private::up_each::<#ty, _, _, _, _, _>(cx, #name, #handed, #inputs,
-                    #private::keyed::<#ty, _, #owner, _>(#items, |item| #private::text(#private::ask1(item, #key))))
+            let items = data::items(node, child, each, key, owner);
+            quote_spanned! { place =>
+                #private::up_each::<#ty, _, _, #owner, _, _>(cx, #name, #handed, #inputs, #items)
             }
         }
-        _ if child.from.is_empty() => quote_spanned! { ty.span() => #private::up::<#ty, _, _>(cx, #name) },
-        _ => quote_spanned! { ty.span() => #private::up_with::<#ty, _, _, _>(cx, #name, #handed, #inputs) },
+        _ if child.from.is_empty() => quote_spanned! { place => #private::up::<#ty, #owner, _>(cx, #name) },
+        _ => quote_spanned! { place => #private::up_with::<#ty, #owner, _, _>(cx, #name, #handed, #inputs) },
     }
 }
 
@@ -142,7 +144,7 @@ fn hands_on(node: &Provisioner, child: &Child) -> Option<TokenStream> {
 }
 
 /// The way down of a child: a future.
-pub(super) fn down(node: &Provisioner, child: &Child) -> TokenStream {
+pub(super) fn down(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let (private, ty, name) = (&node.paths.private, &child.ty, child.name());
     if child.resource.is_some() {
         match own_options(node, child) {
@@ -152,9 +154,9 @@ pub(super) fn down(node: &Provisioner, child: &Child) -> TokenStream {
             None => quote_spanned! { ty.span() => #private::remove::<#ty, _, _, _>(cx, #name) },
         }
     } else if child.each.is_some() {
-        quote_spanned! { ty.span() => #private::down_each::<#ty, _, _, _>(cx, #name) }
+        quote_spanned! { ty.span() => #private::down_each::<#ty, _, #owner, _>(cx, #name) }
     } else {
-        quote_spanned! { ty.span() => #private::down::<#ty, _, _>(cx, #name) }
+        quote_spanned! { ty.span() => #private::down::<#ty, #owner, _>(cx, #name) }
     }
 }
 

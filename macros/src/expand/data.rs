@@ -7,6 +7,7 @@ use crate::{
         managed::last_segment,
         provisioner::Provisioner,
     },
+    paths::located,
 };
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -59,6 +60,16 @@ pub(super) fn handed(child: &Child) -> TokenStream {
     quote! { (#(#handed)*) }
 }
 
+/// The items of an `each`, with their keys.
+pub(super) fn items(node: &Provisioner, child: &Child, each: &Expr, key: &Expr, owner: &TokenStream) -> TokenStream {
+    let (ty, items) = (&child.ty, ask(node, child, each));
+    let (of_each, of_key) = (located(each.span()), located(key.span()));
+    let private = node.paths.private_at(of_key);
+    let key = quote_spanned! { of_key => #private::text(#private::ask1(item, #key)) };
+    let private = node.paths.private_at(of_each);
+    quote_spanned! { of_each => #private::keyed::<#ty, _, #owner, _>(#items, |item| #key) }
+}
+
 /// What `from` names, as arguments: an `Option` as one of a reference.
 pub(super) fn values(node: &Provisioner, child: &Child) -> Vec<TokenStream> {
     let of = |(at, path): (usize, &NodePath)| {
@@ -73,6 +84,15 @@ pub(super) fn values(node: &Provisioner, child: &Child) -> Vec<TokenStream> {
     child.from.iter().enumerate().map(of).collect()
 }
 
+/// Variables for [`values`], each at the place where it is named: one of a wrong type is reported there.
+pub(super) fn value_names(child: &Child) -> Vec<Ident> {
+    let name = |(at, path): (usize, &NodePath)| {
+        let last = path.0.last().map_or_else(Span::call_site, Ident::span);
+        Ident::new(&format!("__value{at}"), Span::mixed_site().located_at(last))
+    };
+    child.from.iter().enumerate().map(name).collect()
+}
+
 /// Whether a predicate or an `each` also takes what `from` names.
 pub(super) fn takes_all(child: &Child, asked: &Expr) -> bool {
     match asked {
@@ -83,23 +103,23 @@ pub(super) fn takes_all(child: &Child, asked: &Expr) -> bool {
 
 /// The answer of a closure or a function; a function is handed the draft, which becomes what it takes.
 pub(super) fn ask(node: &Provisioner, child: &Child, asked: &Expr) -> TokenStream {
-    let private = &node.paths.private;
+    let place = located(asked.span());
+    let private = node.paths.private_at(place);
     let values = if takes_all(child, asked) { values(node, child) } else { Vec::new() };
     match asked {
         Expr::Closure(_) => {
-            let ask = format_ident!("ask{}", values.len() + 1);
-            quote_spanned! { asked.span() => #private::#ask(#private::subject(cx), #(#values,)* #asked) }
+            let ask = format_ident!("ask{}", values.len() + 1, span = place);
+            quote_spanned! { place => #private::#ask(#private::subject(cx), #(#values,)* #asked) }
         }
-        _ => quote_spanned! { asked.span() => (#asked)(&#private::draft(cx), #(#values),*) },
+        _ => quote_spanned! { place => (#asked)(&#private::draft(cx), #(#values),*) },
     }
 }
 
-/// How the groups above read a group's children: a constant for each.
-pub(super) fn children(node: &Provisioner) -> TokenStream {
+/// How the groups above read a node's children: a constant for each.
+pub(super) fn children(node: &Provisioner, sound: &[Child], lost: &[Child]) -> TokenStream {
     let (private, ident) = (&node.paths.private, &node.ident);
-    let (parameters, arguments, bounds) = node.generics.split_for_impl();
     let name = format_ident!("ChildrenOf{}", plain(ident));
-    let sound = node.children.iter().map(|child| {
+    let sound = sound.iter().map(|child| {
         let source = match child.resource {
             _ if child.is_conditional() || child.each.is_some() => "Several",
             Some(_) => "Resource",
@@ -107,16 +127,20 @@ pub(super) fn children(node: &Provisioner) -> TokenStream {
         };
         (child, source)
     });
-    let constants = sound.chain(node.lost.iter().map(|child| (child, "Mended"))).map(|(child, source)| {
+    let constants = sound.chain(lost.iter().map(|child| (child, "Mended"))).map(|(child, source)| {
         let (ty, child, source) = (&child.ty, constant(&child.ident), format_ident!("{source}"));
         quote_spanned! { ty.span() => pub const #child: #private::#source<#ty> = #private::#source::CHILD; }
     });
+    let constants: Vec<TokenStream> = constants.collect();
+    let (children, item) = match constants.is_empty() {
+        true => (quote! { #private::NoChildren }, quote! {}),
+        false => (quote! { #name }, quote! { pub struct #name; impl #name { #(#constants)* } }),
+    };
     quote! {
-        pub struct #name;
-        impl #name { #(#constants)* }
+        #item
         #[automatically_derived]
-        impl #parameters #private::Group for #ident #arguments #bounds {
-            type Children = #name;
+        impl #private::Group for #ident {
+            type Children = #children;
         }
     }
 }

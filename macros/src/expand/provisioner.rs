@@ -105,7 +105,7 @@ fn provision(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     let (parameters, _, bounds) = generics.split_for_impl();
     let mut ups: Vec<TokenStream> = node.children.iter().map(|child| child::up(node, child, &owner)).collect();
     ups.extend(node.retired.iter().map(|retired| child::retire(node, retired, true)));
-    let mut downs: Vec<TokenStream> = node.children.iter().map(|child| child::down(node, child)).collect();
+    let mut downs: Vec<TokenStream> = node.children.iter().map(|child| child::down(node, child, &owner)).collect();
     downs.extend(node.retired.iter().map(|retired| child::retire(node, retired, false)));
     let before: Vec<Vec<usize>> = (0..ups.len()).map(|at| before(node, at)).collect();
     let up = body(node, up, ups, &before);
@@ -180,7 +180,7 @@ fn keyed(node: &Provisioner) -> TokenStream {
     let (parameters, _, bounds) = generics.split_for_impl();
     let below = node.children.iter().filter(|child| child.resource.is_none() && child.each.is_none()).map(|child| {
         let (ty, name) = (&child.ty, child.name());
-        quote_spanned! { ty.span() => keys.extend(#private::keys_below::<#ty, _, _>(cx, #name).await?); }
+        quote_spanned! { ty.span() => keys.extend(#private::keys_below::<#ty, #owner, _>(cx, #name).await?); }
     });
     quote! {
         #[automatically_derived]
@@ -213,10 +213,11 @@ fn gives(node: &Provisioner) -> TokenStream {
 fn beside(node: &Provisioner) -> TokenStream {
     let ident = &node.ident;
     let (parameters, arguments, bounds) = node.generics.split_for_impl();
-    let fields = children(node).iter().map(|child| &child.ident);
-    let is_group = matches!(node.node(), Node::Group { .. }) && node.generics.params.is_empty();
-    let constants = is_group.then(|| data::children(node));
-    let lints = is_group.then(|| {
+    let (sound, lost) = (children(node), &node.lost);
+    let fields = sound.iter().map(|child| &child.ident);
+    // A mended node may have parameters, which no constant can speak of.
+    let constants = node.generics.params.is_empty().then(|| data::children(node, sound, lost));
+    let lints = (!sound.is_empty() || !lost.is_empty()).then(|| {
         quote! { missing_debug_implementations, missing_docs, non_upper_case_globals, private_interfaces, unreachable_pub }
     });
     quote! {

@@ -71,13 +71,15 @@ impl Child {
             ("resource", Value::Words(words)) => self.resource = Some(Resource::resolve(key, words, diags)),
             ("resource", Value::Expr(value)) => {
                 let fix = "write `resource` alone; the function of the field's name builds it";
-                diags.error(value, "`resource` takes nothing", fix);
+                diags.error(value, "`resource` has no value", fix);
+                self.resource = Some(Resource { word: key, once: None, adopt: None });
             }
             ("when", Value::Expr(when)) => self.when = Some(bare(*when)),
             ("each", Value::Expr(each)) => (self.each, self.each_key) = (Some(bare(*each)), Some(key)),
             ("key", Value::Expr(of)) => (self.key, self.key_key) = (Some(bare(*of)), Some(key)),
             ("when" | "each" | "key", _) => {
-                let fix = format!("write `{name} = |object| ...`, or name a function");
+                let subject = if name == "key" { "item" } else { "object" };
+                let fix = format!("write `{name} = |{subject}| ...`, or name a function");
                 diags.error(&key, format!("`{name}` asks nothing"), fix);
             }
             ("after" | "from", Value::Nodes(nodes)) if nodes.is_empty() => {

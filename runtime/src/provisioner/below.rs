@@ -12,15 +12,20 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// A group, as the groups above see what its children made.
+/// A node, as the groups above see what its children made; a hand-written one has none.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no children that could be read",
+    label = "is no group",
     note = "`from(a.b)` names the child `b` of a group `a`; what a hand-written node gives is read by `from(a)`"
 )]
 pub trait Group {
     /// A type with a constant for each child, of the child's name.
     type Children;
 }
+
+/// The children of a node that has none.
+#[derive(Debug)]
+pub struct NoChildren;
 
 /// A child that is a resource.
 #[derive(Debug)]
@@ -69,6 +74,7 @@ pub struct Several<T>(PhantomData<fn() -> T>);
 /// Nothing does.
 #[diagnostic::on_unimplemented(
     message = "this child has a condition or is one for each item, so it cannot be read from above its group",
+    label = "not always there",
     note = "build an `Option` or a `Vec` instead, or read it in its own group"
 )]
 pub trait ReadsSeveral {}

@@ -151,6 +151,7 @@ fn node_at<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Stri
 /// A node whose attribute says `gives = ...`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` gives nothing that could be read",
+    label = "has no `gives`",
     note = "a hand-written node says `gives = Type` and calls `cx.give(...)`; of a group a child is read: `from(group.child)`"
 )]
 pub trait GivesValue: Provisioner {}

@@ -251,3 +251,17 @@ struct Tree {
     #[provisioner(resource(pods("web"), once("key")))]
     config: ConfigMap,
 }
+
+//# optional resource with a value
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource = true)]
+    config: Option<ConfigMap>,
+}
+
+//# three mistakes in one field
+#[provisioner(concurrent, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource, when = 5, after(confg), from(servce))]
+    config: ConfigMap,
+}

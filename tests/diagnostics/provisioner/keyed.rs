@@ -119,3 +119,17 @@ struct Tree {
     #[provisioner(resource)]
     keys: ConfigMap,
 }
+
+//# key without a question
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(each = |app| &app.spec.pools, key)]
+    pools: Pools,
+}
+
+//# each of an optional provisioner
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(each = |app| &app.spec.pools, key = |pool| &pool.name)]
+    pools: Option<Pools>,
+}

@@ -22,13 +22,13 @@ impl ::opgen::Provisioner for WebAppTree {
 #[automatically_derived]
 impl ::opgen::Provision<WebApp> for WebAppTree {
     async fn provision(cx: &::opgen::Context<'_, WebApp, Self>) -> ::opgen::Result<()> {
-        ::opgen::__private::up::<Solve, _, _>(cx, "solve").await?;
+        ::opgen::__private::up::<Solve, WebApp, _>(cx, "solve").await?;
         ::opgen::__private::boxed(async move {
                 ::opgen::__private::up_each::<
                     PoolTree,
                     _,
                     _,
-                    _,
+                    WebApp,
                     _,
                     _,
                 >(
@@ -60,7 +60,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                     NodeTree,
                     _,
                     _,
-                    _,
+                    WebApp,
                     _,
                     _,
                 >(
@@ -95,9 +95,9 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
     async fn deprovision(
         cx: &::opgen::Teardown<'_, WebApp, Self>,
     ) -> ::opgen::Result<()> {
-        ::opgen::__private::down_each::<NodeTree, _, _, _>(cx, "nodes").await?;
-        ::opgen::__private::down_each::<PoolTree, _, _, _>(cx, "pools").await?;
-        ::opgen::__private::down::<Solve, _, _>(cx, "solve").await?;
+        ::opgen::__private::down_each::<NodeTree, _, WebApp, _>(cx, "nodes").await?;
+        ::opgen::__private::down_each::<PoolTree, _, WebApp, _>(cx, "pools").await?;
+        ::opgen::__private::down::<Solve, WebApp, _>(cx, "solve").await?;
         ::core::result::Result::Ok(())
     }
 }

@@ -46,7 +46,7 @@ impl ::opgen::Provision<For<WebApp, Options>> for Workload {
                     _,
                     _,
                 >(cx, "type", |draft| Self::r#type(draft)),
-                ::opgen::__private::up::<Warmup, _, _>(cx, "warmup"),
+                ::opgen::__private::up::<Warmup, For<WebApp, Options>, _>(cx, "warmup"),
             ])
             .await
     }
@@ -62,7 +62,7 @@ impl ::opgen::Provision<For<WebApp, Options>> for Workload {
                 >(cx, "deployment"),
                 ::opgen::__private::remove::<Vec<CronJob>, _, _, _>(cx, "jobs"),
                 ::opgen::__private::remove::<Service, _, _, _>(cx, "type"),
-                ::opgen::__private::down::<Warmup, _, _>(cx, "warmup"),
+                ::opgen::__private::down::<Warmup, For<WebApp, Options>, _>(cx, "warmup"),
             ])
             .await
     }

@@ -62,10 +62,10 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                     "snapshot",
                     (wants_snapshots)(&::opgen::__private::draft(cx)),
                 )? {
-                    ::opgen::__private::up::<Snapshot, _, _>(cx, "snapshot").await
+                    ::opgen::__private::up::<Snapshot, WebApp, _>(cx, "snapshot").await
                 } else {
                     let cx = &::opgen::__private::not_wanted(cx);
-                    ::opgen::__private::down::<Snapshot, _, _>(cx, "snapshot").await
+                    ::opgen::__private::down::<Snapshot, WebApp, _>(cx, "snapshot").await
                 }
             })
             .await?;
@@ -107,7 +107,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                 },
             )
             .await?;
-        ::opgen::__private::down::<Snapshot, _, _>(cx, "snapshot").await?;
+        ::opgen::__private::down::<Snapshot, WebApp, _>(cx, "snapshot").await?;
         ::opgen::__private::remove::<Ingress, _, _, _>(cx, "ingress").await?;
         ::core::result::Result::Ok(())
     }

@@ -28,13 +28,13 @@ impl ::opgen::Provision<Each<WebApp, Pool>> for PoolTree {
             _,
         >(cx, "config", |draft| Self::config(draft))
             .await?;
-        ::opgen::__private::up::<Machines, _, _>(cx, "machines").await?;
+        ::opgen::__private::up::<Machines, Each<WebApp, Pool>, _>(cx, "machines").await?;
         ::opgen::__private::boxed(async move {
                 ::opgen::__private::up_each::<
                     DiskTree,
                     _,
                     _,
-                    _,
+                    Each<WebApp, Pool>,
                     _,
                     _,
                 >(
@@ -65,8 +65,10 @@ impl ::opgen::Provision<Each<WebApp, Pool>> for PoolTree {
     async fn deprovision(
         cx: &::opgen::Teardown<'_, Each<WebApp, Pool>, Self>,
     ) -> ::opgen::Result<()> {
-        ::opgen::__private::down_each::<DiskTree, _, _, _>(cx, "disks").await?;
-        ::opgen::__private::down::<Machines, _, _>(cx, "machines").await?;
+        ::opgen::__private::down_each::<DiskTree, _, Each<WebApp, Pool>, _>(cx, "disks")
+            .await?;
+        ::opgen::__private::down::<Machines, Each<WebApp, Pool>, _>(cx, "machines")
+            .await?;
         ::opgen::__private::remove::<ConfigMap, _, _, _>(cx, "config").await?;
         ::core::result::Result::Ok(())
     }
@@ -78,7 +80,12 @@ impl ::opgen::Keyed<Each<WebApp, Pool>> for PoolTree {
     ) -> ::opgen::Result<::opgen::__private::Keys> {
         let mut keys = ::opgen::__private::keys_of_objects(cx)?;
         keys.extend(
-            ::opgen::__private::keys_below::<Machines, _, _>(cx, "machines").await?,
+            ::opgen::__private::keys_below::<
+                Machines,
+                Each<WebApp, Pool>,
+                _,
+            >(cx, "machines")
+                .await?,
         );
         ::core::result::Result::Ok(keys)
     }

@@ -104,4 +104,8 @@ const _: () = {
     fn reads(node: &Snapshot) {
         let _ = (node,);
     }
+    #[automatically_derived]
+    impl ::opgen::__private::Group for Snapshot {
+        type Children = ::opgen::__private::NoChildren;
+    }
 };

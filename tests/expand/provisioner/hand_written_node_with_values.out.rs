@@ -15,4 +15,8 @@ const _: () = {
     fn reads(node: &Solve) {
         let _ = (node,);
     }
+    #[automatically_derived]
+    impl ::opgen::__private::Group for Solve {
+        type Children = ::opgen::__private::NoChildren;
+    }
 };

@@ -22,18 +22,18 @@ impl ::opgen::Provisioner for WebAppTree {
 impl ::opgen::Provision<WebApp> for WebAppTree {
     async fn provision(cx: &::opgen::Context<'_, WebApp, Self>) -> ::opgen::Result<()> {
         ::opgen::__private::in_order([
-                (::opgen::__private::up::<Network, _, _>(cx, "network"), &[]),
-                (::opgen::__private::up::<Storage, _, _>(cx, "storage"), &[0]),
-                (::opgen::__private::up::<Workload, _, _>(cx, "workload"), &[]),
+                (::opgen::__private::up::<Network, WebApp, _>(cx, "network"), &[]),
+                (::opgen::__private::up::<Storage, WebApp, _>(cx, "storage"), &[0]),
+                (::opgen::__private::up::<Workload, WebApp, _>(cx, "workload"), &[]),
             ])
             .await
     }
     async fn deprovision(
         cx: &::opgen::Teardown<'_, WebApp, Self>,
     ) -> ::opgen::Result<()> {
-        ::opgen::__private::down::<Workload, _, _>(cx, "workload").await?;
-        ::opgen::__private::down::<Storage, _, _>(cx, "storage").await?;
-        ::opgen::__private::down::<Network, _, _>(cx, "network").await?;
+        ::opgen::__private::down::<Workload, WebApp, _>(cx, "workload").await?;
+        ::opgen::__private::down::<Storage, WebApp, _>(cx, "storage").await?;
+        ::opgen::__private::down::<Network, WebApp, _>(cx, "network").await?;
         ::core::result::Result::Ok(())
     }
 }

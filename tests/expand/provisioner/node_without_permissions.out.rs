@@ -13,4 +13,8 @@ const _: () = {
     fn reads(node: &Gate) {
         let _ = (node,);
     }
+    #[automatically_derived]
+    impl ::opgen::__private::Group for Gate {
+        type Children = ::opgen::__private::NoChildren;
+    }
 };

@@ -27,13 +27,13 @@ impl my::facade::Provision<WebApp> for Tree {
             _,
         >(cx, "config", |draft| Self::config(draft))
             .await?;
-        my::facade::__private::up::<Gate, _, _>(cx, "gate").await?;
+        my::facade::__private::up::<Gate, WebApp, _>(cx, "gate").await?;
         ::core::result::Result::Ok(())
     }
     async fn deprovision(
         cx: &my::facade::Teardown<'_, WebApp, Self>,
     ) -> my::facade::Result<()> {
-        my::facade::__private::down::<Gate, _, _>(cx, "gate").await?;
+        my::facade::__private::down::<Gate, WebApp, _>(cx, "gate").await?;
         my::facade::__private::remove::<ConfigMap, _, _, _>(cx, "config").await?;
         ::core::result::Result::Ok(())
     }

@@ -28,7 +28,7 @@ impl ::opgen::Provisioner for WebAppTree {
 impl ::opgen::Provision<WebApp> for WebAppTree {
     async fn provision(cx: &::opgen::Context<'_, WebApp, Self>) -> ::opgen::Result<()> {
         ::opgen::__private::concurrently([
-                ::opgen::__private::up::<Workload, _, _>(cx, "workload"),
+                ::opgen::__private::up::<Workload, WebApp, _>(cx, "workload"),
                 ::opgen::__private::retire::<Deployment, _, _, _>(cx, "cache"),
                 ::opgen::__private::retire::<ConfigMap, _, _, _>(cx, "type"),
             ])
@@ -38,7 +38,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
         cx: &::opgen::Teardown<'_, WebApp, Self>,
     ) -> ::opgen::Result<()> {
         ::opgen::__private::concurrently([
-                ::opgen::__private::down::<Workload, _, _>(cx, "workload"),
+                ::opgen::__private::down::<Workload, WebApp, _>(cx, "workload"),
                 ::opgen::__private::remove_with::<
                     Deployment,
                     _,

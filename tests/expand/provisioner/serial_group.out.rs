@@ -26,7 +26,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
             _,
         >(cx, "config", |draft| Self::config(draft))
             .await?;
-        ::opgen::__private::up::<Workload, _, _>(cx, "workload").await?;
+        ::opgen::__private::up::<Workload, WebApp, _>(cx, "workload").await?;
         ::opgen::__private::apply::<
             Option<Ingress>,
             _,
@@ -41,7 +41,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
         cx: &::opgen::Teardown<'_, WebApp, Self>,
     ) -> ::opgen::Result<()> {
         ::opgen::__private::remove::<Option<Ingress>, _, _, _>(cx, "ingress").await?;
-        ::opgen::__private::down::<Workload, _, _>(cx, "workload").await?;
+        ::opgen::__private::down::<Workload, WebApp, _>(cx, "workload").await?;
         ::opgen::__private::remove::<ConfigMap, _, _, _>(cx, "config").await?;
         ::core::result::Result::Ok(())
     }

@@ -1,0 +1,40 @@
+use k8s_openapi::api::core::v1::{ConfigMap, Service};
+use kube::CustomResource;
+use opgen::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "demo.example.com", version = "v1", kind = "WebApp", namespaced, status = "Status")]
+pub struct WebAppSpec {
+    pub image: String,
+}
+
+#[derive(Provisioner)]
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    workload: Workload,
+    #[provisioner(resource, from(workload.service))]
+    note: ConfigMap,
+}
+
+impl Tree {
+    fn note(_: &WebApp, _: &Service) -> ConfigMap {
+        ConfigMap::default()
+    }
+}
+
+#[derive(Provisioner)]
+#[provisioner(serial, owner = WebApp)]
+struct Workload {
+    #[provisioner(resource, when = |app| !app.spec.image.is_empty())]
+    service: Service,
+}
+
+impl Workload {
+    fn service(_: &WebApp) -> Service {
+        Service::default()
+    }
+}
+
+fn main() {}

@@ -1,0 +1,61 @@
+use k8s_openapi::api::core::v1::{ConfigMap, Service};
+use kube::CustomResource;
+use opgen::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "demo.example.com", version = "v1", kind = "WebApp", namespaced, status = "Status")]
+pub struct WebAppSpec {
+    pub image: String,
+}
+
+#[derive(Provisioner)]
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    workload: Workload,
+    solve: Solve,
+    #[provisioner(resource, from(workload))]
+    note: ConfigMap,
+    #[provisioner(resource, from(solve.plan))]
+    plan: ConfigMap,
+}
+
+impl Tree {
+    fn note(_: &WebApp, _: &()) -> ConfigMap {
+        ConfigMap::default()
+    }
+
+    fn plan(_: &WebApp, _: &ConfigMap) -> ConfigMap {
+        ConfigMap::default()
+    }
+}
+
+#[derive(Provisioner)]
+#[provisioner(access())]
+struct Solve;
+
+impl Provision<WebApp> for Solve {
+    async fn provision(_: &Context<'_, WebApp, Self>) -> Result<()> {
+        Ok(())
+    }
+
+    async fn deprovision(_: &Teardown<'_, WebApp, Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Provisioner)]
+#[provisioner(serial, owner = WebApp)]
+struct Workload {
+    #[provisioner(resource)]
+    service: Service,
+}
+
+impl Workload {
+    fn service(_: &WebApp) -> Service {
+        Service::default()
+    }
+}
+
+fn main() {}
