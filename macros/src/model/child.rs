@@ -72,7 +72,7 @@ impl Child {
             ("resource", Value::Expr(value)) => {
                 let fix = "write `resource` alone; the function of the field's name builds it";
                 diags.error(value, "`resource` has no value", fix);
-                self.resource = Some(Resource { word: key, once: None, adopt: None });
+                self.resource = Some(Resource::plain(key));
             }
             ("when", Value::Expr(when)) => self.when = Some(bare(*when)),
             ("each", Value::Expr(each)) => (self.each, self.each_key) = (Some(bare(*each)), Some(key)),

@@ -33,19 +33,20 @@ async fn killed(plane: Arc<Plane>) {
     passwords.are_good(COUNT);
 
     for round in 0..15 {
-        let currency = ["CHF", "SEK", "EUR"][round % 3];
-        let (settings, replicas) = (json!({ "currency": currency }), 1 + round % 2);
+        let (currency, replicas) = (["CHF", "SEK", "EUR"][round % 3], 1 + round % 2);
         let host = (round % 4 == 1).then_some("all.example.com");
         let schedules = [schedule("backup"), schedule(&format!("round-{round}"))];
-        let backend = json!({"settings": settings, "replicas": replicas});
+        let backend = json!({"settings": {"currency": currency}, "replicas": replicas});
         shops.change(json!({"backend": backend, "host": host, "schedules": schedules})).await;
         mortal.dies(1, 60).await;
     }
     shops.complete().await;
-    for part in parts.keys().filter(|part| matches!(part.kind.as_str(), "PriorityClass" | "Service" | "StatefulSet")) {
-        shops.parts.delete(part).await;
+    for kind in ["PriorityClass", "Service", "StatefulSet", "RoleBinding", "ConfigMap"] {
+        for part in parts.keys().filter(|part| part.kind == kind) {
+            shops.parts.delete(part).await;
+        }
+        mortal.dies(1, 60).await;
     }
-    mortal.dies(5, 60).await;
     shops.complete().await;
     shops.passwords().await.are(&passwords, &[]);
     each_template_was_made_once(&shops).await;

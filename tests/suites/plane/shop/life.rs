@@ -2,7 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Secret},
+};
+use kube::Api;
 use libtest_mimic::Trial;
 use opgen_tests::{Entries, Entry, Options, Plane, case_on};
 use serde_json::{Value, json};
@@ -33,6 +37,7 @@ async fn life(plane: Arc<Plane>) {
     let passwords = run.shops_are_created().await;
     program = run.a_pass_over_what_is_as_wanted_makes_no_call(program).await;
     run.metadata_is_no_news().await;
+    run.backends_have_the_rights_of_their_role_and_no_more().await;
     run.specs_are_followed().await;
     run.children_deleted_by_hand_come_back().await;
     run.shops.passwords().await.are(&passwords, &[]);
@@ -64,6 +69,7 @@ impl Run {
 
     async fn shops_are_created(&self) -> Passwords {
         self.installed.policy_is(true, shop).await;
+        self.say("the policy is in force");
         let earlier = self.audit().await;
         self.shops.create(&self.shops.names).await;
         self.shops.complete().await;
@@ -101,6 +107,15 @@ impl Run {
         self.shops.patch::<Shop>(&self.shops.names, &note).await;
         let asked = self.installed.settled(&earlier).await;
         assert!(asked.is_empty(), "{asked}");
+    }
+
+    async fn backends_have_the_rights_of_their_role_and_no_more(&self) {
+        let (namespace, name) = (&self.shops.namespace, &self.shops.names[0]);
+        let client = self.installed.plane.account(namespace, name).await.client();
+        let settings = Api::<ConfigMap>::namespaced(client.clone(), namespace).get(name).await.unwrap();
+        assert_eq!(settings.data.unwrap()["currency"], "EUR");
+        let refused = Api::<Secret>::namespaced(client, namespace).get(name).await.map(drop);
+        assert!(matches!(&refused, Err(kube::Error::Api(refusal)) if refusal.code == 403), "{refused:?}");
     }
 
     /// Changes all shops, and says what that takes: so many objects, and the status once or, if they take time, twice.
