@@ -38,8 +38,8 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                     >(cx, "config", |draft| Self::config(draft)),
                     &[],
                 ),
-                (::opgen::__private::up::<Migration, _, _>(cx, "migration"), &[]),
-                (::opgen::__private::up::<Warmup, _, _>(cx, "warmup"), &[]),
+                (::opgen::__private::up::<Migration, WebApp, _>(cx, "migration"), &[]),
+                (::opgen::__private::up::<Warmup, WebApp, _>(cx, "warmup"), &[]),
                 (
                     ::opgen::__private::boxed(async move {
                         let __made0 = ::opgen::__private::read::<
@@ -55,7 +55,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                         >(cx, "migration")?;
                         ::opgen::__private::up_with::<
                             Workload,
-                            _,
+                            WebApp,
                             _,
                             _,
                         >(
@@ -100,11 +100,9 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                                     ],
                                 ),
                                 |draft| {
-                                    let built = Self::r#type(
-                                        draft,
-                                        __made0.get()?,
-                                        __made1.get()?,
-                                    );
+                                    let __value0 = __made0.get()?;
+                                    let __value1 = __made1.get()?;
+                                    let built = Self::r#type(draft, __value0, __value1);
                                     ::opgen::__private::wanted::<ConfigMap, _>(built)
                                 },
                             )
@@ -120,9 +118,12 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
     ) -> ::opgen::Result<()> {
         ::opgen::__private::in_order([
                 (::opgen::__private::remove::<ConfigMap, _, _, _>(cx, "config"), &[3]),
-                (::opgen::__private::down::<Migration, _, _>(cx, "migration"), &[3]),
-                (::opgen::__private::down::<Warmup, _, _>(cx, "warmup"), &[3]),
-                (::opgen::__private::down::<Workload, _, _>(cx, "workload"), &[4]),
+                (
+                    ::opgen::__private::down::<Migration, WebApp, _>(cx, "migration"),
+                    &[3],
+                ),
+                (::opgen::__private::down::<Warmup, WebApp, _>(cx, "warmup"), &[3]),
+                (::opgen::__private::down::<Workload, WebApp, _>(cx, "workload"), &[4]),
                 (::opgen::__private::remove::<ConfigMap, _, _, _>(cx, "type"), &[]),
             ])
             .await

@@ -50,11 +50,11 @@ impl ::opgen::Provision<WebApp> for Workload {
                             ],
                         ),
                         |draft| {
-                            let built = Self::service(
-                                draft,
-                                __made0.get()?,
-                                ::core::option::Option::as_ref(__made1.get()?),
+                            let __value0 = __made0.get()?;
+                            let __value1 = ::core::option::Option::as_ref(
+                                __made1.get()?,
                             );
+                            let built = Self::service(draft, __value0, __value1);
                             ::opgen::__private::wanted::<Service, _>(built)
                         },
                     )
@@ -79,7 +79,7 @@ impl ::opgen::Provision<WebApp> for Workload {
                 )? {
                     ::opgen::__private::up_with::<
                         Check,
-                        _,
+                        WebApp,
                         _,
                         _,
                     >(
@@ -94,7 +94,7 @@ impl ::opgen::Provision<WebApp> for Workload {
                         .await
                 } else {
                     let cx = &::opgen::__private::not_wanted(cx);
-                    ::opgen::__private::down::<Check, _, _>(cx, "check").await
+                    ::opgen::__private::down::<Check, WebApp, _>(cx, "check").await
                 }
             })
             .await?;
@@ -119,7 +119,8 @@ impl ::opgen::Provision<WebApp> for Workload {
                                 &[::opgen::__private::version(&__made0)],
                             ),
                             |draft| {
-                                let built = Self::note(draft, __made0.get()?);
+                                let __value0 = __made0.get()?;
+                                let built = Self::note(draft, __value0);
                                 ::opgen::__private::wanted::<ConfigMap, _>(built)
                             },
                         )
@@ -134,7 +135,7 @@ impl ::opgen::Provision<WebApp> for Workload {
                 let __made0 = ::core::clone::Clone::clone(&cx.taken().1);
                 ::opgen::__private::up_with::<
                     Nodes,
-                    _,
+                    WebApp,
                     _,
                     _,
                 >(
@@ -154,9 +155,9 @@ impl ::opgen::Provision<WebApp> for Workload {
     async fn deprovision(
         cx: &::opgen::Teardown<'_, WebApp, Self>,
     ) -> ::opgen::Result<()> {
-        ::opgen::__private::down::<Nodes, _, _>(cx, "nodes").await?;
+        ::opgen::__private::down::<Nodes, WebApp, _>(cx, "nodes").await?;
         ::opgen::__private::remove::<ConfigMap, _, _, _>(cx, "note").await?;
-        ::opgen::__private::down::<Check, _, _>(cx, "check").await?;
+        ::opgen::__private::down::<Check, WebApp, _>(cx, "check").await?;
         ::opgen::__private::remove::<Service, _, _, _>(cx, "service").await?;
         ::core::result::Result::Ok(())
     }
