@@ -11,7 +11,7 @@ use libtest_mimic::Trial;
 use opgen::{Operator, RunOptions, prelude::*};
 use opgen_tests::{
     Entries, Plane, case,
-    wait::{until_gone, until_object},
+    wait::{self, PATIENCE, until_gone, until_object},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,13 +19,18 @@ use serde_json::json;
 
 use super::kinds::{holding, named};
 use crate::operator::{
+    install,
     kinds::available,
+    program::{free_address, readiness},
     site::{Running, Site},
     tally::state_writes,
 };
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case("node_marks_children_elsewhere_go_with_their_owner_and_orphans_are_swept", life)]
+    vec![
+        case("node_marks_children_elsewhere_go_with_their_owner_and_orphans_are_swept", life),
+        case("node_marks_nothing_is_swept_while_the_kind_of_the_owners_is_missing", without_kind),
+    ]
 }
 
 /// It is watched in all namespaces, so by this case alone.
@@ -162,23 +167,14 @@ async fn life(plane: Arc<Plane>) {
 
 /// An operator of one namespace says nothing of owners in others.
 async fn only_in_scope(vaults: &Vaults) {
-    let marked = |name: &str, namespace: &str| PriorityClass {
-        metadata: kube::api::ObjectMeta {
-            labels: Some([("app.kubernetes.io/managed-by".to_owned(), OPERATOR.to_owned())].into()),
-            annotations: Some(
-                [("opgen.dev/owner".to_owned(), format!("vaults.tree.example.com/{namespace}/gone/6f2a"))].into(),
-            ),
-            ..named(&vaults.class(name))
-        },
-        value: Some(7),
-        ..PriorityClass::default()
+    let marked = |name: &str, namespace: &str| {
+        orphan(&vaults.class(name), OPERATOR, &format!("vaults.tree.example.com/{namespace}/gone/6f2a"))
     };
     let (inside, outside) = (vaults.site.namespace.clone(), vaults.elsewhere.clone());
     for (name, namespace) in [("outside", &outside), ("inside", &inside)] {
         vaults.classes().create(&PostParams::default(), &marked(name, namespace)).await.unwrap();
     }
-    let mut stranger = marked("stranger", &inside);
-    stranger.annotations_mut().insert("opgen.dev/owner".to_owned(), format!("notes.live.example.com/{inside}/x/6f2a"));
+    let stranger = orphan(&vaults.class("stranger"), OPERATOR, &format!("notes.live.example.com/{inside}/x/6f2a"));
     vaults.classes().create(&PostParams::default(), &stranger).await.unwrap();
 
     let mut running = vaults.run(Some(&inside)).await;
@@ -193,4 +189,59 @@ async fn only_in_scope(vaults: &Vaults) {
     vaults.site.delete::<Vault>("kept").await;
     vaults.are_gone("kept").await;
     until_gone(&vaults.site.api::<Vault>(), "kept").await;
+}
+
+fn orphan(name: &str, operator: &str, mark: &str) -> PriorityClass {
+    let metadata = kube::api::ObjectMeta {
+        labels: Some([("app.kubernetes.io/managed-by".to_owned(), operator.to_owned())].into()),
+        annotations: Some([("opgen.dev/owner".to_owned(), mark.to_owned())].into()),
+        ..named(name)
+    };
+    PriorityClass { metadata, value: Some(7), ..PriorityClass::default() }
+}
+
+/// Its definition comes late, and for this case alone.
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+#[kube(group = "tree.example.com", version = "v1", kind = "Relic", namespaced, status = "Status")]
+pub(crate) struct RelicSpec {}
+
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Relic)]
+struct RelicTree {
+    #[provisioner(resource)]
+    class: PriorityClass,
+}
+
+impl RelicTree {
+    fn class(relic: &Relic) -> PriorityClass {
+        PriorityClass { metadata: named(&relic.name_any()), value: Some(7), ..PriorityClass::default() }
+    }
+}
+
+/// No owner is in the cache, which says nothing as long as none could be.
+async fn without_kind(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let operator = Operator::new("relics").namespace(&site.namespace).controls::<Relic, RelicTree>();
+    site.grant(&operator);
+    let classes = Api::<PriorityClass>::all(plane.client());
+    let name = format!("{}-relic", site.namespace);
+    let mark = format!("relics.tree.example.com/{}/gone/6f2a", site.namespace);
+    classes.create(&PostParams::default(), &orphan(&name, "relics", &mark)).await.unwrap();
+
+    let probes = free_address();
+    let client = plane.account(&site.namespace, "relics").await.client();
+    let _running = Site::run_with(&operator, client, RunOptions { probes: Some(probes), ..RunOptions::default() });
+    wait::until("the classes are watched, and the relics are missing", PATIENCE, async || {
+        let (_, text) = readiness(probes).await?;
+        let said = text.contains("Relic: the cluster has no such kind") && text.contains("PriorityClass: ok");
+        if said { Ok(()) } else { Err(text) }
+    })
+    .await;
+    // Longer than it takes until orphans are looked for.
+    for _ in 0..3 {
+        site.settled().await;
+    }
+    assert!(classes.get_opt(&name).await.unwrap().is_some());
+    install::definitions(&plane, &operator);
+    until_gone(&classes, &name).await;
 }
