@@ -1,6 +1,7 @@
 //! Mistakes, and what is said about each.
 
 use super::{MACROS, Outcome, assert_golden, check_golden, fixtures};
+use proc_macro2::{Group, TokenStream, TokenTree};
 use std::{fmt::Write, fs};
 
 const MARKER: &str = "//# ";
@@ -31,6 +32,43 @@ fn code_beside_errors_is_valid_syntax() {
             }
         }
     }
+}
+
+/// Whatever is left out of good input, the macros don't panic, and what they emit is code.
+#[test]
+fn a_token_too_few_is_a_mistake_like_others() {
+    for (name, run) in MACROS {
+        for file in fixtures("expand", name) {
+            let good: TokenStream = fs::read_to_string(&file).unwrap().parse().unwrap();
+            for left_out in 0..count(&good) {
+                let broken = without(good.clone(), &mut { left_out });
+                let tokens = run(broken.clone()).into_tokens();
+                assert!(syn::parse2::<syn::File>(tokens).is_ok(), "{}: {broken}", file.display());
+            }
+        }
+    }
+}
+
+fn count(tokens: &TokenStream) -> usize {
+    let inside = |token| if let TokenTree::Group(group) = token { count(&group.stream()) } else { 0 };
+    tokens.clone().into_iter().map(|token| 1 + inside(token)).sum()
+}
+
+/// The tokens without the one at `at`, counted into the groups; a group goes with what is in it.
+fn without(tokens: TokenStream, at: &mut usize) -> TokenStream {
+    let mut left = Vec::new();
+    for token in tokens {
+        if *at == 0 {
+            *at = usize::MAX;
+            continue;
+        }
+        *at -= 1;
+        left.push(match token {
+            TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), without(group.stream(), at))),
+            other => other,
+        });
+    }
+    left.into_iter().collect()
 }
 
 struct Case {
