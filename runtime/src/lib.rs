@@ -16,6 +16,7 @@ mod controller;
 mod environment;
 mod error;
 mod event;
+mod foreign;
 mod kind;
 mod managed;
 mod manager;
@@ -40,6 +41,7 @@ pub use controller::{
 pub use environment::Environment;
 pub use error::{BoxError, Error, Result, yield_because};
 pub use event::EventType;
+pub use foreign::Foreign;
 pub use kind::{Kind, Typed};
 pub use managed::{Each, For, Managed, Owner};
 pub use manager::{
@@ -60,8 +62,8 @@ pub use watch::{Health, WatchState};
 /// What a project of an operator names all the time.
 pub mod prelude {
     pub use crate::{
-        Context, Draft, Each, Error, EventType, For, Keyed, Made, Managed, Operator, Provision, Provisioner, Result,
-        Status, Teardown, Wanted, operator, yield_because,
+        Context, Draft, Each, Error, EventType, For, Foreign, Keyed, Made, Managed, Operator, Provision, Provisioner,
+        Result, Status, Teardown, Wanted, operator, yield_because,
     };
 }
 

@@ -1,6 +1,7 @@
 //! Trees without a cluster: order, conditions, keys, and what nodes hand to each other.
 
 mod data;
+mod foreign;
 mod keyed;
 mod kind;
 mod order;

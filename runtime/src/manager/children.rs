@@ -56,7 +56,8 @@ impl OwnerRef {
     fn marked(mark: &str) -> Option<Self> {
         let mut parts = mark.splitn(4, '/');
         let (full_name, namespace, name) = (parts.next()?, parts.next()?, parts.next()?);
-        let (plural, group) = full_name.split_once('.')?;
+        // The core group has no name.
+        let (plural, group) = full_name.split_once('.').unwrap_or((full_name, ""));
         let key = ObjectKey::new(Some(namespace), name);
         Some(Self { group: group.to_owned(), name: plural.to_owned(), key })
     }
@@ -139,4 +140,21 @@ impl Sink for Children<'_> {
 /// A store for each kind of the resource nodes of these trees; those that nodes read hold whole objects.
 pub(crate) fn stores(kinds: impl Iterator<Item = Kind>, read: &[Kind]) -> BTreeMap<Kind, Arc<Watched<Child>>> {
     kinds.map(|kind| (kind.clone(), Arc::new(Watched::new(kind.clone(), read.contains(&kind))))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::kind::kind_of;
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    #[test]
+    fn a_mark_names_an_owner_of_any_group() {
+        let marked = OwnerRef::marked("configmaps/ns/settings/u-1").unwrap();
+        assert_eq!(marked.key_of(&kind_of::<ConfigMap>()), Some(ObjectKey::namespaced("ns", "settings")));
+        let marked = OwnerRef::marked("widgets.demo.example.com/ns/w/u-1").unwrap();
+        assert_eq!((marked.group.as_str(), marked.name.as_str()), ("demo.example.com", "widgets"));
+        assert_eq!(marked.key_of(&kind_of::<ConfigMap>()), None);
+    }
 }

@@ -171,7 +171,8 @@ impl Operator {
             };
             let source = Kubernetes::new(client.clone(), factory.kind(), &self.name, namespace.clone());
             let reconciler = factory.reconciler(source.objects().codec()).0;
-            let inner = Loop::new(Arc::new(shared), Arc::new(source), reconciler, factory.finalizer());
+            let (finalizer, labels) = (factory.finalizer(), settings.labels.clone());
+            let inner = Loop::new(Arc::new(shared), Arc::new(source), reconciler, finalizer, labels);
             Arc::new(Running::new(inner, settings, &self.environment))
         });
         let controllers = controllers.collect();

@@ -37,6 +37,7 @@ impl Loop {
                 // No last status: nobody could read it.
                 let version = self.source.release(header, &self.finalizer).await?;
                 self.wrote(header, &version);
+                self.let_go(&header.key);
                 Ok(Next::AwaitChange)
             }
             Err(error) => {

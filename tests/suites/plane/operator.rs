@@ -8,6 +8,7 @@ pub(crate) mod site;
 
 mod deletion;
 mod fleet;
+mod foreign;
 mod group;
 mod kill;
 mod measure;
@@ -29,6 +30,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         pass::cases(),
         deletion::cases(),
         group::cases(),
+        foreign::cases(),
     ];
     suites.into_iter().flatten().collect()
 }

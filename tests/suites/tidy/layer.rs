@@ -20,7 +20,7 @@ const RUNTIME: [&[&str]; 10] = [
     &["reference", "condition", "readiness", "patch", "event", "source", "cd", "webhook"],
     &["watch"],
     &["client", "error"],
-    &["cache", "queue", "access", "environment", "managed"],
+    &["cache", "queue", "access", "environment", "managed", "foreign"],
     &["kind", "provisioner::shape"],
 ];
 

@@ -66,7 +66,9 @@ fn grants(project: &Project) -> Vec<Grant> {
         let clusterwide = !project.namespaced || !kind.namespaced;
         let mut grant = |rule| grants.push(Grant { rule, clusterwide });
         grant(Rule::on(&kind.group, &kind.plural, OWN));
-        grant(Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS));
+        if !controlled.is_foreign() {
+            grant(Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS));
+        }
         if controlled.events {
             // Events on an object without a namespace go to the namespace `default`, so they are clusterwide as it is.
             grant(Rule::on("events.k8s.io", "events", EVENTS));
