@@ -52,9 +52,11 @@ pub use opgen_macros::{Managed, Provisioner, operator};
 pub use provisioner::{
     Keyed, Provision, Provisioner,
     built::{Builds, Objects},
+    document::Malformed,
     group::{Answers, Wanted},
     made::Made,
-    shape::{Access, Edge, Node, Order, Place, ResourceOptions, Shape, Stop, Verb},
+    manifest::Manifest,
+    shape::{Access, Edge, Embedded, Node, Order, Place, ResourceOptions, Shape, Stop, Verb},
 };
 pub use readiness::{Readiness, readiness};
 pub use watch::{Health, WatchState};
@@ -62,8 +64,8 @@ pub use watch::{Health, WatchState};
 /// What a project of an operator names all the time.
 pub mod prelude {
     pub use crate::{
-        Context, Draft, Each, Error, EventType, For, Foreign, Keyed, Made, Managed, Operator, Provision, Provisioner,
-        Result, Status, Teardown, Wanted, operator, yield_because,
+        Context, Draft, Each, Error, EventType, For, Foreign, Keyed, Made, Managed, Manifest, Operator, Provision,
+        Provisioner, Result, Status, Teardown, Wanted, operator, yield_because,
     };
 }
 
@@ -81,6 +83,7 @@ pub mod __private {
             },
             keyed::{Keys, down_each, keyed, keys_below, keys_of_objects, text, up_each},
             made::{given, inputs, read, version},
+            manifest::{applied, apply_file, apply_manifest, manifest_edge, remove_manifest, text_of},
             order::{boxed, concurrently, in_order},
         },
     };

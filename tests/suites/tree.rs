@@ -4,4 +4,5 @@ mod data;
 mod foreign;
 mod keyed;
 mod kind;
+mod manifest;
 mod order;

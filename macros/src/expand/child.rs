@@ -1,7 +1,7 @@
 //! What a group does with a child, on the way up and down.
 
 use crate::{
-    attrs::provisioner::Typed,
+    attrs::provisioner::{Manifest, Typed},
     model::{
         child::{Child, plain},
         provisioner::Provisioner,
@@ -15,9 +15,10 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &child.ty, child.name());
     // The lines are those of the tokens, so of the field.
     let place = quote_spanned! { child.ident.span() => ::core::file!(), ::core::line!() };
-    let edge = match child.resource {
-        Some(_) => quote_spanned! { ty.span() => #private::resource_edge::<#ty, _>(#name, #place) },
-        None => quote_spanned! { ty.span() => #private::edge::<#ty>(#name, #place) },
+    let edge = match (&child.resource, &child.manifest) {
+        (Some(_), _) => quote_spanned! { ty.span() => #private::resource_edge::<#ty, _>(#name, #place) },
+        (_, Some((_, manifest))) => manifest_edge(node, manifest, &name, &place),
+        _ => quote_spanned! { ty.span() => #private::edge::<#ty>(#name, #place) },
     };
     let mut terms = Vec::new();
     for (field, asked) in [("when", &child.when), ("each", &child.each)] {
@@ -46,6 +47,29 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
         edge
     } else {
         quote! { #krate::Edge { #(#terms,)* ..#edge } }
+    }
+}
+
+/// A manifest, as a child of the shape. The compiler follows the file; its kinds are read when the role is made.
+fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, place: &TokenStream) -> TokenStream {
+    let (krate, private) = (&node.paths.krate, &node.paths.private);
+    let (file, text) = match &manifest.file {
+        Some(file) => {
+            let path = quote! { ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", #file) };
+            (quote! { #file }, quote_spanned! { file.span() => ::core::include_str!(#path) })
+        }
+        None => (quote! { "" }, quote! { "" }),
+    };
+    let access = manifest.kinds.iter().map(|kind| quote_spanned! { kind.span() => #private::applied::<#kind>() });
+    quote! {
+        {
+            const MANIFEST: #krate::Shape = #krate::Shape {
+                node: #krate::Node::Manifest(#krate::Embedded { file: #file, text: #text }),
+                access: &[#(#access),*],
+                children: &[],
+            };
+            #private::manifest_edge(#name, &MANIFEST, #place)
+        }
     }
 }
 
@@ -107,6 +131,18 @@ fn wanted(node: &Provisioner, child: &Child, owner: &TokenStream, consumed: bool
             })
         };
     }
+    if let Some((_, manifest)) = &child.manifest {
+        if manifest.file.is_some() {
+            return quote! { #private::apply_file::<#owner, Self>(cx, #name) };
+        }
+        let values = values(node, child);
+        return quote_spanned! { ty.span() =>
+            #private::apply_manifest::<#owner, Self>(cx, #name, || {
+                let built = Self::#function(&#private::draft(cx), #(#values),*);
+                #private::text_of(built)
+            })
+        };
+    }
     let handed = (0..if consumed { 0 } else { child.from.len() }).map(|at| {
         let made = made(at);
         quote! { ::core::clone::Clone::clone(&#made), }
@@ -130,6 +166,8 @@ pub(super) fn down(node: &Provisioner, child: &Child, owner: &TokenStream) -> To
     if child.resource.is_some() {
         let options = options(node, child);
         quote_spanned! { ty.span() => #private::remove::<#ty, _, #owner, Self>(cx, #name, #options) }
+    } else if child.manifest.is_some() {
+        quote! { #private::remove_manifest::<#owner, Self>(cx, #name) }
     } else if child.each.is_some() {
         quote_spanned! { ty.span() => #private::down_each::<#ty, _, #owner, Self>(cx, #name) }
     } else {

@@ -156,7 +156,7 @@ fn keyed(node: &Provisioner) -> TokenStream {
     if !last_segment(owner).is_some_and(|segment| segment.ident == "Each") {
         return quote! {};
     }
-    let below = node.children.iter().filter(|child| child.resource.is_none() && child.each.is_none()).map(|child| {
+    let below = node.children.iter().filter(|child| child.is_provisioner() && child.each.is_none()).map(|child| {
         let (ty, name) = (&child.ty, child.name());
         quote_spanned! { ty.span() => keys.extend(#private::keys_below::<#ty, #owner, Self>(cx, #name).await?); }
     });

@@ -16,7 +16,7 @@ use crate::{
     event::Recorder,
     kind::Kind,
     pass::Shared,
-    provisioner::{child::Child, shape::Node},
+    provisioner::{child::Child, document::Malformed},
     reconcile::Loop,
     source::{Source, kubernetes::Kubernetes},
     watch::{Health, Watched},
@@ -49,6 +49,15 @@ pub enum RunError {
         kind: Kind,
         /// What the hook said.
         error: Error,
+    },
+    /// A tree has a manifest that can't be read; nothing was started.
+    #[error("failed to read a manifest of the tree of {kind}")]
+    Manifest {
+        /// The kind.
+        kind: Kind,
+        /// What is wrong, and where.
+        #[source]
+        source: Malformed,
     },
     /// The address for probes is taken, or not this machine's.
     #[error("failed to listen on {address}")]
@@ -108,6 +117,9 @@ impl Operator {
         options: RunOptions,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), RunError> {
+        for factory in &self.factories {
+            factory.shape().check().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
+        }
         for factory in &self.factories {
             let hook = |error| RunError::Hook { kind: factory.kind(), error };
             factory.upgrade(client.clone()).await.map_err(hook)?;
@@ -180,14 +192,10 @@ impl Operator {
     }
 }
 
-/// The kinds of a tree's resource nodes.
+/// The kinds of what a tree's nodes apply.
 fn child_kinds(factory: &dyn Factory) -> impl Iterator<Item = Kind> + use<> {
     let mut kinds = Vec::new();
-    factory.shape().walk(&mut |stop| {
-        if stop.shape.node == Node::Resource {
-            kinds.extend(stop.shape.access.iter().map(|access| (access.kind)()));
-        }
-    });
+    factory.shape().walk(&mut |stop| kinds.extend(stop.shape.applied()));
     kinds.into_iter()
 }
 

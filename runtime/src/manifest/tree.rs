@@ -55,7 +55,7 @@ fn node_json(shape: &Shape) -> Value {
     let child = |edge: &Edge| json!({"name": edge.name, "node": node_json(edge.shape)});
     json!({
         "type": node(shape.node),
-        "access": shape.access.iter().map(access).collect::<Vec<_>>(),
+        "access": permissions(shape).iter().map(access).collect::<Vec<_>>(),
         "children": shape.children.iter().map(child).collect::<Vec<_>>(),
     })
 }
@@ -81,21 +81,26 @@ fn edges(shape: &Shape, id: &str, text: &mut String) {
 
 /// Groups are rounded, resources plain, nodes by hand six-cornered.
 fn boxed(shape: &Shape, name: &str) -> String {
-    let rights: String = shape.access.iter().map(|access| format!("<br/>{}", permission(access))).collect();
+    let rights: String = permissions(shape).iter().map(|access| format!("<br/>{}", permission(access))).collect();
     let label = format!("<b>{name}</b><br/>{}{rights}", node(shape.node));
     match shape.node {
         Node::Group { .. } => format!("([\"{label}\"])"),
-        Node::Resource => format!("[\"{label}\"]"),
+        Node::Resource | Node::Manifest(_) => format!("[\"{label}\"]"),
         Node::Custom => format!("{{{{\"{label}\"}}}}"),
     }
 }
 
 fn said(shape: &Shape) -> String {
-    let rights: Vec<_> = shape.access.iter().map(permission).collect();
+    let rights: Vec<_> = permissions(shape).iter().map(permission).collect();
     match rights.is_empty() {
         true => node(shape.node).to_owned(),
         false => format!("{}  {}", node(shape.node), rights.join("; ")),
     }
+}
+
+/// A manifest that can't be read is told of where the files are generated.
+fn permissions(shape: &Shape) -> Vec<Access> {
+    shape.permissions().unwrap_or_default()
 }
 
 fn permission(access: &Access) -> String {
@@ -111,6 +116,7 @@ fn node(node: Node) -> &'static str {
         Node::Group { up: Order::Serial, down: Order::Concurrent } => "serial up, concurrent down",
         Node::Group { up: Order::Concurrent, down: Order::Serial } => "concurrent up, serial down",
         Node::Resource => "resource",
+        Node::Manifest(_) => "manifest",
         Node::Custom => "custom",
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     provisioner::{
         Provision, Provisioner,
         built::Objects,
-        shape::{Access, Edge, Node, Place, ResourceOptions, Shape, Verb},
+        shape::{Access, Edge, Node, Place, ResourceOptions, Shape},
     },
 };
 use futures::{FutureExt, future::BoxFuture};
@@ -28,17 +28,7 @@ pub const fn resource_edge<T: Objects<M>, M: 'static>(name: &'static str, file: 
 struct Resource<T, M>(PhantomData<fn() -> (T, M)>);
 
 impl<T: Objects<M>, M: 'static> Resource<T, M> {
-    const SHAPE: Shape = Shape {
-        node: Node::Resource,
-        access: &[Access {
-            kind: kind_of::<T::Kind>,
-            subresource: "",
-            // `get`: before the first apply of a name, to leave a stranger's object alone; and before its end is believed.
-            verbs: &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete],
-            place: Place::UNKNOWN,
-        }],
-        children: &[],
-    };
+    const SHAPE: Shape = Shape { node: Node::Resource, access: &[Access::applied(kind_of::<T::Kind>)], children: &[] };
 }
 
 // Boxed at every edge of the tree, so that a future's size doesn't grow with its depth.

@@ -5,12 +5,15 @@
 
 mod adopt;
 pub(crate) mod built;
+mod builtin;
 pub(crate) mod child;
 pub(crate) mod coverage;
 pub(crate) mod desired;
+pub(crate) mod document;
 pub(crate) mod group;
 pub(crate) mod keyed;
 pub(crate) mod made;
+pub(crate) mod manifest;
 pub(crate) mod memory;
 pub(crate) mod order;
 mod ownership;

@@ -11,6 +11,7 @@ mod fleet;
 mod foreign;
 mod group;
 mod kill;
+mod manifest;
 mod measure;
 mod mirror;
 mod pass;
@@ -31,6 +32,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         deletion::cases(),
         group::cases(),
         foreign::cases(),
+        manifest::cases(),
     ];
     suites.into_iter().flatten().collect()
 }

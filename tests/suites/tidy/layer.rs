@@ -21,7 +21,7 @@ const RUNTIME: [&[&str]; 10] = [
     &["watch"],
     &["client", "error"],
     &["cache", "queue", "access", "environment", "managed", "foreign"],
-    &["kind", "provisioner::shape"],
+    &["kind", "provisioner::shape", "provisioner::document", "provisioner::builtin"],
 ];
 
 /// The loop, the cache and the queue don't assume that primaries live in Kubernetes.

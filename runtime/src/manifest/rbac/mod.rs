@@ -74,7 +74,8 @@ fn grants(project: &Project) -> Vec<Grant> {
             grant(Rule::on("events.k8s.io", "events", EVENTS));
         }
         controlled.shape.walk(&mut |stop| {
-            grants.extend(stop.shape.access.iter().map(|access| of_access(project, access)));
+            let permissions = stop.shape.permissions().unwrap_or_default();
+            grants.extend(permissions.iter().map(|access| of_access(project, access)));
         });
     }
     grants
