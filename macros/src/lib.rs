@@ -30,8 +30,10 @@ pub fn managed(item: TokenStream) -> TokenStream {
 ///
 /// On the struct: `#[provisioner(serial, owner = Kind)]`, `#[provisioner(concurrent, owner = Kind)]` or
 /// `#[provisioner(access(Secret: get, list; Pod: delete))]`. On a field of a group: `#[provisioner(resource)]` for objects
-/// that the associated function of the same name builds (`K`, `Option<K>` or `Vec<K>`); without it, the field is a
-/// provisioner.
+/// that the associated function of the same name builds (`K`, `Option<K>` or `Vec<K>`);
+/// `#[provisioner(manifest = "manifests/agent.yaml")]` for those of a file (with the types of its custom kinds:
+/// `manifest("manifests/agent.yaml", Gauge)`), or `#[provisioner(manifest(ConfigMap, Deployment))]` for those of the YAML that the
+/// function gives; with none of these, the field is a provisioner.
 #[proc_macro_derive(Provisioner, attributes(provisioner))]
 pub fn provisioner(item: TokenStream) -> TokenStream {
     stages::provisioner(item.into()).into_tokens().into()
@@ -39,7 +41,8 @@ pub fn provisioner(item: TokenStream) -> TokenStream {
 
 /// Makes a binary of kinds and their trees: `operator! { WebApp => WebAppTree, Network => NetworkTree { poll: "60s" } }`.
 ///
-/// Options of a kind: `poll`, `events`, `workers`, `finalizer`. A leading `name: "webapp",` names the operator; the default is
+/// Options of a kind: `poll`, `events`, `workers`, `finalizer`, `labels` (`"team=web,tier=front"`: only objects with these). A kind
+/// of somebody else's is written `Foreign<Namespace> => NamespaceTree`. A leading `name: "webapp",` names the operator; the default is
 /// the name of the package. `operator!(my_lib::operator())` runs an operator that a library exports.
 #[proc_macro]
 pub fn operator(input: TokenStream) -> TokenStream {

@@ -27,7 +27,8 @@ use std::{
 /// - A pass follows a change of anything but the status.
 /// - What is made for a Namespace lives in it, unless it names another. What is made for another object without a namespace
 ///   has to name one.
-/// - An object that was made for one of the same kind is no primary: a ConfigMap made for a ConfigMap gets none itself.
+/// - An object that was made for one of the same kind is no primary: a ConfigMap made for a ConfigMap gets none itself. Nor is
+///   the Namespace that the operator runs in, whose end would be the operator's, too.
 ///
 /// # Assumptions
 /// Few objects are meant by "all objects of a kind that exists anyway":

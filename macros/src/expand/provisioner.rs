@@ -153,7 +153,7 @@ fn body(node: &Provisioner, order: Order, calls: Vec<TokenStream>, before: &[Vec
 fn keyed(node: &Provisioner) -> TokenStream {
     let (krate, private, ident) = (&node.paths.krate, &node.paths.private, &node.ident);
     let Some(owner) = &node.owner else { return quote! {} };
-    if !last_segment(owner).is_some_and(|segment| segment.ident == "Each") {
+    if last_segment(owner).is_none_or(|segment| segment.ident != "Each") {
         return quote! {};
     }
     let below = node.children.iter().filter(|child| child.is_provisioner() && child.each.is_none()).map(|child| {

@@ -154,7 +154,8 @@ mod tests {
             autoscaling::v2::HorizontalPodAutoscaler,
         ];
         let mut known: Vec<_> = KINDS.iter().map(|kind| kind()).collect();
-        (typed.sort(), known.sort());
+        typed.sort();
+        known.sort();
         assert_eq!(known, typed);
     }
 

@@ -38,7 +38,10 @@ use std::{borrow::Cow, collections::HashSet, fmt, sync::Arc};
 ///
 /// The role has what the kinds need: those of the file, and those that are named. The kinds of Kubernetes are known by their
 /// names; a custom kind of a file is named by its type: `manifest("manifests/agent.yaml", Gauge)`. A kind that leaves the file
-/// stays named for a release, so that its objects can be removed.
+/// stays named for a release, so that its objects can be removed; so does a manifest, with `when = |_| false`.
+///
+/// Objects without a namespace are made where their owner is, and have names of their own: what lives in no namespace can be
+/// made for one owner only.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Manifest(Cow<'static, str>);
 
@@ -126,6 +129,11 @@ fn refused(malformed: Malformed) -> Error {
     Error::terminal("InvalidManifest", malformed.to_string())
 }
 
+/// An object is there in every version of its kind.
+fn unversioned(kind: &Kind) -> Kind {
+    Kind { version: Cow::Borrowed(""), ..kind.clone() }
+}
+
 impl Core<'_> {
     async fn converge_manifest(&self, node: &Arc<str>, shape: &'static Shape, text: Option<&str>) -> Result<()> {
         let kinds: Vec<Kind> = shape.permissions().map_err(refused)?.iter().map(|access| (access.kind)()).collect();
@@ -158,7 +166,7 @@ impl Core<'_> {
                 let key = ObjectKey::new(desired.namespace.as_deref(), &desired.name);
                 self.claim(kind, &key, node)?;
                 waits.add(kind, &key, &self.ensure(children, ResourceOptions::DEFAULT, &key, &desired).await?);
-                built.insert((kind.clone(), key));
+                built.insert((unversioned(kind), key));
             }
             waits.over()?;
         }
@@ -178,7 +186,7 @@ impl Core<'_> {
                 }
                 children.readable()?;
                 for entry in self.of_node(children, node) {
-                    if !built.contains(&(kind.clone(), entry.header.key.clone())) {
+                    if !built.contains(&(unversioned(kind), entry.header.key.clone())) {
                         self.delete_child(kind, &entry).await?;
                     }
                 }

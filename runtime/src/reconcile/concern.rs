@@ -21,7 +21,13 @@ impl Loop {
     /// Whether the controller is for this object.
     pub(super) fn is_meant(&self, header: &Header) -> bool {
         let labelled = self.labels.iter().all(|(name, value)| header.labels.get(name) == Some(value));
-        labelled && (self.reconciler.owns_status() || !self.is_made_for_its_kind(header))
+        labelled && (self.reconciler.owns_status() || !self.is_made_for_its_kind(header) && !self.is_home(header))
+    }
+
+    /// The namespace that the operator runs in: deleted, it would take the operator with it, and wait for it for ever.
+    fn is_home(&self, header: &Header) -> bool {
+        let kind = self.source.kind();
+        kind.group.is_empty() && kind.kind == "Namespace" && header.key.name() == self.shared.namespace
     }
 
     /// Whether an object was made for one of its own kind. Where all objects of a kind are primaries, what a tree makes of the
