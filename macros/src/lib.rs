@@ -58,6 +58,11 @@ pub fn managed(item: TokenStream) -> TokenStream {
 /// - `resource(once)`: made once; later passes leave the content as it is.
 /// - `resource(adopt)`: a stranger's object of its name is taken over.
 /// - `resource(adopt("helm"))`: as `adopt`, and the fields of these field managers become the operator's.
+/// - `resource(hands_on(ConfigMap: get))`: of a role: the rights it gives, which the operator holds, too.
+/// - `resource(pods)`: of a workload: while it is not ready, its Pods are looked at for what holds it up.
+/// - `manifest = "manifests/agent.yaml"`: the field is a `Manifest`, the objects of a YAML file of the crate; with the types
+///   of its custom kinds, `manifest("manifests/agent.yaml", Gauge)`.
+/// - `manifest(ConfigMap, Deployment)`: objects of these kinds, as YAML that the function of the field's name gives.
 /// - `if_api`: of a resource: there is none while the cluster doesn't know its kind.
 /// - `when = |app| ...`: the child is wanted if the answer is yes (`bool`, `Wanted` with a reason, or a `Result` of
 ///   one), and removed if it is no.
@@ -84,7 +89,8 @@ pub fn provisioner(item: TokenStream) -> TokenStream {
 
 /// Makes a binary of kinds and their trees: `operator! { WebApp => WebAppTree, Network => NetworkTree { poll: "60s" } }`.
 ///
-/// Options of a kind: `poll`, `events`, `workers`, `finalizer`. A leading `name: "webapp",` names the operator; the default is
+/// Options of a kind: `poll`, `events`, `workers`, `finalizer`, `labels` (`"team=web,tier=front"`: only objects with these). A kind
+/// of somebody else's is written `Foreign<Namespace> => NamespaceTree`. A leading `name: "webapp",` names the operator; the default is
 /// the name of the package. `operator!(my_lib::operator())` runs an operator that a library exports.
 #[proc_macro]
 pub fn operator(input: TokenStream) -> TokenStream {

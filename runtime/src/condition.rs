@@ -176,6 +176,11 @@ impl Verdict {
         matches!(self.state, State::Failing | State::Stalled)
     }
 
+    /// Whether all is as wanted.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.state == State::Ready
+    }
+
     /// Writes the verdict into a list of conditions.
     pub(crate) fn set(&self, conditions: &mut Vec<Condition>, generation: i64, now: Timestamp) {
         let (ready, reconciling, stalled) = match self.state {

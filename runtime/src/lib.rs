@@ -16,6 +16,7 @@ mod controller;
 mod environment;
 mod error;
 mod event;
+mod foreign;
 mod kind;
 mod managed;
 mod manager;
@@ -40,6 +41,7 @@ pub use controller::{
 pub use environment::Environment;
 pub use error::{BoxError, Error, Result, yield_because};
 pub use event::EventType;
+pub use foreign::Foreign;
 pub use kind::{Kind, Typed};
 pub use managed::{Each, For, Managed, Owner};
 pub use manager::{
@@ -50,9 +52,11 @@ pub use opgen_macros::{Managed, Provisioner, operator};
 pub use provisioner::{
     Keyed, Provision, Provisioner,
     built::{Builds, Objects},
+    document::Malformed,
     group::{Answers, Wanted},
     made::Made,
-    shape::{Access, Count, Edge, Node, Order, Place, Reach, ResourceOptions, Shape, Stop, Verb},
+    manifest::Manifest,
+    shape::{Access, Count, Edge, Embedded, Node, Order, Place, Reach, ResourceOptions, Shape, Stop, Verb},
 };
 pub use readiness::{Readiness, readiness};
 pub use watch::{Health, WatchState};
@@ -60,8 +64,8 @@ pub use watch::{Health, WatchState};
 /// What a project of an operator names all the time.
 pub mod prelude {
     pub use crate::{
-        Context, Draft, Each, Error, EventType, For, Keyed, Made, Managed, Operator, Provision, Provisioner, Result,
-        Status, Teardown, Wanted, operator, yield_because,
+        Context, Draft, Each, Error, EventType, For, Foreign, Keyed, Made, Managed, Manifest, Operator, Provision,
+        Provisioner, Result, Status, Teardown, Wanted, operator, yield_because,
     };
 }
 
@@ -82,6 +86,7 @@ pub mod __private {
             handed::hand_on,
             keyed::{Keys, down_each, keyed, keys_below, keys_of_objects, text, up_each},
             made::{GivesValue, given, inputs, read, version},
+            manifest::{applied, apply_file, apply_manifest, manifest_edge, remove_manifest, text_of},
             order::{boxed, concurrently, in_order},
             question::{ask1, ask2, ask3, ask4, subject},
         },

@@ -14,15 +14,22 @@ use std::{fmt::Debug, marker::PhantomData};
 /// live in a crate of their own, which clients may depend on.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a managed kind",
-    note = "add `#[derive(Managed)]` beside `#[derive(CustomResource)]` to its spec"
+    note = "add `#[derive(Managed)]` beside `#[derive(CustomResource)]` to its spec",
+    note = "a kind that is not the operator's own (Kubernetes' or another project's) is written `Foreign<{Self}>`"
 )]
 pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// What the user wants.
     type Spec;
     /// What is: [`Status`](crate::Status), or a struct that embeds it.
     type Status: Clone + Default + Serialize + DeserializeOwned + Send + Sync;
-    /// A finalizer of the kind's own; `None` leaves it to the operator (`<group>/<operator>`).
+    /// What build functions and predicates take: the type itself, or what a [`Foreign`](crate::Foreign) one wraps.
+    type Subject: 'static;
+    /// A finalizer of the kind's own; `None` leaves it to the operator (`<group>/<operator>`, for a foreign kind
+    /// `opgen.dev/<operator>`).
     const FINALIZER: Option<&'static str>;
+    /// What gives the definition of the kind, as its derives say it. `None` for a [`Foreign`](crate::Foreign) kind: then
+    /// nothing is generated for it, and nothing written to its status.
+    const DEFINITION: Option<fn() -> CustomResourceDefinition>;
 
     /// The kind by its names.
     fn kind() -> Kind;
@@ -34,8 +41,8 @@ pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 
     fn status(&self) -> Option<&Self::Status>;
     /// Whether the object is left alone: nothing is written for it until this is false again or it is deleted.
     fn paused(&self) -> bool;
-    /// The definition of the kind, as its derives give it.
-    fn crd() -> CustomResourceDefinition;
+    /// The object as build functions take it.
+    fn subject(&self) -> &Self::Subject;
 }
 
 /// What a tree is written for: a managed kind, [`For`] one with options, or [`Each`] item of one.
@@ -57,10 +64,10 @@ impl<K: Managed> Owner for K {
     type Object = K;
     type Options = ();
     type Item = ();
-    type Subject = K;
+    type Subject = K::Subject;
 
-    fn subject<'a>(object: &'a K, (): &'a ()) -> &'a K {
-        object
+    fn subject<'a>(object: &'a K, (): &'a ()) -> &'a K::Subject {
+        object.subject()
     }
 }
 
@@ -77,10 +84,10 @@ impl<K: Managed, X: Send + Sync + 'static> Owner for For<K, X> {
     type Object = K;
     type Options = X;
     type Item = ();
-    type Subject = K;
+    type Subject = K::Subject;
 
-    fn subject<'a>(object: &'a K, (): &'a ()) -> &'a K {
-        object
+    fn subject<'a>(object: &'a K, (): &'a ()) -> &'a K::Subject {
+        object.subject()
     }
 }
 

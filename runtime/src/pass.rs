@@ -33,7 +33,8 @@ pub(crate) struct Shared {
     pub(crate) recorder: Recorder,
     /// The kinds of the tree's resource nodes, by their full names.
     pub(crate) children: BTreeMap<Kind, Arc<Watched<Child>>>,
-    pub(crate) own_writes: OwnWrites<Kind>,
+    /// By the kind of the children's store; `None` for that of the primaries, which may be of a child's kind.
+    pub(crate) own_writes: OwnWrites<Option<Kind>>,
     pub(crate) memory: Mutex<Memory>,
     /// Stands in for the cluster in a test without one.
     pub(crate) trial: Option<Arc<World>>,
@@ -71,6 +72,12 @@ impl Identity {
 
     pub(crate) fn namespace(&self) -> Option<&str> {
         self.key.namespace()
+    }
+
+    /// Where what is made for it lives, unless that says otherwise: with it, or for a Namespace in it.
+    pub(crate) fn home(&self) -> Option<&str> {
+        let is_namespace = self.kind.group.is_empty() && self.kind.kind == "Namespace";
+        if is_namespace { Some(self.name()) } else { self.namespace() }
     }
 
     /// Who the owner is, where no owner reference can say it.
@@ -142,7 +149,7 @@ impl<'a> Core<'a> {
     /// Notes an own write, so that the next pass waits until the cache has it [Y1].
     pub(crate) fn wrote<V>(&self, children: &Watched<V>, header: &Header) {
         let (owner, kind) = (&self.owner, children.kind.clone());
-        self.shared.own_writes.record(&owner.key, &owner.uid, kind, &header.resource_version);
+        self.shared.own_writes.record(&owner.key, &owner.uid, Some(kind), &header.resource_version);
     }
 }
 

@@ -3,8 +3,10 @@
 mod acceptance;
 mod conditional;
 mod data;
+mod foreign;
 mod keyed;
 mod kind;
+mod manifest;
 mod order;
 mod random;
 mod resource;

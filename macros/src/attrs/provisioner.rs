@@ -28,8 +28,16 @@ pub(crate) enum Value {
     Typed(Vec<Typed>),
     /// `resource(once, adopt("helm"))`: words, some with more.
     Words(Vec<Word>),
+    /// `manifest = "agent.yaml"`, `manifest("agent.yaml", Gauge)`, `manifest(ConfigMap, Deployment)`.
+    Manifest(Manifest),
     List,
     Expr(Box<Expr>),
+}
+
+/// Objects as YAML: of a file, or of a function; and kinds that they may be of.
+pub(crate) struct Manifest {
+    pub(crate) file: Option<LitStr>,
+    pub(crate) kinds: Vec<Type>,
 }
 
 /// A node as another one names it: `service`, or `workload.service` for a child of a child. Never empty.
@@ -161,6 +169,11 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Valu
                 Value::Word
             }
         }),
+        "manifest" if !input.is_empty() && !input.peek(Token![,]) => {
+            manifest(input).map(Value::Manifest).map_err(|error| {
+                (error, "write `manifest = \"manifests/agent.yaml\"` or `manifest(ConfigMap, Deployment)`")
+            })
+        }
         _ if input.peek(Token![=]) => {
             let expression = input.parse::<Token![=]>().and_then(|_| input.parse());
             expression.map(|expr| Value::Expr(Box::new(expr))).map_err(|error| (error, "write an expression after `=`"))
@@ -239,6 +252,20 @@ fn word(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Word> {
         word.texts = in_parentheses(input, <LitStr as Parse>::parse)?;
     }
     Ok(word)
+}
+
+fn manifest(input: ParseStream<'_>) -> syn::Result<Manifest> {
+    if input.parse::<Option<Token![=]>>()?.is_some() {
+        return Ok(Manifest { file: Some(input.parse()?), kinds: Vec::new() });
+    }
+    let inside;
+    parenthesized!(inside in input);
+    let file = if inside.peek(LitStr) { Some(inside.parse()?) } else { None };
+    if file.is_some() && !inside.is_empty() {
+        inside.parse::<Token![,]>()?;
+    }
+    let kinds = Punctuated::<Type, Token![,]>::parse_terminated(&inside)?;
+    Ok(Manifest { file, kinds: kinds.into_iter().collect() })
 }
 
 /// `crate = "path"` or `crate = path`.

@@ -26,7 +26,7 @@ pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
 
 fn name(child: &Child, diags: &mut Diags) {
     let name = child.name();
-    if child.resource.is_some() && ["provision", "deprovision", "keys"].contains(&name.as_str()) {
+    if child.has_function() && ["provision", "deprovision", "keys"].contains(&name.as_str()) {
         let what = format!("a resource named `{name}` hides what every node does");
         diags.error(&child.ident, what, "rename the field and its function");
     }
@@ -55,6 +55,7 @@ fn terms(child: &Child, diags: &mut Diags) {
         let fix = "remove it, and let the function build a `Vec` of the kind";
         diags.conflict(each, "`each` is for provisioners", fix, &resource.word, "this makes it a resource");
     }
+    manifest(child, diags);
     match (&child.each_key, &child.key_key) {
         (Some(each), None) if !diags.has_errors() => {
             let fix = "add `key = |item| ...`, by which its child is found again";
@@ -68,6 +69,33 @@ fn terms(child: &Child, diags: &mut Diags) {
     if let (Some(if_api), None) = (&child.if_api, &child.resource) {
         let fix = "move it to the resources below whose kind may be missing";
         diags.error(if_api, "`if_api` is for resources", fix);
+    }
+}
+
+fn manifest(child: &Child, diags: &mut Diags) {
+    let Some((key, manifest)) = &child.manifest else { return };
+    if let Some(resource) = &child.resource {
+        let what = "a field is a resource or a manifest";
+        diags.conflict(key, what, "keep one", &resource.word, "the other is here");
+    }
+    if let Some(each) = &child.each_key {
+        diags.error(each, "`each` is for provisioners", "make the manifest a child of the group that `each` names");
+    }
+    if manifest.file.is_none() && manifest.kinds.is_empty() {
+        let fix = "name a file: `manifest = \"manifests/agent.yaml\"`; or the kinds that the function gives: `manifest(ConfigMap)`";
+        diags.error(key, "a manifest has a file, or kinds", fix);
+    }
+    if let Some(file) = manifest.file.as_ref().filter(|file| file.value().is_empty() || file.value().starts_with('/')) {
+        let fix = "write a path from the crate's root, for example `\"manifests/agent.yaml\"`";
+        diags.error(file, format!("`\"{}\"` is no file of the crate", file.value()), fix);
+    }
+    if let (Some(from), Some(_)) = (&child.from_key, &manifest.file) {
+        let fix = "remove it, or let a function give the text: `manifest(ConfigMap)`";
+        diags.error(from, "a file takes no values", fix);
+    }
+    let is_meant = last_segment(&child.ty).is_some_and(|segment| segment.ident == "Manifest");
+    if child.resource.is_none() && !is_meant {
+        diags.error(&child.ty, "the type of a manifest is `Manifest`", "write `Manifest`, which is in opgen's prelude");
     }
 }
 

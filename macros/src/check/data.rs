@@ -96,6 +96,10 @@ fn from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
     }
     let Some(source) = earlier(group, at, name, &group.takes, diags) else { return };
     let reader = &group.children[at];
+    if source.manifest.is_some() {
+        let what = format!("`{name}` is a manifest, which hands nothing on");
+        return diags.error(name, what, "make what is read a resource of its own");
+    }
     if source.each.is_some() {
         let what = format!("`{name}` is a node for each item, and it is open which is meant");
         return diags.error(name, what, "read the objects in a hand-written node");

@@ -92,8 +92,20 @@ fn check_option(option: &KindOption, diags: &mut Diags) {
             let fix = "use `domain/name`, for example `demo.example.com/webapp`, the name at most 63 characters";
             diags.error(finalizer, format!("`\"{}\"` is not a valid finalizer", finalizer.value()), fix);
         }
+        KindOption::Labels { written, .. } => {
+            let text = written.value();
+            if let Some(wrong) = text.split(',').map(str::trim).find(|part| !is_pair(part)) {
+                let fix = "write `name=value` with commas between, for example `\"team=web,tier=front\"`";
+                diags.error(written, format!("`{wrong}` is not a label with its value"), fix);
+            }
+        }
         _ => (),
     }
+}
+
+fn is_pair(text: &str) -> bool {
+    text.split_once('=')
+        .is_some_and(|(name, value)| names::is_qualified(name.trim()) && names::is_label_value(value.trim()))
 }
 
 fn shown(path: &Path) -> String {

@@ -2,7 +2,7 @@
 
 use super::{access, data};
 use crate::{
-    attrs::provisioner::Typed,
+    attrs::provisioner::{Manifest, Typed},
     model::{
         child::{Child, plain},
         provisioner::Provisioner,
@@ -17,9 +17,10 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &child.ty, child.name());
     // The line is that of the tokens, so of the field.
     let line = quote_spanned! { child.ident.span() => ::core::line!() };
-    let edge = match child.resource {
-        Some(_) => quote_spanned! { ty.span() => #private::resource_edge::<#ty, _>(#name, #line) },
-        None => quote_spanned! { ty.span() => #private::edge::<#ty>(#name, #line) },
+    let edge = match (&child.resource, &child.manifest) {
+        (Some(_), _) => quote_spanned! { ty.span() => #private::resource_edge::<#ty, _>(#name, #line) },
+        (_, Some((_, manifest))) => manifest_edge(node, manifest, &name, &line),
+        _ => quote_spanned! { ty.span() => #private::edge::<#ty>(#name, #line) },
     };
     let mut terms = Vec::new();
     for (field, asked) in [("when", &child.when), ("each", &child.each)] {
@@ -51,6 +52,29 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
         edge
     } else {
         quote! { #krate::Edge { #(#terms,)* ..#edge } }
+    }
+}
+
+/// A manifest, as a child of the shape. The compiler follows the file; its kinds are read when the role is made.
+fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, line: &TokenStream) -> TokenStream {
+    let (krate, private) = (&node.paths.krate, &node.paths.private);
+    let (file, text) = match &manifest.file {
+        Some(file) => {
+            let path = quote! { ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", #file) };
+            (quote! { #file }, quote_spanned! { file.span() => ::core::include_str!(#path) })
+        }
+        None => (quote! { "" }, quote! { "" }),
+    };
+    let access = manifest.kinds.iter().map(|kind| quote_spanned! { kind.span() => #private::applied::<#kind>() });
+    quote! {
+        {
+            const MANIFEST: #krate::Shape = #krate::Shape {
+                node: #krate::Node::Manifest(#krate::Embedded { file: #file, text: #text }),
+                access: &[#(#access),*],
+                children: &[],
+            };
+            #private::manifest_edge(#name, &MANIFEST, #line)
+        }
     }
 }
 
@@ -118,6 +142,19 @@ fn wanted(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream
             })
         };
     }
+    if let Some((_, manifest)) = &child.manifest {
+        if manifest.file.is_some() {
+            return quote! { #private::apply_file::<#owner, Self>(cx, #name) };
+        }
+        let (names, values) = (data::value_names(child), data::values(node, child));
+        return quote_spanned! { ty.span() =>
+            #private::apply_manifest::<#owner, Self>(cx, #name, || {
+                #(let #names = #values;)*
+                let built = Self::#function(&#private::draft(cx), #(#names),*);
+                #private::text_of(built)
+            })
+        };
+    }
     let place = located(ty.span());
     let (private, handed, inputs) = (node.paths.private_at(place), data::handed(child), data::inputs(node, child));
     match (&child.each, &child.key) {
@@ -153,6 +190,8 @@ pub(super) fn down(node: &Provisioner, child: &Child, owner: &TokenStream) -> To
             }
             None => quote_spanned! { ty.span() => #private::remove::<#ty, _, _, _>(cx, #name) },
         }
+    } else if child.manifest.is_some() {
+        quote! { #private::remove_manifest::<#owner, Self>(cx, #name) }
     } else if child.each.is_some() {
         quote_spanned! { ty.span() => #private::down_each::<#ty, _, #owner, _>(cx, #name) }
     } else {

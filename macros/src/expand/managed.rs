@@ -18,7 +18,10 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
         impl #krate::Managed for #root {
             type Spec = #spec;
             #status
+            type Subject = Self;
             const FINALIZER: ::core::option::Option<&'static ::core::primitive::str> = #finalizer;
+            const DEFINITION: ::core::option::Option<fn() -> #private::CustomResourceDefinition> =
+                ::core::option::Option::Some(<#root as #private::CustomResourceExt>::crd);
             fn kind() -> #krate::Kind {
                 #private::kind_of::<#root>()
             }
@@ -31,8 +34,8 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
             fn paused(&self) -> ::core::primitive::bool {
                 #paused
             }
-            fn crd() -> #private::CustomResourceDefinition {
-                <#root as #private::CustomResourceExt>::crd()
+            fn subject(&self) -> &Self {
+                self
             }
         }
     }

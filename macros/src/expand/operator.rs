@@ -61,5 +61,9 @@ fn option(option: &KindOption) -> TokenStream {
         KindOption::Events(on) => quote! { .events(#on) },
         KindOption::Workers { count, .. } => quote! { .workers(#count) },
         KindOption::Finalizer(finalizer) => quote! { .finalizer(#finalizer) },
+        KindOption::Labels { labels, .. } => {
+            let pairs = labels.iter().map(|(name, value)| quote! { (#name, #value) });
+            quote! { .labels([#(#pairs),*]) }
+        }
     }
 }

@@ -178,7 +178,7 @@ fn keyed(node: &Provisioner) -> TokenStream {
     let (_, arguments, _) = node.generics.split_for_impl();
     let (generics, owner) = owner(node);
     let (parameters, _, bounds) = generics.split_for_impl();
-    let below = node.children.iter().filter(|child| child.resource.is_none() && child.each.is_none()).map(|child| {
+    let below = node.children.iter().filter(|child| child.is_provisioner() && child.each.is_none()).map(|child| {
         let (ty, name) = (&child.ty, child.name());
         quote_spanned! { ty.span() => keys.extend(#private::keys_below::<#ty, #owner, _>(cx, #name).await?); }
     });

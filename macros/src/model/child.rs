@@ -5,7 +5,7 @@ use super::{
     provisioner::{ROOMS, STRUCT_KEYS, once, refuse_room},
 };
 use crate::{
-    attrs::provisioner::{NodePath, ReadField, Value, Word},
+    attrs::provisioner::{Manifest, NodePath, ReadField, Value, Word},
     diag::Diags,
 };
 use proc_macro2::Ident;
@@ -18,6 +18,8 @@ pub(crate) struct Child {
     pub(crate) keys: Vec<Ident>,
     /// Objects that the function of the field's name builds; otherwise the type is a provisioner.
     pub(crate) resource: Option<Resource>,
+    /// Objects as YAML.
+    pub(crate) manifest: Option<(Ident, Manifest)>,
     pub(crate) when: Option<Expr>,
     pub(crate) each: Option<Expr>,
     pub(crate) each_key: Option<Ident>,
@@ -25,6 +27,7 @@ pub(crate) struct Child {
     pub(crate) key_key: Option<Ident>,
     pub(crate) after: Vec<NodePath>,
     pub(crate) from: Vec<NodePath>,
+    pub(crate) from_key: Option<Ident>,
     pub(crate) if_api: Option<Ident>,
 }
 
@@ -38,7 +41,7 @@ pub(crate) struct Resource {
 }
 
 /// What a field may say, for messages.
-pub(super) const KEYS: [&str; 7] = ["resource", "when", "each", "key", "after", "from", "if_api"];
+pub(super) const KEYS: [&str; 8] = ["resource", "manifest", "when", "each", "key", "after", "from", "if_api"];
 const RESOURCE_WORDS: [&str; 4] = ["once", "adopt", "hands_on", "pods"];
 
 impl Child {
@@ -49,6 +52,7 @@ impl Child {
             ty: read.field.ty,
             resource: None,
             keys: read.args.iter().map(|arg| arg.key.clone()).collect(),
+            manifest: None,
             when: None,
             each: None,
             each_key: None,
@@ -56,6 +60,7 @@ impl Child {
             key_key: None,
             after: Vec::new(),
             from: Vec::new(),
+            from_key: None,
             if_api: None,
         };
         for arg in read.args {
@@ -86,7 +91,9 @@ impl Child {
                 diags.error(&key, format!("`{name}()` names no node"), "name one, or remove it");
             }
             ("after", Value::Nodes(nodes)) => self.after = nodes,
-            ("from", Value::Nodes(nodes)) => self.from = nodes,
+            ("from", Value::Nodes(nodes)) => (self.from, self.from_key) = (nodes, Some(key)),
+            ("manifest", Value::Manifest(manifest)) => self.manifest = Some((key, manifest)),
+            ("manifest", _) => self.manifest = Some((key, Manifest { file: None, kinds: Vec::new() })),
             ("if_api", Value::Word) => self.if_api = Some(key),
             ("if_api", _) => {
                 diags.error(&key, "`if_api` takes nothing", "write `if_api` alone; the field's kind is meant")
@@ -105,6 +112,16 @@ impl Child {
     /// The name of the node in the tree.
     pub(crate) fn name(&self) -> String {
         plain(&self.ident)
+    }
+
+    /// Whether its type is a provisioner.
+    pub(crate) fn is_provisioner(&self) -> bool {
+        self.resource.is_none() && self.manifest.is_none()
+    }
+
+    /// Whether the function of its name builds it.
+    pub(crate) fn has_function(&self) -> bool {
+        self.resource.is_some() || self.manifest.as_ref().is_some_and(|(_, manifest)| manifest.file.is_none())
     }
 
     /// What is asked of closures and functions.

@@ -30,13 +30,24 @@ pub(crate) struct Kind {
 }
 
 pub(crate) enum KindOption {
-    Poll { written: LitStr, every: Duration },
+    Poll {
+        written: LitStr,
+        every: Duration,
+    },
     Events(LitBool),
-    Workers { written: LitInt, count: usize },
+    Workers {
+        written: LitInt,
+        count: usize,
+    },
     Finalizer(LitStr),
+    /// Names and values.
+    Labels {
+        written: LitStr,
+        labels: Vec<(String, String)>,
+    },
 }
 
-const OPTIONS: [&str; 5] = ["poll", "events", "workers", "finalizer", "options"];
+const OPTIONS: [&str; 6] = ["poll", "events", "workers", "finalizer", "labels", "options"];
 const POLL: &str = "use a number and a unit, for example `\"500ms\"`, `\"60s\"`, `\"5m\"` or `\"1h\"`";
 
 pub(crate) fn resolve(read: Read, diags: &mut Diags) -> Operator {
@@ -100,6 +111,15 @@ impl KindOption {
             },
             "workers" => workers(&option, diags),
             "finalizer" => text(&option, "write it in quotes: `\"example.com/name\"`", diags).map(Self::Finalizer),
+            "labels" => {
+                let written = text(&option, "write them in quotes: `\"team=web,tier=front\"`", diags)?;
+                let pair = |part: &str| {
+                    let (name, value) = part.split_once('=').unwrap_or((part, ""));
+                    (name.trim().to_owned(), value.trim().to_owned())
+                };
+                let labels = written.value().split(',').map(pair).collect();
+                Some(Self::Labels { written, labels })
+            }
             "options" => {
                 diags.error(
                     &option.key,

@@ -67,7 +67,7 @@ pub(crate) enum Node {
 pub(super) const STRUCT_KEYS: [&str; 10] =
     ["serial", "concurrent", "up", "down", "access", "owner", "takes", "gives", "retired", "crate"];
 /// Keys with a meaning to come.
-pub(super) const ROOMS: [&str; 3] = ["remote", "application", "manifest"];
+pub(super) const ROOMS: [&str; 2] = ["remote", "application"];
 
 pub(crate) fn resolve(read: Read, diags: &mut Diags) -> Option<Provisioner> {
     let form = match &read.item.data {

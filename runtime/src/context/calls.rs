@@ -17,8 +17,8 @@ use std::{fmt, marker::PhantomData};
 
 /// The calls of a hand-written node; each asks for its permission at compile time.
 ///
-/// Reads are live: they ask the API server. Namespaced kinds are meant in the owner's namespace, unless
-/// [`Calls::in_namespace`] says another.
+/// Reads are live: they ask the API server. Namespaced kinds are meant in the owner's namespace (where
+/// the owner is a Namespace, in that), unless [`Calls::in_namespace`] says another.
 pub struct Calls<'a, P> {
     core: &'a Core<'a>,
     namespace: Option<String>,
@@ -28,7 +28,7 @@ pub struct Calls<'a, P> {
 // Boxed, so that a missing permission is one message of the compiler and not one for each use of the future.
 impl<'a, P> Calls<'a, P> {
     pub(super) fn new(core: &'a Core<'a>) -> Self {
-        Self { core, namespace: core.owner.namespace().map(str::to_owned), node: PhantomData }
+        Self { core, namespace: core.owner.home().map(str::to_owned), node: PhantomData }
     }
 
     /// The same calls in another namespace.

@@ -20,8 +20,8 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 pub trait Factory: fmt::Debug + Send + Sync + 'static {
     /// The kind.
     fn kind(&self) -> Kind;
-    /// Its definition.
-    fn crd(&self) -> CustomResourceDefinition;
+    /// Its definition; `None` for a kind that is not the operator's own.
+    fn crd(&self) -> Option<CustomResourceDefinition>;
     /// Its tree, as data.
     fn shape(&self) -> &'static Shape;
     /// The finalizer it puts on its objects.
@@ -78,8 +78,8 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for
         O::Object::kind()
     }
 
-    fn crd(&self) -> CustomResourceDefinition {
-        O::Object::crd()
+    fn crd(&self) -> Option<CustomResourceDefinition> {
+        O::Object::DEFINITION.map(|definition| definition())
     }
 
     fn shape(&self) -> &'static Shape {

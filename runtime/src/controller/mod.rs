@@ -8,7 +8,7 @@ use crate::{
     queue::Delay,
 };
 use serde_json::Value;
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 /// How long after an unfinished pass the object is looked at again, if nothing happens before (unikorn §1.3).
 pub const REQUEUE: Duration = Duration::from_secs(10);
@@ -36,6 +36,8 @@ pub struct Settings {
     pub events: bool,
     /// The sample that is generated, instead of one made from the schema.
     pub sample: Option<Value>,
+    /// The labels of the objects that are meant; without any, all are.
+    pub labels: BTreeMap<String, String>,
 }
 
 impl Default for Settings {
@@ -49,6 +51,7 @@ impl Default for Settings {
             workers: 16,
             events: true,
             sample: None,
+            labels: BTreeMap::new(),
         }
     }
 }
@@ -95,7 +98,15 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// The finalizer. Default: the kind's own, else `<group>/<operator>`.
+    /// Controls only the objects that have all of these labels. One that loses a label is let go as if it were deleted: what
+    /// was made for it is removed, then the finalizer. Default: all objects.
+    #[must_use]
+    pub fn labels<N: Into<String>, V: Into<String>>(mut self, labels: impl IntoIterator<Item = (N, V)>) -> Self {
+        self.settings.labels.extend(labels.into_iter().map(|(name, value)| (name.into(), value.into())));
+        self
+    }
+
+    /// The finalizer. Default: the kind's own, else `<group>/<operator>`; for a foreign kind `opgen.dev/<operator>`.
     #[must_use]
     pub fn finalizer(mut self, name: impl Into<String>) -> Self {
         self.settings.finalizer = Some(name.into());
@@ -118,7 +129,9 @@ impl<O: Owner> Controller<O> {
 
     pub(crate) fn finalizer_of(&self, operator: &str) -> String {
         let own = self.settings.finalizer.clone().or_else(|| O::Object::FINALIZER.map(str::to_owned));
-        own.unwrap_or_else(|| format!("{}/{operator}", O::Object::kind().group))
+        // The domain of a foreign kind is not ours to take names from, and the core group has none.
+        let domain = || if O::Object::DEFINITION.is_some() { O::Object::kind().group } else { "opgen.dev".into() };
+        own.unwrap_or_else(|| format!("{}/{operator}", domain()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Settings;
 use crate::{
-    cache::{Change, Encoded, Header, ObjectKey},
+    cache::{Change, Encoded, ObjectKey},
     environment::Environment,
     queue::{Backoff, Priority, Queue},
     reconcile::{CATCH_UP, Loop, Next},
@@ -30,7 +30,7 @@ impl Running {
         let priority = if listing { Priority::Low } else { Priority::Normal };
         match change {
             Change::Added { new } => self.queue.add(new.header.key.clone(), priority),
-            Change::Updated { old, new } if is_news(&old.header, &new.header) => {
+            Change::Updated { old, new } if self.inner.is_news(old, new) => {
                 self.queue.add(new.header.key.clone(), priority);
             }
             Change::Deleted { old } => self.queue.add(old.header.key.clone(), priority),
@@ -97,12 +97,4 @@ impl Running {
         };
         self.queue.add_after(key.clone(), after, priority);
     }
-}
-
-/// Status writes, its own above all, are no news.
-fn is_news(old: &Header, new: &Header) -> bool {
-    old.uid != new.uid
-        || old.generation != new.generation
-        || old.deleting != new.deleting
-        || old.finalizers != new.finalizers
 }

@@ -9,7 +9,7 @@ use crate::{
         child::{Child, header_of},
         desired::MANAGED_BY,
         mark::Mark,
-        shape::{Access, Node, ResourceOptions, Shape, Stop},
+        shape::{ResourceOptions, Shape},
     },
     readiness::is_ready_once_there,
     source::kubernetes::feed::{self, Scope, Sink},
@@ -54,7 +54,8 @@ impl OwnerRef {
     }
 
     fn marked(mark: Mark<'_>) -> Option<Self> {
-        let (plural, group) = mark.kind.split_once('.')?;
+        // The core group has no name.
+        let (plural, group) = mark.kind.split_once('.').unwrap_or((mark.kind, ""));
         Some(Self { group: group.to_owned(), name: plural.to_owned(), key: mark.key() })
     }
 }
@@ -140,7 +141,7 @@ pub(crate) fn stores(trees: &[&'static Shape]) -> BTreeMap<Kind, Arc<Watched<Chi
     for tree in trees {
         tree.walk(&mut |stop| {
             let options = stop.edge.map(|edge| edge.resource).unwrap_or(ResourceOptions::DEFAULT);
-            for kind in kinds_of(&stop) {
+            for kind in stop.shape.applied() {
                 let store = stores
                     .entry(kind.clone())
                     .or_insert_with(|| Watched { optional: true, ..Watched::new(kind.clone(), read.contains(&kind)) });
@@ -154,11 +155,23 @@ pub(crate) fn stores(trees: &[&'static Shape]) -> BTreeMap<Kind, Arc<Watched<Chi
 /// The kinds of a tree's resource nodes.
 pub(crate) fn kinds(tree: &'static Shape) -> Vec<Kind> {
     let mut kinds = Vec::new();
-    tree.walk(&mut |stop| kinds.extend(kinds_of(&stop)));
+    tree.walk(&mut |stop| kinds.extend(stop.shape.applied()));
     kinds
 }
 
-fn kinds_of(stop: &Stop<'_>) -> impl Iterator<Item = Kind> + use<> {
-    let access = if stop.shape.node == Node::Resource { stop.shape.access } else { &[] };
-    access.iter().filter_map(Access::kind)
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::kind::kind_of;
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    #[test]
+    fn a_mark_names_an_owner_of_any_group() {
+        let marked = OwnerRef::marked(Mark::parse("configmaps/ns/settings/u-1").unwrap()).unwrap();
+        assert_eq!(marked.key_of(&kind_of::<ConfigMap>()), Some(ObjectKey::namespaced("ns", "settings")));
+        let marked = OwnerRef::marked(Mark::parse("widgets.demo.example.com/ns/w/u-1").unwrap()).unwrap();
+        assert_eq!((marked.group.as_str(), marked.name.as_str()), ("demo.example.com", "widgets"));
+        assert_eq!(marked.key_of(&kind_of::<ConfigMap>()), None);
+    }
 }

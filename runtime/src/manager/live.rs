@@ -141,9 +141,7 @@ impl Cluster<'_> {
         let mut children = Children::default();
         let mut kinds = BTreeSet::new();
         root.shape.walk(&mut |stop| {
-            if stop.shape.node == Node::Resource {
-                kinds.extend(stop.shape.kinds());
-            }
+            kinds.extend(stop.shape.applied());
         });
         for kind in kinds {
             let list = match self.list(&kind).await {
@@ -216,7 +214,7 @@ struct Terms {
 fn fill(node: &mut Drawn, path: &str, terms: Terms, children: &Children) {
     match node.shape.node {
         Node::Custom => {}
-        Node::Resource => fill_resource(node, path, terms, children),
+        Node::Resource | Node::Manifest(_) => fill_resource(node, path, terms, children),
         Node::Group { .. } => {
             let below = std::mem::take(&mut node.children);
             for child in below {
@@ -258,7 +256,7 @@ fn fill_resource(node: &mut Drawn, path: &str, terms: Terms, children: &Children
     node.objects = children.by_node.get(path).cloned().unwrap_or_default();
     node.objects.sort_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
     let worst = node.objects.iter().map(|object| object.state).max();
-    let unseen = node.shape.access.iter().find_map(|access| children.unseen.get(&access.kind()?));
+    let unseen = node.shape.applied().iter().find_map(|kind| children.unseen.get(kind));
     let options = node.edge.map(|edge| (edge.resource, edge.count));
     let may_lack = options.is_some_and(|(options, count)| options.retired || count != Count::One);
     let if_api = options.is_some_and(|(options, _)| options.if_api);

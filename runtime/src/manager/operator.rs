@@ -145,7 +145,7 @@ fn controlled(factory: &dyn Factory) -> Result<Controlled, ProjectError> {
     })?;
     let json = |source| ProjectError::Json { kind: kind.to_string(), source };
     Ok(Controlled {
-        crd: serde_json::to_value(crd).map_err(json)?,
+        crd: crd.map(serde_json::to_value).transpose().map_err(json)?,
         finalizer: factory.finalizer(),
         events: factory.settings().events,
         shape: factory.shape(),

@@ -19,7 +19,7 @@ use crate::{
     event::Recorder,
     kind::Kind,
     pass::Shared,
-    provisioner::child::Child,
+    provisioner::{child::Child, document::Malformed},
     reconcile::Loop,
     source::{Source, kubernetes::Kubernetes},
     watch::{Health, WatchState, Watched},
@@ -52,6 +52,15 @@ pub enum RunError {
         kind: Kind,
         /// What the hook said.
         error: Error,
+    },
+    /// A tree has a manifest that can't be read; nothing was started.
+    #[error("failed to read a manifest of the tree of {kind}")]
+    Manifest {
+        /// The kind.
+        kind: Kind,
+        /// What is wrong, and where.
+        #[source]
+        source: Malformed,
     },
     /// The address for probes is taken, or not this machine's.
     #[error("failed to listen on {address}")]
@@ -111,6 +120,9 @@ impl Operator {
         options: RunOptions,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), RunError> {
+        for factory in &self.factories {
+            factory.shape().check().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
+        }
         for factory in &self.factories {
             let hook = |error| RunError::Hook { kind: factory.kind(), error };
             factory.upgrade(client.clone()).await.map_err(hook)?;
@@ -187,7 +199,8 @@ impl Operator {
             };
             let source = Kubernetes::new(client.clone(), factory.kind(), &self.name, namespace.clone());
             let reconciler = factory.reconciler(source.objects().codec()).0;
-            let inner = Loop::new(Arc::new(shared), Arc::new(source), reconciler, factory.finalizer());
+            let (finalizer, labels) = (factory.finalizer(), settings.labels.clone());
+            let inner = Loop::new(Arc::new(shared), Arc::new(source), reconciler, finalizer, labels);
             Arc::new(Running::new(inner, settings, &self.environment))
         });
         let controllers = controllers.collect();

@@ -114,7 +114,14 @@ pub(crate) fn project() -> Project {
 
 /// One kind under control, with `spec` as the schema of its spec.
 fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &'static Shape) -> Controlled {
-    Controlled { kind: kind.clone(), crd: crd(kind, spec), finalizer: finalizer.into(), events, shape, sample: None }
+    Controlled {
+        kind: kind.clone(),
+        crd: Some(crd(kind, spec)),
+        finalizer: finalizer.into(),
+        events,
+        shape,
+        sample: None,
+    }
 }
 
 /// The same operator with `spec` as the schema of the spec of its only kind, `Widget`.
@@ -122,6 +129,6 @@ pub(crate) fn with_spec(spec: &Value) -> Project {
     let mut project = project();
     project.controllers.truncate(1);
     let widget = &mut project.controllers[0];
-    widget.crd = crd(&widget.kind, spec);
+    widget.crd = Some(crd(&widget.kind, spec));
     project
 }

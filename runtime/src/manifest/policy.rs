@@ -9,15 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::project::Project;
+use super::project::{Controlled, Project};
 
-/// The parameter, the policy and its binding; nothing where nothing is controlled.
+/// The parameter, the policy and its binding; nothing where no kind of the operator's own is controlled. For others it would
+/// be asked at every creation of an object that exists without the operator, too.
 ///
 /// The parameter comes first, so that it is also taken away first. A kube-apiserver (up to 1.36 at least) stops watching
 /// ConfigMaps for good when the last binding that names one goes, and what it saw last then holds until it is restarted:
 /// without the parameter a later policy does nothing, with it a later policy outlives its operator.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
-    if project.controllers.is_empty() {
+    if own(project).next().is_none() {
         return Vec::new();
     }
     let name = format!("{}-finalizer-policy", project.cluster_name());
@@ -41,6 +42,10 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
     ]
 }
 
+fn own(project: &Project) -> impl Iterator<Item = &Controlled> {
+    project.controllers.iter().filter(|controlled| !controlled.is_foreign())
+}
+
 fn policy(project: &Project, name: &str) -> Value {
     json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -60,7 +65,7 @@ fn policy(project: &Project, name: &str) -> Value {
 /// would take the finalizer from other objects again.
 fn constraints(project: &Project) -> Value {
     let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for controlled in &project.controllers {
+    for controlled in own(project) {
         groups.entry(&controlled.kind.group).or_default().insert(&controlled.kind.plural);
     }
     let rules = groups.iter().map(|(group, plurals)| {
@@ -77,7 +82,7 @@ fn constraints(project: &Project) -> Value {
 /// the finalizers are looked up by the kind's name.
 fn expression(project: &Project) -> String {
     let mut kinds: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for controlled in &project.controllers {
+    for controlled in own(project) {
         kinds.entry(controlled.kind.full_name()).or_default().insert(&controlled.finalizer);
     }
     let entry = |(kind, finalizers): (&String, &BTreeSet<&str>)| format!("  {}: {}", json!(kind), json!(finalizers));

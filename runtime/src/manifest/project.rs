@@ -27,8 +27,8 @@ pub struct Project {
 pub struct Controlled {
     /// The kind by its names.
     pub kind: Kind,
-    /// Its definition as `kube` derives it, as JSON.
-    pub crd: Value,
+    /// Its definition as `kube` derives it, as JSON; `None` for a kind that is not the operator's own.
+    pub crd: Option<Value>,
     /// The finalizer that this controller puts on its objects.
     pub finalizer: String,
     /// Whether this controller records events.
@@ -60,6 +60,13 @@ impl Project {
         } else {
             format!("{}:{}", self.image, self.version.replace('+', "_"))
         }
+    }
+}
+
+impl Controlled {
+    /// Whether the kind, its definition and its status belong to somebody else.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.crd.is_none()
     }
 }
 

@@ -38,6 +38,7 @@ impl Rendered {
 /// [`ManifestError::Invalid`] with everything that the linter found, when there is an error among it.
 pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     let mut findings = names(project);
+    findings.extend(manifests(project));
     let definitions = crd::definitions(project, &mut findings);
     let samples = sample::objects(project, &definitions, &mut findings);
     findings.extend(rbac::findings(project));
@@ -92,6 +93,17 @@ impl Set {
         }
         Ok(())
     }
+}
+
+/// What a role can't be made of.
+fn manifests(project: &Project) -> Vec<Finding> {
+    let mut found = Findings::of(&project.name);
+    for controlled in &project.controllers {
+        if let Err(malformed) = controlled.shape.check() {
+            found.error(&controlled.kind.kind, malformed.to_string(), "mend the manifest of its tree");
+        }
+    }
+    found.into_vec()
 }
 
 /// Names that the API server would refuse later, and less clearly.

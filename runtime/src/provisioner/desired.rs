@@ -56,7 +56,7 @@ impl Desired {
         let name = text(&metadata, "name").unwrap_or_else(|| owner.name().to_owned());
         let namespace = match (kind.namespaced, text(&metadata, "namespace")) {
             (false, _) => None,
-            (true, own) => Some(own.or_else(|| owner.namespace().map(str::to_owned)).ok_or_else(|| {
+            (true, own) => Some(own.or_else(|| owner.home().map(str::to_owned)).ok_or_else(|| {
                 let message = format!("{kind} {name} of node {node} needs a namespace, since its owner has none");
                 Error::terminal("InvalidChild", message)
             })?),

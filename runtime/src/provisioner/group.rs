@@ -9,7 +9,7 @@ use crate::{
         Provision, Provisioner,
         built::{Builds, Objects, wanted},
         made::inputs,
-        shape::{Access, Edge, Node, Place, ResourceOptions, Shape, Verb},
+        shape::{Access, Edge, Node, Place, ResourceOptions, Shape},
     },
 };
 use futures::{FutureExt, future::BoxFuture};
@@ -37,16 +37,7 @@ const fn here(line: u32) -> Place {
 struct Resource<T, M>(PhantomData<fn() -> (T, M)>);
 
 impl<T: Objects<M>, M: 'static> Resource<T, M> {
-    const SHAPE: Shape = Shape {
-        node: Node::Resource,
-        // `get`: before the first apply of a name, to leave a stranger's object alone; and before its end is believed.
-        access: &[Access::to(
-            kind_of::<T::Kind>,
-            &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete],
-            Place::UNKNOWN,
-        )],
-        children: &[],
-    };
+    const SHAPE: Shape = Shape { node: Node::Resource, access: &[Access::applied(kind_of::<T::Kind>)], children: &[] };
 }
 
 // Boxed at every edge of the tree, so that a future's size doesn't grow with its depth.

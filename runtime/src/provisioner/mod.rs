@@ -6,13 +6,16 @@
 mod adopt;
 pub(crate) mod below;
 pub(crate) mod built;
+mod builtin;
 pub(crate) mod child;
 pub(crate) mod coverage;
 pub(crate) mod desired;
+pub(crate) mod document;
 pub(crate) mod group;
 pub(crate) mod handed;
 pub(crate) mod keyed;
 pub(crate) mod made;
+pub(crate) mod manifest;
 pub(crate) mod mark;
 pub(crate) mod memory;
 pub(crate) mod order;

@@ -75,7 +75,7 @@ impl Core<'_> {
     }
 
     /// Applies one object unless it is as wanted; says whether it is ready.
-    async fn ensure(
+    pub(super) async fn ensure(
         &self,
         children: &Watched<Child>,
         options: ResourceOptions,

@@ -3,6 +3,7 @@
 //! The role, the watches and the picture of an operator are walks of the [`Shape`] of its trees. A node that is in no
 //! tree asks for nothing.
 
+use super::document::{self, Malformed};
 use crate::kind::Kind;
 use std::fmt;
 
@@ -64,6 +65,8 @@ pub enum Node {
     },
     /// Objects of one kind, applied and owned.
     Resource,
+    /// Objects of several kinds, applied and owned, given as YAML.
+    Manifest(Embedded),
     /// Written by hand.
     Custom,
 }
@@ -73,6 +76,22 @@ impl Node {
     pub const SERIAL: Self = Self::Group { up: Order::Serial, down: Order::Serial };
     /// All children at once, both ways.
     pub const CONCURRENT: Self = Self::Group { up: Order::Concurrent, down: Order::Concurrent };
+}
+
+/// The YAML of a manifest node that is known when the operator is built; empty where a function gives it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Embedded {
+    /// The file, as the attribute names it.
+    pub file: &'static str,
+    /// What it holds.
+    pub text: &'static str,
+}
+
+impl fmt::Debug for Embedded {
+    // The text may hold a Secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Embedded").field("file", &self.file).finish_non_exhaustive()
+    }
 }
 
 /// One permission: what is reached, and what is done with it.
@@ -105,6 +124,13 @@ pub enum Reach {
 }
 
 impl Access {
+    /// What a node does with the objects that it applies and owns.
+    pub(crate) const fn applied(kind: fn() -> Kind) -> Self {
+        // `get`: before the first apply of a name, to leave a stranger's object alone; and before its end is believed.
+        let verbs = &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete];
+        Self::to(kind, verbs, Place::UNKNOWN)
+    }
+
     /// Verbs on all objects of a kind, where the operator watches.
     pub const fn to(kind: fn() -> Kind, verbs: &'static [Verb], place: Place) -> Self {
         Self { reach: Reach::Objects { kind, subresource: "", names: &[], namespace: None }, verbs, place }
@@ -303,6 +329,42 @@ impl Shape {
             visit(Stop { path: &path, depth, edge: Some(edge), shape: edge.shape });
             edge.shape.walk_below(&path, depth + 1, visit);
         }
+    }
+
+    /// What the node itself does with the API; of a manifest with a file, that follows from the file, too.
+    ///
+    /// # Errors
+    /// If the file can't be read as objects, or holds kinds that nobody knows.
+    pub fn permissions(&self) -> Result<Vec<Access>, Malformed> {
+        match self.node {
+            Node::Manifest(Embedded { file, text }) => document::permissions(file, text, self.access),
+            _ => Ok(self.access.to_vec()),
+        }
+    }
+
+    /// The kinds of the objects that the node applies and owns; none where that can't be read.
+    pub(crate) fn applied(&self) -> Vec<Kind> {
+        match self.node {
+            Node::Resource | Node::Manifest(_) => {
+                let permissions = self.permissions().unwrap_or_default();
+                permissions.iter().filter_map(Access::kind).collect()
+            }
+            Node::Group { .. } | Node::Custom => Vec::new(),
+        }
+    }
+
+    /// The first manifest of the tree that can't be read.
+    ///
+    /// # Errors
+    /// That one.
+    pub(crate) fn check(&'static self) -> Result<(), Malformed> {
+        let mut checked = Ok(());
+        self.walk(&mut |stop| {
+            if checked.is_ok() {
+                checked = stop.shape.permissions().map(drop);
+            }
+        });
+        checked
     }
 
     /// The kinds of the resource nodes that other nodes read.

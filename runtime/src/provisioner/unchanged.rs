@@ -11,7 +11,7 @@ use crate::{
         made::Written,
         memory::Built,
         resource::Waits,
-        shape::{Node, ResourceOptions, Shape},
+        shape::{ResourceOptions, Shape},
     },
     readiness::Readiness,
     watch::{WatchState, Watched},
@@ -91,10 +91,8 @@ impl Core<'_> {
         }
         let mut read = Ok(());
         shape.walk(&mut |stop| {
-            if stop.shape.node == Node::Resource {
-                for kind in stop.shape.kinds() {
-                    read = std::mem::replace(&mut read, Ok(())).and_then(|()| self.add_keys(&kind, node, &mut keys));
-                }
+            for kind in stop.shape.applied() {
+                read = std::mem::replace(&mut read, Ok(())).and_then(|()| self.add_keys(&kind, node, &mut keys));
             }
         });
         read.map(|()| keys)

@@ -5,12 +5,13 @@
 //! 2. Being deleted: its tree is torn down, then the finalizer removed. Paused: nothing at all; deletion wins over pause.
 //! 3. The finalizer is stored before anything else happens.
 //! 4. The tree is provisioned.
-//! 5. The status is written once, and only if it differs.
+//! 5. The status is written once, and only if it differs. That of a foreign kind is left alone; events say the outcome.
 //!
 //! # Guarantees
 //! A pass that finds everything as wanted makes no call. A crash between any two calls converges on restart. A panic of a
 //! provisioner is an error of its pass.
 
+mod concern;
 mod status;
 mod teardown;
 pub(crate) mod tree;
@@ -30,7 +31,7 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use std::{
     borrow::Cow,
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -58,6 +59,8 @@ pub(crate) trait Reconciler: Send + Sync {
     fn forget(&self, key: &ObjectKey);
     /// The tree, as data.
     fn shape(&self) -> &'static Shape;
+    /// Whether the kind is the operator's own; the status of another is not to be written.
+    fn owns_status(&self) -> bool;
 }
 
 /// A decoded object.
@@ -75,8 +78,12 @@ pub(crate) struct Loop {
     pub(crate) source: Arc<dyn Source>,
     pub(crate) reconciler: Box<dyn Reconciler>,
     pub(crate) finalizer: String,
-    /// The generation at which an object was parked: nothing is done for it until it has another.
-    parked: Mutex<HashMap<ObjectKey, i64>>,
+    /// The labels of the objects that are meant.
+    labels: BTreeMap<String, String>,
+    /// What was wanted of an object when it was parked: nothing is done for it until something else is.
+    parked: Mutex<HashMap<ObjectKey, String>>,
+    /// What was said last of objects whose status is not ours.
+    said: Mutex<HashMap<ObjectKey, String>>,
 }
 
 /// How soon a pass is tried again that would have acted on an old state [Y1].
@@ -88,8 +95,10 @@ impl Loop {
         source: Arc<dyn Source>,
         reconciler: Box<dyn Reconciler>,
         finalizer: String,
+        labels: BTreeMap<String, String>,
     ) -> Self {
-        Self { shared, source, reconciler, finalizer, parked: Mutex::default() }
+        let (parked, said) = Default::default();
+        Self { shared, source, reconciler, finalizer, labels, parked, said }
     }
 
     /// One pass.
@@ -104,36 +113,42 @@ impl Loop {
             return Next::Soon;
         }
         let header = &entry.header;
-        if header.deleting && !header.finalizers.contains(&self.finalizer) {
+        let goes = header.deleting || !self.is_meant(header);
+        if goes && !header.finalizers.contains(&self.finalizer) {
             // Nothing of ours is left on it; others may still hold it.
             return Next::AwaitChange;
         }
-        if !header.deleting && self.is_parked(header) {
+        if !goes && self.is_parked(&entry) {
             return Next::AwaitChange;
         }
         let next = match self.reconciler.open(&entry) {
             Ok(opened) if header.deleting => self.tear_down(header, opened.as_ref()).await,
             Ok(opened) if opened.paused() => Ok(Next::AwaitChange),
-            Ok(opened) => self.build_up(header, opened.as_ref()).await,
-            Err(error) if header.deleting => self.tear_down_unread(&entry, error).await,
+            Ok(opened) if goes => self.tear_down(header, opened.as_ref()).await,
+            Ok(opened) => self.build_up(&entry, opened.as_ref()).await,
+            Err(error) if goes => self.tear_down_unread(&entry, error).await,
             Err(error) => self.say_unreadable(&entry, error).await,
         };
         next.unwrap_or_else(|error| self.interrupted(key, error))
     }
 
-    async fn build_up(&self, header: &Header, opened: &dyn Opened) -> Result<Next> {
+    async fn build_up(&self, entry: &Entry<Encoded>, opened: &dyn Opened) -> Result<Next> {
+        let header = &entry.header;
         let mut claimed = Cow::Borrowed(header);
         if !header.finalizers.contains(&self.finalizer) {
             let version = self.source.claim(header, &self.finalizer).await?;
             self.wrote(header, &version);
             claimed.to_mut().resource_version = version;
+            if !self.reconciler.owns_status() {
+                self.said().insert(header.key.clone(), String::new());
+            }
         }
         let (outcome, status, again) = self.run(header, opened, Direction::Up).await;
         self.conclude(&claimed, Direction::Up, &outcome, opened.status(), status).await?;
         Ok(match outcome {
             Ok(()) if again => Next::Requeue,
             Ok(()) => Next::Poll,
-            Err(error) => self.after(header, error),
+            Err(error) => self.after(entry, error),
         })
     }
 
@@ -161,7 +176,27 @@ impl Loop {
             let (kind, object) = (self.source.kind(), &header.key);
             tracing::error!(%kind, %object, reason = verdict.reason, %error, "the pass failed");
         }
-        self.write_status(header, &verdict, stored, status).await
+        if self.reconciler.owns_status() {
+            return self.write_status(header, &verdict, stored, status).await;
+        }
+        self.say(header, &verdict);
+        Ok(())
+    }
+
+    /// Tells an outcome where no status can: by an event, if it is another than before. That all is well is no news after a
+    /// restart.
+    fn say(&self, header: &Header, verdict: &Verdict) {
+        let before = self.said().insert(header.key.clone(), verdict.reason.clone());
+        if before.as_ref().map_or(verdict.is_ready(), |before| *before == verdict.reason) {
+            return;
+        }
+        self.record(header, verdict);
+    }
+
+    fn record(&self, header: &Header, verdict: &Verdict) {
+        let type_ = if verdict.is_failure() { EventType::Warning } else { EventType::Normal };
+        let regarding = self.identity(header).regarding();
+        self.shared.recorder.record(&regarding, type_, &verdict.reason, "Reconcile", &verdict.message);
     }
 
     async fn write_status(&self, header: &Header, verdict: &Verdict, stored: Value, status: Value) -> Result<()> {
@@ -173,9 +208,7 @@ impl Loop {
         let version = self.source.write_status(header, &status).await?;
         self.wrote(header, &version);
         if status::says_something_else(&stored, &status) {
-            let type_ = if verdict.is_failure() { EventType::Warning } else { EventType::Normal };
-            let regarding = self.identity(header).regarding();
-            self.shared.recorder.record(&regarding, type_, &verdict.reason, "Reconcile", &verdict.message);
+            self.record(header, verdict);
         }
         Ok(())
     }
@@ -184,7 +217,7 @@ impl Loop {
         let (header, stored) = (&entry.header, self.stored_status(entry));
         let outcome = Err(unreadable(&error));
         self.conclude(header, Direction::Up, &outcome, stored.clone(), stored).await?;
-        Ok(outcome.map_or_else(|error| self.after(header, error), |()| Next::AwaitChange))
+        Ok(outcome.map_or_else(|error| self.after(entry, error), |()| Next::AwaitChange))
     }
 
     /// The status of an object that can't be decoded as a whole.
@@ -194,13 +227,13 @@ impl Loop {
         object["status"].take()
     }
 
-    fn after(&self, header: &Header, error: Error) -> Next {
+    fn after(&self, entry: &Entry<Encoded>, error: Error) -> Next {
         match error {
             Error::Yield { .. } => Next::Requeue,
             Error::Conflict(_) => Next::Soon,
             Error::Unexpected(_) => Next::Failed,
             Error::UserAction { .. } | Error::Terminal { .. } => {
-                self.parked().insert(header.key.clone(), header.generation);
+                self.parked().insert(entry.header.key.clone(), self.wish(entry));
                 Next::AwaitChange
             }
         }
@@ -225,40 +258,52 @@ impl Loop {
     }
 
     fn is_behind(&self, key: &ObjectKey) -> bool {
-        let behind = self.shared.own_writes.behind(key, |kind: &Kind| match self.shared.children.get(kind) {
-            Some(children) => children.health.seen(children.store.seen()),
-            None if kind == self.source.kind() => self.source.health().seen(self.source.objects().store().seen()),
-            None => Seen::Incomparable,
+        let behind = self.shared.own_writes.behind(key, |kind: &Option<Kind>| match kind {
+            None => self.source.health().seen(self.source.objects().store().seen()),
+            Some(kind) => match self.shared.children.get(kind) {
+                Some(children) => children.health.seen(children.store.seen()),
+                None => Seen::Incomparable,
+            },
         });
         behind.is_some()
     }
 
     fn wrote(&self, header: &Header, version: &ResourceVersion) {
-        self.shared.own_writes.record(&header.key, &header.uid, self.source.kind().clone(), version);
+        self.shared.own_writes.record(&header.key, &header.uid, None, version);
     }
 
     fn identity(&self, header: &Header) -> Identity {
         Identity { kind: self.source.kind().clone(), key: header.key.clone(), uid: header.uid.clone() }
     }
 
-    fn is_parked(&self, header: &Header) -> bool {
+    fn is_parked(&self, entry: &Entry<Encoded>) -> bool {
         let mut parked = self.parked();
-        match parked.get(&header.key) {
-            Some(generation) if *generation == header.generation => true,
-            Some(_) => parked.remove(&header.key).is_none(),
+        match parked.get(&entry.header.key) {
+            Some(wish) if *wish == self.wish(entry) => true,
+            Some(_) => parked.remove(&entry.header.key).is_none(),
             None => false,
         }
     }
 
-    fn parked(&self) -> MutexGuard<'_, HashMap<ObjectKey, i64>> {
+    fn parked(&self) -> MutexGuard<'_, HashMap<ObjectKey, String>> {
         self.parked.lock()
+    }
+
+    fn said(&self) -> MutexGuard<'_, HashMap<ObjectKey, String>> {
+        self.said.lock()
+    }
+
+    /// Drops what is known of an object for which nothing is left.
+    fn let_go(&self, key: &ObjectKey) {
+        self.parked().remove(key);
+        self.said().remove(key);
+        self.shared.memory().forget(key);
     }
 
     /// Drops everything that is known of an object that is gone.
     fn forget(&self, key: &ObjectKey) {
-        self.parked().remove(key);
+        self.let_go(key);
         self.shared.own_writes.forget(key);
-        self.shared.memory().forget(key);
         self.reconciler.forget(key);
     }
 }

@@ -37,6 +37,7 @@ impl Loop {
                 // No last status: nobody could read it.
                 let version = self.source.release(header, &self.finalizer).await?;
                 self.wrote(header, &version);
+                self.let_go(&header.key);
                 Ok(Next::AwaitChange)
             }
             Err(error) => {
@@ -55,7 +56,8 @@ impl Loop {
 
 async fn remove_all(core: &Core<'_>, nodes: Vec<(String, &'static Shape)>) -> Result<()> {
     for (plain, shape) in nodes.into_iter().rev() {
-        for kind in shape.kinds() {
+        // In the order in which they are made, as the nodes.
+        for kind in shape.applied().into_iter().rev() {
             for node in core.paths_of(&kind, &plain)? {
                 core.converge(
                     &node,
@@ -71,11 +73,11 @@ async fn remove_all(core: &Core<'_>, nodes: Vec<(String, &'static Shape)>) -> Re
     Ok(())
 }
 
-/// The resource nodes of a tree; `false` if it has nodes of another make.
+/// The nodes of a tree that apply objects; `false` if it has nodes of another make.
 fn resources(shape: &'static Shape, nodes: &mut Vec<(String, &'static Shape)>) -> bool {
     let mut known = true;
     shape.walk(&mut |stop| match stop.shape.node {
-        Node::Resource => nodes.push((stop.path.to_owned(), stop.shape)),
+        Node::Resource | Node::Manifest(_) => nodes.push((stop.path.to_owned(), stop.shape)),
         Node::Group { .. } => {}
         Node::Custom => known = false,
     });

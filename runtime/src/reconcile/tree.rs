@@ -42,6 +42,10 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Reconciler 
     fn shape(&self) -> &'static Shape {
         &P::SHAPE
     }
+
+    fn owns_status(&self) -> bool {
+        O::Object::DEFINITION.is_some()
+    }
 }
 
 impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for Object<O, P> {

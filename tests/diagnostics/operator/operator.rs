@@ -93,6 +93,12 @@ WebApp => WebAppTree { finalizer: "webapp" }
 //# finalizer that is not a text
 WebApp => WebAppTree { finalizer: webapp }
 
+//# label without a value
+Foreign<Namespace> => NamespaceTree { labels: "team=web, tier" }
+
+//# label that Kubernetes would refuse
+Foreign<Namespace> => NamespaceTree { labels: "team=a b" }
+
 //# options are not supported yet
 WebApp => WebAppTree { options: Options::default() }
 

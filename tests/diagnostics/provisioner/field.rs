@@ -70,11 +70,56 @@ struct Tree {
     workload: Workload,
 }
 
-//# manifest is not supported yet
+//# manifest of nothing
 #[provisioner(serial, owner = WebApp)]
-struct Tree {
-    #[provisioner(manifest = "chart.yaml")]
-    workload: Workload,
+struct WebAppTree {
+    #[provisioner(manifest)]
+    agent: Manifest,
+    #[provisioner(manifest())]
+    proxy: Manifest,
+}
+
+//# manifest outside of the crate
+#[provisioner(serial, owner = WebApp)]
+struct WebAppTree {
+    #[provisioner(manifest = "/etc/agent.yaml")]
+    agent: Manifest,
+}
+
+//# manifest and resource
+#[provisioner(serial, owner = WebApp)]
+struct WebAppTree {
+    #[provisioner(resource, manifest = "manifests/agent.yaml")]
+    agent: ConfigMap,
+}
+
+//# manifest for each
+#[provisioner(serial, owner = WebApp)]
+struct WebAppTree {
+    #[provisioner(manifest(ConfigMap), each = |app| app.pools, key = |pool| pool.name)]
+    agent: Manifest,
+}
+
+//# file that is to take values, and manifest that is read
+#[provisioner(serial, owner = WebApp)]
+struct WebAppTree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+    #[provisioner(manifest = "manifests/agent.yaml", from(config))]
+    agent: Manifest,
+    #[provisioner(resource, from(agent))]
+    note: ConfigMap,
+}
+
+//# manifest on the struct
+#[provisioner(serial, owner = WebApp, manifest = "manifests/agent.yaml")]
+struct WebAppTree {}
+
+//# manifest that is not text
+#[provisioner(serial, owner = WebApp)]
+struct WebAppTree {
+    #[provisioner(manifest = AGENT)]
+    agent: Manifest,
 }
 
 //# serial on a field

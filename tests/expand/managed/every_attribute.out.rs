@@ -5,8 +5,14 @@ impl ::opgen::Managed for Application {
     fn status(&self) -> ::core::option::Option<&Self::Status> {
         ::core::option::Option::as_ref(&self.status)
     }
+    type Subject = Self;
     const FINALIZER: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::Some(
         "demo.example.com/webapp",
+    );
+    const DEFINITION: ::core::option::Option<
+        fn() -> ::opgen::__private::CustomResourceDefinition,
+    > = ::core::option::Option::Some(
+        <Application as ::opgen::__private::CustomResourceExt>::crd,
     );
     fn kind() -> ::opgen::Kind {
         ::opgen::__private::kind_of::<Application>()
@@ -20,7 +26,7 @@ impl ::opgen::Managed for Application {
     fn paused(&self) -> ::core::primitive::bool {
         ::core::option::Option::unwrap_or_default(self.spec.halted)
     }
-    fn crd() -> ::opgen::__private::CustomResourceDefinition {
-        <Application as ::opgen::__private::CustomResourceExt>::crd()
+    fn subject(&self) -> &Self {
+        self
     }
 }

@@ -5,7 +5,13 @@ impl my::facade::Managed for WebApp {
     fn status(&self) -> ::core::option::Option<&Self::Status> {
         ::core::option::Option::as_ref(&self.status)
     }
+    type Subject = Self;
     const FINALIZER: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::None;
+    const DEFINITION: ::core::option::Option<
+        fn() -> my::facade::__private::CustomResourceDefinition,
+    > = ::core::option::Option::Some(
+        <WebApp as my::facade::__private::CustomResourceExt>::crd,
+    );
     fn kind() -> my::facade::Kind {
         my::facade::__private::kind_of::<WebApp>()
     }
@@ -18,7 +24,7 @@ impl my::facade::Managed for WebApp {
     fn paused(&self) -> ::core::primitive::bool {
         false
     }
-    fn crd() -> my::facade::__private::CustomResourceDefinition {
-        <WebApp as my::facade::__private::CustomResourceExt>::crd()
+    fn subject(&self) -> &Self {
+        self
     }
 }

@@ -5,7 +5,13 @@ impl ::opgen::Managed for Network {
     fn status(&self) -> ::core::option::Option<&Self::Status> {
         ::core::option::Option::as_ref(&self.status)
     }
+    type Subject = Self;
     const FINALIZER: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::None;
+    const DEFINITION: ::core::option::Option<
+        fn() -> ::opgen::__private::CustomResourceDefinition,
+    > = ::core::option::Option::Some(
+        <Network as ::opgen::__private::CustomResourceExt>::crd,
+    );
     fn kind() -> ::opgen::Kind {
         ::opgen::__private::kind_of::<Network>()
     }
@@ -18,7 +24,7 @@ impl ::opgen::Managed for Network {
     fn paused(&self) -> ::core::primitive::bool {
         self.spec.pause
     }
-    fn crd() -> ::opgen::__private::CustomResourceDefinition {
-        <Network as ::opgen::__private::CustomResourceExt>::crd()
+    fn subject(&self) -> &Self {
+        self
     }
 }

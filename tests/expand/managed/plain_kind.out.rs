@@ -5,7 +5,13 @@ impl ::opgen::Managed for WebApp {
     fn status(&self) -> ::core::option::Option<&Self::Status> {
         ::core::option::Option::as_ref(&self.status)
     }
+    type Subject = Self;
     const FINALIZER: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::None;
+    const DEFINITION: ::core::option::Option<
+        fn() -> ::opgen::__private::CustomResourceDefinition,
+    > = ::core::option::Option::Some(
+        <WebApp as ::opgen::__private::CustomResourceExt>::crd,
+    );
     fn kind() -> ::opgen::Kind {
         ::opgen::__private::kind_of::<WebApp>()
     }
@@ -18,7 +24,7 @@ impl ::opgen::Managed for WebApp {
     fn paused(&self) -> ::core::primitive::bool {
         false
     }
-    fn crd() -> ::opgen::__private::CustomResourceDefinition {
-        <WebApp as ::opgen::__private::CustomResourceExt>::crd()
+    fn subject(&self) -> &Self {
+        self
     }
 }

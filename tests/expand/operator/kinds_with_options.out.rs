@@ -4,6 +4,10 @@ pub fn operator() -> ::opgen::Operator {
         .version(::core::env!("CARGO_PKG_VERSION"))
         .controls::<WebApp, WebAppTree>()
         .controls_with::<
+            Foreign<Namespace>,
+            NamespaceTree,
+        >(|c| c.labels([("team", "web"), ("example.com/tier", "front")]))
+        .controls_with::<
             api::Network,
             NetworkTree,
         >(|c| {

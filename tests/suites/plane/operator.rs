@@ -13,8 +13,10 @@ pub(crate) mod tally;
 
 mod deletion;
 pub(crate) mod fleet;
+mod foreign;
 mod group;
 mod kill;
+mod manifest;
 mod measure;
 mod pass;
 pub(crate) mod picture;
@@ -35,6 +37,8 @@ pub(crate) fn cases() -> Vec<Trial> {
         deletion::cases(),
         group::cases(),
         picture::cases(),
+        foreign::cases(),
+        manifest::cases(),
     ];
     suites.into_iter().flatten().collect()
 }

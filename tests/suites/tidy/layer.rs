@@ -20,8 +20,8 @@ const RUNTIME: [&[&str]; 10] = [
     &["reference", "condition", "readiness", "patch", "event", "source", "cd", "webhook"],
     &["watch"],
     &["client", "error"],
-    &["cache", "queue", "access", "environment", "managed"],
-    &["kind", "provisioner::shape"],
+    &["cache", "queue", "access", "environment", "managed", "foreign"],
+    &["kind", "provisioner::shape", "provisioner::document", "provisioner::builtin"],
 ];
 
 /// The loop, the cache and the queue don't assume that primaries live in Kubernetes.

@@ -17,16 +17,20 @@ use serde_json::Value;
 pub(super) struct Held {
     kind: Kind,
     finalizer: String,
+    /// Whether they exist without the operator, too: then they are let go, and never deleted.
+    foreign: bool,
     objects: Vec<Header>,
 }
 
-/// All objects of all kinds, in all namespaces.
+/// All objects of all kinds of the operator, and those of others that it holds, in all namespaces.
 pub(super) async fn all(client: &Client, operator: &Operator) -> Result<Vec<Held>, UninstallError> {
     let mut held = Vec::new();
     for factory in &operator.factories {
         let kind = factory.kind();
-        let objects = headers(client, &kind).await?;
-        held.push(Held { finalizer: factory.finalizer(), objects, kind });
+        let (finalizer, foreign) = (factory.finalizer(), factory.crd().is_none());
+        let mut objects = headers(client, &kind).await?;
+        objects.retain(|object| !foreign || object.finalizers.contains(&finalizer));
+        held.push(Held { finalizer, foreign, objects, kind });
     }
     Ok(held)
 }
@@ -57,9 +61,10 @@ impl Held {
 }
 
 impl Run {
-    /// Deletes all objects and waits until the operator has let go of them.
+    /// Deletes all objects of the operator's own kinds and waits until it has let go of them.
     pub(super) async fn delete_objects(&self, held: &[Held]) -> Result<(), UninstallError> {
-        for held in held {
+        let own = || held.iter().filter(|held| !held.foreign);
+        for held in own() {
             for object in &held.objects {
                 if self.dry_run {
                     self.say("would delete", held.target(object))?;
@@ -69,7 +74,7 @@ impl Run {
                 }
             }
         }
-        for held in held {
+        for held in own() {
             for object in &held.objects {
                 self.wait_gone(held.target(object)).await?;
             }
@@ -77,9 +82,9 @@ impl Run {
         Ok(())
     }
 
-    /// Takes the operator's finalizers off the objects.
-    pub(super) async fn release(&self, held: &[Held], operator: &Operator) -> Result<(), UninstallError> {
-        for held in held {
+    /// Takes the operator's finalizers off the objects that stay: all, or those of foreign kinds.
+    pub(super) async fn release(&self, held: &[Held], operator: &Operator, all: bool) -> Result<(), UninstallError> {
+        for held in held.iter().filter(|held| all || held.foreign) {
             let source = Kubernetes::new(self.client.clone(), held.kind.clone(), &operator.name, None);
             for object in held.objects.iter().filter(|object| object.finalizers.contains(&held.finalizer)) {
                 if self.dry_run {
@@ -113,4 +118,47 @@ impl Run {
 
 fn header(object: &Value) -> Option<Header> {
     Header::parse(object.to_string().as_bytes()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::{foreign::Foreign, manifest::Output, testing::Recorder};
+    use http::{Method, Request, Response};
+    use k8s_openapi::api::core::v1::Namespace;
+    use kube::client::Body;
+    use parking_lot::Mutex;
+    use serde_json::json;
+    use std::{sync::Arc, time::Duration};
+
+    /// A server with a Namespace that is held and one that is not; gives the writes that it is asked for.
+    fn server() -> (Client, Arc<Mutex<Vec<String>>>) {
+        let writes = Arc::new(Mutex::new(Vec::new()));
+        let noted = writes.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            if request.method() != Method::GET {
+                noted.lock().push(format!("{} {}", request.method(), request.uri().path()));
+            }
+            let space = |name: &str, finalizers: &[&str]| json!({"metadata": {"name": name, "resourceVersion": "1", "finalizers": finalizers}});
+            let answer = json!({"items": [space("ours", &["opgen.dev/demo"]), space("others", &[])]});
+            std::future::ready(Ok::<_, std::convert::Infallible>(Response::new(Body::from(
+                answer.to_string().into_bytes(),
+            ))))
+        });
+        (Client::new(kube::Client::new(service, "default")), writes)
+    }
+
+    #[tokio::test]
+    async fn objects_of_a_foreign_kind_are_let_go_and_never_deleted() {
+        let operator = Operator::new("demo").controls::<Foreign<Namespace>, Recorder>();
+        let (client, writes) = server();
+        let held = all(&client, &operator).await.unwrap();
+        assert!(matches!(refuse(&held), Err(UninstallError::ObjectsLeft { count: 1, .. })));
+        let run = Run { client, dry_run: false, output: Output::Text, timeout: Duration::from_secs(1) };
+        run.delete_objects(&held).await.unwrap();
+        assert_eq!(*writes.lock(), [""; 0]);
+        run.release(&held, &operator, false).await.unwrap();
+        assert_eq!(*writes.lock(), ["PATCH /api/v1/namespaces/ours"]);
+    }
 }

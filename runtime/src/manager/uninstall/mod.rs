@@ -4,7 +4,7 @@
 //! 1. The objects of its kinds are decided on: deleted while the operator still runs and can tear them down, or kept.
 //! 2. The finalizer policy goes first, its parameter before it, so that no new object gets a finalizer.
 //! 3. The operator's Deployment goes, and is waited for, so that nothing puts a finalizer back.
-//! 4. The finalizers on kept objects are removed.
+//! 4. The finalizers on kept objects are removed; objects of foreign kinds are always kept, with what was made for them.
 //! 5. Definitions (unless objects are kept), roles, account and namespace go.
 //!
 //! Everything that is missing already is as it should be, so a run that broke off is simply repeated.
@@ -34,7 +34,7 @@ enum Objects {
     /// Stop if there are any
     #[default]
     Refuse,
-    /// Delete them, and wait until the operator has taken them down
+    /// Delete them, and wait until the operator has taken them down; those of foreign kinds are kept
     Delete,
     /// Keep them and their definitions, and take the operator's finalizer off them
     Keep,
@@ -110,9 +110,8 @@ impl UninstallArgs {
         for stage in [Stage::Policy, Stage::Workload] {
             run.delete_stage(&installed, stage).await?;
         }
-        if self.objects == Objects::Keep {
-            run.release(&held, operator).await?;
-        } else {
+        run.release(&held, operator, self.objects == Objects::Keep).await?;
+        if self.objects != Objects::Keep {
             run.delete_stage(&installed, Stage::Definitions).await?;
         }
         run.delete_stage(&installed, Stage::Rest).await

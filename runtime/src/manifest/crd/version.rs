@@ -21,6 +21,7 @@ pub(crate) fn grouped(project: &Project, found: &mut Vec<Finding>) -> Vec<Defini
         let mut findings = Findings::of(kind);
         controllers.sort_by(|a, b| by_priority(&a.kind.version, &b.kind.version).then(a.finalizer.cmp(&b.finalizer)));
         finalizers(&controllers, &mut findings);
+        controllers.retain(|controlled| !controlled.is_foreign());
         definitions.extend(united(&controllers, &mut findings));
         found.extend(findings.into_vec());
     }
@@ -45,7 +46,7 @@ fn finalizers(controllers: &[&Controlled], found: &mut Findings) {
 fn united(controllers: &[&Controlled], found: &mut Findings) -> Option<Definition> {
     let newest = controllers.first()?;
     let kind = &newest.kind;
-    let mut value = newest.crd.clone();
+    let mut value = newest.crd.clone()?;
     let names = &value["spec"]["names"];
     let said = [text(&value["spec"], "group"), text(names, "kind"), text(names, "plural")];
     if said != [&kind.group, &kind.kind, &kind.plural] {
@@ -55,9 +56,9 @@ fn united(controllers: &[&Controlled], found: &mut Findings) -> Option<Definitio
         return None;
     }
     let mut versions: Vec<Value> = Vec::new();
-    for controlled in controllers {
-        same_names(&controlled.crd, &value, found);
-        for version in list(&controlled.crd["spec"], "versions") {
+    for crd in controllers.iter().filter_map(|controlled| controlled.crd.as_ref()) {
+        same_names(crd, &value, found);
+        for version in list(&crd["spec"], "versions") {
             add(&mut versions, version, found);
         }
     }

@@ -141,10 +141,13 @@ fn of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
     let kind = &controlled.kind;
     let asker = |why| Asker { kind: kind.kind.to_string(), why };
     let own = |rule, said| Grant { rule, scope: where_of(project, kind), asker: asker(Why::Loop(said)) };
-    let mut grants = vec![
-        own(Rule::on(&kind.group, &kind.plural, OWN), "follows its own kind, and keeps its finalizer on the objects"),
-        own(Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS), "writes the status"),
-    ];
+    let mut grants = vec![own(
+        Rule::on(&kind.group, &kind.plural, OWN),
+        "follows its own kind, and keeps its finalizer on the objects",
+    )];
+    if !controlled.is_foreign() {
+        grants.push(own(Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS), "writes the status"));
+    }
     if controlled.events {
         // Events on an object without a namespace go to the namespace `default`, so they are clusterwide as it is.
         grants.push(own(Rule::on("events.k8s.io", "events", EVENTS), "records events"));
@@ -152,7 +155,8 @@ fn of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
     controlled.shape.walk(&mut |stop| {
         let asker = |access| asker(Why::Node { path: stop.path.to_owned(), place: place(&stop, access) });
         let is_retired = stop.edge.is_some_and(|edge| edge.resource.retired);
-        grants.extend(stop.shape.access.iter().map(|access| {
+        let permissions = stop.shape.permissions().unwrap_or_default();
+        grants.extend(permissions.iter().map(|access| {
             let held = Access { verbs: if is_retired { RETIRED } else { access.verbs }, ..*access };
             Grant { rule: Rule::of(&held), scope: reach_of(project, access), asker: asker(access) }
         }));

@@ -141,7 +141,7 @@ fn versions_of_one_kind_are_one_definition() {
     let mut project = fixture::with_spec(&json!({"type": "object"}));
     let mut newer = project.controllers[0].clone();
     newer.kind.version = "v1".into();
-    newer.crd["spec"]["versions"][0]["name"] = json!("v1");
+    newer.crd.as_mut().unwrap()["spec"]["versions"][0]["name"] = json!("v1");
     newer.finalizer = "demo.example.com/newer".into();
     project.controllers.push(newer);
     let rendered = files(&project).unwrap();
@@ -197,11 +197,11 @@ fn bad_names_are_errors_with_a_fix() {
 fn all_errors_of_all_kinds_come_at_once() {
     let mut project = fixture::project();
     for controlled in &mut project.controllers {
-        controlled.crd = fixture::crd(
+        controlled.crd = Some(fixture::crd(
             &controlled.kind,
             &json!({"type": "object", "properties": {"a": {"$ref": "#/A"}, "b": {"enum": [null]}}}),
-        );
-        controlled.crd["spec"]["versions"][0]["subresources"] = json!({});
+        ));
+        controlled.crd.as_mut().unwrap()["spec"]["versions"][0]["subresources"] = json!({});
     }
     let ManifestError::Invalid(findings) = files(&project).unwrap_err() else { unreachable!() };
     let paths: Vec<_> = findings.iter().map(|finding| (finding.kind.as_str(), finding.path.as_str())).collect();
@@ -212,7 +212,7 @@ fn all_errors_of_all_kinds_come_at_once() {
 #[test]
 fn a_status_without_conditions_is_an_error() {
     let mut project = fixture::with_spec(&json!({"type": "object"}));
-    project.controllers[0].crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"] =
+    project.controllers[0].crd.as_mut().unwrap()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"] =
         json!({"type": "object"});
     let text = invalid(&project);
     assert!(
@@ -220,4 +220,27 @@ fn a_status_without_conditions_is_an_error() {
         "{text}"
     );
     assert!(text.contains("`observedGeneration` of type integer"), "{text}");
+}
+
+#[test]
+fn a_foreign_kind_gets_rights_for_its_operator_and_nothing_else() {
+    let mut project = fixture::project();
+    project.controllers.truncate(1);
+    let alone = files(&project).unwrap();
+    let mut foreign = project.controllers[0].clone();
+    (foreign.crd, foreign.finalizer) = (None, "opgen.dev/demo".into());
+    foreign.kind.group = "".into();
+    (foreign.kind.kind, foreign.kind.plural, foreign.kind.namespaced) =
+        ("Namespace".into(), "namespaces".into(), false);
+    project.controllers.push(foreign);
+    let rendered = files(&project).unwrap();
+    let changed: Vec<_> = rendered.files.iter().filter(|file| alone.text(&file.path) != Some(&*file.text)).collect();
+    let paths: Vec<_> = changed.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["install.yaml", "rbac.yaml"]);
+    assert!(
+        changed[1].text.contains("  - namespaces\n  verbs:\n  - list\n  - patch\n  - watch\n"),
+        "{}",
+        changed[1].text
+    );
+    assert!(!changed[1].text.contains("namespaces/status"), "{}", changed[1].text);
 }

@@ -118,7 +118,13 @@ fn named(group: &'static str, kind: &'static str, plural: &'static str, namespac
 pub(crate) fn project() -> Project {
     let kind = named("demo.example.com", "Shop", "shops", true);
     let crd = fixture::crd(&kind, &json!({"type": "object"}));
-    let shop =
-        Controlled { kind, crd, finalizer: "demo.example.com/shop".into(), events: true, shape: &TREE, sample: None };
+    let shop = Controlled {
+        kind,
+        crd: Some(crd),
+        finalizer: "demo.example.com/shop".into(),
+        events: true,
+        shape: &TREE,
+        sample: None,
+    };
     Project { name: "shops".into(), namespace: "shops-system".into(), controllers: vec![shop], ..fixture::project() }
 }

@@ -25,6 +25,7 @@ pub(super) fn node(node: Node) -> &'static str {
         Node::Group { up: Order::Serial, down: Order::Concurrent } => "serial up, concurrent down",
         Node::Group { up: Order::Concurrent, down: Order::Serial } => "concurrent up, serial down",
         Node::Resource => "resource",
+        Node::Manifest(_) => "manifest",
         Node::Custom => "custom",
     }
 }
@@ -63,6 +64,11 @@ pub(super) fn treatment(edge: &Edge) -> Vec<Term> {
 /// The kinds of a resource node.
 pub(super) fn kinds(shape: &Shape) -> String {
     shape.access.iter().map(subject).collect::<Vec<_>>().join(", ")
+}
+
+/// What a node does with the API; a manifest that can't be read is told of where the files are generated.
+pub(super) fn permissions(shape: &Shape) -> Vec<Access> {
+    shape.permissions().unwrap_or_default()
 }
 
 /// What a permission is about, and what it allows: `Deployment/scale: get, patch`.

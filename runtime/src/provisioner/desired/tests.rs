@@ -75,3 +75,15 @@ fn group_u4_the_digest_knows_neither_key_order_nor_what_the_server_adds() {
     assert_ne!(a.digest, desired(json!({"data": {"a": "1", "b": "3"}}), Some("ns")).digest);
     assert_ne!(digest(&json!(["ab", "c"])), digest(&json!(["a", "bc"])));
 }
+
+#[test]
+fn what_is_made_for_a_namespace_lives_in_it() {
+    let mut owner = owner(None);
+    owner.kind = kind_of::<Namespace>();
+    let made = |object| Desired::new(object, &kind_of::<ConfigMap>(), &"config".into(), &owner, "demo").unwrap();
+    assert_eq!(made(json!({})).namespace.as_deref(), Some("w"));
+    assert_eq!(made(json!({})).object["metadata"]["ownerReferences"][0]["kind"], "Namespace");
+    let elsewhere = made(json!({"metadata": {"namespace": "other"}}));
+    assert_eq!(elsewhere.namespace.as_deref(), Some("other"));
+    assert_eq!(elsewhere.object["metadata"]["ownerReferences"][0]["uid"], "u-1");
+}

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use k8s_openapi::api::rbac::v1::{ClusterRole, PolicyRule};
+use k8s_openapi::api::rbac::v1::{ClusterRole, PolicyRule, Role};
 use kube::Api;
 use opgen_tests::{Entries, Plane};
 
@@ -33,6 +33,12 @@ pub(crate) async fn all_are_used(plane: &Plane, role: &str, asked: &Entries) {
 /// The rights of a ClusterRole.
 async fn granted(plane: &Plane, role: &str) -> BTreeSet<Right> {
     let role = Api::<ClusterRole>::all(plane.client()).get(role).await.unwrap();
+    role.rules.iter().flatten().flat_map(of_rule).collect()
+}
+
+/// The rights of a Role.
+pub(crate) async fn granted_in(plane: &Plane, namespace: &str, role: &str) -> BTreeSet<Right> {
+    let role = Api::<Role>::namespaced(plane.client(), namespace).get(role).await.unwrap();
     role.rules.iter().flatten().flat_map(of_rule).collect()
 }
 

@@ -37,7 +37,7 @@ const SOFT: &str = "#475569";
 pub(super) fn palette(node: Node) -> Palette {
     match node {
         Node::Group { .. } => GROUP,
-        Node::Resource => RESOURCE,
+        Node::Resource | Node::Manifest(_) => RESOURCE,
         Node::Custom => CUSTOM,
     }
 }
@@ -238,9 +238,9 @@ fn term_lines(word: &'static str, about: &str) -> Vec<Line> {
 
 /// Where a node is about one kind, its verbs alone say what it may do.
 fn permissions(node: &Drawn, ink: Ink) -> Vec<Line> {
-    let is_plain = node.shape.node == Node::Resource && node.shape.access.len() == 1 && node.edge.is_some();
-    let said =
-        node.shape.access.iter().map(|access| if is_plain { words::verbs(access) } else { words::permission(access) });
+    let permissions = words::permissions(&node.shape);
+    let is_plain = node.shape.node == Node::Resource && permissions.len() == 1 && node.edge.is_some();
+    let said = permissions.iter().map(|access| if is_plain { words::verbs(access) } else { words::permission(access) });
     let lines = said.flat_map(|said| wrapped(&said, ink.size, ink.face, MOST));
     lines.map(|line| Line::Text(line, ink)).collect()
 }
