@@ -37,11 +37,11 @@ fn code(c: char) -> i32 {
     if c.is_ascii() { 615 } else { 1080 }
 }
 
-/// Lines of at most `most` pixels. A line ends behind a space or behind a sign that joins words; only a word that is wider
-/// than a line is cut anywhere.
+/// Lines of at most `most` pixels. A line ends behind a space, of code also behind a sign that joins words; only a word that
+/// is wider than a line is cut anywhere.
 pub(super) fn wrapped(text: &str, size: i32, face: Face, most: i32) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for part in parts(text) {
+    for part in parts(text, face) {
         let last = lines.len() - 1;
         let longer = format!("{}{part}", lines[last]);
         if width(longer.trim_end(), size, face) <= most {
@@ -66,15 +66,16 @@ pub(super) fn wrapped(text: &str, size: i32, face: Face, most: i32) -> Vec<Strin
     lines
 }
 
-fn parts(text: &str) -> Vec<&str> {
+fn parts(text: &str, face: Face) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
     let mut signs = text.char_indices().peekable();
     while let Some((at, c)) = signs.next() {
         let end = at + c.len_utf8();
-        let joins = matches!(c, ' ' | ',' | '(' | '/' | '_' | '-' | '|' | ':');
+        let is_code = face == Face::Code;
+        let joins = matches!(c, ' ' | '/') || (is_code && matches!(c, ',' | '(' | '_' | '-' | '|' | ':'));
         // A method begins a line with its dot.
-        let before_dot = signs.peek().is_some_and(|(_, next)| *next == '.') && !matches!(c, '.' | ' ');
+        let before_dot = is_code && signs.peek().is_some_and(|(_, next)| *next == '.') && !matches!(c, '.' | ' ');
         if joins || before_dot {
             parts.push(&text[start..end]);
             start = end;
@@ -99,6 +100,7 @@ mod tests {
             assert_eq!(squeeze(&lines.concat()), squeeze(text));
         }
         assert_eq!(wrapped("get, list", 11, Face::Plain, 300), ["get, list"]);
+        assert_eq!(wrapped("it is not Available (WaitingFor)", 11, Face::Plain, 170)[1], "(WaitingFor)");
         assert_eq!(wrapped("", 11, Face::Plain, 300), [""; 0]);
     }
 }

@@ -46,7 +46,8 @@ fn drawn(name: &str, version: &str, drawings: &[Drawing]) -> (Canvas, Plan) {
     for (item, spot) in forest.items.iter().zip(&plan.spots) {
         item.card.draw(spot.area, &mut canvas);
     }
-    legend::draw(&forest, plan.bottom + 40, &mut canvas);
+    let lowest = plan.bottom.max(canvas.bottom);
+    legend::draw(&forest, lowest + 40, &mut canvas);
     (canvas, plan)
 }
 

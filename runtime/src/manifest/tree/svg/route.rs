@@ -94,3 +94,40 @@ impl Ports<'_> {
         ((before + 1, all + 1), (area.middle(), area.height / 2))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::{Size, depths, placed};
+    use super::*;
+
+    /// A root with two branches of three, each over a leaf; the leaf of each is read by the other branch's top.
+    #[test]
+    fn a_line_from_far_down_goes_around_the_tree() {
+        let size = |parent| Size { parent, width: 100, height: 60 };
+        let sizes = [None, Some(0), Some(1), Some(2), Some(2), Some(0), Some(5), Some(6), Some(0)].map(size);
+        let wish = |from, to| Wish { from, to, is_read: true };
+        let (routes, lanes) = routes(&[wish(3, 5), wish(3, 8), wish(7, 1), wish(4, 6)], &depths(&sizes));
+        let plan = placed(&sizes, &lanes, 30, 100);
+        for (wish, points) in lines(&routes, &plan) {
+            for pair in points.windows(2) {
+                let ((x, y), (to_x, to_y)) = (pair[0], pair[1]);
+                assert!(x == to_x || y == to_y, "{wish:?} is straight: {points:?}");
+                let (left, right) = (x.min(to_x), x.max(to_x));
+                let (top, bottom) = (y.min(to_y), y.max(to_y));
+                let is_hit = |area: super::super::canvas::Area| {
+                    left < area.right()
+                        && area.x < right.max(left + 1)
+                        && top < area.bottom()
+                        && area.y < bottom.max(top + 1)
+                };
+                let hit = plan.spots.iter().find(|spot| is_hit(spot.area));
+                assert!(hit.is_none(), "{wish:?} goes through {hit:?}: {points:?}");
+            }
+            let (from, to) = (plan.spots[wish.from], plan.spots[wish.to]);
+            assert_eq!(
+                (points.first().map(|p| p.0), points.last().map(|p| p.0)),
+                (Some(from.area.x), Some(to.area.right()))
+            );
+        }
+    }
+}
