@@ -30,7 +30,7 @@ pub const fn resource_edge<T: Objects<M>, M: 'static>(name: &'static str, line: 
 
 /// The field that an edge is for: the caller is its derive, in the same file.
 #[track_caller]
-const fn here(line: u32) -> Place {
+pub(crate) const fn here(line: u32) -> Place {
     Place { file: Location::caller().file(), line }
 }
 

@@ -21,8 +21,9 @@ use crate::{
         builtin::rank,
         desired::Desired,
         document::{Malformed, documents},
+        group::here,
         resource::Waits,
-        shape::{Access, Edge, Embedded, Node, Place, ResourceOptions, Shape},
+        shape::{Access, Edge, Embedded, Node, ResourceOptions, Shape},
     },
     watch::WatchState,
 };
@@ -65,8 +66,9 @@ impl From<String> for Manifest {
 }
 
 /// A child that is a text of objects.
-pub const fn manifest_edge(name: &'static str, shape: &'static Shape, file: &'static str, line: u32) -> Edge {
-    Edge::plain(name, shape, Place { file, line })
+#[track_caller]
+pub const fn manifest_edge(name: &'static str, shape: &'static Shape, line: u32) -> Edge {
+    Edge::plain(name, shape, here(line))
 }
 
 /// The permission for a kind that a manifest names.

@@ -8,7 +8,7 @@ use opgen_tests::{Entries, Plane};
 
 /// A verb on a resource, in the words of a role.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Right {
+pub(crate) struct Right {
     group: String,
     resource: String,
     verb: String,
@@ -31,7 +31,7 @@ pub(crate) async fn all_are_used(plane: &Plane, role: &str, asked: &Entries) {
 }
 
 /// The rights of a ClusterRole.
-async fn granted(plane: &Plane, role: &str) -> BTreeSet<Right> {
+pub(crate) async fn granted(plane: &Plane, role: &str) -> BTreeSet<Right> {
     let role = Api::<ClusterRole>::all(plane.client()).get(role).await.unwrap();
     role.rules.iter().flatten().flat_map(of_rule).collect()
 }
@@ -54,7 +54,7 @@ fn of_rule(rule: &PolicyRule) -> Vec<Right> {
 }
 
 /// The rights without which these requests would have failed. An apply that makes an object needs `create` as well.
-fn used(entries: &Entries) -> BTreeSet<Right> {
+pub(crate) fn used(entries: &Entries) -> BTreeSet<Right> {
     let mut rights = BTreeSet::new();
     for entry in entries.iter().filter(|entry| entry.code != 403) {
         let resource = match entry.subresource.as_str() {
