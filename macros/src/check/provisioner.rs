@@ -123,4 +123,5 @@ fn by_hand(model: &Provisioner, diags: &mut Diags) {
         }
     }
     access::check(&model.access, diags);
+    access::check_calls(&model.access, diags);
 }

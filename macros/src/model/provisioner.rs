@@ -110,7 +110,7 @@ impl Provisioner {
     pub(crate) fn without_children(mut self) -> Self {
         self.children.clear();
         self.retired.clear();
-        self.access.retain(|access| access.kind().is_some_and(starts_upper));
+        self.access.retain(|access| access.kind().is_none_or(starts_upper));
         for access in &mut self.access {
             access.verbs = Verb::ALL.to_vec();
         }

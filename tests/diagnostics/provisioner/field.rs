@@ -214,3 +214,10 @@ struct Tree {
     #[provisioner(resource(hands_on("/metrics": get)))]
     role: Role,
 }
+
+//# raw client in a role
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(hands_on(raw(ConfigMap: get))))]
+    role: Role,
+}
