@@ -94,14 +94,9 @@ pub(super) fn check_calls(access: &[Access], diags: &mut Diags) {
 /// The API server can only hold a name against a rule where the request has one.
 fn names(access: &Access, diags: &mut Diags) {
     let Some(names) = &access.names else { return };
-    if names.is_empty() {
-        if let Some(kind) = access.kind() {
-            diags.error(
-                kind,
-                "no names between the parentheses",
-                format!("name objects: `{}(\"tls\")`", access.said()),
-            );
-        }
+    if let Some(kind) = access.kind().filter(|_| names.is_empty()) {
+        let fix = format!("name objects: `{}(\"tls\")`", access.said());
+        diags.error(kind, "no names between the parentheses", fix);
     }
     for name in names.iter().filter(|name| name.value().is_empty()) {
         diags.error(name, "an object has a name", "write it, or remove the parentheses");
