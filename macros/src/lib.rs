@@ -42,11 +42,23 @@ pub fn managed(item: TokenStream) -> TokenStream {
 ///
 /// # On the struct of a hand-written node, which implements `Provision` itself
 ///
-/// - `access(Secret: get, list; Pod/status: patch)`: what it may do: kinds, their subresources, verbs. `apply` is
-///   `create` and `patch`, `access()` is nothing at all.
+/// - `access(Secret: get, list; Pod/status: patch)`: what it may do, see below; `access()` is nothing at all.
 /// - `takes(config: ConfigMap)`: what the group above hands down; `cx.taken()` is a tuple of it.
 /// - `gives = Plan`: the type of what it hands to those that read it, with `cx.give(...)`.
 /// - `crate = "path"`: as above.
+///
+/// `access(...)` reads like a role, entries separated by `;`:
+///
+/// | entry | what it allows |
+/// |---|---|
+/// | `Secret: get, list` | verbs on all objects of a kind, where the operator watches; `apply` is `create` and `patch` |
+/// | `Secret("tls", "ca"): get` | on these objects alone |
+/// | `Secret in "kube-system": get` | in that namespace alone, by a role of its own there; see `in_namespace` of the calls |
+/// | `Deployment/scale: get, patch` | on a subresource; one that Kubernetes doesn't have is named by a type that is a `Part` |
+/// | `"/metrics": get` | a path of the API server that is no resource; a `*` at its end stands for anything |
+/// | `raw(Pod/exec: create)` | the client itself, for what no call does; the entries say what it will do |
+///
+/// A kind without a Rust type of its own is declared by `opgen::dynamic_kind!`, and is then a kind like any other.
 ///
 /// # On a field of a group
 ///

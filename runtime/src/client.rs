@@ -3,6 +3,9 @@
 //! `kube` does the work (connection, TLS, credentials, URLs); what is added is an error that knows who wanted to do what, so
 //! that a missing permission can be said in the role's own words.
 
+mod part;
+mod write;
+
 use crate::{error::Blocked, kind::Kind, provisioner::shape::Verb};
 use http::Request;
 use kube::{
@@ -291,36 +294,6 @@ impl Client {
         Ok(Applied { object, created: status == http::StatusCode::CREATED })
     }
 
-    /// Server-side apply of the status alone.
-    pub(crate) async fn apply_status(
-        &self,
-        target: Target<'_>,
-        object: &Value,
-        manager: &str,
-    ) -> Result<Value, CallError> {
-        let params = PatchParams::apply(manager).force();
-        let request = target
-            .requests()
-            .patch_subresource("status", target.name, &params, &Patch::Apply(object))
-            .map_err(kube::Error::BuildRequest);
-        self.json(request).await.map_err(|source| target.failed(Verb::Patch, "status", source))
-    }
-
-    /// Replaces the status; the object carries the version that it was read at.
-    pub(crate) async fn replace_status(
-        &self,
-        target: Target<'_>,
-        object: &Value,
-        manager: &str,
-    ) -> Result<Value, CallError> {
-        let params = PostParams { field_manager: Some(manager.to_owned()), ..Default::default() };
-        let request = to_bytes(object).and_then(|body| {
-            let requests = target.requests();
-            requests.replace_subresource("status", target.name, &params, body).map_err(kube::Error::BuildRequest)
-        });
-        self.json(request).await.map_err(|source| target.failed(Verb::Update, "status", source))
-    }
-
     pub(crate) async fn patch<P>(&self, target: Target<'_>, patch: &Patch<P>, manager: &str) -> Result<Value, CallError>
     where
         P: serde::Serialize + fmt::Debug + Sync,
@@ -347,11 +320,16 @@ impl Client {
     }
 
     async fn send(&self, request: Request<Vec<u8>>) -> Result<(http::StatusCode, Value), kube::Error> {
+        let (status, body) = self.bytes(request).await?;
+        Ok((status, serde_json::from_slice(&body).map_err(kube::Error::SerdeError)?))
+    }
+
+    async fn bytes(&self, request: Request<Vec<u8>>) -> Result<(http::StatusCode, Vec<u8>), kube::Error> {
         let response = self.0.send(request.map(Body::from)).await?;
         let status = response.status();
         let body = response.into_body().collect_bytes().await?;
         if status.is_success() {
-            return Ok((status, serde_json::from_slice(&body).map_err(kube::Error::SerdeError)?));
+            return Ok((status, body.into()));
         }
         let said = serde_json::from_slice::<kube::core::Status>(&body).unwrap_or_else(|_| kube::core::Status {
             message: String::from_utf8_lossy(&body).into_owned(),

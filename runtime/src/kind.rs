@@ -1,5 +1,7 @@
 //! A kind by its names.
 
+pub(crate) mod dynamic;
+
 use std::borrow::Cow;
 
 /// A kind of the API, by its names: what a request, a watch or a rule needs to know of it.

@@ -31,9 +31,10 @@ pub mod source;
 pub mod testing;
 mod watch;
 
+pub use access::part::{self, Part};
 pub use client::{CallError, MissingRule};
 pub use condition::Status;
-pub use context::{Calls, Cause, Context, Draft, Path, Teardown};
+pub use context::{Calls, Cause, Context, Draft, PartCalls, Path, Teardown};
 pub use controller::{
     Controller, REQUEUE, Settings,
     factory::{Factory, Runs},
@@ -74,6 +75,7 @@ pub mod prelude {
 pub mod __private {
     pub use crate::{
         context::Draft,
+        dynamic_kind,
         kind::kind_of,
         manager::command::main,
         provisioner::{
@@ -97,6 +99,15 @@ pub mod __private {
         apimachinery::pkg::apis::meta::v1::ObjectMeta,
     };
     pub use kube::CustomResourceExt;
+
+    /// What the expansion of [`dynamic_kind!`](crate::dynamic_kind) names.
+    pub mod dynamic {
+        pub use crate::kind::dynamic::{Content, deserialize, parts, serialize, split};
+        pub use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
+        pub use kube::Resource;
+        pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
+        pub use serde_json::Value;
+    }
 
     /// What a build function is handed.
     pub fn draft<'a, O: crate::Owner, P: crate::Provisioner>(cx: &crate::Context<'a, O, P>) -> Draft<'a, O> {

@@ -1,6 +1,7 @@
 //! Trees without a cluster: order, conditions, keys, and what nodes hand to each other.
 
 mod acceptance;
+mod access;
 mod conditional;
 mod data;
 mod foreign;

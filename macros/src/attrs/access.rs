@@ -1,4 +1,4 @@
-//! `access(Secret("tls"): get; Pod/status in "web": patch; "/metrics": get)` as written.
+//! `access(Secret("tls"): get; Pod/status in "web": patch; "/metrics": get; raw(Pod: list))` as written.
 
 use super::provisioner::{in_parentheses, skip_to};
 use crate::diag::Diags;
@@ -7,6 +7,7 @@ use quote::ToTokens;
 use syn::{
     LitStr, Path, PathArguments, Token,
     ext::IdentExt,
+    parenthesized,
     parse::{Parse, ParseStream},
     token::Paren,
 };
@@ -20,6 +21,8 @@ pub(crate) struct Entry {
     /// `in "kube-system"`.
     pub(crate) namespace: Option<LitStr>,
     pub(crate) verbs: Vec<Ident>,
+    /// Inside `raw(...)`: for the raw client.
+    pub(crate) raw: bool,
 }
 
 /// What an entry begins with.
@@ -34,7 +37,11 @@ pub(crate) enum Subject {
 pub(crate) fn read(input: ParseStream<'_>, diags: &mut Diags) -> Vec<Entry> {
     let mut entries = Vec::new();
     while !input.is_empty() {
-        entries.extend(entry(input, diags));
+        if is_raw(input) {
+            entries.extend(raw(input, diags));
+        } else {
+            entries.extend(entry(input, diags));
+        }
         skip_to(input, |input| input.peek(Token![;]));
         if !input.is_empty() {
             // The separator itself; `skip_to` stopped there.
@@ -44,17 +51,50 @@ pub(crate) fn read(input: ParseStream<'_>, diags: &mut Diags) -> Vec<Entry> {
     entries
 }
 
+fn is_raw(input: ParseStream<'_>) -> bool {
+    input.fork().parse::<Ident>().is_ok_and(|word| word == "raw") && input.peek2(Paren)
+}
+
+/// `raw(Pod: list)`: what is done without the typed calls.
+fn raw(input: ParseStream<'_>, diags: &mut Diags) -> Vec<Entry> {
+    let mut inside = || {
+        let word: Ident = input.parse()?;
+        let entries;
+        parenthesized!(entries in input);
+        let nested = is_raw(&entries);
+        let entries = read(&entries, diags);
+        if nested {
+            diags.error(&word, "`raw` is inside `raw`", "keep one");
+        } else if entries.is_empty() && !diags.has_errors() {
+            diags.error(&word, "`raw` says nothing", "say what the raw client does: `raw(Pod: list)`");
+        }
+        Ok::<_, syn::Error>(entries)
+    };
+    let entries = inside().map_err(|error| diags.syntax(&error, "write `raw(Pod: list)`")).unwrap_or_default();
+    entries.into_iter().map(|entry| Entry { raw: true, ..entry }).collect()
+}
+
 const FIX: &str = "write a kind, a colon and its verbs: `Secret: get, list`";
 
 fn entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<Entry> {
     if let Ok(text) = input.parse::<LitStr>() {
         if !text.value().starts_with('/') {
-            let fix = format!("write its type without quotes: `{}: get`", text.value());
+            let fix = match syn::parse_str::<Path>(&text.value()) {
+                Ok(_) => format!("write its type without quotes: `{}: get`", text.value()),
+                Err(_) => FIX.to_owned(),
+            };
             diags.error(&text, "a kind is a type, not a text", fix);
             return None;
         }
         let verbs = after_colon(&text, input, diags)?;
-        return Some(Entry { subject: Subject::Url(text), subresource: None, names: None, namespace: None, verbs });
+        return Some(Entry {
+            subject: Subject::Url(text),
+            subresource: None,
+            names: None,
+            namespace: None,
+            verbs,
+            raw: false,
+        });
     }
     if input.peek(Token![*]) {
         diags.error(input.parse::<Token![*]>().ok()?, "a permission for every kind is never given", "name each kind");
@@ -70,7 +110,7 @@ fn entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<Entry> {
     let names = names.or(self::names(input, diags).ok()?);
     let namespace = namespace(input, diags).ok()?;
     let verbs = after_colon(&kind, input, diags)?;
-    Some(Entry { subject: Subject::Kind(kind), subresource, names, namespace, verbs })
+    Some(Entry { subject: Subject::Kind(kind), subresource, names, namespace, verbs, raw: false })
 }
 
 /// A path to a type. Parentheses behind it hold names, and no arguments as those of `Fn` do.

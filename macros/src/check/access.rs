@@ -3,8 +3,12 @@
 use crate::{
     attrs::access::Subject,
     diag::Diags,
-    model::{access::Access, provisioner::starts_upper},
+    model::{
+        access::{Access, Part, part_words},
+        provisioner::starts_upper,
+    },
 };
+use quote::ToTokens;
 use syn::LitStr;
 
 pub(super) fn check(access: &[Access], diags: &mut Diags) {
@@ -55,28 +59,44 @@ fn verbs(access: &Access, diags: &mut Diags) {
 }
 
 fn subresource(access: &Access, diags: &mut Diags) {
-    let Some(subresource) = access.part() else { return };
+    let (Some(part), Some(path)) = (access.part(), &access.subresource) else { return };
+    let said = path.to_token_stream().to_string().replace(' ', "");
     for verb in access
         .written
         .iter()
         .filter(|verb| ["list", "watch", "delete", "deletecollection"].iter().any(|no| *verb == no))
     {
-        let what = format!("`{subresource}` is a part of one object and has no `{verb}`");
+        let what = format!("`{said}` is a part of one object and has no `{verb}`");
         diags.error(verb, what, "use `get`, `create`, `update` or `patch`");
+    }
+    if let Part::Status | Part::Scale = part {
+        for verb in access.written.iter().filter(|verb| *verb == "create") {
+            let what = format!("`{said}` is there as soon as its object is, and has no `{verb}`");
+            diags.error(verb, what, "use `get`, `update` or `patch`");
+        }
+    }
+}
+
+/// What the calls of a hand-written node can do nothing with; the raw client may.
+pub(super) fn check_calls(access: &[Access], diags: &mut Diags) {
+    for access in access.iter().filter(|access| !access.raw) {
+        if let (Some(Part::Word(word)), Some(path)) = (access.part(), &access.subresource) {
+            let fix = format!(
+                "use one of `{}`, a type of yours that is a `Part`, or `raw({}/{word}: ...)`",
+                part_words().join("`, `"),
+                access.said(),
+            );
+            diags.error(path, format!("there are no calls for the subresource `{word}`"), fix);
+        }
     }
 }
 
 /// The API server can only hold a name against a rule where the request has one.
 fn names(access: &Access, diags: &mut Diags) {
     let Some(names) = &access.names else { return };
-    if names.is_empty() {
-        if let Some(kind) = access.kind() {
-            diags.error(
-                kind,
-                "no names between the parentheses",
-                format!("name objects: `{}(\"tls\")`", access.said()),
-            );
-        }
+    if let Some(kind) = access.kind().filter(|_| names.is_empty()) {
+        let fix = format!("name objects: `{}(\"tls\")`", access.said());
+        diags.error(kind, "no names between the parentheses", fix);
     }
     for name in names.iter().filter(|name| name.value().is_empty()) {
         diags.error(name, "an object has a name", "write it, or remove the parentheses");

@@ -128,4 +128,5 @@ fn by_hand(model: &Provisioner, diags: &mut Diags) {
         diags.error(key, "a hand-written node has no children", fix);
     }
     access::check(&model.access, diags);
+    access::check_calls(&model.access, diags);
 }

@@ -34,6 +34,9 @@ pub(super) fn check(child: &Child, diags: &mut Diags) {
     }
     access::check(rights, diags);
     for right in rights {
+        if right.raw {
+            diags.error(word, "a role hands on rights, and no client", "remove `raw`, and keep what is in it");
+        }
         if let Some(namespace) = &right.namespace {
             diags.error(
                 namespace,

@@ -3,7 +3,7 @@
 use crate::{
     attrs::access::Subject,
     model::{
-        access::{Access, Verb},
+        access::{Access, Part, Verb},
         provisioner::Provisioner,
     },
     paths::Paths,
@@ -18,18 +18,94 @@ pub(super) fn entries(paths: &Paths, access: &[Access]) -> TokenStream {
     quote! { &[#(#entries),*] }
 }
 
-/// `impl Get<Node> for Secret {}`, one for each verb of each kind, however often and for which objects it is given.
+/// `impl Get<Node> for Secret {}`: one for each verb of each kind, with the objects and namespaces where it holds. What is
+/// declared for the raw client grants the raw client alone.
 pub(super) fn grants(node: &Provisioner) -> TokenStream {
-    let mut given = Vec::new();
-    for access in &node.access {
+    let mut grants: Vec<Grant<'_>> = Vec::new();
+    for access in node.access.iter().filter(|access| !access.raw) {
         let Some(kind) = access.kind() else { continue };
         for name in traits(access) {
-            if !given.contains(&(kind, name)) {
-                given.push((kind, name));
+            let part = part_type(&node.paths, access).map(|part| part.to_string());
+            match grants.iter_mut().find(|one| one.kind == kind && one.name == name && one.part == part) {
+                Some(grant) => grant.declared.push(access),
+                None => grants.push(Grant { kind, name, part, declared: vec![access] }),
             }
         }
     }
-    given.into_iter().map(|(kind, name)| grant(node, kind, name)).collect()
+    let mut code: TokenStream = grants.iter().map(|grant| grant.expand(node)).collect();
+    code.extend(paths(node));
+    if node.access.iter().any(|access| access.raw) {
+        let (krate, of) = (&node.paths.krate, &node.ident);
+        code.extend(quote! {
+            #[automatically_derived]
+            impl #krate::access::Raw for #of {}
+        });
+    }
+    code
+}
+
+/// A trait for a kind, and all that is declared of it.
+struct Grant<'a> {
+    kind: &'a Path,
+    name: &'static str,
+    /// The type of the subresource, as text.
+    part: Option<String>,
+    declared: Vec<&'a Access>,
+}
+
+impl Grant<'_> {
+    fn expand(&self, node: &Provisioner) -> TokenStream {
+        let (krate, of, kind, name) = (&node.paths.krate, &node.ident, self.kind, ident(self.name));
+        let part =
+            self.declared.first().and_then(|access| part_type(&node.paths, access)).map(|part| quote! { , #part });
+        let is_limited = |access: &&Access| access.names.is_some() || access.namespace.is_some();
+        let within = self.declared.iter().all(is_limited).then(|| {
+            let within = self.declared.iter().map(|access| {
+                let names = access.names.iter().flatten();
+                let namespace = match &access.namespace {
+                    Some(namespace) => quote! { ::core::option::Option::Some(#namespace) },
+                    None => quote! { ::core::option::Option::None },
+                };
+                quote! { #krate::access::Within { names: &[#(#names),*], namespace: #namespace } }
+            });
+            quote! { const WITHIN: &'static [#krate::access::Within] = &[#(#within),*]; }
+        });
+        quote! {
+            #[automatically_derived]
+            impl #krate::access::#name<#of #part> for #kind { #within }
+        }
+    }
+}
+
+/// The paths of the server that the node may read.
+fn paths(node: &Provisioner) -> Option<TokenStream> {
+    let (krate, of) = (&node.paths.krate, &node.ident);
+    let path = |access: &Access| match &access.subject {
+        Subject::Url(path) if !access.raw => Some(path.clone()),
+        _ => None,
+    };
+    let paths: Vec<_> = node.access.iter().filter_map(path).collect();
+    (!paths.is_empty()).then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #krate::access::GetPath for #of {
+                const PATHS: &'static [&'static ::core::primitive::str] = &[#(#paths),*];
+            }
+        }
+    })
+}
+
+/// The type that stands for a subresource in the traits.
+fn part_type(paths: &Paths, access: &Access) -> Option<TokenStream> {
+    let krate = &paths.krate;
+    match access.part()? {
+        Part::Status | Part::Scale | Part::Word(_) => None,
+        Part::Known { name, .. } => {
+            let name = ident(name);
+            Some(quote! { #krate::part::#name })
+        }
+        Part::Type(path) => Some(quote! { #path }),
+    }
 }
 
 fn entry(paths: &Paths, access: &Access) -> TokenStream {
@@ -50,7 +126,14 @@ fn entry(paths: &Paths, access: &Access) -> TokenStream {
         Subject::Url(path) => quote! { #krate::Access::to_url(#path, #verbs, #place) },
     };
     if let Some(part) = access.part() {
-        entry.extend(quote! { .part(#part) });
+        let word = match part {
+            Part::Status => quote! { "status" },
+            Part::Scale => quote! { "scale" },
+            Part::Known { word, .. } => quote! { #word },
+            Part::Word(word) => quote! { #word },
+            Part::Type(path) => quote! { <#path as #krate::Part>::NAME },
+        };
+        entry.extend(quote! { .part(#word) });
     }
     if let Some(names) = &access.names {
         entry.extend(quote! { .named(&[#(#names),*]) });
@@ -61,28 +144,24 @@ fn entry(paths: &Paths, access: &Access) -> TokenStream {
     entry
 }
 
-/// Of the subresources, only a status has calls with bounds of their own.
+/// The traits of a permission's verbs.
 fn traits(access: &Access) -> Vec<&'static str> {
-    match access.part().as_deref() {
-        None => access.verbs.iter().map(|verb| verb.name()).collect(),
-        Some("status") => {
-            let status = access.verbs.iter().filter_map(|verb| match verb {
-                Verb::Patch => Some("PatchStatus"),
-                Verb::Update => Some("UpdateStatus"),
-                _ => None,
-            });
-            status.collect()
-        }
-        Some(_) => Vec::new(),
-    }
-}
-
-fn grant(node: &Provisioner, kind: &Path, name: &str) -> TokenStream {
-    let (krate, of, name) = (&node.paths.krate, &node.ident, ident(name));
-    quote! {
-        #[automatically_derived]
-        impl #krate::access::#name<#of> for #kind {}
-    }
+    let part = access.part();
+    let of = |verb: &Verb| match (&part, verb) {
+        (None, verb) => Some(verb.name()),
+        (Some(Part::Status), Verb::Get) => Some("GetStatus"),
+        (Some(Part::Status), Verb::Patch) => Some("PatchStatus"),
+        (Some(Part::Status), Verb::Update) => Some("UpdateStatus"),
+        (Some(Part::Scale), Verb::Get) => Some("GetScale"),
+        (Some(Part::Scale), Verb::Patch) => Some("PatchScale"),
+        (Some(Part::Scale), Verb::Update) => Some("UpdateScale"),
+        (Some(Part::Known { .. } | Part::Type(_)), Verb::Get) => Some("GetPart"),
+        (Some(Part::Known { .. } | Part::Type(_)), Verb::Create) => Some("CreatePart"),
+        (Some(Part::Known { .. } | Part::Type(_)), Verb::Patch) => Some("PatchPart"),
+        (Some(Part::Known { .. } | Part::Type(_)), Verb::Update) => Some("UpdatePart"),
+        (Some(_), _) => None,
+    };
+    access.verbs.iter().filter_map(of).collect()
 }
 
 fn ident(name: &str) -> Ident {

@@ -1,5 +1,6 @@
 //! What a hand-written node may do, and what a role hands on.
 
+use super::provisioner::starts_upper;
 use crate::{
     attrs::access::{self, Subject},
     diag::Diags,
@@ -14,10 +15,44 @@ pub(crate) struct Access {
     /// Objects by name; `None` means all of them.
     pub(crate) names: Option<Vec<LitStr>>,
     pub(crate) namespace: Option<LitStr>,
+    /// For the raw client, and for none of the calls.
+    pub(crate) raw: bool,
     /// In the order of [`Verb`], each once.
     pub(crate) verbs: Vec<Verb>,
     /// What was written, for messages.
     pub(crate) written: Vec<Ident>,
+}
+
+/// A subresource.
+pub(crate) enum Part<'a> {
+    Status,
+    Scale,
+    /// One that Kubernetes has, and its type in `opgen::part`.
+    Known {
+        word: &'static str,
+        name: &'static str,
+    },
+    /// A type of the user's, which says its name.
+    Type(&'a Path),
+    /// Any other word: there are no calls for it.
+    Word(String),
+}
+
+/// The subresources with a type in `opgen::part`.
+const PARTS: [(&str, &str); 8] = [
+    ("approval", "Approval"),
+    ("binding", "Binding"),
+    ("ephemeralcontainers", "EphemeralContainers"),
+    ("eviction", "Eviction"),
+    ("finalize", "Finalize"),
+    ("log", "Log"),
+    ("resize", "Resize"),
+    ("token", "Token"),
+];
+
+/// The subresources that have calls, for messages.
+pub(crate) fn part_words() -> Vec<&'static str> {
+    ["scale", "status"].into_iter().chain(PARTS.iter().map(|(word, _)| *word)).collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,6 +123,7 @@ pub(crate) fn resolve(entries: Vec<access::Entry>, diags: &mut Diags) -> Vec<Acc
                 && other.subresource == entry.subresource
                 && other.names == entry.names
                 && other.namespace == entry.namespace
+                && other.raw == entry.raw
         };
         match resolved.iter_mut().find(same) {
             Some(first) => first.merge(entry),
@@ -109,8 +145,8 @@ impl Access {
         }
         verbs.sort_unstable();
         verbs.dedup();
-        let access::Entry { subject, subresource, names, namespace, verbs: written } = entry;
-        Self { subject, subresource, names, namespace, verbs, written }
+        let access::Entry { subject, subresource, names, namespace, verbs: written, raw } = entry;
+        Self { subject, subresource, names, namespace, raw, verbs, written }
     }
 
     /// The kind, if it is about one.
@@ -121,9 +157,22 @@ impl Access {
         }
     }
 
-    /// The subresource, as a word.
-    pub(crate) fn part(&self) -> Option<String> {
-        self.subresource.as_ref().and_then(|path| path.segments.last()).map(|last| last.ident.to_string())
+    /// The subresource, if there is one.
+    pub(crate) fn part(&self) -> Option<Part<'_>> {
+        let path = self.subresource.as_ref()?;
+        if starts_upper(path) {
+            return Some(Part::Type(path));
+        }
+        let word = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        let part = match word.as_str() {
+            "status" => Part::Status,
+            "scale" => Part::Scale,
+            _ => PARTS
+                .iter()
+                .find(|(known, _)| *known == word)
+                .map_or(Part::Word(word), |(word, name)| Part::Known { word, name }),
+        };
+        Some(part)
     }
 
     /// What stands before the colon, as far as it says the kind.

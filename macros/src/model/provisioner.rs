@@ -116,7 +116,7 @@ impl Provisioner {
         }
         self.lost = std::mem::take(&mut self.children);
         self.retired.clear();
-        self.access.retain(|access| access.kind().is_some_and(starts_upper));
+        self.access.retain(|access| access.kind().is_none_or(starts_upper));
         for access in &mut self.access {
             access.verbs = Verb::ALL.to_vec();
         }

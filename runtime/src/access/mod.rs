@@ -5,9 +5,33 @@
 //! made from the declarations can't be too small. The kind carries the bound: with `Snapshot: Get<Secret>`, a node with a
 //! single grant would make the compiler guess that kind, and report mismatched types instead of the missing permission.
 
+pub mod part;
 mod rule;
 
-pub(crate) use rule::{Rule, merge};
+pub use part::{
+    CreatePart, GetPart, GetScale, GetStatus, PatchPart, PatchScale, PatchStatus, UpdatePart, UpdateScale, UpdateStatus,
+};
+pub(crate) use rule::{Rule, is_below, merge};
+
+/// Where a permission holds, if not everywhere that the operator watches.
+///
+/// Names and namespaces are values, so the compiler can't hold a call against them; the call itself does, before anything
+/// leaves the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// The objects by name; empty for all.
+    pub names: &'static [&'static str],
+    /// The namespace; `None` for every one.
+    pub namespace: Option<&'static str>,
+}
+
+impl Within {
+    /// Whether it holds for the object.
+    pub(crate) fn has(&self, namespace: Option<&str>, name: &str) -> bool {
+        (self.names.is_empty() || self.names.contains(&name))
+            && (self.namespace.is_none() || self.namespace == namespace)
+    }
+}
 
 /// The node `P` may read one object of this kind.
 #[diagnostic::on_unimplemented(
@@ -15,7 +39,10 @@ pub(crate) use rule::{Rule, merge};
     label = "not declared",
     note = "add `{Self}: get` to `#[provisioner(access(...))]` of `{P}`"
 )]
-pub trait Get<P> {}
+pub trait Get<P> {
+    /// Where it holds; empty for everywhere.
+    const WITHIN: &'static [Within] = &[];
+}
 
 /// The node `P` may read all objects of this kind.
 #[diagnostic::on_unimplemented(
@@ -23,15 +50,24 @@ pub trait Get<P> {}
     label = "not declared",
     note = "add `{Self}: list` to `#[provisioner(access(...))]` of `{P}`"
 )]
-pub trait List<P> {}
+pub trait List<P> {
+    /// Where it holds; empty for everywhere.
+    const WITHIN: &'static [Within] = &[];
+}
 
 /// The node `P` may follow the changes of this kind.
+///
+/// No call of a context asks for it, since a node doesn't wait. It is for functions of your own, and for what is handed the
+/// raw client.
 #[diagnostic::on_unimplemented(
     message = "`{P}` may not watch `{Self}`",
     label = "not declared",
     note = "add `{Self}: watch` to `#[provisioner(access(...))]` of `{P}`"
 )]
-pub trait Watch<P> {}
+pub trait Watch<P> {
+    /// Where it holds; empty for everywhere.
+    const WITHIN: &'static [Within] = &[];
+}
 
 /// The node `P` may make objects of this kind.
 #[diagnostic::on_unimplemented(
@@ -39,7 +75,10 @@ pub trait Watch<P> {}
     label = "not declared",
     note = "add `{Self}: create` to `#[provisioner(access(...))]` of `{P}`"
 )]
-pub trait Create<P> {}
+pub trait Create<P> {
+    /// Where it holds; empty for everywhere.
+    const WITHIN: &'static [Within] = &[];
+}
 
 /// The node `P` may replace objects of this kind.
 #[diagnostic::on_unimplemented(
@@ -47,7 +86,10 @@ pub trait Create<P> {}
     label = "not declared",
     note = "add `{Self}: update` to `#[provisioner(access(...))]` of `{P}`"
 )]
-pub trait Update<P> {}
+pub trait Update<P> {
+    /// Where it holds; empty for everywhere.
+    const WITHIN: &'static [Within] = &[];
+}
 
 /// The node `P` may change objects of this kind in part.
 #[diagnostic::on_unimplemented(
@@ -55,7 +97,10 @@ pub trait Update<P> {}
     label = "not declared",
     note = "add `{Self}: patch` to `#[provisioner(access(...))]` of `{P}`"
 )]
-pub trait Patch<P> {}
+pub trait Patch<P> {
+    /// Where it holds; empty for everywhere.
+    const WITHIN: &'static [Within] = &[];
+}
 
 /// The node `P` may remove one object of this kind.
 #[diagnostic::on_unimplemented(
@@ -63,7 +108,10 @@ pub trait Patch<P> {}
     label = "not declared",
     note = "add `{Self}: delete` to `#[provisioner(access(...))]` of `{P}`"
 )]
-pub trait Delete<P> {}
+pub trait Delete<P> {
+    /// Where it holds; empty for everywhere.
+    const WITHIN: &'static [Within] = &[];
+}
 
 /// The node `P` may remove all objects of this kind at once.
 #[diagnostic::on_unimplemented(
@@ -71,20 +119,26 @@ pub trait Delete<P> {}
     label = "not declared",
     note = "add `{Self}: deletecollection` to `#[provisioner(access(...))]` of `{P}`"
 )]
-pub trait DeleteCollection<P> {}
+pub trait DeleteCollection<P> {
+    /// Where it holds; empty for everywhere.
+    const WITHIN: &'static [Within] = &[];
+}
 
-/// The node `P` may change the status of objects of this kind in part.
+/// The node may read paths of the API server that are no resources.
 #[diagnostic::on_unimplemented(
-    message = "`{P}` may not patch the status of `{Self}`",
+    message = "`{Self}` may not get paths of the API server",
     label = "not declared",
-    note = "add `{Self}/status: patch` to `#[provisioner(access(...))]` of `{P}`"
+    note = "add the path, as in `\"/metrics\": get`, to `#[provisioner(access(...))]` of `{Self}`"
 )]
-pub trait PatchStatus<P> {}
+pub trait GetPath {
+    /// The paths; a `*` at the end of one stands for anything.
+    const PATHS: &'static [&'static str];
+}
 
-/// The node `P` may replace the status of objects of this kind.
+/// The node may use the client itself.
 #[diagnostic::on_unimplemented(
-    message = "`{P}` may not update the status of `{Self}`",
+    message = "`{Self}` may not use the raw client",
     label = "not declared",
-    note = "add `{Self}/status: update` to `#[provisioner(access(...))]` of `{P}`"
+    note = "add what it will do, as in `raw(Secret: get)`, to `#[provisioner(access(...))]` of `{Self}`"
 )]
-pub trait UpdateStatus<P> {}
+pub trait Raw {}

@@ -3,7 +3,7 @@
 mod calls;
 mod path;
 
-pub use calls::Calls;
+pub use calls::{Calls, PartCalls};
 pub use path::Path;
 pub(crate) use path::{key_below, without_keys};
 

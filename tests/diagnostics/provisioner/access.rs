@@ -135,3 +135,43 @@ struct Snapshot;
 //# star inside a path
 #[provisioner(access("/api/*/health": get))]
 struct Snapshot;
+
+//# subresource without calls
+#[provisioner(access(Pod/exec: create))]
+struct Snapshot;
+
+//# subresource misspelled
+#[provisioner(access(Pod("web")/evict: create))]
+struct Snapshot;
+
+//# create of a status
+#[provisioner(access(Pod/status: create, patch))]
+struct Snapshot;
+
+//# create of a scale
+#[provisioner(access(Deployment/scale: create))]
+struct Snapshot;
+
+//# delete of a subresource that is a type
+#[provisioner(access(Machine/parts::Pause: delete))]
+struct Snapshot;
+
+//# raw without anything
+#[provisioner(access(raw()))]
+struct Snapshot;
+
+//# raw inside raw
+#[provisioner(access(raw(raw(Pod: list))))]
+struct Snapshot;
+
+//# raw with a reason instead of rights
+#[provisioner(access(raw("reads the log")))]
+struct Snapshot;
+
+//# raw for everything
+#[provisioner(access(raw(*)))]
+struct Snapshot;
+
+//# mistake inside raw
+#[provisioner(access(Secret: get; raw(Pod: lst); ConfigMap: get))]
+struct Snapshot;

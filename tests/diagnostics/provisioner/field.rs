@@ -310,3 +310,10 @@ struct Tree {
     #[provisioner(resource, when = 5, after(confg), from(servce))]
     config: ConfigMap,
 }
+
+//# raw client in a role
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(hands_on(raw(ConfigMap: get))))]
+    role: Role,
+}

@@ -67,8 +67,53 @@ impl ::opgen::Provisioner for Snapshot {
                 )
                 .part("scale")
                 .named(&["web"]),
+            ::opgen::Access::to(
+                    ::opgen::__private::kind_of::<Deployment>,
+                    &[::opgen::Verb::Get, ::opgen::Verb::Patch],
+                    ::opgen::Place {
+                        file: ::core::file!(),
+                        line: ::core::line!(),
+                    },
+                )
+                .part("scale")
+                .within("kube-system"),
+            ::opgen::Access::to(
+                    ::opgen::__private::kind_of::<Pod>,
+                    &[::opgen::Verb::Get],
+                    ::opgen::Place {
+                        file: ::core::file!(),
+                        line: ::core::line!(),
+                    },
+                )
+                .part("log"),
+            ::opgen::Access::to(
+                    ::opgen::__private::kind_of::<Machine>,
+                    &[::opgen::Verb::Update],
+                    ::opgen::Place {
+                        file: ::core::file!(),
+                        line: ::core::line!(),
+                    },
+                )
+                .part(<parts::Pause as ::opgen::Part>::NAME),
             ::opgen::Access::to_url(
                 "/metrics",
+                &[::opgen::Verb::Get],
+                ::opgen::Place {
+                    file: ::core::file!(),
+                    line: ::core::line!(),
+                },
+            ),
+            ::opgen::Access::to(
+                    ::opgen::__private::kind_of::<Pod>,
+                    &[::opgen::Verb::Create],
+                    ::opgen::Place {
+                        file: ::core::file!(),
+                        line: ::core::line!(),
+                    },
+                )
+                .part("exec"),
+            ::opgen::Access::to_url(
+                "/version",
                 &[::opgen::Verb::Get],
                 ::opgen::Place {
                     file: ::core::file!(),
@@ -94,11 +139,52 @@ impl ::opgen::access::UpdateStatus<Snapshot> for Pod {}
 #[automatically_derived]
 impl ::opgen::access::PatchStatus<Snapshot> for Pod {}
 #[automatically_derived]
+impl ::opgen::access::CreatePart<Snapshot, ::opgen::part::Eviction> for Pod {}
+#[automatically_derived]
 impl ::opgen::access::Create<Snapshot> for ConfigMap {}
 #[automatically_derived]
 impl ::opgen::access::Patch<Snapshot> for ConfigMap {}
 #[automatically_derived]
-impl ::opgen::access::Patch<Snapshot> for Secret {}
+impl ::opgen::access::Patch<Snapshot> for Secret {
+    const WITHIN: &'static [::opgen::access::Within] = &[
+        ::opgen::access::Within {
+            names: &["tls", "ca"],
+            namespace: ::core::option::Option::Some("kube-system"),
+        },
+    ];
+}
+#[automatically_derived]
+impl ::opgen::access::GetScale<Snapshot> for Deployment {
+    const WITHIN: &'static [::opgen::access::Within] = &[
+        ::opgen::access::Within {
+            names: &["web"],
+            namespace: ::core::option::Option::None,
+        },
+        ::opgen::access::Within {
+            names: &[],
+            namespace: ::core::option::Option::Some("kube-system"),
+        },
+    ];
+}
+#[automatically_derived]
+impl ::opgen::access::PatchScale<Snapshot> for Deployment {
+    const WITHIN: &'static [::opgen::access::Within] = &[
+        ::opgen::access::Within {
+            names: &[],
+            namespace: ::core::option::Option::Some("kube-system"),
+        },
+    ];
+}
+#[automatically_derived]
+impl ::opgen::access::GetPart<Snapshot, ::opgen::part::Log> for Pod {}
+#[automatically_derived]
+impl ::opgen::access::UpdatePart<Snapshot, parts::Pause> for Machine {}
+#[automatically_derived]
+impl ::opgen::access::GetPath for Snapshot {
+    const PATHS: &'static [&'static ::core::primitive::str] = &["/metrics"];
+}
+#[automatically_derived]
+impl ::opgen::access::Raw for Snapshot {}
 #[allow(dead_code)]
 const _: () = {
     fn reads(node: &Snapshot) {

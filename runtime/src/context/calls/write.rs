@@ -1,0 +1,155 @@
+//! Writes of objects.
+
+use super::{Calls, Right, name_of, named, versioned};
+use crate::{
+    access,
+    client::Deletion,
+    error::Result,
+    kind::{Typed, kind_of},
+    patch::{Snapshot, with_status},
+};
+use futures::future::{BoxFuture, FutureExt};
+use kube::api::{DeleteParams, Patch};
+use serde::{Serialize, de::DeserializeOwned};
+
+impl<P> Calls<'_, P> {
+    /// Makes an object.
+    ///
+    /// # Errors
+    /// As the call fails; an object of that name is one.
+    pub fn create<'c, K>(&'c self, object: &'c K) -> BoxFuture<'c, Result<K>>
+    where
+        K: Typed + access::Create<P> + Serialize + DeserializeOwned,
+    {
+        async move {
+            let (kind, right) = (kind_of::<K>(), Right::to("create", <K as access::Create<P>>::WITHIN));
+            let object = named(&kind, serde_json::to_value(object)?);
+            let name = name_of(&object);
+            let made = self.client().create(self.target(&kind, &name, &[right])?, &object, self.manager()).await?;
+            Ok(serde_json::from_value(made)?)
+        }
+        .boxed()
+    }
+
+    /// Applies an object (server-side, taking over fields from other managers).
+    ///
+    /// # Errors
+    /// As the call fails.
+    pub fn apply<'c, K>(&'c self, object: &'c K) -> BoxFuture<'c, Result<K>>
+    where
+        K: Typed + access::Create<P> + access::Patch<P> + Serialize + DeserializeOwned,
+    {
+        async move {
+            let kind = kind_of::<K>();
+            let rights = [
+                Right::to("create", <K as access::Create<P>>::WITHIN),
+                Right::to("patch", <K as access::Patch<P>>::WITHIN),
+            ];
+            let object = named(&kind, serde_json::to_value(object)?);
+            let name = name_of(&object);
+            let applied = self.client().apply(self.target(&kind, &name, &rights)?, &object, self.manager()).await?;
+            Ok(serde_json::from_value(applied.object)?)
+        }
+        .boxed()
+    }
+
+    /// Changes an object by a JSON merge patch; it must not touch finalizers.
+    ///
+    /// # Errors
+    /// As the call fails.
+    pub fn patch<'c, K>(&'c self, name: &'c str, patch: &'c serde_json::Value) -> BoxFuture<'c, Result<K>>
+    where
+        K: Typed + access::Patch<P> + DeserializeOwned,
+    {
+        async move {
+            let (kind, right) = (kind_of::<K>(), Right::to("patch", <K as access::Patch<P>>::WITHIN));
+            let target = self.target(&kind, name, &[right])?;
+            let patched = self.client().patch(target, &Patch::Merge(patch), self.manager()).await?;
+            Ok(serde_json::from_value(patched)?)
+        }
+        .boxed()
+    }
+
+    /// Replaces an object as it was read; a change by somebody else since then is a conflict.
+    ///
+    /// # Errors
+    /// As the call fails. Terminal, if the object has no `resourceVersion`: it was never read, and would replace whatever is
+    /// there.
+    pub fn update<'c, K>(&'c self, object: &'c K) -> BoxFuture<'c, Result<K>>
+    where
+        K: Typed + access::Update<P> + Serialize + DeserializeOwned,
+    {
+        async move {
+            let (kind, right) = (kind_of::<K>(), Right::to("update", <K as access::Update<P>>::WITHIN));
+            let object = named(&kind, serde_json::to_value(object)?);
+            let name = name_of(&object);
+            versioned(&kind, &object)?;
+            let replaced = self.client().replace(self.target(&kind, &name, &[right])?, &object, self.manager()).await?;
+            Ok(serde_json::from_value(replaced)?)
+        }
+        .boxed()
+    }
+
+    /// Writes what an edit changed: nothing, a patch, a status, or first the patch and then the status (frameworks P4–P7).
+    ///
+    /// Gives the object as it is stored afterwards. If the patch fails, the status isn't tried (P9).
+    ///
+    /// # Errors
+    /// As the call fails; a status that was changed by somebody else since it was read is a conflict.
+    pub fn write<'c, K>(&'c self, before: Snapshot<K>, edited: &'c K) -> BoxFuture<'c, Result<K>>
+    where
+        K: Typed + access::Patch<P> + access::UpdateStatus<P> + Serialize + DeserializeOwned,
+    {
+        async move {
+            let kind = kind_of::<K>();
+            let changes = before.changes(edited)?;
+            let mut object = serde_json::to_value(edited)?;
+            let name = name_of(&object);
+            let rights = [
+                Right::to("patch", <K as access::Patch<P>>::WITHIN),
+                Right::on("status", "update", <K as access::UpdateStatus<P>>::WITHIN),
+            ];
+            let (client, target) = (self.client(), self.target(&kind, &name, &rights)?);
+            if let Some(patch) = &changes.main {
+                object = client.patch(target, &Patch::Merge(patch), self.manager()).await?;
+            }
+            if let Some(status) = changes.status {
+                let object_with_status = named(&kind, with_status(object, status));
+                object = client.replace_part(target, "status", &object_with_status, self.manager()).await?;
+            }
+            Ok(serde_json::from_value(object)?)
+        }
+        .boxed()
+    }
+
+    /// Asks for the deletion of an object; `false` if it is gone. Gone for sure is only what a later call says is gone.
+    ///
+    /// # Errors
+    /// As the call fails.
+    pub fn delete<'c, K: Typed + access::Delete<P>>(&'c self, name: &'c str) -> BoxFuture<'c, Result<bool>> {
+        async move {
+            let (kind, right) = (kind_of::<K>(), Right::to("delete", <K as access::Delete<P>>::WITHIN));
+            let target = self.target(&kind, name, &[right])?;
+            let deletion = self.client().delete(target, &DeleteParams::background()).await?;
+            Ok(deletion != Deletion::Absent)
+        }
+        .boxed()
+    }
+
+    /// Asks for the deletion of all objects of a kind that match a label selector (`""` matches all).
+    ///
+    /// # Errors
+    /// As the call fails.
+    pub fn delete_collection<'c, K: Typed + access::DeleteCollection<P>>(
+        &'c self,
+        labels: &'c str,
+    ) -> BoxFuture<'c, Result<()>> {
+        async move {
+            let (kind, right) =
+                (kind_of::<K>(), Right::to("deletecollection", <K as access::DeleteCollection<P>>::WITHIN));
+            let selector = Some(labels).filter(|labels| !labels.is_empty());
+            Ok(self.client().delete_collection(self.target(&kind, "", &[right])?, selector).await?)
+        }
+        .boxed()
+    }
+}

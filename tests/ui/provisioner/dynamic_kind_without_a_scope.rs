@@ -1,0 +1,5 @@
+opgen::dynamic_kind! {
+    Certificate: "cert-manager.io/v1", "certificates", everywhere;
+}
+
+fn main() {}
