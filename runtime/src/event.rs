@@ -54,7 +54,7 @@ struct Event {
 /// What a recorder tells its writer.
 #[derive(Debug)]
 enum Told {
-    Event(Event),
+    Event(Box<Event>),
     /// Asks for a word once all that was told before is written, or lost.
     Flush(oneshot::Sender<()>),
 }
@@ -103,7 +103,7 @@ impl Recorder {
         let Some(sender) = &self.0 else { return };
         let note = note.char_indices().take_while(|(at, c)| at + c.len_utf8() <= NOTE).map(|(_, c)| c).collect();
         let event = Event { regarding: regarding.clone(), type_, reason: reason.to_owned(), action, note };
-        if sender.try_send(Told::Event(event)).is_err() {
+        if sender.try_send(Told::Event(Box::new(event))).is_err() {
             tracing::warn!(kind = %regarding.kind, object = %regarding.key, reason, "event dropped: too many are waiting");
         }
     }
@@ -147,7 +147,7 @@ impl Writer {
     async fn write_all(mut self, mut told: mpsc::Receiver<Told>) {
         while let Some(told) = told.recv().await {
             let event = match told {
-                Told::Event(event) => event,
+                Told::Event(event) => *event,
                 Told::Flush(written) => {
                     // Who asked may have lost patience.
                     let _ = written.send(());

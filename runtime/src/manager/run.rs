@@ -22,7 +22,7 @@ use crate::{
     provisioner::{child::Child, document::Malformed},
     reconcile::Loop,
     source::{Source, kubernetes::Kubernetes},
-    watch::{Health, WatchState, Watched},
+    watch::{Health, Watched},
 };
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{sync::mpsc, task::JoinSet, time::Instant};
@@ -223,7 +223,7 @@ impl Floor {
     fn follow(&self, tasks: &mut JoinSet<()>) {
         for controller in &self.controllers {
             let (controller, broom) = (controller.clone(), self.broom.clone());
-            tasks.spawn(sweep_on_recovery(controller.clone(), broom.clone()));
+            tasks.spawn(broom.clone().follow(controller.inner.source.health().clone()));
             tasks.spawn(async move {
                 let source = controller.inner.source.clone();
                 let on_change = |change: &Change<Encoded>, listing| {
@@ -237,7 +237,7 @@ impl Floor {
             let (client, operator, namespace) = (self.client.clone(), self.operator.clone(), self.namespace.clone());
             let (children, controllers) = (children.clone(), self.controllers.clone());
             tasks.spawn(wake_on_news(children.clone(), controllers.clone()));
-            tasks.spawn(sweep_on_recovery(children.clone(), self.broom.clone()));
+            tasks.spawn(self.broom.clone().follow(children.health.clone()));
             tasks.spawn(async move {
                 let on_owner = |owner: &OwnerRef| wake(&controllers, owner);
                 children::follow(&client, &children, &operator, namespace.as_deref(), &on_owner).await;
@@ -301,16 +301,6 @@ fn wake(controllers: &[Arc<Running>], owner: &OwnerRef) {
     for controller in controllers {
         if let Some(key) = owner.key_of(controller.inner.source.kind()) {
             controller.wake(key);
-        }
-    }
-}
-
-/// What could not be swept while a watch was out of order can be now.
-async fn sweep_on_recovery(watched: Arc<dyn AsHealth>, broom: Broom) {
-    let mut state = watched.health().subscribe();
-    while state.changed().await.is_ok() {
-        if *state.borrow_and_update() == WatchState::Following {
-            broom.on_recovery();
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     error::Error,
     kind::Kind,
     provisioner::{child::Child, mark::Mark, removal::propagation},
-    watch::{WatchState, Watched},
+    watch::{Health, WatchState, Watched},
 };
 use kube::api::{DeleteParams, Preconditions};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -56,6 +56,16 @@ impl Broom {
                 self.ask(Search::Owner(old.header.uid.clone()));
             }
             Change::Added { .. } | Change::Updated { .. } | Change::Unchanged => {}
+        }
+    }
+
+    /// Asks for a look at everything whenever a watch is in order again, for ever.
+    pub(crate) async fn follow(self, health: Health) {
+        let mut state = health.subscribe();
+        while state.changed().await.is_ok() {
+            if is_in_order(&state.borrow_and_update()) {
+                self.on_recovery();
+            }
         }
     }
 

@@ -175,7 +175,8 @@ pub struct ResourceOptions {
     pub once: bool,
     /// A stranger's object of its name is taken over.
     pub adopt: bool,
-    /// The field managers whose fields become the operator's when an object is taken over.
+    /// The field managers whose fields become the operator's when an object is taken over: a stranger's, or one that its
+    /// owner had from an earlier operator, which needs no `adopt`.
     pub adopt_from: &'static [&'static str],
     /// There are none as long as the cluster doesn't know their kind.
     pub if_api: bool,

@@ -84,7 +84,11 @@ async fn goes(plane: Arc<Plane>) {
     until_object(&api, "parcel", "says that it does not decode", is_said).await;
     api.delete("parcel", &Default::default()).await.unwrap();
     until_gone(&api, "parcel").await;
+    // By the operator, and before their owner: the collector would come later.
+    let mut deleted: Vec<_> = site.asked().await.verb("delete").iter().map(|entry| entry.name.clone()).collect();
+    deleted.sort_unstable();
+    assert_eq!(deleted, ["config", "one", "two"]);
     for name in ["one", "two", "config"] {
-        until_gone(&configs, name).await;
+        assert!(configs.get_opt(name).await.unwrap().is_none(), "{name} is left");
     }
 }
