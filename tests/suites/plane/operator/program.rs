@@ -120,6 +120,12 @@ pub(crate) fn build(folder: &Path, package: &str, program: &str) -> PathBuf {
     if profile.ends_with("release") {
         command.arg("--release");
     }
+    // What cargo says of the suite: build scripts that ask for such variables would be run again, and all behind them built.
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
+            command.env_remove(&name);
+        }
+    }
     command.current_dir(folder).stdin(Stdio::null()).stderr(Stdio::inherit());
     let output = command.output().unwrap_or_else(|error| panic!("cargo can't be run: {error}"));
     assert!(output.status.success(), "`cargo build --package {package}`: {}", output.status);

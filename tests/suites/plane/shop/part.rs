@@ -77,7 +77,7 @@ fn kinds() -> [ApiResource; 12] {
     ]
 }
 
-/// The parts of all shops of a namespace.
+/// The parts of all shops of a namespace, and what belongs to the cluster of shops anywhere.
 pub(crate) struct Parts {
     client: Client,
     namespace: String,
@@ -93,11 +93,7 @@ impl Parts {
         let ours = ListParams::default().labels("app.kubernetes.io/managed-by=shop");
         let mut there = BTreeSet::new();
         for kind in kinds() {
-            let listed = self.api(&kind).list(&ours).await?;
-            let of_cluster = listed.items.into_iter().filter(|object| {
-                object.namespace().is_some() || object.name_any().starts_with(&format!("{}-", self.namespace))
-            });
-            there.extend(of_cluster.map(|object| {
+            there.extend(self.api(&kind).list(&ours).await?.items.into_iter().map(|object| {
                 let part = Part { kind: kind.kind.clone(), name: object.name_any() };
                 (part, object.uid().unwrap_or_default())
             }));
