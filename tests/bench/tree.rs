@@ -175,10 +175,7 @@ async fn passes(number: usize) {
 }
 
 async fn measure() -> Figures {
-    let mut seen = SEEN.lock().unwrap();
-    seen.clear();
-    seen.reserve(2 * PASSES);
-    drop(seen);
+    *SEEN.lock().unwrap() = Vec::with_capacity(2 * PASSES);
     let (cpu, first) = (cpu(), ALLOCATOR.stats());
     passes(PASSES / 2).await;
     let (middle, half) = (ALLOCATOR.stats(), SEEN.lock().unwrap().len());

@@ -115,6 +115,7 @@ fn provision(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     };
     quote! {
         #[automatically_derived]
+        #[allow(clippy::redundant_closure)]
         impl #parameters #krate::Provision<#owner> for #ident #arguments #bounds {
             async fn provision(cx: &#krate::Context<'_, #owner, Self>) -> #krate::Result<()> {
                 #up

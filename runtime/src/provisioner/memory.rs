@@ -19,8 +19,11 @@ struct Notes {
     departing: Vec<Departing>,
     settled: BTreeMap<(Kind, ObjectKey), u64>,
     /// What each resource node built last, and from which inputs.
-    built: HashMap<(Kind, Arc<str>), (u64, Arc<[Built]>)>,
+    built: HashMap<(Kind, Arc<str>), BuiltFrom>,
 }
+
+/// What a node has built, behind the number of its inputs.
+type BuiltFrom = (u64, Arc<[Built]>);
 
 /// An object that a node has built.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,6 +20,7 @@ impl ::opgen::Provisioner for Workload {
     };
 }
 #[automatically_derived]
+#[allow(clippy::redundant_closure)]
 impl ::opgen::Provision<For<WebApp, Options>> for Workload {
     async fn provision(
         cx: &::opgen::Context<'_, For<WebApp, Options>, Self>,

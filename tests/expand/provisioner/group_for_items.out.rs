@@ -16,6 +16,7 @@ impl ::opgen::Provisioner for PoolTree {
     };
 }
 #[automatically_derived]
+#[allow(clippy::redundant_closure)]
 impl ::opgen::Provision<Each<WebApp, Pool>> for PoolTree {
     async fn provision(
         cx: &::opgen::Context<'_, Each<WebApp, Pool>, Self>,

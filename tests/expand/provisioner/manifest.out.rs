@@ -67,6 +67,7 @@ impl ::opgen::Provisioner for WebAppTree {
     };
 }
 #[automatically_derived]
+#[allow(clippy::redundant_closure)]
 impl ::opgen::Provision<WebApp> for WebAppTree {
     async fn provision(cx: &::opgen::Context<'_, WebApp, Self>) -> ::opgen::Result<()> {
         ::opgen::__private::apply_file::<WebApp, Self>(cx, "agent").await?;

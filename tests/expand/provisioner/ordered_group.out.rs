@@ -25,6 +25,7 @@ impl ::opgen::Provisioner for WebAppTree {
     };
 }
 #[automatically_derived]
+#[allow(clippy::redundant_closure)]
 impl ::opgen::Provision<WebApp> for WebAppTree {
     async fn provision(cx: &::opgen::Context<'_, WebApp, Self>) -> ::opgen::Result<()> {
         ::opgen::__private::in_order([

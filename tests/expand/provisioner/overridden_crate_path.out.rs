@@ -15,6 +15,7 @@ impl my::facade::Provisioner for Tree {
     };
 }
 #[automatically_derived]
+#[allow(clippy::redundant_closure)]
 impl my::facade::Provision<WebApp> for Tree {
     async fn provision(
         cx: &my::facade::Context<'_, WebApp, Self>,

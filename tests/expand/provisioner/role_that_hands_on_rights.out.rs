@@ -47,6 +47,7 @@ impl ::opgen::Provisioner for Tree {
     };
 }
 #[automatically_derived]
+#[allow(clippy::redundant_closure)]
 impl ::opgen::Provision<WebApp> for Tree {
     async fn provision(cx: &::opgen::Context<'_, WebApp, Self>) -> ::opgen::Result<()> {
         ::opgen::__private::apply::<

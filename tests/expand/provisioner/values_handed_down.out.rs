@@ -28,6 +28,7 @@ impl ::opgen::Provisioner for Workload {
     };
 }
 #[automatically_derived]
+#[allow(clippy::redundant_closure)]
 impl ::opgen::Provision<WebApp> for Workload {
     async fn provision(cx: &::opgen::Context<'_, WebApp, Self>) -> ::opgen::Result<()> {
         ::opgen::__private::boxed(async move {

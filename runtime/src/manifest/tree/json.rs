@@ -27,7 +27,7 @@ pub(super) fn one(drawing: &Drawing) -> Value {
 fn node(node: &Drawn) -> Value {
     let mut value = json!({
         "type": words::node(node.shape.node),
-        "access": words::permissions(&node.shape).iter().map(access).collect::<Vec<_>>(),
+        "access": words::permissions(node.shape).iter().map(access).collect::<Vec<_>>(),
         "children": node.children.iter().map(child).collect::<Vec<_>>(),
     });
     if let Some(state) = node.state {

@@ -99,7 +99,7 @@ fn boxed(node: &Drawn, name: &str) -> String {
                 escaped(&format!("{} {}", object.kind, full_name(object.namespace.as_deref(), &object.name)))
             }));
         }
-        None => lines.extend(words::permissions(&node.shape).iter().map(|access| escaped(&words::permission(access)))),
+        None => lines.extend(words::permissions(node.shape).iter().map(|access| escaped(&words::permission(access)))),
     }
     let label = lines.join("<br/>");
     match node.shape.node {

@@ -71,7 +71,7 @@ fn pieces(node: &Drawn) -> Vec<String> {
     treatment.iter().for_each(|term| kind.push_str(&format!(", {term}")));
     let mut pieces = vec![kind];
     pieces.extend(node.edge.map(words::terms).unwrap_or_default().iter().map(ToString::to_string));
-    let rights: Vec<_> = words::permissions(&node.shape).iter().map(words::permission).collect();
+    let rights: Vec<_> = words::permissions(node.shape).iter().map(words::permission).collect();
     for (index, right) in rights.iter().enumerate() {
         let more = if index + 1 < rights.len() { ";" } else { "" };
         pieces.push(format!("{right}{more}"));

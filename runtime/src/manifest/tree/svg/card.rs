@@ -238,7 +238,7 @@ fn term_lines(word: &'static str, about: &str) -> Vec<Line> {
 
 /// Where a node is about one kind, its verbs alone say what it may do.
 fn permissions(node: &Drawn, ink: Ink) -> Vec<Line> {
-    let permissions = words::permissions(&node.shape);
+    let permissions = words::permissions(node.shape);
     let is_plain = node.shape.node == Node::Resource && permissions.len() == 1 && node.edge.is_some();
     let said = permissions.iter().map(|access| if is_plain { words::verbs(access) } else { words::permission(access) });
     let lines = said.flat_map(|said| wrapped(&said, ink.size, ink.face, MOST));
