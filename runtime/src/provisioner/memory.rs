@@ -19,8 +19,11 @@ struct Notes {
     departing: Vec<Departing>,
     settled: BTreeMap<(Kind, ObjectKey), u64>,
     /// What each resource node built last, and from which inputs.
-    built: HashMap<(Kind, Arc<str>), (u64, Arc<[Built]>)>,
+    built: HashMap<Place, (u64, Arc<[Built]>)>,
 }
+
+/// A resource node of an owner.
+type Place = (Kind, Arc<str>);
 
 /// An object that a node has built.
 #[derive(Clone, Debug, PartialEq)]

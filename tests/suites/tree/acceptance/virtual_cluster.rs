@@ -48,8 +48,8 @@ impl Tree {
     fn values(draft: &Draft<'_, Owner>) -> ConfigMap {
         said(format!("{}.{}", draft.owner.metadata.name.clone().unwrap(), draft.options.domain))
     }
-    fn published(_: &VirtualCluster, address: &String) -> ConfigMap {
-        said(address.clone())
+    fn published(_: &VirtualCluster, address: &str) -> ConfigMap {
+        said(address.to_owned())
     }
 }
 
