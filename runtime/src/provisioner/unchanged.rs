@@ -53,7 +53,7 @@ impl Core<'_> {
             }
             waits.add(kind, key, &entry.value.readiness);
         }
-        if self.of_node(children, node).len() != built.len() {
+        if self.count_of_node(children, node) != built.len() {
             return None;
         }
         let claimed = built.iter().try_for_each(|built| self.claim(kind, &built.key, node));
@@ -72,15 +72,24 @@ impl Core<'_> {
 
     /// The children that a node has made.
     pub(super) fn of_node(&self, children: &Watched<Child>, node: &str) -> Vec<Arc<Entry<Child>>> {
+        self.with_node(children, node, <[_]>::to_vec)
+    }
+
+    fn count_of_node(&self, children: &Watched<Child>, node: &str) -> usize {
+        self.with_node(children, node, <[_]>::len)
+    }
+
+    fn with_node<T>(&self, children: &Watched<Child>, node: &str, look: impl FnOnce(&[Arc<Entry<Child>>]) -> T) -> T {
         let mut by_node = self.by_node();
         let nodes = by_node.entry(children.kind.clone()).or_insert_with(|| {
             let mut nodes = ByNode::new();
-            children.store.visit_owned(&self.owner.uid, |entry| {
-                nodes.entry(entry.value.node.clone()).or_default().push(entry.clone());
+            children.store.visit_owned(&self.owner.uid, |entry| match nodes.get_mut(&entry.value.node) {
+                Some(held) => held.push(entry.clone()),
+                None => drop(nodes.insert(entry.value.node.clone(), vec![entry.clone()])),
             });
             nodes
         });
-        nodes.get(node).cloned().unwrap_or_default()
+        look(nodes.get(node).map_or(&[], Vec::as_slice))
     }
 
     /// The keys below `node` for which an object of its shape is there.
