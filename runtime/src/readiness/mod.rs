@@ -2,7 +2,7 @@
 //!
 //! The rules are kstatus': a table for the built-in kinds whose status has a form of its own, and for every other kind its
 //! conditions. A kind without status is ready once it is there. Two rules differ, since nodes wait for each other: a Job is
-//! ready when it is complete, not when it has begun; a PodDisruptionBudget once it is seen, not when its Pods, which may
+//! ready when it is complete, not when it has begun; a PodDisruptionBudget once it is there, not when its Pods, which may
 //! come after it, are healthy.
 
 mod condition;
@@ -45,7 +45,6 @@ pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> 
         ("apiextensions.k8s.io", "CustomResourceDefinition") => definition(status),
         ("apiregistration.k8s.io", "APIService") => of_condition(status, "Available"),
         ("certificates.k8s.io", "CertificateSigningRequest") => signing_request(status),
-        ("policy", "PodDisruptionBudget") => unseen(generation, status).unwrap_or(Readiness::Ready),
         // Their conditions tell of limits reached, not of work undone.
         ("autoscaling", _) | ("policy", _) | ("", "Namespace" | "ResourceQuota") => Readiness::Ready,
         _ => conditions(generation, status),

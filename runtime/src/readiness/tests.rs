@@ -248,7 +248,14 @@ fn kinds_have_their_own_rules() {
             with_condition("ScalingActive", "False"),
             Readiness::Ready,
         ),
-        ("policy", "PodDisruptionBudget", none.clone(), Value::Null, not_ready("its controller has not seen it yet")),
+        ("policy", "PodDisruptionBudget", none.clone(), Value::Null, Readiness::Ready),
+        (
+            "policy",
+            "PodDisruptionBudget",
+            none.clone(),
+            json!({"observedGeneration": 1}),
+            not_ready("its controller has not seen the latest change"),
+        ),
         (
             "policy",
             "PodDisruptionBudget",
