@@ -80,7 +80,7 @@ fn the_role_follows_from_the_file_and_from_what_is_named() {
         assert!(rbac.contains(&format!("  - {resource}\n")), "{resource}:\n{rbac}");
     }
     let drawn = manifest::tree(&operator.project().unwrap());
-    assert!(drawn.contains("├─ agent: manifest  ClusterRole: get, list, watch, create, patch, delete; "), "{drawn}");
+    assert!(drawn.contains("├─ agent: manifest  ClusterRole: get, list, watch, create, patch, delete;"), "{drawn}");
 }
 
 #[derive(Provisioner)]
