@@ -16,10 +16,9 @@ use crate::{
     controller::running::Running,
     error::Error,
     kind::Kind,
-    provisioner::{child::Child, mark::Mark, removal::propagation},
+    provisioner::{child::Child, mark::Mark, removal::of_this},
     watch::{Health, WatchState, Watched},
 };
-use kube::api::{DeleteParams, Preconditions};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 
@@ -151,12 +150,7 @@ impl Sweep {
     async fn delete(&self, kind: &Kind, child: &Entry<Child>, mark: &Mark<'_>) -> Result<(), CallError> {
         let header = &child.header;
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
-        let params = DeleteParams {
-            propagation_policy: Some(propagation(kind)),
-            preconditions: Some(Preconditions { uid: Some(header.uid.to_string()), resource_version: None }),
-            ..DeleteParams::default()
-        };
-        match self.client.delete(target, &params).await {
+        match self.client.delete(target, &of_this(kind, &header.uid)).await {
             Ok(_) => tracing::info!(%kind, object = %header.key, owner = %mark, "deleted, since its owner is gone"),
             // Another object has taken its name.
             Err(error) if error.is_conflict() => {}

@@ -19,14 +19,8 @@ impl Core<'_> {
             self.memory().depart(&self.owner, child);
             return Ok(());
         }
-        let uid = header.uid.to_string();
-        let params = DeleteParams {
-            propagation_policy: Some(propagation(kind)),
-            preconditions: Some(Preconditions { uid: Some(uid), resource_version: None }),
-            ..DeleteParams::default()
-        };
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
-        let deletion = self.shared.client.delete(target, &params).await?;
+        let deletion = self.shared.client.delete(target, &of_this(kind, &header.uid)).await?;
         self.memory().depart(&self.owner, Departing { gone: deletion != Deletion::Begun, ..child });
         if deletion != Deletion::Absent {
             let note = format!("deleted {kind} {}", header.key);
@@ -64,8 +58,17 @@ impl Core<'_> {
     }
 }
 
+/// Deletes the object with this uid, and no other that may have taken its name.
+pub(crate) fn of_this(kind: &Kind, uid: &Uid) -> DeleteParams {
+    DeleteParams {
+        propagation_policy: Some(propagation(kind)),
+        preconditions: Some(Preconditions { uid: Some(uid.to_string()), resource_version: None }),
+        ..DeleteParams::default()
+    }
+}
+
 /// Gating on real absence includes what the object itself is made of.
-pub(crate) fn propagation(kind: &Kind) -> PropagationPolicy {
+fn propagation(kind: &Kind) -> PropagationPolicy {
     match kind.group.as_ref() {
         "apps" | "batch" => PropagationPolicy::Foreground,
         _ => PropagationPolicy::Background,
