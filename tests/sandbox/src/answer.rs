@@ -1,0 +1,148 @@
+//! What a request is answered with, and how it goes out.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use futures::{Stream, StreamExt as _, stream::BoxStream};
+use http::{HeaderValue, Response, StatusCode, header};
+use http_body::{Body as _, Frame, SizeHint};
+use http_body_util::{Full, StreamBody};
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// An answer, whole or as it comes.
+pub(crate) struct Answer {
+    pub(crate) code: StatusCode,
+    pub(crate) content_type: &'static str,
+    /// For the `Warning` headers (RFC 9111 code 299), which kubectl prints.
+    pub(crate) warnings: Vec<String>,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) content: Content,
+}
+
+pub(crate) enum Content {
+    Whole(Bytes),
+    /// Pieces of text as they come: watch events, lines of a log.
+    Stream(BoxStream<'static, Bytes>),
+}
+
+pub(crate) const JSON: &str = "application/json";
+
+impl Answer {
+    /// 200 with an object.
+    pub(crate) fn object(object: &Value) -> Self {
+        Self::json(StatusCode::OK, Bytes::from(object.to_string()))
+    }
+
+    pub(crate) fn json(code: StatusCode, json: Bytes) -> Self {
+        Self::of(code, JSON, Content::Whole(json))
+    }
+
+    /// 200 with text for people.
+    pub(crate) fn text(text: impl Into<Bytes>) -> Self {
+        Self::of(StatusCode::OK, "text/plain; charset=utf-8", Content::Whole(text.into()))
+    }
+
+    /// 200 and what comes.
+    pub(crate) fn stream(pieces: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self::of(StatusCode::OK, JSON, Content::Stream(pieces.boxed()))
+    }
+
+    fn of(code: StatusCode, content_type: &'static str, content: Content) -> Self {
+        Self { code, content_type, warnings: Vec::new(), headers: Vec::new(), content }
+    }
+
+    /// With warnings.
+    pub(crate) fn warning(mut self, warnings: Vec<String>) -> Self {
+        self.warnings.extend(warnings);
+        self
+    }
+
+    /// As it goes out.
+    pub(crate) fn into_response(self) -> Response<Body> {
+        let body = match self.content {
+            Content::Whole(bytes) => Body(Inner::Whole(Full::new(bytes))),
+            Content::Stream(pieces) => {
+                let frames = pieces.map((|piece| Ok(Frame::data(piece))) as fn(Bytes) -> Result<Frame<Bytes>, Never>);
+                Body(Inner::Stream(StreamBody::new(frames)))
+            }
+        };
+        let mut response = Response::new(body);
+        *response.status_mut() = self.code;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+        for warning in self.warnings {
+            let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"").replace(['\r', '\n'], " ");
+            if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
+                headers.append(header::WARNING, value);
+            }
+        }
+        for (name, value) in self.headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.append(name, value);
+            }
+        }
+        response
+    }
+}
+
+impl From<Failure> for Answer {
+    fn from(failure: Failure) -> Self {
+        let code = StatusCode::from_u16(failure.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut answer = Self::json(code, Bytes::from(failure.status().to_string()));
+        if let Some(seconds) = failure.details.get("retryAfterSeconds") {
+            answer.headers.push(("retry-after", seconds.to_string()));
+        }
+        answer
+    }
+}
+
+/// Nothing goes wrong with a body that is made here.
+pub type Never = std::convert::Infallible;
+
+type Pieces = futures::stream::Map<BoxStream<'static, Bytes>, fn(Bytes) -> Result<Frame<Bytes>, Never>>;
+
+/// The body of an answer.
+pub struct Body(Inner);
+
+enum Inner {
+    Whole(Full<Bytes>),
+    Stream(StreamBody<Pieces>),
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Body").finish_non_exhaustive()
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Never;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Never>>> {
+        match &mut self.get_mut().0 {
+            Inner::Whole(body) => Pin::new(body).poll_frame(cx),
+            Inner::Stream(body) => Pin::new(body).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.0 {
+            Inner::Whole(body) => body.is_end_stream(),
+            Inner::Stream(_) => false,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Inner::Whole(body) => body.size_hint(),
+            Inner::Stream(_) => SizeHint::default(),
+        }
+    }
+}

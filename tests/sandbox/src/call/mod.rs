@@ -1,0 +1,108 @@
+//! A request, understood.
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, header};
+
+use crate::{failure::Failure, user::User};
+
+pub(crate) use accept::{Accept, Form};
+pub(crate) use options::{DryRun, Options, Propagation, Strictness};
+pub(crate) use target::{ResourceTarget, Target};
+
+mod accept;
+mod options;
+pub(crate) mod selector;
+mod target;
+
+/// A request with what its parts mean.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) user: User,
+    pub(crate) verb: Verb,
+    pub(crate) target: Target,
+    pub(crate) options: Options,
+    pub(crate) accept: Accept,
+    /// Without parameters, in lower case; empty if there is none.
+    pub(crate) content_type: String,
+    pub(crate) user_agent: String,
+    /// Path and query, for the audit log.
+    pub(crate) uri: String,
+    pub(crate) body: Bytes,
+}
+
+/// What is asked, in the words of RBAC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Get,
+    List,
+    Watch,
+    Create,
+    Update,
+    Patch,
+    Delete,
+    DeleteCollection,
+}
+
+impl Verb {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
+        }
+    }
+}
+
+impl Call {
+    /// Understands a request of a user.
+    pub(crate) fn new(user: User, request: http::Request<Bytes>) -> Result<Self, Failure> {
+        let (head, body) = request.into_parts();
+        let target = Target::of(head.uri.path());
+        let options = Options::of(head.uri.query().unwrap_or_default())?;
+        let verb = verb(&head.method, &target, &options)?;
+        let words = |name| head.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        Ok(Self {
+            user,
+            verb,
+            target,
+            options,
+            accept: Accept::of(words(header::ACCEPT)),
+            content_type: media_type(&head.headers),
+            user_agent: words(header::USER_AGENT).to_owned(),
+            uri: head.uri.path_and_query().map_or_else(|| head.uri.to_string(), ToString::to_string),
+            body,
+        })
+    }
+
+    /// The manager of the fields that this writes: as it says, else the first word of the user agent, as Kubernetes does.
+    pub(crate) fn field_manager(&self) -> &str {
+        let program = self.user_agent.split('/').next().unwrap_or_default();
+        self.options.field_manager.as_deref().unwrap_or(if program.is_empty() { "unknown" } else { program })
+    }
+}
+
+fn verb(method: &Method, target: &Target, options: &Options) -> Result<Verb, Failure> {
+    let named = match target {
+        Target::Resource(target) => target.name.is_some(),
+        Target::Path(_) => true,
+    };
+    match *method {
+        Method::GET | Method::HEAD if options.watch && matches!(target, Target::Resource(_)) => Ok(Verb::Watch),
+        Method::GET | Method::HEAD => Ok(if named { Verb::Get } else { Verb::List }),
+        Method::POST => Ok(Verb::Create),
+        Method::PUT => Ok(Verb::Update),
+        Method::PATCH => Ok(Verb::Patch),
+        Method::DELETE => Ok(if named { Verb::Delete } else { Verb::DeleteCollection }),
+        _ => Err(Failure::method_not_allowed()),
+    }
+}
+
+fn media_type(headers: &HeaderMap) -> String {
+    let written = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    written.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}

@@ -1,0 +1,150 @@
+//! The parameters of a request.
+
+use percent_encoding::percent_decode_str;
+
+use crate::failure::Failure;
+
+/// What stands behind the question mark, of all verbs together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) label_selector: String,
+    pub(crate) field_selector: String,
+    /// As written; empty is not `0`.
+    pub(crate) resource_version: String,
+    pub(crate) resource_version_match: String,
+    pub(crate) limit: Option<usize>,
+    pub(crate) continue_token: String,
+    pub(crate) watch: bool,
+    pub(crate) bookmarks: bool,
+    pub(crate) send_initial_events: Option<bool>,
+    pub(crate) timeout_seconds: Option<u64>,
+    pub(crate) field_manager: Option<String>,
+    pub(crate) force: Option<bool>,
+    pub(crate) dry_run: DryRun,
+    pub(crate) field_validation: Option<Strictness>,
+    pub(crate) grace_period_seconds: Option<i64>,
+    pub(crate) propagation: Option<Propagation>,
+    /// Everything, as written, for what only one path reads (`container` of a log, `timeout` of a proxy).
+    pub(crate) all: Vec<(String, String)>,
+}
+
+/// Whether a write is only tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DryRun {
+    #[default]
+    No,
+    All,
+}
+
+/// What happens to fields that nobody knows (`fieldValidation`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Strictness {
+    Ignore,
+    Warn,
+    Strict,
+}
+
+/// What a deletion does with the dependents (`propagationPolicy`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    Orphan,
+    Background,
+    Foreground,
+}
+
+impl Options {
+    pub(crate) fn of(query: &str) -> Result<Self, Failure> {
+        let mut options = Self::default();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (key, value) = (decoded(key), decoded(value));
+            options.set(&key, &value)?;
+            options.all.push((key, value));
+        }
+        Ok(options)
+    }
+
+    /// A parameter that has no field of its own.
+    pub(crate) fn other(&self, name: &str) -> Option<&str> {
+        self.all.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), Failure> {
+        match key {
+            "labelSelector" => value.clone_into(&mut self.label_selector),
+            "fieldSelector" => value.clone_into(&mut self.field_selector),
+            "resourceVersion" => value.clone_into(&mut self.resource_version),
+            "resourceVersionMatch" => value.clone_into(&mut self.resource_version_match),
+            "continue" => value.clone_into(&mut self.continue_token),
+            "limit" => self.limit = Some(number::<usize>(key, value)?).filter(|limit| *limit > 0),
+            "watch" => self.watch = truth(value),
+            "allowWatchBookmarks" => self.bookmarks = truth(value),
+            "sendInitialEvents" => self.send_initial_events = Some(truth(value)),
+            "timeoutSeconds" => self.timeout_seconds = Some(number(key, value)?),
+            "fieldManager" => self.field_manager = Some(value.to_owned()).filter(|value| !value.is_empty()),
+            "force" => self.force = Some(truth(value)),
+            "dryRun" => self.dry_run = DryRun::of(value)?,
+            "fieldValidation" => self.field_validation = Strictness::of(value)?,
+            "gracePeriodSeconds" => self.grace_period_seconds = Some(number(key, value)?),
+            "propagationPolicy" => self.propagation = Some(Propagation::of(value)?),
+            "orphanDependents" if self.propagation.is_none() => {
+                let orphan = truth(value);
+                self.propagation = Some(if orphan { Propagation::Orphan } else { Propagation::Background });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl DryRun {
+    pub(crate) fn of(value: &str) -> Result<Self, Failure> {
+        match value {
+            "" => Ok(Self::No),
+            "All" => Ok(Self::All),
+            _ => {
+                Err(Failure::unprocessable(format!("dryRun: Unsupported value: {value:?}: supported values: \"All\"")))
+            }
+        }
+    }
+}
+
+impl Strictness {
+    fn of(value: &str) -> Result<Option<Self>, Failure> {
+        match value {
+            "" => Ok(None),
+            "Ignore" => Ok(Some(Self::Ignore)),
+            "Warn" => Ok(Some(Self::Warn)),
+            "Strict" => Ok(Some(Self::Strict)),
+            _ => Err(Failure::unprocessable(format!(
+                "fieldValidation: Unsupported value: {value:?}: supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""
+            ))),
+        }
+    }
+}
+
+impl Propagation {
+    pub(crate) fn of(value: &str) -> Result<Self, Failure> {
+        match value {
+            "Orphan" => Ok(Self::Orphan),
+            "Background" => Ok(Self::Background),
+            "Foreground" => Ok(Self::Foreground),
+            _ => Err(Failure::unprocessable(format!(
+                "propagationPolicy: Unsupported value: {value:?}: supported values: \"Background\", \"Foreground\", \"Orphan\""
+            ))),
+        }
+    }
+}
+
+/// As Go's query conversion has it: only `false`, `0` and nothing are false.
+fn truth(value: &str) -> bool {
+    !matches!(value.to_ascii_lowercase().as_str(), "false" | "0")
+}
+
+fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, Failure> {
+    value.parse().map_err(|_| Failure::bad_request(format!("{key}: {value:?} is no number in its range")))
+}
+
+fn decoded(word: &str) -> String {
+    percent_decode_str(&word.replace('+', " ")).decode_utf8_lossy().into_owned()
+}

@@ -1,0 +1,94 @@
+//! What a path points at.
+
+use percent_encoding::percent_decode_str;
+
+/// A resource or something else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Resource(ResourceTarget),
+    /// `/version`, `/apis`, `/openapi/v3`: a path that no kind serves, without a slash at its end.
+    Path(String),
+}
+
+/// `/api/v1/namespaces/NAMESPACE/PLURAL/NAME/SUBRESOURCE`, or the same below `/apis/GROUP/VERSION`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ResourceTarget {
+    pub(crate) group: String,
+    pub(crate) version: String,
+    /// Empty for what is in no namespace and for all namespaces together. Of a namespace itself its own name, as in the
+    /// attributes that authorization sees.
+    pub(crate) namespace: String,
+    pub(crate) plural: String,
+    pub(crate) name: Option<String>,
+    pub(crate) subresource: Option<String>,
+    /// What follows the subresource, as in `pods/NAME/proxy/PATH`.
+    pub(crate) rest: String,
+}
+
+impl Target {
+    /// Understands a path.
+    pub(crate) fn of(path: &str) -> Self {
+        let words: Vec<String> = path.split('/').filter(|word| !word.is_empty()).map(decoded).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (group, version, rest) = match words[..] {
+            ["api", version, ref rest @ ..] => ("", version, rest),
+            ["apis", group, version, ref rest @ ..] => (group, version, rest),
+            _ => return Self::path(path),
+        };
+        // The obsolete form of a watch, by path.
+        let rest = if let ["watch", rest @ ..] = rest { rest } else { rest };
+        let (namespace, rest) = match *rest {
+            [] => return Self::path(path),
+            // A namespace itself, and what stands behind it.
+            ["namespaces", name] | ["namespaces", name, "status" | "finalize"] => (name, rest),
+            ["namespaces", namespace, ref rest @ ..] => (namespace, rest),
+            _ => ("", rest),
+        };
+        let word = |at: usize| rest.get(at).map(|word| (*word).to_owned());
+        Self::Resource(ResourceTarget {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            namespace: namespace.to_owned(),
+            plural: word(0).unwrap_or_default(),
+            name: word(1),
+            subresource: word(2),
+            rest: rest.get(3..).unwrap_or_default().join("/"),
+        })
+    }
+
+    fn path(path: &str) -> Self {
+        Self::Path(if path.len() > 1 { path.trim_end_matches('/').to_owned() } else { path.to_owned() })
+    }
+}
+
+fn decoded(word: &str) -> String {
+    percent_decode_str(word).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    fn resource(path: &str) -> (String, String, String, Option<String>, Option<String>) {
+        match Target::of(path) {
+            Target::Resource(t) => (format!("{}/{}", t.group, t.version), t.namespace, t.plural, t.name, t.subresource),
+            Target::Path(path) => panic!("{path} is no resource"),
+        }
+    }
+
+    #[test]
+    fn paths_point_at_resources() {
+        let some = |word: &str| Some(word.to_owned());
+        let at = |a: &str, b: &str, c: &str, d, e| (a.to_owned(), b.to_owned(), c.to_owned(), d, e);
+        assert_eq!(resource("/api/v1/pods"), at("/v1", "", "pods", None, None));
+        assert_eq!(resource("/api/v1/namespaces"), at("/v1", "", "namespaces", None, None));
+        assert_eq!(resource("/api/v1/namespaces/a"), at("/v1", "a", "namespaces", some("a"), None));
+        assert_eq!(resource("/api/v1/namespaces/a/status"), at("/v1", "a", "namespaces", some("a"), some("status")));
+        assert_eq!(resource("/api/v1/namespaces/a/pods/b/log"), at("/v1", "a", "pods", some("b"), some("log")));
+        assert_eq!(resource("/apis/apps/v1/namespaces/a/deployments"), at("apps/v1", "a", "deployments", None, None));
+        assert_eq!(resource("/apis/g/v1/things/%61"), at("g/v1", "", "things", some("a"), None));
+        assert_eq!(Target::of("/apis/apps/v1"), Target::Path("/apis/apps/v1".into()));
+        assert_eq!(Target::of("/readyz/"), Target::Path("/readyz".into()));
+    }
+}

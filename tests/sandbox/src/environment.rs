@@ -1,0 +1,72 @@
+//! Time and chance, from the machine or from a seed.
+
+use std::sync::{Mutex, PoisonError};
+
+use jiff::{Timestamp, Unit};
+use tokio::time::Instant;
+
+/// What a sandbox with a seed takes for the time of its start: 2026-01-01T00:00:00Z.
+const SEEDED_START: i64 = 1_767_225_600;
+
+/// The letters of generated names: without vowels and what looks alike, as Kubernetes chooses them.
+const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+
+/// Where time and chance come from. With a seed both repeat, as long as tokio's clock is paused.
+#[derive(Debug)]
+pub(crate) struct Environment {
+    start: Timestamp,
+    began: Instant,
+    chance: Mutex<fastrand::Rng>,
+}
+
+impl Environment {
+    pub(crate) fn new(seed: Option<u64>) -> Self {
+        let start = match seed {
+            Some(_) => Timestamp::from_second(SEEDED_START).unwrap_or(Timestamp::UNIX_EPOCH),
+            None => Timestamp::now(),
+        };
+        let chance = seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
+        Self { start, began: Instant::now(), chance: Mutex::new(chance) }
+    }
+
+    /// The time, which moves with tokio's clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.start.checked_add(self.began.elapsed()).unwrap_or(self.start)
+    }
+
+    /// The time as `metav1.Time` writes it: whole seconds.
+    pub(crate) fn time(&self) -> String {
+        seconds(self.now())
+    }
+
+    /// The time as `metav1.MicroTime` writes it.
+    pub(crate) fn micro_time(&self) -> String {
+        format!("{:.6}", self.now())
+    }
+
+    /// A version-4 UUID.
+    pub(crate) fn uid(&self) -> String {
+        let bits = self.chance(|chance| chance.u128(..));
+        let [a, b] = [(bits >> 64) as u64, bits as u64];
+        let (version, variant) = ((a & 0x0fff) | 0x4000, (b >> 48 & 0x3fff) | 0x8000);
+        format!("{:08x}-{:04x}-{version:04x}-{variant:04x}-{:012x}", a >> 32, a >> 16 & 0xffff, b & 0xffff_ffff_ffff)
+    }
+
+    /// The end of a generated name.
+    pub(crate) fn suffix(&self, length: usize) -> String {
+        self.chance(|chance| (0..length).map(|_| char::from(LETTERS[chance.usize(..LETTERS.len())])).collect())
+    }
+
+    /// Draws from the one source of chance.
+    pub(crate) fn chance<T>(&self, draw: impl FnOnce(&mut fastrand::Rng) -> T) -> T {
+        draw(&mut self.chance.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A time in whole seconds, as `metav1.Time` writes it.
+pub(crate) fn seconds(time: Timestamp) -> String {
+    time.round(Unit::Second).map_or_else(
+        |_| time.to_string(),
+        |_| Timestamp::from_second(time.as_second()).map_or_else(|_| time.to_string(), |time| time.to_string()),
+    )
+}

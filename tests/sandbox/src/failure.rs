@@ -1,0 +1,201 @@
+//! Refusals, as Kubernetes words them: the `Status` object.
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use crate::kind::Kind;
+
+/// Why a request was refused. It becomes a `Status` (API conventions, *Response Status Kind*).
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{reason}: {message}")]
+pub struct Failure {
+    /// The HTTP code.
+    pub code: u16,
+    /// A word for programs; empty where Kubernetes gives none.
+    pub reason: &'static str,
+    /// A sentence for people.
+    pub message: String,
+    /// What it is about.
+    pub details: Map<String, Value>,
+}
+
+/// One field that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cause {
+    /// `FieldValueRequired`, `FieldValueInvalid`, ...
+    pub(crate) reason: &'static str,
+    pub(crate) message: String,
+    /// The JSON path, `spec.replicas`.
+    pub(crate) field: String,
+}
+
+impl Cause {
+    pub(crate) fn required(field: impl Into<String>, detail: &str) -> Self {
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        Self { reason: "FieldValueRequired", message: format!("Required value{detail}"), field: field.into() }
+    }
+
+    pub(crate) fn invalid(field: impl Into<String>, value: &Value, detail: &str) -> Self {
+        Self { reason: "FieldValueInvalid", message: format!("Invalid value: {value}: {detail}"), field: field.into() }
+    }
+
+    pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
+        Self { reason: "FieldValueForbidden", message: format!("Forbidden: {detail}"), field: field.into() }
+    }
+
+    pub(crate) fn unsupported(field: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
+        let supported = supported.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ");
+        let message = format!("Unsupported value: {value}: supported values: {supported}");
+        Self { reason: "FieldValueNotSupported", message, field: field.into() }
+    }
+}
+
+impl Failure {
+    fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { code: code.as_u16(), reason, message: message.into(), details: Map::new() }
+    }
+
+    fn about(mut self, kind: &Kind, name: &str) -> Self {
+        self.detail("name", name);
+        self.detail("group", &kind.group);
+        self.detail("kind", &kind.plural);
+        self
+    }
+
+    fn detail(&mut self, key: &str, value: &str) {
+        if !value.is_empty() {
+            self.details.insert(key.to_owned(), value.into());
+        }
+    }
+
+    /// 404 of an object.
+    pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
+        let message = format!("{} {name:?} not found", kind.resource());
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message).about(kind, name)
+    }
+
+    /// 404 of a path that nothing serves.
+    pub(crate) fn no_such_resource() -> Self {
+        let message = "the server could not find the requested resource";
+        let mut failure = Self::new(StatusCode::NOT_FOUND, "NotFound", message);
+        failure.details = Map::new();
+        failure
+    }
+
+    pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
+        let message = format!("{} {name:?} already exists", kind.resource());
+        Self::new(StatusCode::CONFLICT, "AlreadyExists", message).about(kind, name)
+    }
+
+    /// 409 of a write to an older state.
+    pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {} {name:?}: {why}", kind.resource());
+        Self::new(StatusCode::CONFLICT, "Conflict", message).about(kind, name)
+    }
+
+    /// The object was changed since it was read.
+    pub(crate) fn stale(kind: &Kind, name: &str) -> Self {
+        let why = "the object has been modified; please apply your changes to the latest version and try again";
+        Self::conflict(kind, name, why)
+    }
+
+    /// 422 with a cause for each field.
+    pub(crate) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
+        let said: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+        let said = if said.len() == 1 { said.concat() } else { format!("[{}]", said.join(", ")) };
+        let message = format!("{} {name:?} is invalid: {said}", kind.qualified());
+        let mut failure = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
+        failure.detail("name", name);
+        failure.detail("group", &kind.group);
+        failure.detail("kind", &kind.kind);
+        let cause = |cause: &Cause| json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
+        failure.details.insert("causes".into(), causes.iter().map(cause).collect());
+        failure
+    }
+
+    /// 422 without a field, as an unusable patch has it.
+    pub(crate) fn unprocessable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
+    }
+
+    /// 403 about an object, by authorization or by a rule.
+    pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
+        let named = if name.is_empty() { String::new() } else { format!(" {name:?}") };
+        let message = format!("{}{named} is forbidden: {why}", kind.resource());
+        Self::new(StatusCode::FORBIDDEN, "Forbidden", message).about(kind, name)
+    }
+
+    /// 403 about a path or a resource that no kind stands for.
+    pub(crate) fn forbidden_path(why: &str) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "Forbidden", format!("forbidden: {why}"))
+    }
+
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized")
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
+    }
+
+    pub(crate) fn unsupported_media(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UnsupportedMediaType", message)
+    }
+
+    pub(crate) fn not_acceptable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
+    }
+
+    pub(crate) fn too_large(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", message)
+    }
+
+    /// 410: the version is too old to go on from.
+    pub(crate) fn expired(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::GONE, "Expired", message)
+    }
+
+    /// 504, as for a resourceVersion that is not there yet.
+    pub(crate) fn timeout(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message)
+    }
+
+    /// 429 of an eviction or a busy server.
+    pub(crate) fn too_many(message: impl Into<String>, retry_after_seconds: u32) -> Self {
+        let mut failure = Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);
+        if retry_after_seconds > 0 {
+            failure.details.insert("retryAfterSeconds".into(), retry_after_seconds.into());
+        }
+        failure
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
+    }
+
+    /// Adds causes without a field of their own, as a conflict of an apply has.
+    pub(crate) fn with_causes(mut self, causes: Vec<Value>) -> Self {
+        self.details.insert("causes".into(), causes.into());
+        self
+    }
+
+    /// The `Status` object.
+    pub(crate) fn status(&self) -> Value {
+        let mut status = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": self.message, "code": self.code,
+        });
+        if !self.reason.is_empty() {
+            status["reason"] = self.reason.into();
+        }
+        if !self.details.is_empty() || self.reason == "NotFound" {
+            status["details"] = Value::Object(self.details.clone());
+        }
+        status
+    }
+}

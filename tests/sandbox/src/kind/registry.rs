@@ -1,0 +1,57 @@
+//! Finds kinds.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use super::{Kind, builtin};
+
+/// The kinds of the table and those that CRDs define now.
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    /// By the name of the CRD: its served versions.
+    custom: RwLock<BTreeMap<String, Vec<Arc<Kind>>>>,
+}
+
+impl Registry {
+    /// The kind behind a path.
+    pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Kind>> {
+        self.first(|kind| kind.group == group && kind.version == version && kind.plural == plural)
+    }
+
+    /// The kind that an object names.
+    pub(crate) fn of_kind(&self, api_version: &str, kind: &str) -> Option<Arc<Kind>> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        self.first(|own| own.kind == kind && own.group == group && own.version == version)
+    }
+
+    /// The kind of a group in whatever version is served.
+    pub(crate) fn of_group(&self, group: &str, kind: &str) -> Option<Arc<Kind>> {
+        self.first(|own| own.kind == kind && own.group == group)
+    }
+
+    /// All kinds: the table's, then the custom ones by the name of their CRD.
+    pub(crate) fn all(&self) -> Vec<Arc<Kind>> {
+        let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
+        builtin::kinds().iter().chain(custom.values().flatten()).cloned().collect()
+    }
+
+    /// What a CRD defines from now on; nothing takes it away.
+    pub(crate) fn define(&self, crd: &str, versions: Vec<Arc<Kind>>) {
+        let mut custom = self.custom.write().unwrap_or_else(PoisonError::into_inner);
+        if versions.is_empty() {
+            custom.remove(crd);
+        } else {
+            custom.insert(crd.to_owned(), versions);
+        }
+    }
+
+    fn first(&self, wanted: impl Fn(&Kind) -> bool) -> Option<Arc<Kind>> {
+        let found = builtin::kinds().iter().find(|kind| wanted(kind)).cloned();
+        found.or_else(|| {
+            let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
+            custom.values().flatten().find(|kind| wanted(kind)).cloned()
+        })
+    }
+}

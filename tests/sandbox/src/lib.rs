@@ -1,0 +1,33 @@
+//! A Kubernetes API server in the process: for tests of operators, and for trying them out without a cluster.
+//!
+//! As a [`kube::Client`] it needs no socket and lives on tokio's clock, so a test with a paused clock and a
+//! [seed](Builder::seed) repeats to the bit.
+
+#![allow(dead_code)]
+
+mod admission;
+mod answer;
+mod audit;
+mod authorization;
+mod call;
+mod client;
+mod controller;
+mod discovery;
+mod environment;
+mod failure;
+mod fields;
+mod kind;
+mod object;
+mod patch;
+mod sandbox;
+mod schema;
+mod store;
+mod strategy;
+mod user;
+mod validation;
+mod verb;
+
+pub use answer::{Body, Never};
+pub use audit::Record;
+pub use sandbox::{Builder, Sandbox};
+pub use user::User;

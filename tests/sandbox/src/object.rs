@@ -1,0 +1,107 @@
+//! What every object has, read from its JSON.
+
+use serde_json::{Map, Value};
+
+/// The owner that an object names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub(crate) api_version: String,
+    pub(crate) kind: String,
+    pub(crate) name: String,
+    pub(crate) uid: String,
+    pub(crate) controller: bool,
+    pub(crate) blocks_deletion: bool,
+}
+
+/// The text at a path; empty where there is none.
+pub(crate) fn text<'a>(value: &'a Value, path: &[&str]) -> &'a str {
+    at(value, path).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The number at a path.
+pub(crate) fn number(value: &Value, path: &[&str]) -> Option<i64> {
+    at(value, path).and_then(Value::as_i64)
+}
+
+/// The value at a path; `None` for null, too.
+pub(crate) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
+    path.iter().try_fold(value, |value, key| value.get(key)).filter(|value| !value.is_null())
+}
+
+/// The map at a path, made where it is missing.
+pub(crate) fn map_at<'a>(value: &'a mut Value, path: &[&str]) -> &'a mut Map<String, Value> {
+    let mut here = value;
+    for key in path {
+        here = made_map(here).entry(*key).or_insert_with(|| Value::Object(Map::new()));
+    }
+    made_map(here)
+}
+
+fn made_map(value: &mut Value) -> &mut Map<String, Value> {
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    match value {
+        Value::Object(map) => map,
+        _ => unreachable!("it was made a map"),
+    }
+}
+
+pub(crate) fn name(object: &Value) -> &str {
+    text(object, &["metadata", "name"])
+}
+
+pub(crate) fn namespace(object: &Value) -> &str {
+    text(object, &["metadata", "namespace"])
+}
+
+pub(crate) fn uid(object: &Value) -> &str {
+    text(object, &["metadata", "uid"])
+}
+
+/// `resourceVersion`; `None` where it is absent or empty.
+pub(crate) fn version(object: &Value) -> Option<&str> {
+    Some(text(object, &["metadata", "resourceVersion"])).filter(|version| !version.is_empty())
+}
+
+/// `metadata`, made where it is missing.
+pub(crate) fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
+    map_at(object, &["metadata"])
+}
+
+pub(crate) fn is_deleting(object: &Value) -> bool {
+    at(object, &["metadata", "deletionTimestamp"]).is_some()
+}
+
+pub(crate) fn finalizers(object: &Value) -> Vec<&str> {
+    let listed = at(object, &["metadata", "finalizers"]).and_then(Value::as_array);
+    listed.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Replaces the finalizers; none leaves no field behind.
+pub(crate) fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
+    let metadata = metadata_mut(object);
+    if finalizers.is_empty() {
+        metadata.remove("finalizers");
+    } else {
+        metadata.insert("finalizers".into(), finalizers.into());
+    }
+}
+
+pub(crate) fn labels(object: &Value) -> impl Iterator<Item = (&str, &str)> {
+    let labels = at(object, &["metadata", "labels"]).and_then(Value::as_object);
+    labels.into_iter().flatten().filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+}
+
+pub(crate) fn owners(object: &Value) -> Vec<Owner> {
+    let listed = at(object, &["metadata", "ownerReferences"]).and_then(Value::as_array);
+    let owner = |value: &Value| Owner {
+        api_version: text(value, &["apiVersion"]).to_owned(),
+        kind: text(value, &["kind"]).to_owned(),
+        name: text(value, &["name"]).to_owned(),
+        uid: text(value, &["uid"]).to_owned(),
+        controller: value["controller"] == true,
+        blocks_deletion: value["blockOwnerDeletion"] == true,
+    };
+    listed.into_iter().flatten().map(owner).collect()
+}

@@ -1,0 +1,168 @@
+//! The API server as a value.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Request, Response};
+
+use crate::{
+    answer::{Answer, Body},
+    audit::{Audit, Record},
+    call::Call,
+    controller::{self, Controllers},
+    environment::Environment,
+    kind::Registry,
+    store::Store,
+    user::User,
+    verb,
+};
+
+/// How many changes of each kind a watch can go back.
+const HISTORY: usize = 4096;
+
+/// An API server in the process. Clones are of the same one; the last one ends it.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    server: Arc<Server>,
+    _controllers: Arc<Controllers>,
+}
+
+/// What the rooms of the sandbox work on.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) environment: Environment,
+    pub(crate) store: Arc<Store>,
+    pub(crate) kinds: Registry,
+    pub(crate) options: Options,
+    pub(crate) audit: Audit,
+}
+
+/// What the sandbox is to be like.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// Whether Deployments, Jobs and Pods come to life.
+    pub(crate) workloads: bool,
+    /// Whether `blockOwnerDeletion` needs a right on the owner (`OwnerReferencesPermissionEnforcement`).
+    pub(crate) owner_permissions: bool,
+}
+
+/// Builds a [`Sandbox`].
+#[derive(Debug)]
+pub struct Builder {
+    seed: Option<u64>,
+    history: usize,
+    options: Options,
+    audit: Audit,
+}
+
+impl Sandbox {
+    /// A new one, empty but for what every cluster has: namespaces and default roles.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime: its controllers live there.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::builder().start()
+    }
+
+    /// One with choices.
+    #[must_use]
+    pub fn builder() -> Builder {
+        let options = Options { workloads: false, owner_permissions: false };
+        Builder { seed: None, history: HISTORY, options, audit: Audit::default() }
+    }
+
+    /// Answers a request of a user.
+    pub async fn call(&self, user: User, request: Request<Bytes>) -> Response<Body> {
+        self.server.answer(user, request).await.into_response()
+    }
+
+    /// A client with all rights.
+    #[must_use]
+    pub fn client(&self) -> kube::Client {
+        self.client_of(User::admin("admin"))
+    }
+
+    /// A client with the rights of a user.
+    #[must_use]
+    pub fn client_of(&self, user: User) -> kube::Client {
+        crate::client::client(self.clone(), user)
+    }
+
+    /// Forgets the history: a watch from an older version is told 410.
+    pub fn compact(&self) {
+        self.server.store.compact();
+    }
+}
+
+impl Default for Sandbox {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Builder {
+    /// Time starts at 2026-01-01T00:00:00Z, uids and names follow from the seed. Without one they are the machine's.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// How many changes of each kind a watch can go back; 4096 by default.
+    #[must_use]
+    pub fn history(mut self, changes: usize) -> Self {
+        self.history = changes;
+        self
+    }
+
+    /// Whether Deployments, StatefulSets, Jobs and Pods come to life; off by default.
+    #[must_use]
+    pub fn workloads(mut self, on: bool) -> Self {
+        self.options.workloads = on;
+        self
+    }
+
+    /// Whether setting `blockOwnerDeletion` needs the right to update the owner's finalizers; off by default, as in Kubernetes.
+    #[must_use]
+    pub fn owner_permissions(mut self, on: bool) -> Self {
+        self.options.owner_permissions = on;
+        self
+    }
+
+    /// Who is told of each request after it was answered.
+    #[must_use]
+    pub fn audit(mut self, told: impl Fn(&Record) + Send + Sync + 'static) -> Self {
+        self.audit = Audit::new(told);
+        self
+    }
+
+    /// Starts it on the current tokio runtime.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    #[must_use]
+    pub fn start(self) -> Sandbox {
+        let server = Arc::new(Server {
+            environment: Environment::new(self.seed),
+            store: Arc::new(Store::new(self.history)),
+            kinds: Registry::default(),
+            options: self.options,
+            audit: self.audit,
+        });
+        let controllers = controller::start(&server);
+        Sandbox { server, _controllers: Arc::new(controllers) }
+    }
+}
+
+impl Server {
+    pub(crate) async fn answer(&self, user: User, request: Request<Bytes>) -> Answer {
+        let call = match Call::new(user, request) {
+            Ok(call) => call,
+            Err(failure) => return failure.into(),
+        };
+        let answer = verb::answer(self, &call).await.unwrap_or_else(Answer::from);
+        self.audit.record(&call, answer.code);
+        answer
+    }
+}

@@ -1,0 +1,85 @@
+//! From JSON Schema, in the words of OpenAPI v3 and Kubernetes' extensions, to the outline.
+
+use serde_json::Value;
+
+use super::{Fields, List, ListKind, Merge, Others, Scalar, Schema, Shape, builtin};
+
+/// Reads a schema. What it doesn't know is [`Shape::Any`].
+pub(crate) fn parse(schema: &Value) -> Schema {
+    Schema {
+        shape: shape(schema),
+        nullable: schema["nullable"] == true,
+        default: schema.get("default").cloned(),
+        keywords: None,
+    }
+}
+
+fn shape(schema: &Value) -> Shape {
+    if let Some(name) = schema["$ref"].as_str() {
+        return builtin::definition(name).map_or(Shape::Any, Shape::Named);
+    }
+    if schema["x-kubernetes-int-or-string"] == true || schema["format"] == "int-or-string" {
+        return Shape::Scalar(Scalar::IntOrText);
+    }
+    match schema["type"].as_str() {
+        Some("string") => Shape::Scalar(Scalar::Text),
+        Some("integer") => Shape::Scalar(Scalar::Integer),
+        Some("number") => Shape::Scalar(Scalar::Number),
+        Some("boolean") => Shape::Scalar(Scalar::Boolean),
+        Some("array") => Shape::List(list(schema)),
+        Some("object") => object(schema),
+        _ if schema["oneOf"].is_array() => Shape::Scalar(Scalar::IntOrText),
+        _ if schema["properties"].is_object() => object(schema),
+        _ => Shape::Any,
+    }
+}
+
+fn object(schema: &Value) -> Shape {
+    let known = schema["properties"].as_object();
+    let known = known.into_iter().flatten().map(|(name, schema)| (name.as_str().into(), parse(schema)));
+    let embedded = schema["x-kubernetes-embedded-resource"] == true;
+    let fields = Fields {
+        known: known.collect(),
+        others: others(schema),
+        required: words(&schema["required"]),
+        atomic: schema["x-kubernetes-map-type"] == "atomic",
+        embedded,
+        retain_keys: strategies(schema).any(|strategy| strategy == "retainKeys"),
+    };
+    Shape::Object(fields)
+}
+
+fn others(schema: &Value) -> Others {
+    if schema["x-kubernetes-preserve-unknown-fields"] == true {
+        return Others::Kept;
+    }
+    match &schema["additionalProperties"] {
+        Value::Bool(true) => Others::Kept,
+        each @ Value::Object(_) => Others::Each(Box::new(parse(each))),
+        _ if schema["properties"].is_object() => Others::Unknown,
+        // The table's objects without properties (`FieldsV1`, `RawExtension`) hold anything.
+        _ => Others::Kept,
+    }
+}
+
+fn list(schema: &Value) -> List {
+    let kind = match schema["x-kubernetes-list-type"].as_str() {
+        Some("set") => ListKind::Set,
+        Some("map") => ListKind::Map(words(&schema["x-kubernetes-list-map-keys"])),
+        _ => ListKind::Atomic,
+    };
+    let merge = strategies(schema).any(|strategy| strategy == "merge").then(|| Merge {
+        key: schema["x-kubernetes-patch-merge-key"].as_str().map(Into::into),
+        retain_keys: strategies(schema).any(|strategy| strategy == "retainKeys"),
+    });
+    List { items: Box::new(parse(&schema["items"])), kind, merge }
+}
+
+/// `merge,retainKeys`
+fn strategies(schema: &Value) -> impl Iterator<Item = &str> {
+    schema["x-kubernetes-patch-strategy"].as_str().unwrap_or_default().split(',')
+}
+
+fn words(value: &Value) -> Vec<Box<str>> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect()
+}

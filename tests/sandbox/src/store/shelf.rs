@@ -1,0 +1,130 @@
+//! The objects of one kind and their history.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::{Stored, TooOld, stored::key};
+
+/// Objects by key, and the changes that led to them.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    objects: BTreeMap<String, Arc<Stored>>,
+    changes: VecDeque<Arc<Change>>,
+    /// Changes up to this version are forgotten.
+    forgotten: u64,
+    history: usize,
+    news: watch::Sender<u64>,
+}
+
+/// A write and what was there before.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) kind: ChangeKind,
+    pub(crate) version: u64,
+    /// The new state; of a deletion the last one, under the version of the deletion.
+    pub(crate) object: Arc<Stored>,
+    pub(crate) before: Option<Arc<Stored>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChangeKind {
+    Added,
+    Modified,
+    Deleted,
+}
+
+/// Objects by namespace and name.
+pub(crate) type Listed = Vec<Arc<Stored>>;
+
+impl Shelf {
+    pub(super) fn new(history: usize, forgotten: u64) -> Self {
+        let (news, _) = watch::channel(0);
+        Self { objects: BTreeMap::new(), changes: VecDeque::new(), forgotten, history, news }
+    }
+
+    pub(super) fn get(&self, namespace: &str, name: &str) -> Option<Arc<Stored>> {
+        self.objects.get(&key(namespace, name)).cloned()
+    }
+
+    pub(super) fn list(&self, namespace: Option<&str>) -> Listed {
+        within(&self.objects, namespace)
+    }
+
+    pub(super) fn list_at(&self, namespace: Option<&str>, version: u64) -> Result<Listed, TooOld> {
+        let later = self.after(version)?;
+        if later.is_empty() {
+            return Ok(self.list(namespace));
+        }
+        let mut objects = self.objects.clone();
+        for change in later.iter().rev() {
+            match &change.before {
+                Some(before) => objects.insert(before.key(), before.clone()),
+                None => objects.remove(&change.object.key()),
+            };
+        }
+        Ok(within(&objects, namespace))
+    }
+
+    pub(super) fn put(
+        &mut self,
+        version: u64,
+        before: Option<Arc<Stored>>,
+        object: Option<Value>,
+        api_version: &str,
+    ) -> Arc<Stored> {
+        let (kind, stored) = match (object, &before) {
+            (Some(object), before) => {
+                let kind = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
+                (kind, Stored::new(object, version, api_version))
+            }
+            (None, Some(before)) => {
+                let last = serde_json::from_slice(&before.json).unwrap_or_default();
+                (ChangeKind::Deleted, Stored::new(last, version, &before.api_version))
+            }
+            (None, None) => (ChangeKind::Deleted, Stored::new(Value::Null, version, api_version)),
+        };
+        let object = Arc::new(stored);
+        match kind {
+            ChangeKind::Deleted => self.objects.remove(&object.key()),
+            ChangeKind::Added | ChangeKind::Modified => self.objects.insert(object.key(), object.clone()),
+        };
+        self.changes.push_back(Arc::new(Change { kind, version, object: object.clone(), before }));
+        while self.changes.len() > self.history {
+            self.forgotten = self.changes.pop_front().map_or(self.forgotten, |change| change.version);
+        }
+        self.news.send_replace(version);
+        object
+    }
+
+    /// The changes after a version, oldest first.
+    pub(super) fn after(&self, version: u64) -> Result<Vec<Arc<Change>>, TooOld> {
+        if version < self.forgotten {
+            return Err(TooOld);
+        }
+        let start = self.changes.partition_point(|change| change.version <= version);
+        Ok(self.changes.range(start..).cloned().collect())
+    }
+
+    pub(super) fn news(&self) -> watch::Receiver<u64> {
+        self.news.subscribe()
+    }
+
+    pub(super) fn compact(&mut self, version: u64) {
+        self.changes.clear();
+        self.forgotten = version;
+    }
+}
+
+fn within(objects: &BTreeMap<String, Arc<Stored>>, namespace: Option<&str>) -> Listed {
+    let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) else {
+        return objects.values().cloned().collect();
+    };
+    let prefix = format!("{namespace}/");
+    let from_there = objects.range(prefix.clone()..).take_while(|(key, _)| key.starts_with(&prefix));
+    from_there.map(|(_, object)| object.clone()).collect()
+}

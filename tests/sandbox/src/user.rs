@@ -1,0 +1,50 @@
+//! Who asks.
+
+/// A user as authentication found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// For example `system:serviceaccount:default:operator`.
+    pub name: String,
+    /// The id, where the user has one.
+    pub uid: String,
+    /// The groups, `system:authenticated` or `system:unauthenticated` among them.
+    pub groups: Vec<String>,
+    /// What else the authenticator said, such as the Pod that a token belongs to.
+    pub extra: Vec<(String, Vec<String>)>,
+}
+
+/// The group that may do everything.
+pub(crate) const MASTERS: &str = "system:masters";
+
+impl User {
+    /// A cluster administrator, in the group `system:masters`.
+    #[must_use]
+    pub fn admin(name: &str) -> Self {
+        Self::of(name, &[MASTERS, "system:authenticated"])
+    }
+
+    /// Nobody in particular: what a request without credentials is.
+    #[must_use]
+    pub fn anonymous() -> Self {
+        Self::of("system:anonymous", &["system:unauthenticated"])
+    }
+
+    /// A ServiceAccount.
+    #[must_use]
+    pub fn service_account(namespace: &str, name: &str, uid: &str) -> Self {
+        let groups = ["system:serviceaccounts", &format!("system:serviceaccounts:{namespace}"), "system:authenticated"];
+        let mut user = Self::of(&format!("system:serviceaccount:{namespace}:{name}"), &groups);
+        uid.clone_into(&mut user.uid);
+        user
+    }
+
+    fn of(name: &str, groups: &[&str]) -> Self {
+        let groups = groups.iter().map(|group| (*group).to_owned()).collect();
+        Self { name: name.to_owned(), uid: String::new(), groups, extra: Vec::new() }
+    }
+
+    /// Whether nothing is forbidden to it.
+    pub(crate) fn is_master(&self) -> bool {
+        self.groups.iter().any(|group| group == MASTERS)
+    }
+}

@@ -1,0 +1,28 @@
+//! `create`.
+
+use http::StatusCode;
+
+use super::{
+    read,
+    write::{self, Refused, Tracking},
+};
+use crate::{answer::Answer, failure::Failure, object, strategy, verb::Asked};
+
+pub(super) async fn create(asked: Asked<'_>) -> Result<Answer, Failure> {
+    if !asked.kind.is_kept() {
+        return crate::authorization::review(asked);
+    }
+    let mut decoded = asked.decode()?;
+    if object::version(&decoded.object).is_some() {
+        return Err(Failure::bad_request("resourceVersion should not be set on objects to be created"));
+    }
+    asked.place(&mut decoded.object)?;
+    strategy::generate_name(asked.server, &mut decoded.object);
+    let written = match write::create(asked, decoded.object, Tracking::Update).await {
+        Ok(written) => written,
+        Err(Refused::Failure(failure)) => return Err(failure),
+        Err(Refused::Raced) => return Err(Failure::internal("an object came into being in between")),
+    };
+    let answer = read::answer(asked, StatusCode::CREATED, written.object)?;
+    Ok(answer.warning(decoded.warnings).warning(written.warnings))
+}

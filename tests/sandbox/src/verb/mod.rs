@@ -1,0 +1,104 @@
+//! From a request to its answer.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{
+    answer::Answer,
+    authorization,
+    call::{Call, ResourceTarget, Target, Verb},
+    discovery,
+    failure::Failure,
+    kind::Kind,
+    sandbox::Server,
+    store::Stored,
+};
+
+mod body;
+mod create;
+mod delete;
+mod list;
+mod patch;
+mod read;
+mod replace;
+mod subresource;
+mod watch;
+mod write;
+
+/// A request for a kind that is served.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) server: &'a Server,
+    pub(crate) call: &'a Call,
+    pub(crate) kind: &'a Arc<Kind>,
+    /// Of a kind in namespaces; empty for all of them, and for kinds in none.
+    pub(crate) namespace: &'a str,
+    /// Empty for a collection.
+    pub(crate) name: &'a str,
+    pub(crate) subresource: Option<&'a str>,
+}
+
+/// Answers a request, if its user may make it.
+pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failure> {
+    authorization::authorize(server, call)?;
+    let target = match &call.target {
+        Target::Path(path) => return discovery::answer(server, call, path),
+        Target::Resource(target) => target,
+    };
+    let kind =
+        server.kinds.find(&target.group, &target.version, &target.plural).ok_or_else(Failure::no_such_resource)?;
+    let asked = Asked::new(server, call, &kind, target)?;
+    if let Some(name) = asked.subresource {
+        return subresource::answer(asked, name).await;
+    }
+    if !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
+        return Err(Failure::method_not_allowed());
+    }
+    match call.verb {
+        Verb::Get => read::get(asked).await,
+        Verb::List => list::list(asked).await,
+        Verb::Watch => watch::watch(asked),
+        Verb::Create => create::create(asked).await,
+        Verb::Update => replace::replace(asked).await,
+        Verb::Patch => patch::patch(asked).await,
+        Verb::Delete => delete::delete(asked).await,
+        Verb::DeleteCollection => delete::delete_collection(asked).await,
+    }
+}
+
+impl<'a> Asked<'a> {
+    fn new(
+        server: &'a Server,
+        call: &'a Call,
+        kind: &'a Arc<Kind>,
+        target: &'a ResourceTarget,
+    ) -> Result<Self, Failure> {
+        let namespace = if kind.namespaced { target.namespace.as_str() } else { "" };
+        let name = target.name.as_deref().unwrap_or_default();
+        // A path of the other scope is none.
+        let wrong_scope = if kind.namespaced {
+            namespace.is_empty() && !(name.is_empty() && matches!(call.verb, Verb::List | Verb::Watch))
+        } else {
+            !target.namespace.is_empty() && target.plural != "namespaces"
+        };
+        if wrong_scope {
+            let one_of_all = kind.namespaced && name.is_empty();
+            return Err(if one_of_all { Failure::method_not_allowed() } else { Failure::no_such_resource() });
+        }
+        Ok(Self { server, call, kind, namespace, name, subresource: target.subresource.as_deref() })
+    }
+
+    /// The object that is asked for.
+    pub(crate) fn held(&self) -> Result<Arc<Stored>, Failure> {
+        let held = self.server.store.get(&self.kind.shelf, self.namespace, self.name);
+        held.ok_or_else(|| Failure::not_found(self.kind, self.name))
+    }
+
+    /// The schema of the kind, defaults filled in and unknown fields gone: an object as it may be worked with.
+    pub(crate) fn complete(&self, object: &mut Value) -> Vec<String> {
+        let unknown = crate::schema::prune(self.kind.schema(), object);
+        crate::schema::default(self.kind.schema(), object);
+        unknown
+    }
+}

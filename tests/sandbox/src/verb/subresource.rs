@@ -1,0 +1,17 @@
+//! What stands behind an object's path.
+
+use super::{patch, read, replace};
+use crate::{answer::Answer, call::Verb, failure::Failure, verb::Asked};
+
+pub(super) async fn answer(asked: Asked<'_>, name: &str) -> Result<Answer, Failure> {
+    let served = asked.kind.subresource(name).ok_or_else(Failure::no_such_resource)?;
+    if !served.verbs.iter().any(|verb| verb == asked.call.verb.as_str()) {
+        return Err(Failure::method_not_allowed());
+    }
+    match (name, asked.call.verb) {
+        ("status", Verb::Get) => read::get(asked).await,
+        ("status", Verb::Update) => replace::replace(asked).await,
+        ("status", Verb::Patch) => patch::patch(asked).await,
+        _ => Err(Failure::method_not_allowed()),
+    }
+}

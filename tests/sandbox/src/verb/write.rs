@@ -1,0 +1,154 @@
+//! What every write goes through: what the server says about an object, admission, validation, the store.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{
+    admission::{self, Review},
+    call::DryRun,
+    failure::Failure,
+    fields, object,
+    store::{Expect, Stored},
+    strategy, validation,
+    verb::Asked,
+};
+
+/// What came of a write.
+pub(super) struct Written {
+    pub(super) object: Value,
+    pub(super) created: bool,
+    pub(super) warnings: Vec<String>,
+}
+
+/// How a write says whose fields are whose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tracking {
+    /// What differs becomes the manager's, as an `Update`.
+    Update,
+    /// The object says it already, as after an apply.
+    Done,
+}
+
+/// Why a write was not taken.
+pub(super) enum Refused {
+    /// Somebody wrote in between: what the write was made from is old.
+    Raced,
+    Failure(Failure),
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+/// Creates an object that was decoded and placed.
+pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking) -> Result<Written, Refused> {
+    let Asked { server, kind, call, .. } = asked;
+    strategy::fill_metadata(server, &mut new);
+    if tracking == Tracking::Update {
+        fields::update(asked, None, &mut new);
+    }
+    let mut review = Review::create(asked, new);
+    admission::mutate(&mut review).await?;
+    let Review { object: mut new, mut warnings, .. } = review;
+    strategy::prepare_create(asked, &mut new)?;
+    fields::settle(asked, None, &mut new);
+    let causes = validation::create(asked, &new);
+    let name = object::name(&new).to_owned();
+    if !causes.is_empty() {
+        return Err(Failure::invalid(kind, &name, &causes).into());
+    }
+    let mut review = Review::create(asked, new);
+    admission::validate(&mut review).await?;
+    warnings.append(&mut review.warnings);
+    let new = review.object;
+    if server.store.get(&kind.shelf, asked.namespace, &name).is_some() {
+        return Err(Failure::already_exists(kind, &name).into());
+    }
+    if call.options.dry_run == DryRun::All {
+        return Ok(Written { object: new, created: true, warnings });
+    }
+    let at = (asked.namespace, name.as_str());
+    let stored = server.store.commit(&kind.shelf, at, Expect::Absent, Some(new), &kind.api_version());
+    let stored = stored.map_err(|_| Failure::already_exists(kind, &name))?;
+    Ok(Written { object: stored.object(kind), created: true, warnings })
+}
+
+/// Writes a new state of an object that was read as `held`.
+pub(super) async fn update(
+    asked: Asked<'_>,
+    held: &Arc<Stored>,
+    mut new: Value,
+    tracking: Tracking,
+) -> Result<Written, Refused> {
+    let Asked { server, kind, call, .. } = asked;
+    let old = held.object(kind);
+    check_preconditions(asked, &old, &new)?;
+    strategy::keep_metadata(&mut new, &old);
+    strategy::prepare_update(asked, &mut new, &old)?;
+    if tracking == Tracking::Update {
+        fields::update(asked, Some(&old), &mut new);
+    }
+    let mut review = Review::update(asked, new, old);
+    admission::mutate(&mut review).await?;
+    let Review { object: mut new, old, mut warnings, .. } = review;
+    let old = old.unwrap_or_default();
+    strategy::prepare_update(asked, &mut new, &old)?;
+    fields::settle(asked, Some(&old), &mut new);
+    let causes = validation::update(asked, &new, &old);
+    if !causes.is_empty() {
+        return Err(Failure::invalid(kind, asked.name, &causes).into());
+    }
+    let mut review = Review::update(asked, new, old);
+    admission::validate(&mut review).await?;
+    warnings.append(&mut review.warnings);
+    let Review { object: new, old, .. } = review;
+    let old = old.unwrap_or_default();
+    let written = |object| Written { object, created: false, warnings };
+    // A write that changes nothing is none.
+    if same(&new, &old) {
+        return Ok(written(old));
+    }
+    if call.options.dry_run == DryRun::All {
+        return Ok(written(new));
+    }
+    let at = (asked.namespace, asked.name);
+    let next = if is_released(&new) { None } else { Some(new.clone()) };
+    let released = next.is_none();
+    let stored = server.store.commit(&kind.shelf, at, Expect::Version(held.version), next, &kind.api_version());
+    let stored = stored.map_err(|_| Refused::Raced)?;
+    Ok(written(if released { new } else { stored.object(kind) }))
+}
+
+/// The uid and the version that the write names must be those of the object.
+fn check_preconditions(asked: Asked<'_>, old: &Value, new: &Value) -> Result<(), Failure> {
+    let (kind, name) = (asked.kind, asked.name);
+    let (wanted, is) = (object::uid(new), object::uid(old));
+    if !wanted.is_empty() && wanted != is {
+        let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {is}");
+        return Err(Failure::conflict(kind, name, &why));
+    }
+    match object::version(new) {
+        Some(wanted) if Some(wanted) != object::version(old) => Err(Failure::stale(kind, name)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether two states are the same but for their version.
+fn same(new: &Value, old: &Value) -> bool {
+    let without = |object: &Value| {
+        let mut object = object.clone();
+        object::metadata_mut(&mut object).remove("resourceVersion");
+        object
+    };
+    without(new) == without(old)
+}
+
+/// Whether nothing holds a deleted object any more.
+fn is_released(object: &Value) -> bool {
+    object::is_deleting(object)
+        && object::finalizers(object).is_empty()
+        && object::number(object, &["metadata", "deletionGracePeriodSeconds"]).unwrap_or(0) == 0
+}
