@@ -7,6 +7,8 @@ use crate::schema::Schema;
 pub(crate) use registry::Registry;
 
 pub(crate) mod builtin;
+pub(crate) mod custom;
+pub(crate) mod definition;
 mod registry;
 
 /// A kind in one version, as it is served.
@@ -63,6 +65,10 @@ pub(crate) struct Custom {
     pub(crate) conversion: serde_json::Value,
     /// The schema as it was written, for OpenAPI and validation.
     pub(crate) written: serde_json::Value,
+    /// Whether the CRD is on its way out: nothing is created any more.
+    pub(crate) terminating: bool,
+    /// What clients of this version are warned of.
+    pub(crate) warning: Option<String>,
 }
 
 /// Where a CRD's `scale` subresource reads and writes; paths without the leading dot.

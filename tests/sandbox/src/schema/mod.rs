@@ -7,11 +7,13 @@ use serde_json::Value;
 pub(crate) use default::default;
 pub(crate) use parse::parse;
 pub(crate) use prune::prune;
+pub(crate) use structural::structural;
 
 pub(crate) mod builtin;
 mod default;
 mod parse;
 mod prune;
+mod structural;
 
 /// What a value may look like.
 #[derive(Debug, Default)]

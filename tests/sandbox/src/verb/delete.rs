@@ -11,6 +11,7 @@ use crate::{
     answer::Answer,
     call::{DryRun, Propagation},
     failure::Failure,
+    kind::definition,
     object,
     store::{Expect, Stored},
     strategy,
@@ -97,11 +98,14 @@ fn attempt(
     old: Value,
 ) -> Result<Option<Deleted>, Failure> {
     let mut new = old.clone();
+    if definition::is(asked.kind) {
+        definition::mark_deleted(asked.server, &mut new);
+    }
     set_propagation(&mut new, options.propagation);
     let already = object::is_deleting(&old);
     let grace = strategy::grace_period(asked.kind, &old, options.grace);
     let waits = grace > 0 || !object::finalizers(&new).is_empty() || strategy::holds_deleted(asked.kind, &old);
-    if waits {
+    if waits && !definition::is(asked.kind) {
         mark(asked, &mut new, grace, already);
     }
     if options.dry_run {

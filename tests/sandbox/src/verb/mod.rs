@@ -10,7 +10,7 @@ use crate::{
     call::{Call, ResourceTarget, Target, Verb},
     discovery,
     failure::Failure,
-    kind::Kind,
+    kind::{Kind, definition},
     sandbox::Server,
     store::Stored,
 };
@@ -99,6 +99,9 @@ impl<'a> Asked<'a> {
     pub(crate) fn complete(&self, object: &mut Value) -> Vec<String> {
         let unknown = crate::schema::prune(self.kind.schema(), object);
         crate::schema::default(self.kind.schema(), object);
+        if definition::is(self.kind) {
+            definition::default(object);
+        }
         unknown
     }
 }
