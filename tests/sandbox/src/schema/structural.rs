@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Fields, List, ListKind, Others, Scalar, Schema, Shape, builtin};
+use super::{Fields, List, ListKind, Others, Scalar, Schema, Shape, builtin, keywords::Keywords};
 
 /// The definition of `metadata`, wherever an object is a whole one.
 const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
@@ -16,6 +16,7 @@ pub(crate) fn structural(written: &Value) -> Schema {
     if let Shape::Object(fields) = &mut root.shape {
         embed(fields);
     }
+    root.keywords = Some(Box::new(Keywords::of(written)));
     root
 }
 
