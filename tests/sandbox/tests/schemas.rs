@@ -15,6 +15,15 @@ fn shown(code: u16, answer: &Value) -> Value {
         return if causes.is_empty() { json!({"message": answer["message"]}) } else { json!({"causes": causes}) };
     }
     let mut shown = answer.clone();
+    if let Some(items) = shown.get_mut("items").and_then(Value::as_array_mut) {
+        for item in items {
+            let metadata = &item["metadata"];
+            item["metadata"] = json!({"name": metadata["name"], "generation": metadata["generation"]});
+        }
+    }
+    if let Some(details) = shown.get_mut("details").and_then(Value::as_object_mut) {
+        details.remove("uid");
+    }
     let metadata = shown.as_object_mut().unwrap().remove("metadata").unwrap_or_default();
     if let Some(generation) = metadata.get("generation") {
         shown["generation"] = generation.clone();
@@ -33,7 +42,7 @@ async fn settle() {
 }
 
 async fn replay(sandbox: &Sandbox, case: &Value) -> Vec<String> {
-    for crd in case["crds"].as_array().unwrap() {
+    for crd in case["crds"].as_array().into_iter().flatten() {
         define(sandbox, crd).await;
     }
     let mut differences = Vec::new();
@@ -41,7 +50,9 @@ async fn replay(sandbox: &Sandbox, case: &Value) -> Vec<String> {
         settle().await;
         let (method, path) = (step["method"].as_str().unwrap(), step["path"].as_str().unwrap());
         let (code, answer) = ask(sandbox, method.parse().unwrap(), path, &step["body"]).await;
-        let (is, seen) = (json!([code, shown(code, &answer)]), json!([step["code"], step["answer"]]));
+        // What other rooms answer is theirs to compare.
+        let is = if step["answer"].is_null() { Value::Null } else { shown(code, &answer) };
+        let (is, seen) = (json!([code, is]), json!([step["code"], step["answer"]]));
         if is != seen {
             differences.push(format!("{}: {method} {path} {}\n  seen {seen}\n  is   {is}", case["name"], step["body"]));
         }
@@ -61,4 +72,9 @@ async fn replay_all(seen: &str) {
 #[tokio::test(start_paused = true)]
 async fn custom_resources_are_what_the_api_server_makes_of_them() {
     replay_all(include_str!("seen/schemas.json")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn scales_selected_fields_and_versions_are_the_api_servers() {
+    replay_all(include_str!("seen/kinds.json")).await;
 }

@@ -68,6 +68,8 @@ struct Known {
     names: Value,
     /// What its kinds were made from.
     served: Option<(i64, Value, bool)>,
+    /// The version of the store from which on its schemas hold.
+    since: u64,
     removed: bool,
 }
 
@@ -112,10 +114,11 @@ impl Crds {
     fn remember(&mut self, name: &str, crd: &Value) -> &mut Known {
         let (uid, group) = (object::uid(crd).to_owned(), text(crd, &["spec", "group"]).to_owned());
         let names = crd["status"]["acceptedNames"].clone();
-        let fresh = || Known { uid: uid.clone(), group, names: Value::Null, served: None, removed: false };
+        let fresh = || Known { uid: uid.clone(), group, names: Value::Null, served: None, since: 0, removed: false };
         let known = self.known.entry(name.to_owned()).or_insert_with(fresh);
         if known.uid != uid {
-            *known = Known { uid, group: known.group.clone(), names: Value::Null, served: None, removed: false };
+            *known =
+                Known { uid, group: known.group.clone(), names: Value::Null, served: None, since: 0, removed: false };
         }
         known.names = names;
         known
@@ -138,7 +141,12 @@ impl Crds {
         let generation = object::number(crd, &["metadata", "generation"]).unwrap_or(0);
         let made_from = Some((generation, known.names.clone(), terminating));
         if known.served != made_from {
-            self.server.kinds.define(name, custom::kinds(crd));
+            // What was written before the schema changed is looked at again when it is read.
+            let changed = known.served.as_ref().map_or(generation > 1, |(before, ..)| *before != generation);
+            if changed {
+                known.since = self.server.store.version() + 1;
+            }
+            self.server.kinds.define(name, custom::kinds(crd, known.since));
             known.served = made_from;
         }
     }

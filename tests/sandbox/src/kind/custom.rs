@@ -1,13 +1,13 @@
 //! From a CustomResourceDefinition to the kinds that it defines.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
 use super::{Custom, Kind, Origin, ScalePaths, SchemaOf, Subresource};
 use crate::{
     object::{at, text},
-    schema,
+    schema::{self, Schema},
 };
 
 /// What may be done with custom resources, in the order of discovery.
@@ -16,12 +16,19 @@ const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", 
 /// What may be done with a part of one.
 const PART_VERBS: [&str; 3] = ["get", "patch", "update"];
 
-/// The served versions of a CRD whose names were accepted, in the order of the CRD.
-pub(crate) fn kinds(crd: &Value) -> Vec<Arc<Kind>> {
-    let versions = at(crd, &["spec", "versions"]).and_then(Value::as_array);
-    let served = versions.into_iter().flatten().filter(|version| version["served"] == true);
-    served.map(|version| Arc::new(kind(crd, version))).collect()
+/// The served versions of a CRD whose names were accepted, in the order of the CRD. The schemas hold for what is
+/// written after `since`.
+pub(crate) fn kinds(crd: &Value, since: u64) -> Vec<Arc<Kind>> {
+    let versions = || at(crd, &["spec", "versions"]).and_then(Value::as_array).into_iter().flatten();
+    let schema = |version: &Value| Arc::new(schema::structural(&version["schema"]["openAPIV3Schema"]));
+    let schemas = versions().map(|version| (text(version, &["name"]).to_owned(), schema(version)));
+    let schemas: Schemas = Arc::new(schemas.collect());
+    let served = versions().filter(|version| version["served"] == true);
+    served.map(|version| Arc::new(kind(crd, version, &schemas, since))).collect()
 }
+
+/// The schemas of all versions, by name.
+type Schemas = Arc<BTreeMap<String, Arc<Schema>>>;
 
 /// The version in which a CRD has its objects kept.
 pub(crate) fn storage_version(crd: &Value) -> &str {
@@ -30,11 +37,10 @@ pub(crate) fn storage_version(crd: &Value) -> &str {
     stored.map(|version| text(version, &["name"])).unwrap_or_default()
 }
 
-fn kind(crd: &Value, version: &Value) -> Kind {
+fn kind(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Kind {
     let names = &crd["status"]["acceptedNames"];
     let group = text(crd, &["spec", "group"]).to_owned();
     let plural = text(names, &["plural"]).to_owned();
-    let written = &version["schema"]["openAPIV3Schema"];
     let (name, kind) = (text(version, &["name"]), text(names, &["kind"]));
     Kind {
         shelf: format!("{plural}.{group}").into(),
@@ -45,8 +51,8 @@ fn kind(crd: &Value, version: &Value) -> Kind {
         namespaced: crd["spec"]["scope"] == "Namespaced",
         verbs: VERBS.map(str::to_owned).to_vec(),
         subresources: subresources(version, &group, kind),
-        schema: SchemaOf::Written(Arc::new(schema::structural(written))),
-        origin: Origin::Custom(Arc::new(custom(crd, version))),
+        schema: SchemaOf::Written(schemas.get(name).cloned().unwrap_or_default()),
+        origin: Origin::Custom(Arc::new(custom(crd, version, schemas, since))),
         version: name.to_owned(),
         kind: kind.to_owned(),
         group,
@@ -54,7 +60,7 @@ fn kind(crd: &Value, version: &Value) -> Kind {
     }
 }
 
-fn custom(crd: &Value, version: &Value) -> Custom {
+fn custom(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Custom {
     let written = &version["schema"]["openAPIV3Schema"];
     let selectable = version["selectableFields"].as_array();
     Custom {
@@ -64,6 +70,8 @@ fn custom(crd: &Value, version: &Value) -> Custom {
         columns: version["additionalPrinterColumns"].as_array().cloned().unwrap_or_default(),
         conversion: crd["spec"]["conversion"].clone(),
         written: written.clone(),
+        versions: schemas.clone(),
+        since,
         terminating: super::definition::has_condition(crd, "Terminating"),
         warning: warning(crd, version),
     }

@@ -1,6 +1,6 @@
 //! The kinds that are served.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::schema::Schema;
 
@@ -65,6 +65,10 @@ pub(crate) struct Custom {
     pub(crate) conversion: serde_json::Value,
     /// The schema as it was written, for OpenAPI and validation.
     pub(crate) written: serde_json::Value,
+    /// The schemas of all versions, by name.
+    pub(crate) versions: Arc<BTreeMap<String, Arc<Schema>>>,
+    /// Objects of an older version of the store were written under an older schema.
+    pub(crate) since: u64,
     /// Whether the CRD is on its way out: nothing is created any more.
     pub(crate) terminating: bool,
     /// What clients of this version are warned of.

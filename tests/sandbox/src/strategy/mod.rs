@@ -96,9 +96,11 @@ pub(crate) fn prepare_update(asked: Asked<'_>, new: &mut Value, old: &Value) -> 
     }
     let (Value::Object(fields), Value::Object(held)) = (&mut *new, old) else { return Ok(()) };
     if has_generation(asked.kind) {
+        // A custom kind without a status of its own path has one field more of that name.
+        let parts = if asked.kind.custom().is_some() { &["metadata"][..] } else { &["metadata", "status"] };
         let content = |object: &serde_json::Map<String, Value>| {
             let mut content = object.clone();
-            ["metadata", "status"].into_iter().for_each(|part| drop(content.remove(part)));
+            parts.iter().for_each(|part| drop(content.remove(*part)));
             content
         };
         if content(fields) != content(held) {

@@ -114,10 +114,11 @@ fn attempt(
     if waits && new == old {
         return Ok(Some(Deleted::Marked(old)));
     }
-    let next = waits.then(|| new.clone());
+    let (kept, api_version) = asked.kind.kept(new);
+    let next = waits.then_some(kept);
     let at = (asked.namespace, asked.name);
     let expected = Expect::Version(held.version);
-    let Ok(stored) = asked.server.store.commit(&asked.kind.shelf, at, expected, next, &held.api_version) else {
+    let Ok(stored) = asked.server.store.commit(&asked.kind.shelf, at, expected, next, &api_version) else {
         return Ok(None);
     };
     Ok(Some(if waits { Deleted::Marked(stored.object(asked.kind)) } else { Deleted::Gone(stored.object(asked.kind)) }))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kube_cel::{
     KubeCelExt as _,
-    cel::{Context, ExecutionError, Program, Value as Cel, objects::OptionalValue},
+    cel::{Context, ExecutionError, Program, Value as Cel, extractors::Arguments, objects::OptionalValue},
 };
 use serde_json::Value;
 
@@ -20,7 +20,36 @@ pub(crate) use value::escaped;
 
 thread_local! {
     /// Everything that Kubernetes' CEL has functions for.
-    static FUNCTIONS: Context<'static> = Context::default().with_all();
+    static FUNCTIONS: Context<'static> = functions();
+}
+
+fn functions() -> Context<'static> {
+    let mut functions = Context::default().with_all();
+    for name in ["int", "uint", "double", "bool", "string", "bytes", "list", "map", "null_type", "optional_type"] {
+        functions.add_variable_from_value(name, type_named(name));
+    }
+    functions.add_function("type", of_any);
+    functions
+}
+
+/// A type as a value, for rules about values of more than one type.
+fn type_named(name: &str) -> Cel {
+    Cel::String(Arc::new(format!("type {name}")))
+}
+
+fn of_any(Arguments(arguments): Arguments) -> Result<Cel, ExecutionError> {
+    Ok(type_named(match arguments.first().unwrap_or(&Cel::Null) {
+        Cel::Int(_) => "int",
+        Cel::UInt(_) => "uint",
+        Cel::Float(_) => "double",
+        Cel::Bool(_) => "bool",
+        Cel::String(_) => "string",
+        Cel::Bytes(_) => "bytes",
+        Cel::List(_) => "list",
+        Cel::Map(_) => "map",
+        Cel::Null => "null_type",
+        _ => "other",
+    }))
 }
 
 /// A rule of a schema.
