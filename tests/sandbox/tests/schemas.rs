@@ -78,3 +78,8 @@ async fn custom_resources_are_what_the_api_server_makes_of_them() {
 async fn scales_selected_fields_and_versions_are_the_api_servers() {
     replay_all(include_str!("seen/kinds.json")).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn definitions_are_judged_as_by_the_api_server() {
+    replay_all(include_str!("seen/definitions.json")).await;
+}

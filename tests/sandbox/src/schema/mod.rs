@@ -6,6 +6,7 @@ use serde_json::Value;
 
 pub(crate) use default::{default, whole_numbers};
 pub(crate) use parse::parse;
+pub(crate) use part::{complete_part, prune_part, validate_part};
 pub(crate) use prune::prune;
 pub(crate) use structural::structural;
 pub(crate) use validate::validate;
@@ -15,7 +16,8 @@ mod default;
 mod format;
 pub(crate) mod keywords;
 mod parse;
-mod pattern;
+mod part;
+pub(crate) mod pattern;
 mod prune;
 pub(crate) mod rules;
 mod structural;

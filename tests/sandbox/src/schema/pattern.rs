@@ -23,8 +23,25 @@ impl Pattern {
     }
 
     /// Why it is no regular expression.
-    pub(crate) fn error(&self) -> Option<&str> {
-        self.regex.as_ref().err().map(String::as_str)
+    pub(crate) fn error(&self) -> Option<String> {
+        let error = self.regex.as_ref().err()?;
+        let last = error.lines().last().unwrap_or_default();
+        let why = last.strip_prefix("error: ").unwrap_or(last);
+        let written = &self.written;
+        Some(match why {
+            "unclosed group" => format!("error parsing regexp: missing closing ): `{written}`"),
+            "unopened group" => format!("error parsing regexp: unexpected ): `{written}`"),
+            "unclosed character class" => {
+                let start = written.rfind('[').unwrap_or(0);
+                format!("error parsing regexp: missing closing ]: `{}`", written.get(start..).unwrap_or_default())
+            }
+            "repetition operator missing expression" => {
+                let operator = written.find(['*', '+', '?']).unwrap_or(0);
+                let operator = written.get(operator..=operator).unwrap_or_default();
+                format!("error parsing regexp: missing argument to repetition operator: `{operator}`")
+            }
+            other => format!("error parsing regexp: {other}"),
+        })
     }
 }
 

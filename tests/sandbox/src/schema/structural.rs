@@ -20,7 +20,7 @@ pub(crate) fn structural(written: &Value) -> Schema {
     root
 }
 
-fn level(written: &Value) -> Schema {
+pub(super) fn level(written: &Value) -> Schema {
     Schema {
         shape: shape(written),
         nullable: written["nullable"] == true,

@@ -2,11 +2,23 @@
 
 use serde_json::{Map, Value, json};
 
+pub(crate) use validate::validate;
+
 use super::{Kind, custom::storage_version};
 use crate::{
     object::{self, at, text},
     sandbox::Server,
 };
+
+mod conversion;
+mod defaults;
+mod levels;
+mod names;
+mod parts;
+mod rules;
+mod schemas;
+mod structure;
+mod validate;
 
 /// Keeps a CRD until its objects are gone.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";

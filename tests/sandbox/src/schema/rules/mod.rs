@@ -14,8 +14,10 @@ use super::{
 };
 use crate::{failure::Cause, object::text};
 
+mod complaint;
 mod value;
 
+pub(crate) use complaint::{complaint, is_no_text};
 pub(crate) use value::escaped;
 
 thread_local! {

@@ -52,6 +52,11 @@ fn scale_causes(custom: &Custom, new: &Value, of_status: bool) -> Vec<Cause> {
     causes
 }
 
+/// What is wrong with a value by itself, which is blamed at `place`.
+pub(super) fn part(keywords: &Keywords, value: &Value, place: &str) -> Vec<Cause> {
+    values::check(keywords, value, Old::of(value, None), place)
+}
+
 /// The value at a path like `spec.replicas`.
 pub(crate) fn at_path<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
     let path: Vec<&str> = path.split('.').collect();
