@@ -1,0 +1,166 @@
+//! Server-side apply (KEP-555).
+
+use serde_json::{Value, json};
+
+use super::{decoded, untold};
+use crate::{
+    call::Strictness,
+    failure::Failure,
+    fields::{
+        apply::{self, Conflicts},
+        check,
+        managers::{Manager, Operation, Share},
+        typed::Type,
+    },
+    object,
+    verb::Asked,
+};
+
+/// Where client-side apply keeps what it applied.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// The manager that takes over from client-side apply.
+const KUBECTL: &str = "kubectl";
+
+/// What is applied: JSON or YAML.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    pub(crate) object: Value,
+}
+
+impl Applied {
+    /// Reads the body.
+    pub(super) fn of(asked: Asked<'_>) -> Result<(Self, Vec<String>), Failure> {
+        let body = &asked.call.body;
+        let object = match serde_json::from_slice(body) {
+            Ok(object) => object,
+            Err(_) => from_yaml(asked, body)?,
+        };
+        match object {
+            Value::Object(_) => Ok((Self { object }, Vec::new())),
+            Value::Null => Ok((Self { object: json!({}) }, Vec::new())),
+            other => {
+                let sort = super::go::sort(&other);
+                let why = format!("json: cannot unmarshal {sort} into Go value of type map[string]interface {{}}");
+                let why = format!("error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}");
+                Err(Failure::bad_request(why))
+            }
+        }
+    }
+
+    /// The object after the apply, managers included.
+    pub(super) fn to(&self, asked: Asked<'_>, live: Option<&Value>) -> Result<Value, Failure> {
+        self.check(asked)?;
+        let name = asked.call.field_manager();
+        let force = asked.call.options.force.unwrap_or(false);
+        let made = apply::apply(asked, live, &self.object, name, force);
+        let made = made.or_else(|conflicts| self.take_over(asked, live, name, conflicts));
+        let mut made = made.map_err(|conflicts| refused(&conflicts))?;
+        if name == KUBECTL && !last_applied(&made).is_empty() {
+            self.note(&mut made);
+        }
+        Ok(decoded(asked, made))
+    }
+
+    /// Whether it is an object of this kind that can be applied.
+    fn check(&self, asked: Asked<'_>) -> Result<(), Failure> {
+        let kind = asked.kind;
+        let (api_version, name) = (object::text(&self.object, &["apiVersion"]), object::text(&self.object, &["kind"]));
+        let shown = if api_version.contains('/') { api_version.to_owned() } else { format!("/{api_version}") };
+        if api_version != kind.api_version() || name != kind.kind {
+            return Err(Failure::bad_request(format!("invalid object type: {shown}, Kind={name}")));
+        }
+        if apply::says_managers(&self.object) {
+            return Err(Failure::bad_request("metadata.managedFields must be nil"));
+        }
+        let faults = check::faults(Type::Root(kind.schema()), &self.object);
+        if faults.is_empty() {
+            return Ok(());
+        }
+        let (namespace, named) = (object::namespace(&self.object), object::name(&self.object));
+        let which = format!("{namespace}/{named}; {shown}, Kind={name}");
+        Err(untold(format!("failed to create typed patch object ({which}): {}", check::said(&faults))))
+    }
+
+    /// kubectl may overrule those who have what it itself wrote before by client-side apply.
+    fn take_over(
+        &self,
+        asked: Asked<'_>,
+        live: Option<&Value>,
+        name: &str,
+        conflicts: Conflicts,
+    ) -> Result<Value, Conflicts> {
+        let Some(live) = live.filter(|_| name == KUBECTL) else { return Err(conflicts) };
+        let Ok(last) = serde_json::from_str::<Value>(last_applied(live)) else { return Err(conflicts) };
+        if object::text(&last, &["apiVersion"]) != asked.kind.api_version() {
+            return Err(conflicts);
+        }
+        let own = apply::agreed(asked, &last, live);
+        let mut rest = conflicts;
+        for share in rest.values_mut() {
+            share.set = share.set.difference(&own);
+        }
+        rest.retain(|_, share| !share.set.is_empty());
+        if rest.is_empty() { apply::apply(asked, Some(live), &self.object, name, true) } else { Err(rest) }
+    }
+
+    /// Keeps the annotation of client-side apply in step, for whoever goes back to it.
+    fn note(&self, made: &mut Value) {
+        let mut applied = self.object.clone();
+        if let Some(annotations) = applied.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
+            annotations.remove(LAST_APPLIED);
+            if annotations.is_empty() {
+                object::metadata_mut(&mut applied).remove("annotations");
+            }
+        }
+        object::map_at(made, &["metadata", "annotations"]).insert(LAST_APPLIED.into(), format!("{applied}\n").into());
+    }
+}
+
+fn last_applied(object: &Value) -> &str {
+    object::text(object, &["metadata", "annotations", LAST_APPLIED])
+}
+
+fn from_yaml(asked: Asked<'_>, body: &[u8]) -> Result<Value, Failure> {
+    let strict = asked.call.options.field_validation == Some(Strictness::Strict);
+    serde_saphyr::from_slice(body).map_err(|error| {
+        let how = if strict { "strict decoding" } else { "decoding" };
+        Failure::bad_request(format!("error {how} YAML: error converting YAML to JSON: yaml: {error}"))
+    })
+}
+
+/// 409: what the apply would take from others.
+fn refused(conflicts: &Conflicts) -> Failure {
+    let mut by_key: Vec<_> = conflicts.iter().map(|(manager, share)| (manager.key(), manager, share)).collect();
+    by_key.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+    let paths: Vec<_> = by_key.iter().map(|(_, manager, share)| (said(manager, share), share.set.paths())).collect();
+    let count = paths.iter().map(|(_, paths)| paths.len()).sum::<usize>();
+    let cause = |who: &str, path: &String| json!({"reason": "FieldManagerConflict", "message": format!("conflict with {who}"), "field": path});
+    let causes = paths.iter().flat_map(|(who, paths)| paths.iter().map(move |path| cause(who, path)));
+    let message = match &paths[..] {
+        [(who, paths)] if count == 1 => {
+            format!("Apply failed with 1 conflict: conflict with {who}: {}", paths.concat())
+        }
+        several => {
+            let lines = several.iter().map(|(who, paths)| {
+                let paths = paths.iter().map(|path| format!("\n- {path}")).collect::<String>();
+                format!("conflicts with {who}:{paths}")
+            });
+            format!("Apply failed with {count} conflicts: {}", lines.collect::<Vec<_>>().join("\n"))
+        }
+    };
+    let failure = Failure { code: 409, reason: "Conflict", message, details: serde_json::Map::new() };
+    failure.with_causes(causes.collect())
+}
+
+/// Who a manager is, in the words of a conflict.
+fn said(manager: &Manager, share: &Share) -> String {
+    let mut text = format!("{:?}", manager.name);
+    if !manager.subresource.is_empty() {
+        text.push_str(&format!(" with subresource {:?}", manager.subresource));
+    }
+    if manager.operation == Operation::Update {
+        text.push_str(&format!(" using {}", share.api_version));
+    }
+    text
+}
