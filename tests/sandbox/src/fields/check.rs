@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{
-    Element,
+    Element, go,
     typed::{self, Type},
 };
 use crate::schema::{List, ListKind, Scalar, Shape};
@@ -95,7 +95,7 @@ fn mismatch(scalar: Scalar, value: &Value) -> Option<String> {
     };
     (!fits).then(|| match scalar {
         Scalar::Integer | Scalar::Number => format!("expected numeric (int or float), got {}", sort(value)),
-        Scalar::Text => format!("expected string, got &value.valueUnstructured{{Value:{}}}", shown(value)),
+        Scalar::Text => format!("expected string, got &value.valueUnstructured{{Value:{}}}", go::literal(value)),
         Scalar::Boolean => format!("expected boolean, got {}", shown(value)),
         Scalar::IntOrText => format!("expected any scalar, got {}", shown(value)),
     })
@@ -115,7 +115,7 @@ fn sort(value: &Value) -> &'static str {
 }
 
 fn shown(value: &Value) -> String {
-    format!("&{{{value}}}")
+    format!("&{{{}}}", go::shown(value))
 }
 
 #[cfg(test)]

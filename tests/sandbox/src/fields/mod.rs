@@ -13,6 +13,7 @@ pub(crate) mod check;
 mod compare;
 mod element;
 pub(crate) mod empty;
+pub(crate) mod go;
 pub(crate) mod managers;
 mod merge;
 mod reset;

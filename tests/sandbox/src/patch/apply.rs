@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{decoded, untold};
+use super::untold;
 use crate::{
     call::Strictness,
     failure::Failure,
     fields::{
         apply::{self, Conflicts},
-        check,
+        check, go,
         managers::{Manager, Operation, Share},
         typed::Type,
     },
@@ -32,15 +32,15 @@ impl Applied {
     /// Reads the body.
     pub(super) fn of(asked: Asked<'_>) -> Result<(Self, Vec<String>), Failure> {
         let body = &asked.call.body;
-        let object = match serde_json::from_slice(body) {
-            Ok(object) => object,
+        let (object, warnings) = match serde_json::from_slice(body) {
+            Ok(object) => (object, Vec::new()),
             Err(_) => from_yaml(asked, body)?,
         };
         match object {
-            Value::Object(_) => Ok((Self { object }, Vec::new())),
-            Value::Null => Ok((Self { object: json!({}) }, Vec::new())),
+            Value::Object(_) => Ok((Self { object }, warnings)),
+            Value::Null => Ok((Self { object: json!({}) }, warnings)),
             other => {
-                let sort = super::go::sort(&other);
+                let sort = go::sort(&other);
                 let why = format!("json: cannot unmarshal {sort} into Go value of type map[string]interface {{}}");
                 let why = format!("error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}");
                 Err(Failure::bad_request(why))
@@ -59,7 +59,7 @@ impl Applied {
         if name == KUBECTL && !last_applied(&made).is_empty() {
             self.note(&mut made);
         }
-        Ok(decoded(asked, made))
+        Ok(made)
     }
 
     /// Whether it is an object of this kind that can be applied.
@@ -121,12 +121,51 @@ fn last_applied(object: &Value) -> &str {
     object::text(object, &["metadata", "annotations", LAST_APPLIED])
 }
 
-fn from_yaml(asked: Asked<'_>, body: &[u8]) -> Result<Value, Failure> {
-    let strict = asked.call.options.field_validation == Some(Strictness::Strict);
-    serde_saphyr::from_slice(body).map_err(|error| {
-        let how = if strict { "strict decoding" } else { "decoding" };
-        Failure::bad_request(format!("error {how} YAML: error converting YAML to JSON: yaml: {error}"))
-    })
+/// Reads YAML; a key that comes twice has its last value, if the client doesn't want it refused.
+fn from_yaml(asked: Asked<'_>, body: &[u8]) -> Result<(Value, Vec<String>), Failure> {
+    let refused = |error: &serde_saphyr::Error| match serde_saphyr::from_slice_with_options::<Value>(body, last_wins())
+    {
+        Ok(object) => Ok((object, doubled(error))),
+        Err(error) => Err(yaml_error("decoding", &plain(&error))),
+    };
+    let (object, doubled) = match serde_saphyr::from_slice::<Value>(body) {
+        Ok(object) => (object, Vec::new()),
+        Err(error) => refused(&error)?,
+    };
+    match asked.call.options.field_validation.unwrap_or(Strictness::Warn) {
+        Strictness::Strict if !doubled.is_empty() => {
+            let said = format!("unmarshal errors:\n  {}", doubled.join("\n  "));
+            Err(yaml_error("strict decoding", &said))
+        }
+        Strictness::Warn => Ok((object, doubled)),
+        Strictness::Strict | Strictness::Ignore => Ok((object, Vec::new())),
+    }
+}
+
+fn last_wins() -> serde_saphyr::Options {
+    serde_saphyr::options! { duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins }
+}
+
+fn yaml_error(how: &str, said: &str) -> Failure {
+    Failure::bad_request(format!("error {how} YAML: error converting YAML to JSON: yaml: {said}"))
+}
+
+/// `line 5: key "a" already set in map`
+fn doubled(error: &serde_saphyr::Error) -> Vec<String> {
+    let text = error.to_string();
+    let line = text.split_once("line ").and_then(|(_, rest)| rest.split_once(' ')).map(|(line, _)| line);
+    let key = text.split_once("duplicate mapping key: ").and_then(|(_, rest)| rest.split_once(','));
+    match (line, key) {
+        (Some(line), Some((key, _))) => vec![format!("line {line}: key {key:?} already set in map")],
+        _ => Vec::new(),
+    }
+}
+
+/// What is wrong, without where.
+fn plain(error: &serde_saphyr::Error) -> String {
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    first.split_once("column ").and_then(|(_, rest)| rest.split_once(": ")).map_or(first, |(_, said)| said).to_owned()
 }
 
 /// 409: what the apply would take from others.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     failure::Failure,
-    fields::{check, typed::Type},
+    fields::{check, go, typed::Type},
     kind::Origin,
     verb::Asked,
 };
@@ -12,9 +12,7 @@ use crate::{
 pub(crate) use apply::Applied;
 
 mod apply;
-mod go;
 mod json;
-mod nulls;
 mod options;
 mod strategic;
 
@@ -109,7 +107,7 @@ impl Patch {
             Self::Apply(applied) => return applied.to(asked, Some(old)),
         }
         self.check_sorts(asked, &new)?;
-        Ok(decoded(asked, new))
+        Ok(new)
     }
 
     /// The object that an apply makes.
@@ -130,7 +128,7 @@ impl Patch {
         }
         let mut faults = check::faults(Type::Root(asked.kind.schema()), new);
         // Unknown fields and double items are none of a decoder's business.
-        faults.retain(|fault| fault.contains("expected "));
+        faults.retain(|fault| fault.contains(": expected "));
         match faults.first() {
             None => Ok(()),
             Some(why) => Err(self.spoils(new, why)),
@@ -149,14 +147,6 @@ impl Patch {
         failure.details.insert("causes".into(), Value::Array(vec![cause]));
         failure
     }
-}
-
-/// An object as its Go type would hold it.
-fn decoded(asked: Asked<'_>, mut object: Value) -> Value {
-    if matches!(asked.kind.origin, Origin::Builtin) {
-        nulls::settle(asked.kind.schema(), &mut object);
-    }
-    object
 }
 
 /// 400: what came is no JSON.

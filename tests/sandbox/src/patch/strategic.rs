@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{go, untold};
+use super::untold;
 use crate::{
     failure::Failure,
+    fields::go,
     schema::{Merge, Schema},
 };
 

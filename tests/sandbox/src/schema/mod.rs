@@ -10,6 +10,7 @@ pub(crate) use prune::prune;
 
 pub(crate) mod builtin;
 mod default;
+pub(crate) mod null;
 mod parse;
 mod prune;
 

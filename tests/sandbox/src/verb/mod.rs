@@ -98,6 +98,9 @@ impl<'a> Asked<'a> {
     /// The schema of the kind, defaults filled in and unknown fields gone: an object as it may be worked with.
     pub(crate) fn complete(&self, object: &mut Value) -> Vec<String> {
         let unknown = crate::schema::prune(self.kind.schema(), object);
+        if self.kind.custom().is_none() {
+            crate::schema::null::settle(self.kind.schema(), object);
+        }
         crate::schema::default(self.kind.schema(), object);
         unknown
     }

@@ -34,7 +34,7 @@ pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
         };
         let done = match &held {
             Some(held) => change(asked, &patch, &warnings, held).await,
-            None => create(asked, &patch).await,
+            None => create(asked, &patch, &warnings).await,
         };
         match done {
             Ok(written) => {
@@ -48,14 +48,14 @@ pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
     }
 }
 
-async fn create(asked: Asked<'_>, patch: &Patch) -> Result<Written, Refused> {
+async fn create(asked: Asked<'_>, patch: &Patch, warnings: &[String]) -> Result<Written, Refused> {
     let new = patch.creates(asked)?;
     let uid = object::uid(&new);
     if !uid.is_empty() {
         let why = format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
         return Err(Failure::conflict(asked.kind, asked.name, &why).into());
     }
-    let (new, warnings) = completed(asked, patch, new, &[])?;
+    let (new, warnings) = completed(asked, patch, new, warnings)?;
     let mut call = asked.call.clone();
     call.verb = Verb::Create;
     authorization::authorize(asked.server, &call)?;
@@ -95,13 +95,15 @@ fn completed(
         Strictness::Strict | Strictness::Ignore => said.clear(),
         Strictness::Warn => {}
     }
-    if object::name(&new).is_empty() {
-        let name = asked.name;
-        let why = format!("the name of the object ({name} based on URL) was undeterminable: name must be provided");
-        return Err(Failure::bad_request(why));
-    }
+    let named = !object::name(&new).is_empty();
     asked.place(&mut new)?;
-    Ok((new, said))
+    if named { Ok((new, said)) } else { Err(nameless(asked)) }
+}
+
+fn nameless(asked: Asked<'_>) -> Failure {
+    let name = asked.name;
+    let why = format!("the name of the object ({name} based on URL) was undeterminable: name must be provided");
+    Failure::bad_request(why)
 }
 
 /// A patch doesn't make an object one of another kind.
@@ -119,6 +121,9 @@ fn check_type(asked: Asked<'_>, patch: &Patch, new: &Value) -> Result<(), Failur
             }
         }
         return Err(Failure::invalid(kind, asked.name, &causes));
+    }
+    if asked.kind.custom().is_none() && name.is_empty() {
+        return Err(nameless(asked));
     }
     let why = if name.is_empty() {
         format!("Object 'Kind' is missing in '{new}'")
