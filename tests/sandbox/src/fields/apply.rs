@@ -11,7 +11,7 @@ use super::{
     managers::{self, Manager, Managers, Operation, Share},
     merge, reset,
     typed::Type,
-    update::{self, lose, stripped},
+    update::{self, STRIPPED, lose},
     walk,
 };
 use crate::{object, verb::Asked};
@@ -51,7 +51,7 @@ pub(crate) fn apply(
     take(asked, &mut managers, &manager, (&held, &new), force)?;
     let changed = new != held;
     if let Some(share) = managers.shares.get_mut(&manager) {
-        share.set = share.set.difference(&stripped());
+        share.set = share.set.difference(&STRIPPED);
         if changed {
             share.time = Some(asked.server.environment.now());
         }

@@ -34,6 +34,10 @@ pub(crate) fn update(asked: Asked<'_>, old: Option<&Value>, new: &mut Value) {
 pub(crate) fn settle(asked: Asked<'_>, old: Option<&Value>, new: &mut Value) {
     let _ = asked;
     let Some(old) = old else { return };
+    let listed = |object| object::at(object, &["metadata", "managedFields"]);
+    if listed(new) == listed(old) {
+        return;
+    }
     let (Some(managers), Some(held)) = (Managers::of(new), Managers::of(old)) else { return };
     if managers == held || !update::same_but_for_times(&managers, &held) {
         return;

@@ -1,5 +1,7 @@
 //! What a write does to the shares of the managers.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::{
@@ -53,7 +55,7 @@ pub(super) fn updated(asked: Asked<'_>, mut managers: Managers, old: &Value, new
         }
     }
     managers.tidy();
-    let gained = own.modified.union(&own.added).difference(&stripped());
+    let gained = own.modified.union(&own.added).difference(&STRIPPED);
     if !gained.is_empty() {
         let manager = Manager::new(name, Operation::Update, &version, asked.subresource);
         let share = managers.shares.entry(manager).or_insert_with(|| Share::new(&version, Set::default()));
@@ -82,22 +84,21 @@ pub(super) fn lose(share: &mut Share, changes: &Changes) {
 }
 
 /// What nobody owns: what the server alone writes, and what says which object it is.
-pub(super) fn stripped() -> Set {
-    Set::of(&[
-        &["apiVersion"],
-        &["kind"],
-        &["metadata"],
-        &["metadata", "name"],
-        &["metadata", "namespace"],
-        &["metadata", "creationTimestamp"],
-        &["metadata", "selfLink"],
-        &["metadata", "uid"],
-        &["metadata", "clusterName"],
-        &["metadata", "generation"],
-        &["metadata", "managedFields"],
-        &["metadata", "resourceVersion"],
-    ])
-}
+pub(super) static STRIPPED: LazyLock<Set> = LazyLock::new(|| {
+    let of_metadata = [
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "selfLink",
+        "uid",
+        "clusterName",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+    ];
+    let stripped = Set::of(&[&["apiVersion"], &["kind"], &["metadata"]]);
+    of_metadata.iter().fold(stripped, |all, name| all.union(&Set::of(&[&["metadata", name]])))
+});
 
 /// Whether the managers of two states differ in nothing but when they wrote.
 pub(super) fn same_but_for_times(new: &Managers, old: &Managers) -> bool {

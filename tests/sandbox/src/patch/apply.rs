@@ -22,99 +22,91 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The manager that takes over from client-side apply.
 const KUBECTL: &str = "kubectl";
 
-/// What is applied: JSON or YAML.
-#[derive(Debug)]
-pub(crate) struct Applied {
-    pub(crate) object: Value,
+/// Reads what is applied, JSON or YAML, and says what the client should be warned of.
+pub(super) fn read(asked: Asked<'_>) -> Result<(Value, Vec<String>), Failure> {
+    let body = &asked.call.body;
+    let (object, warnings) = match serde_json::from_slice(body) {
+        Ok(object) => (object, Vec::new()),
+        Err(_) => from_yaml(asked, body)?,
+    };
+    match object {
+        Value::Object(_) => Ok((object, warnings)),
+        Value::Null => Ok((json!({}), warnings)),
+        other => {
+            let sort = go::sort(&other);
+            let why = format!("json: cannot unmarshal {sort} into Go value of type map[string]interface {{}}");
+            let why = format!("error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}");
+            Err(Failure::bad_request(why))
+        }
+    }
 }
 
-impl Applied {
-    /// Reads the body.
-    pub(super) fn of(asked: Asked<'_>) -> Result<(Self, Vec<String>), Failure> {
-        let body = &asked.call.body;
-        let (object, warnings) = match serde_json::from_slice(body) {
-            Ok(object) => (object, Vec::new()),
-            Err(_) => from_yaml(asked, body)?,
-        };
-        match object {
-            Value::Object(_) => Ok((Self { object }, warnings)),
-            Value::Null => Ok((Self { object: json!({}) }, warnings)),
-            other => {
-                let sort = go::sort(&other);
-                let why = format!("json: cannot unmarshal {sort} into Go value of type map[string]interface {{}}");
-                let why = format!("error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}");
-                Err(Failure::bad_request(why))
-            }
-        }
+/// The object after an apply by the manager of the request, managers included.
+pub(crate) fn apply(asked: Asked<'_>, live: Option<&Value>, applied: &Value) -> Result<Value, Failure> {
+    check_applied(asked, applied)?;
+    let name = asked.call.field_manager();
+    let force = asked.call.options.force.unwrap_or(false);
+    let made = apply::apply(asked, live, applied, name, force);
+    let made = made.or_else(|conflicts| take_over(asked, live, applied, conflicts));
+    let mut made = made.map_err(|conflicts| refused(&conflicts))?;
+    if name == KUBECTL && !last_applied(&made).is_empty() {
+        note(&mut made, applied);
     }
+    Ok(made)
+}
 
-    /// The object after the apply, managers included.
-    pub(super) fn to(&self, asked: Asked<'_>, live: Option<&Value>) -> Result<Value, Failure> {
-        self.check(asked)?;
-        let name = asked.call.field_manager();
-        let force = asked.call.options.force.unwrap_or(false);
-        let made = apply::apply(asked, live, &self.object, name, force);
-        let made = made.or_else(|conflicts| self.take_over(asked, live, name, conflicts));
-        let mut made = made.map_err(|conflicts| refused(&conflicts))?;
-        if name == KUBECTL && !last_applied(&made).is_empty() {
-            self.note(&mut made);
-        }
-        Ok(made)
+/// Whether it is an object of this kind that can be applied.
+fn check_applied(asked: Asked<'_>, applied: &Value) -> Result<(), Failure> {
+    let kind = asked.kind;
+    let (api_version, name) = (object::text(applied, &["apiVersion"]), object::text(applied, &["kind"]));
+    let shown = if api_version.contains('/') { api_version.to_owned() } else { format!("/{api_version}") };
+    if api_version != kind.api_version() || name != kind.kind {
+        return Err(Failure::bad_request(format!("invalid object type: {shown}, Kind={name}")));
     }
+    if apply::says_managers(applied) {
+        return Err(Failure::bad_request("metadata.managedFields must be nil"));
+    }
+    let faults = check::faults(Type::Root(kind.schema()), applied);
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let (namespace, named) = (object::namespace(applied), object::name(applied));
+    let which = format!("{namespace}/{named}; {shown}, Kind={name}");
+    Err(untold(format!("failed to create typed patch object ({which}): {}", check::said(&faults))))
+}
 
-    /// Whether it is an object of this kind that can be applied.
-    fn check(&self, asked: Asked<'_>) -> Result<(), Failure> {
-        let kind = asked.kind;
-        let (api_version, name) = (object::text(&self.object, &["apiVersion"]), object::text(&self.object, &["kind"]));
-        let shown = if api_version.contains('/') { api_version.to_owned() } else { format!("/{api_version}") };
-        if api_version != kind.api_version() || name != kind.kind {
-            return Err(Failure::bad_request(format!("invalid object type: {shown}, Kind={name}")));
-        }
-        if apply::says_managers(&self.object) {
-            return Err(Failure::bad_request("metadata.managedFields must be nil"));
-        }
-        let faults = check::faults(Type::Root(kind.schema()), &self.object);
-        if faults.is_empty() {
-            return Ok(());
-        }
-        let (namespace, named) = (object::namespace(&self.object), object::name(&self.object));
-        let which = format!("{namespace}/{named}; {shown}, Kind={name}");
-        Err(untold(format!("failed to create typed patch object ({which}): {}", check::said(&faults))))
+/// kubectl may overrule those who have what it itself wrote before by client-side apply.
+fn take_over(
+    asked: Asked<'_>,
+    live: Option<&Value>,
+    applied: &Value,
+    conflicts: Conflicts,
+) -> Result<Value, Conflicts> {
+    let name = asked.call.field_manager();
+    let Some(live) = live.filter(|_| name == KUBECTL) else { return Err(conflicts) };
+    let Ok(last) = serde_json::from_str::<Value>(last_applied(live)) else { return Err(conflicts) };
+    if object::text(&last, &["apiVersion"]) != asked.kind.api_version() {
+        return Err(conflicts);
     }
+    let own = apply::agreed(asked, &last, live);
+    let mut rest = conflicts;
+    for share in rest.values_mut() {
+        share.set = share.set.difference(&own);
+    }
+    rest.retain(|_, share| !share.set.is_empty());
+    if rest.is_empty() { apply::apply(asked, Some(live), applied, name, true) } else { Err(rest) }
+}
 
-    /// kubectl may overrule those who have what it itself wrote before by client-side apply.
-    fn take_over(
-        &self,
-        asked: Asked<'_>,
-        live: Option<&Value>,
-        name: &str,
-        conflicts: Conflicts,
-    ) -> Result<Value, Conflicts> {
-        let Some(live) = live.filter(|_| name == KUBECTL) else { return Err(conflicts) };
-        let Ok(last) = serde_json::from_str::<Value>(last_applied(live)) else { return Err(conflicts) };
-        if object::text(&last, &["apiVersion"]) != asked.kind.api_version() {
-            return Err(conflicts);
+/// Keeps the annotation of client-side apply in step, for whoever goes back to it.
+fn note(made: &mut Value, applied: &Value) {
+    let mut applied = applied.clone();
+    if let Some(annotations) = applied.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
+        annotations.remove(LAST_APPLIED);
+        if annotations.is_empty() {
+            object::metadata_mut(&mut applied).remove("annotations");
         }
-        let own = apply::agreed(asked, &last, live);
-        let mut rest = conflicts;
-        for share in rest.values_mut() {
-            share.set = share.set.difference(&own);
-        }
-        rest.retain(|_, share| !share.set.is_empty());
-        if rest.is_empty() { apply::apply(asked, Some(live), &self.object, name, true) } else { Err(rest) }
     }
-
-    /// Keeps the annotation of client-side apply in step, for whoever goes back to it.
-    fn note(&self, made: &mut Value) {
-        let mut applied = self.object.clone();
-        if let Some(annotations) = applied.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
-            annotations.remove(LAST_APPLIED);
-            if annotations.is_empty() {
-                object::metadata_mut(&mut applied).remove("annotations");
-            }
-        }
-        object::map_at(made, &["metadata", "annotations"]).insert(LAST_APPLIED.into(), format!("{applied}\n").into());
-    }
+    object::map_at(made, &["metadata", "annotations"]).insert(LAST_APPLIED.into(), format!("{applied}\n").into());
 }
 
 fn last_applied(object: &Value) -> &str {

@@ -9,7 +9,7 @@ use crate::{
     verb::Asked,
 };
 
-pub(crate) use apply::Applied;
+pub(crate) use apply::apply;
 
 mod apply;
 mod json;
@@ -26,7 +26,7 @@ pub(crate) enum Patch {
     /// As a merge patch, but lists are merged by key.
     Strategic(Map<String, Value>),
     /// Server-side apply.
-    Apply(Applied),
+    Apply(Value),
 }
 
 /// What a patch came as.
@@ -67,8 +67,13 @@ fn unsupported(custom: bool) -> Failure {
 }
 
 impl Patch {
+    /// The patch of a request.
+    pub(crate) fn of(asked: Asked<'_>) -> Result<Self, Failure> {
+        Self::read(asked, Media::of(asked)?).map(|(patch, _)| patch)
+    }
+
     /// The patch of a request, and what the client should be warned of.
-    pub(crate) fn of(asked: Asked<'_>, media: Media) -> Result<(Self, Vec<String>), Failure> {
+    pub(crate) fn read(asked: Asked<'_>, media: Media) -> Result<(Self, Vec<String>), Failure> {
         let body = &asked.call.body;
         match media {
             Media::Json => json::JsonPatch::of(body).map(|(patch, unknown)| (Self::Json(patch), unknown)),
@@ -89,7 +94,7 @@ impl Patch {
                     Err(Failure::bad_request(why))
                 }
             },
-            Media::Apply => Applied::of(asked).map(|(applied, warnings)| (Self::Apply(applied), warnings)),
+            Media::Apply => apply::read(asked).map(|(applied, warnings)| (Self::Apply(applied), warnings)),
         }
     }
 
@@ -104,7 +109,7 @@ impl Patch {
                     strategic::merge(Some(asked.kind.schema()), object, patch.clone())?;
                 }
             }
-            Self::Apply(applied) => return applied.to(asked, Some(old)),
+            Self::Apply(applied) => return apply(asked, Some(old), applied),
         }
         self.check_sorts(asked, &new)?;
         Ok(new)
@@ -113,7 +118,7 @@ impl Patch {
     /// The object that an apply makes.
     pub(crate) fn creates(&self, asked: Asked<'_>) -> Result<Value, Failure> {
         match self {
-            Self::Apply(applied) => applied.to(asked, None),
+            Self::Apply(applied) => apply(asked, None, applied),
             Self::Json(_) | Self::Merge(_) | Self::Strategic(_) => Err(Failure::not_found(asked.kind, asked.name)),
         }
     }

@@ -19,16 +19,17 @@ type Object = Map<String, Value>;
 
 /// Merges a patch into an object.
 pub(super) fn merge(schema: Option<&Schema>, object: &mut Object, mut patch: Object) -> Result<(), Failure> {
-    match patch.remove(DIRECTIVE) {
-        Some(Value::String(directive)) if directive == "replace" => {
+    match patch.get(DIRECTIVE) {
+        Some(directive) if directive == "replace" => {
+            patch.remove(DIRECTIVE);
             *object = patch;
             return Ok(());
         }
-        Some(Value::String(directive)) if directive == "delete" => {
+        Some(directive) if directive == "delete" => {
             object.clear();
             return Ok(());
         }
-        Some(other) => return Err(unknown_directive(&other, &patch)),
+        Some(other) => return Err(unknown_directive(other, &Value::Object(patch.clone()))),
         None => {}
     }
     retain_keys(object, &mut patch)?;
@@ -129,7 +130,7 @@ fn check_order(id: Option<&str>, wanted: &[Value], order: &[Value]) -> Result<()
     if order.is_empty() || plain.into_iter().all(|item| rest.any(|other| same(id, item, other))) {
         return Ok(());
     }
-    let (wanted, order) = (Value::from(wanted), Value::from(order));
+    let (wanted, order) = (go::shown(&Value::from(wanted)), go::shown(&Value::from(order)));
     let why = format!("The order in patch list:\n{wanted}\n doesn't match $setElementOrder list:\n{order}\n");
     Err(untold(why))
 }
@@ -168,7 +169,7 @@ fn merged_list(
                 made.retain(|held| held.get(key) != Some(gone));
             }
             Some("replace") => replaced = true,
-            _ => return Err(unknown_directive(item.get(DIRECTIVE).unwrap_or(&Value::Null), &Object::new())),
+            _ => return Err(unknown_directive(&item[DIRECTIVE], &item)),
         }
     }
     if replaced {
@@ -238,9 +239,8 @@ fn discard_nulls(value: &mut Value) {
     }
 }
 
-fn unknown_directive(directive: &Value, patch: &Object) -> Failure {
-    let directive = directive.as_str().map_or_else(|| directive.to_string(), ToOwned::to_owned);
-    untold(format!("unknown patch type: {directive} in map: {}", go::shown(&Value::Object(patch.clone()))))
+fn unknown_directive(directive: &Value, patch: &Value) -> Failure {
+    untold(format!("unknown patch type: {} in map: {}", go::shown(directive), go::shown(patch)))
 }
 
 fn without_key(item: &Value, key: &str) -> Failure {

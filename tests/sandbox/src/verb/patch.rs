@@ -30,7 +30,7 @@ pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
         // What there is to patch is looked for before the patch is read.
         let (patch, warnings) = match read.take() {
             Some(read) => read,
-            None => Patch::of(asked, media)?,
+            None => Patch::read(asked, media)?,
         };
         let done = match &held {
             Some(held) => change(asked, &patch, &warnings, held).await,
