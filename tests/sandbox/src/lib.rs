@@ -9,6 +9,7 @@ mod admission;
 mod answer;
 mod audit;
 mod authorization;
+mod bootstrap;
 mod call;
 mod client;
 mod controller;

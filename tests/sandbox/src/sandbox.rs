@@ -8,6 +8,7 @@ use http::{Request, Response};
 use crate::{
     answer::{Answer, Body},
     audit::{Audit, Record},
+    bootstrap,
     call::Call,
     controller::{self, Controllers},
     environment::Environment,
@@ -150,6 +151,7 @@ impl Builder {
             options: self.options,
             audit: self.audit,
         });
+        bootstrap::fill(&server);
         let controllers = controller::start(&server);
         Sandbox { server, _controllers: Arc::new(controllers) }
     }
