@@ -8,6 +8,7 @@
 mod admission;
 mod answer;
 mod audit;
+mod authentication;
 mod authorization;
 mod bootstrap;
 mod call;

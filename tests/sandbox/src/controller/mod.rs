@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use crate::sandbox::Server;
+use crate::{authorization, sandbox::Server};
 
 /// The running controllers; they end with this.
 #[derive(Debug)]
@@ -20,6 +20,5 @@ impl Drop for Controllers {
 
 /// Starts them on the current runtime.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
-    let _ = server;
-    Controllers { tasks: Vec::new() }
+    Controllers { tasks: vec![tokio::spawn(authorization::aggregation::run(server.clone()))] }
 }

@@ -2,19 +2,17 @@
 
 use serde_json::Value;
 
-use crate::{failure::Cause, object, verb::Asked};
+use crate::{authorization, failure::Cause, object, verb::Asked};
 
 /// What is wrong with a new object.
 pub(crate) fn create(asked: Asked<'_>, object: &Value) -> Vec<Cause> {
-    let _ = asked;
     if object::name(object).is_empty() {
         return vec![Cause::required("metadata.name", "name or generateName is required")];
     }
-    Vec::new()
+    authorization::validation::check(asked.kind, object, None)
 }
 
 /// What is wrong with a new state of an object.
 pub(crate) fn update(asked: Asked<'_>, new: &Value, old: &Value) -> Vec<Cause> {
-    let _ = (asked, new, old);
-    Vec::new()
+    authorization::validation::check(asked.kind, new, Some(old))
 }
