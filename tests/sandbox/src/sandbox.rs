@@ -26,7 +26,7 @@ const HISTORY: usize = 4096;
 /// An API server in the process. Clones are of the same one; the last one ends it.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
-    server: Arc<Server>,
+    pub(crate) server: Arc<Server>,
     _controllers: Arc<Controllers>,
 }
 

@@ -90,21 +90,4 @@ pub(crate) fn of_token(server: &Server, token: &str, wanted: &[String]) -> Resul
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_bearer_token_is_one() {
-        let bearer_of = |written: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::AUTHORIZATION, written.parse().unwrap());
-            bearer(&headers).map(str::to_owned)
-        };
-        assert_eq!(bearer_of("Bearer abc").as_deref(), Some("abc"));
-        assert_eq!(bearer_of("bearer abc").as_deref(), Some("abc"));
-        for none in ["Bearer", "Bearer ", "Basic abc", "abc", ""] {
-            assert_eq!(bearer_of(none), None, "{none:?}");
-        }
-    }
-}
+mod tests;

@@ -26,12 +26,13 @@ pub(crate) fn check(asked: Asked<'_>, new: &Value, old: Option<&Value>) -> Resul
 
 fn check_role(asked: Asked<'_>, new: &Value, old: Option<&Value>) -> Result<(), Failure> {
     let name = object::name(new);
+    // As for all requests, the name of what is created doesn't count.
     let about = About::Resource {
         group: GROUP,
         namespace: asked.namespace,
         resource: &asked.kind.plural,
         subresource: "",
-        name,
+        name: asked.name,
     };
     if may(asked.server, &asked.call.user, "escalate", about) {
         return Ok(());

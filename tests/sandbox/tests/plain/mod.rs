@@ -7,10 +7,10 @@ use http_body_util::BodyExt as _;
 use opgen_sandbox::{Sandbox, User};
 use serde_json::Value;
 
-pub type Answer = (u16, Value);
+pub(crate) type Answer = (u16, Value);
 
 /// Asks as a user, with headers.
-pub async fn ask_with(
+pub(crate) async fn ask_with(
     sandbox: &Sandbox,
     user: &User,
     (method, path): (&str, &str),
@@ -30,16 +30,16 @@ pub async fn ask_with(
     (code, serde_json::from_slice(&text).unwrap_or_else(|_| String::from_utf8_lossy(&text).into()))
 }
 
-pub async fn ask(sandbox: &Sandbox, user: &User, request: (&str, &str), body: &Value) -> Answer {
+pub(crate) async fn ask(sandbox: &Sandbox, user: &User, request: (&str, &str), body: &Value) -> Answer {
     ask_with(sandbox, user, request, &[], body).await
 }
 
-pub async fn get(sandbox: &Sandbox, user: &User, path: &str) -> Answer {
+pub(crate) async fn get(sandbox: &Sandbox, user: &User, path: &str) -> Answer {
     ask(sandbox, user, ("GET", path), &Value::Null).await
 }
 
 /// Writes what must be written for a test to begin.
-pub async fn given(sandbox: &Sandbox, path: &str, object: Value) -> Value {
+pub(crate) async fn given(sandbox: &Sandbox, path: &str, object: Value) -> Value {
     let (code, answer) = ask(sandbox, &User::admin("admin"), ("POST", path), &object).await;
     assert_eq!(code, 201, "{answer:#}");
     answer
