@@ -3,6 +3,11 @@
 //! A user may be allowed to act for another in everything (`impersonate`), or, since Kubernetes 1.36, for some requests
 //! alone (`impersonate-on:MODE:VERB`, KEP-5284).
 
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
+
 use http::HeaderMap;
 use percent_encoding::percent_decode_str;
 
@@ -59,13 +64,31 @@ pub(crate) fn impersonate(server: &Server, call: &mut Call, wanted: Option<Wante
         let why = format!("requested {} without impersonating a user name", in_go(&wanted));
         return Err(Failure::bad_request(why));
     }
-    if !call.user.is_master()
-        && let Err(constrained) = check_constrained(server, call, &wanted)
-        && let Err(legacy) = check_legacy(server, call, &wanted)
-    {
-        return Err(constrained.unwrap_or(legacy));
+    if !call.user.is_master() {
+        check_all(server, call, &wanted)?;
     }
     call.user = completed(wanted);
+    Ok(())
+}
+
+/// Those who last acted for another by the right to do so in everything. They are told about that right first.
+#[derive(Debug, Default)]
+pub(crate) struct Remembered(Mutex<BTreeSet<String>>);
+
+/// Whether the user may act for the other, by the one right or the other. The right by which it last did so is asked first,
+/// and the refusal is that of the first.
+fn check_all(server: &Server, call: &Call, wanted: &User) -> Result<(), Failure> {
+    let remembered = || server.authentication.actors.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let constrained = || check_constrained(server, call, wanted);
+    let legacy = || check_legacy(server, call, wanted);
+    if remembered().contains(&call.user.name) {
+        let Err(refused) = legacy() else { return Ok(()) };
+        constrained().map_err(|_| refused)?;
+        remembered().remove(&call.user.name);
+    } else if let Err(refused) = constrained() {
+        legacy().map_err(|legacy| refused.unwrap_or(legacy))?;
+        remembered().insert(call.user.name.clone());
+    }
     Ok(())
 }
 

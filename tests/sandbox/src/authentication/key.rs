@@ -37,7 +37,7 @@ pub(super) struct Key {
 #[derive(Debug)]
 enum Pair {
     Rsa(Box<RsaKeyPair>),
-    P256(EcdsaKeyPair),
+    P256(Box<EcdsaKeyPair>),
 }
 
 /// There is no key: the machine gave no randomness.
@@ -53,7 +53,7 @@ impl Key {
         } else {
             let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
             let written = EcdsaKeyPair::generate_pkcs8(algorithm, &random).map_err(|_| NoKey)?;
-            Pair::P256(EcdsaKeyPair::from_pkcs8(algorithm, written.as_ref(), &random).map_err(|_| NoKey)?)
+            Pair::P256(Box::new(EcdsaKeyPair::from_pkcs8(algorithm, written.as_ref(), &random).map_err(|_| NoKey)?))
         };
         let public = match &pair {
             Pair::Rsa(pair) => [&RSA_HEADER[..], pair.public_key().as_ref()].concat(),

@@ -26,6 +26,7 @@ const AUTHENTICATED: &str = "system:authenticated";
 pub(crate) struct Authentication {
     tokens: BTreeMap<String, User>,
     key: OnceLock<key::Key>,
+    actors: impersonation::Remembered,
 }
 
 /// Why a token is not taken.
