@@ -99,6 +99,7 @@ impl<'a> Asked<'a> {
     pub(crate) fn complete(&self, object: &mut Value) -> Vec<String> {
         let unknown = crate::schema::prune(self.kind.schema(), object);
         crate::schema::default(self.kind.schema(), object);
+        crate::strategy::default(self.kind, object);
         unknown
     }
 }
