@@ -31,7 +31,7 @@ async fn each_kind_is_created_as_kubernetes_creates_it() {
     assert!(different.is_empty(), "{} differ:\n{}", different.len(), different.join("\n"));
 }
 
-/// Without what is new each time, and without what admission adds to Pods.
+/// Without what is new each time, and without what admission adds.
 fn comparable(asked: &Value, mut object: Value) -> Value {
     let uid = object["metadata"]["uid"].as_str().unwrap_or("UID").to_owned();
     for fresh in ["uid", "creationTimestamp", "resourceVersion", "managedFields"] {
@@ -41,11 +41,22 @@ fn comparable(asked: &Value, mut object: Value) -> Value {
     if object["kind"] == "Service" {
         allocated(asked, &mut object);
     }
+    if let Some(finalizers) = object["metadata"]["finalizers"].as_array_mut() {
+        finalizers.retain(|finalizer| !finalizer.as_str().unwrap().ends_with("-protection"));
+    }
+    if object["metadata"]["finalizers"].as_array().is_none_or(Vec::is_empty) {
+        remove(&mut object["metadata"], "finalizers");
+    }
+    if object["kind"] == "Node" {
+        remove(&mut object["spec"], "taints");
+    }
     if object["kind"] == "Pod" {
         admitted(&mut object["spec"]);
     }
-    if object["status"].is_null() {
-        remove(&mut object, "status");
+    for part in ["status", "spec"] {
+        if object[part].is_null() {
+            remove(&mut object, part);
+        }
     }
     serde_json::from_str(&object.to_string().replace(&uid, "UID")).unwrap()
 }

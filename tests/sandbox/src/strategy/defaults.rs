@@ -21,7 +21,8 @@ static RULES: LazyLock<HashMap<String, Vec<Rule>>> = LazyLock::new(|| {
     let rows: Vec<Rule> = serde_json::from_str(TEXT).unwrap_or_default();
     let mut rules: HashMap<String, Vec<Rule>> = HashMap::new();
     for row in rows {
-        rules.entry(format!("io.k8s.api.{}", row.of)).or_default().push(row);
+        let prefix = if row.of.starts_with("io.") { "" } else { "io.k8s.api." };
+        rules.entry(format!("{prefix}{}", row.of)).or_default().push(row);
     }
     rules
 });

@@ -38,11 +38,18 @@ pub(super) fn select_pods(job: &mut Value) {
         return;
     }
     let (name, uid) = (object::name(job).to_owned(), object::uid(job).to_owned());
+    let taken = object::at(job, &["metadata", "labels"]).cloned();
     let labels = object::map_at(job, &["spec", "template", "metadata", "labels"]);
+    // Labels that came from the template follow it.
+    let follows = taken.is_none_or(|taken| taken.as_object() == Some(labels));
     for (keys, value) in [(NAME_LABELS, name), (UID_LABELS, uid.clone())] {
         for key in keys {
             labels.entry(key).or_insert_with(|| value.as_str().into());
         }
+    }
+    let labels = labels.clone();
+    if follows {
+        object::metadata_mut(job).insert("labels".into(), labels.into());
     }
     object::map_at(job, &["spec", "selector", "matchLabels"]).entry(UID_LABELS[1]).or_insert_with(|| uid.into());
 }

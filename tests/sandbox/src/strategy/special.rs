@@ -16,6 +16,7 @@ pub(super) fn complete(definition: &str, object: &mut Map<String, Value>) {
         "core.v1.Secret" => super::secret::default(object),
         "core.v1.Namespace" => super::namespace::default(object),
         "core.v1.LimitRangeItem" => default_limits(object),
+        "core.v1.NodeStatus" => allow_capacity(object),
         "core.v1.ReplicationController" => default_selector(object),
         "core.v1.ServiceAccount" => trim_secrets(object),
         "batch.v1.Job" => job::default(object),
@@ -46,6 +47,13 @@ fn default_selector(controller: &mut Map<String, Value>) {
         spec.entry("selector").or_insert_with(|| labels.clone());
     }
     super::default_labels(controller, labels);
+}
+
+/// All that a node has may be given away, if it doesn't say.
+fn allow_capacity(status: &mut Map<String, Value>) {
+    if let (None, Some(capacity)) = (status.get("allocatable"), status.get("capacity").cloned()) {
+        status.insert("allocatable".into(), capacity);
+    }
 }
 
 /// A service account names its secrets and nothing more of them.

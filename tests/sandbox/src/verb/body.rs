@@ -42,6 +42,7 @@ impl Asked<'_> {
 
     /// Prunes and defaults, as strictly as the request wants it.
     pub(crate) fn completed(&self, mut object: Value) -> Result<Decoded, Failure> {
+        crate::validation::check_types(self.kind, &object)?;
         let unknown = self.complete(&mut object);
         let said = unknown.iter().map(|field| format!("unknown field {field:?}"));
         match self.call.options.field_validation.unwrap_or(Strictness::Warn) {

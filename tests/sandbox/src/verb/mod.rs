@@ -100,6 +100,10 @@ impl<'a> Asked<'a> {
         let unknown = crate::schema::prune(self.kind.schema(), object);
         crate::schema::default(self.kind.schema(), object);
         crate::strategy::default(self.kind, object);
+        // A request may leave to its path what it is about.
+        let typed = crate::object::map_at(object, &[]);
+        typed.insert("apiVersion".into(), self.kind.api_version().into());
+        typed.insert("kind".into(), self.kind.kind.as_str().into());
         unknown
     }
 }
