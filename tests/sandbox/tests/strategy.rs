@@ -130,3 +130,104 @@ fn differences(path: &str, made: &Value, seen: &Value, told: &mut Vec<String>) {
         _ => {}
     }
 }
+
+/// What kube-apiserver made of a patch: `path`, `before`, `patch`, `subresource`; by how many `generations` it differs,
+/// the metadata, and of Services and Secrets all of it (`after`).
+const UPDATED: &str = include_str!("golden/updated.json");
+
+#[tokio::test(start_paused = true)]
+async fn a_change_counts_and_reaches_what_it_does_in_kubernetes() {
+    let rows: Vec<Value> = serde_json::from_str(UPDATED).unwrap();
+    assert!(rows.len() > 160);
+    let mut different = Vec::new();
+    for row in &rows {
+        let (made, seen) = (changed(row).await, changed_then(row));
+        if made != seen {
+            let mut told = Vec::new();
+            differences("", &made, &seen, &mut told);
+            let what = format!("{} {} {}", row["path"], row["subresource"], row["patch"]);
+            different.push(format!("{what}\n  {}", told.join("\n  ")));
+        }
+    }
+    assert!(different.is_empty(), "{} of {} differ:\n{}", different.len(), rows.len(), different.join("\n"));
+}
+
+async fn changed(row: &Value) -> Value {
+    let sandbox = Sandbox::builder().seed(1).start();
+    prepare(&sandbox).await;
+    let path = row["path"].as_str().unwrap();
+    let (code, before) = ask(&sandbox, "POST", path, &row["before"]).await;
+    assert_eq!(code, 201, "{before}");
+    let subresource =
+        row["subresource"].as_str().filter(|name| !name.is_empty()).map_or(String::new(), |name| format!("/{name}"));
+    let at = format!("{path}/{}{subresource}?dryRun=All", row["before"]["metadata"]["name"].as_str().unwrap());
+    let (code, after) = ask(&sandbox, "PATCH", &at, &row["patch"]).await;
+    let generation = |object: &Value| object["metadata"]["generation"].as_i64().unwrap_or(0);
+    let mut made = json!({"code": code, "generations": generation(&after) - generation(&before)});
+    for part in ["labels", "annotations", "finalizers", "ownerReferences"] {
+        made[part] = metadata_part(&after["metadata"][part]);
+    }
+    if !row["after"].is_null() {
+        made["after"] = comparable(&row["before"], after);
+    }
+    made
+}
+
+fn changed_then(row: &Value) -> Value {
+    let mut seen = json!({"code": row["code"], "generations": row["generations"]});
+    for part in ["labels", "annotations", "finalizers", "ownerReferences"] {
+        seen[part] = metadata_part(&row[part]);
+    }
+    if !row["after"].is_null() {
+        seen["after"] = comparable(&row["before"], row["after"].clone());
+    }
+    seen
+}
+
+/// Without what controllers and admission add, and without the uid in a Job's labels.
+fn metadata_part(part: &Value) -> Value {
+    let mut part = part.clone();
+    if let Some(map) = part.as_object_mut() {
+        map.retain(|key, _| {
+            !key.starts_with("deployment.kubernetes.io/") && !key.starts_with("node.alpha.kubernetes.io")
+        });
+        for (key, value) in map.iter_mut().filter(|(key, _)| key.ends_with("controller-uid")) {
+            assert!(key.len() > 10);
+            *value = "UID".into();
+        }
+    }
+    if let Some(list) = part.as_array_mut() {
+        list.retain(|item| !item.as_str().unwrap_or_default().ends_with("-protection"));
+    }
+    let empty = part.as_object().is_some_and(serde_json::Map::is_empty) || part.as_array().is_some_and(Vec::is_empty);
+    if empty { Value::Null } else { part }
+}
+
+/// What kube-apiserver says to an update without a version (`unversioned`), and to one of what isn't there (`missing`).
+const REPLACED: &str = include_str!("golden/replaced.json");
+
+#[tokio::test(start_paused = true)]
+async fn an_update_needs_what_it_needs_in_kubernetes() {
+    let rows: Vec<Value> = serde_json::from_str(REPLACED).unwrap();
+    assert!(rows.len() > 35);
+    let mut different = Vec::new();
+    for row in &rows {
+        let sandbox = Sandbox::builder().seed(1).start();
+        prepare(&sandbox).await;
+        let path = row["path"].as_str().unwrap();
+        let name = row["object"]["metadata"]["name"].as_str().unwrap();
+        let (code, mut made) = ask(&sandbox, "POST", path, &row["object"]).await;
+        assert_eq!(code, 201, "{made}");
+        remove(&mut made["metadata"], "resourceVersion");
+        remove(&mut made["metadata"], "managedFields");
+        let (unversioned, _) = ask(&sandbox, "PUT", &format!("{path}/{name}?dryRun=All"), &made).await;
+        let mut other = row["object"].clone();
+        other["metadata"]["name"] = "other".into();
+        let (missing, _) = ask(&sandbox, "PUT", &format!("{path}/other?dryRun=All"), &other).await;
+        if json!([unversioned, missing]) != json!([row["unversioned"], row["missing"]]) {
+            different
+                .push(format!("{path}: {unversioned}, {missing}; seen {}, {}", row["unversioned"], row["missing"]));
+        }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}

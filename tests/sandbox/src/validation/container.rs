@@ -46,7 +46,7 @@ pub(super) fn container<'a>(
     probe::probe(&container.child("startupProbe"), true, causes);
 }
 
-fn image(image: &At<'_>, causes: &mut Causes) {
+pub(super) fn image(image: &At<'_>, causes: &mut Causes) {
     if image.is_empty() {
         image.required(causes, "");
     } else if image.text() != image.text().trim() {

@@ -77,7 +77,9 @@ pub(super) fn update(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
     let suspended = *old.child("suspend").value == true;
     let (template, held) = (fixed_template(new, suspended), fixed_template(old, suspended));
     if template != held {
-        new.child("template").immutable(causes, &old.child("template"));
+        // What is compared of a suspended Job is the spec alone, and told so.
+        let part: &[&str] = if suspended { &["template", "spec"] } else { &["template"] };
+        new.at(part).invalid(causes, "field is immutable");
     }
     for kept in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
         new.child(kept).immutable(causes, &old.child(kept));
@@ -90,9 +92,8 @@ fn fixed_template(spec: &At<'_>, suspended: bool) -> serde_json::Value {
     if !suspended {
         return template;
     }
-    if let Some(metadata) = template["metadata"].as_object_mut() {
-        metadata.remove("labels");
-        metadata.remove("annotations");
+    if let Some(template) = template.as_object_mut() {
+        template.remove("metadata");
     }
     if let Some(spec) = template["spec"].as_object_mut() {
         for free in ["nodeSelector", "affinity", "tolerations", "schedulingGates"] {

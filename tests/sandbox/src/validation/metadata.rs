@@ -21,6 +21,14 @@ pub(super) fn create(kind: &Kind, metadata: &At<'_>, causes: &mut Causes) {
     }
 }
 
+/// Labels that a Job took from its template are looked at there.
+pub(super) fn without_labels_of(metadata: &At<'_>, template: &At<'_>, causes: &mut Causes) {
+    let labels = metadata.child("labels");
+    if labels.is_set() && labels.value == template.at(&["metadata", "labels"]).value {
+        causes.retain(|cause| cause.field != labels.path);
+    }
+}
+
 /// A new state. What several parts of Kubernetes look at, each of them tells.
 pub(super) fn update(kind: &Kind, metadata: &At<'_>, old: &At<'_>, causes: &mut Causes) {
     whole(metadata, Rule::Segment, causes);
@@ -42,6 +50,7 @@ fn validates_again(kind: &Kind) -> bool {
     kind.group.is_empty() && CORE.contains(&kind.plural.as_str())
         || kind.group == "rbac.authorization.k8s.io"
         || kind.is("networking.k8s.io", "ingresses")
+        || kind.is("batch", "jobs")
 }
 
 fn whole(metadata: &At<'_>, rule: Rule, causes: &mut Causes) {

@@ -48,8 +48,11 @@ pub(crate) fn create(asked: Asked<'_>, object: &Value) -> Vec<Cause> {
     }
     whole(asked, &top, &mut causes);
     match asked.kind.plural.as_str() {
-        "pods" => pod::create(&top.child("spec"), &mut causes),
-        "jobs" => job::job(&top.child("metadata"), &top.child("spec"), &mut causes),
+        "pods" => pod::create(&top, &mut causes),
+        "jobs" => {
+            metadata::without_labels_of(&top.child("metadata"), &top.at(&["spec", "template"]), &mut causes);
+            job::job(&top.child("metadata"), &top.child("spec"), &mut causes);
+        }
         "services" if causes.is_empty() => service::new_address(asked.server, &top.child("spec"), &mut causes),
         "events" if asked.kind.group.is_empty() => event::old_form(&top, &mut causes),
         "events" => event::new_form(&top, &mut causes),
@@ -148,7 +151,10 @@ fn changed(asked: Asked<'_>, new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
         }
         ("apps", "deployments" | "replicasets" | "daemonsets") => workload::keeps_selector(&spec, &held, causes),
         ("apps", "statefulsets") => workload::stateful_update(&spec, &held, causes),
-        ("batch", "jobs") => job::update(&spec, &held, causes),
+        ("batch", "jobs") => {
+            job::job(&new.child("metadata"), &spec, causes);
+            job::update(&spec, &held, causes);
+        }
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings")
             if new.child("roleRef").value != old.child("roleRef").value =>
         {

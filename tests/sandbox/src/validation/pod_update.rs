@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::at::{At, Causes};
+use super::{
+    at::{At, Causes},
+    container,
+};
 
 /// The fields of a container that may change.
 const CONTAINER: [&str; 1] = ["image"];
@@ -15,6 +18,9 @@ pub(super) fn update(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
         if is.items().count() != was.items().count() {
             is.forbidden(causes, "pod updates may not add or remove containers");
             return;
+        }
+        for image in is.items().map(|container| container.child("image")) {
+            container::image(&image, causes);
         }
     }
     if !deadline(&new.child("activeDeadlineSeconds"), &old.child("activeDeadlineSeconds"), causes) {

@@ -4,7 +4,6 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
 use crate::{
-    failure::Failure,
     kind::Kind,
     schema::{Scalar, Schema, Shape, builtin},
     strategy::Quantity,
@@ -15,16 +14,13 @@ const TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Time";
 const MICRO_TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime";
 const NO_QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/// Refuses an object of a built-in kind that can't be read as one. Custom kinds have their schema for that.
-pub(crate) fn check(kind: &Kind, object: &Value) -> Result<(), Failure> {
+/// Why an object of a built-in kind can't be read as one. Custom kinds have their schema for that.
+pub(crate) fn check(kind: &Kind, object: &Value) -> Result<(), String> {
     if kind.custom().is_some() {
         return Ok(());
     }
     let place = Place { owner: &kind.kind, definition: None, path: String::new() };
-    walk(kind.schema(), object, &place).map_err(|why| {
-        let what = format!("{} in version {:?} cannot be handled as a {}: {why}", kind.kind, kind.version, kind.kind);
-        Failure::bad_request(what)
-    })
+    walk(kind.schema(), object, &place)
 }
 
 /// Where a value is: the type that holds it, and the names on the way.
