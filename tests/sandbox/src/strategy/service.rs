@@ -30,6 +30,12 @@ pub(super) fn default(service: &mut Map<String, Value>) {
     }
     if type_ == "LoadBalancer" {
         spec.entry("allocateLoadBalancerNodePorts").or_insert(Value::Bool(true));
+        let ways = service.get_mut("status").and_then(|status| status.pointer_mut("/loadBalancer/ingress"));
+        for way in ways.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
+            if way.contains_key("ip") {
+                way.entry("ipMode").or_insert_with(|| "VIP".into());
+            }
+        }
     }
 }
 
@@ -116,7 +122,7 @@ fn drop_unused(new: &mut Value, old: &Value) {
         }
     };
     if needs_address(&was) && !needs_address(&is) {
-        drop_same(&["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]);
+        drop_same(&["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"]);
     }
     if was == "LoadBalancer" && is != was {
         drop_same(&["allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"]);

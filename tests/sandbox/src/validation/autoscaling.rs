@@ -87,7 +87,7 @@ fn metric(metric: &At<'_>, causes: &mut Causes) {
         "Resource" | "ContainerResource" => source.child("name").demand(causes, "must specify a resource name"),
         _ => source.at(&["metric", "name"]).demand(causes, ""),
     }
-    self::amount(&source.child("target"), type_.text(), causes);
+    amount(&source.child("target"), type_.text(), causes);
 }
 
 fn amount(target: &At<'_>, type_: &str, causes: &mut Causes) {
