@@ -5,6 +5,15 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 
 use crate::sandbox::Server;
+use actor::{Actor, Refused};
+use reconcile::{Controller, Next, Outcome, Seen, Watches};
+
+mod accounts;
+mod actor;
+mod collector;
+mod namespaces;
+mod queue;
+mod reconcile;
 
 /// The running controllers; they end with this.
 #[derive(Debug)]
@@ -12,14 +21,27 @@ pub(crate) struct Controllers {
     tasks: Vec<JoinHandle<()>>,
 }
 
+/// An object by namespace and name.
+type Key = (String, String);
+
 impl Drop for Controllers {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
+impl Controllers {
+    fn add(&mut self, server: &Arc<Server>, account: &str, controller: impl Controller) {
+        let actor = Actor::controller(server, account);
+        self.tasks.push(tokio::spawn(reconcile::run(controller, actor)));
+    }
+}
+
 /// Starts them on the current runtime.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
-    let _ = server;
-    Controllers { tasks: Vec::new() }
+    let mut all = Controllers { tasks: Vec::new() };
+    all.add(server, "generic-garbage-collector", collector::Collector::default());
+    all.add(server, "namespace-controller", namespaces::Namespaces);
+    all.add(server, "service-account-controller", accounts::Accounts);
+    all
 }

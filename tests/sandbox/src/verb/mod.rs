@@ -26,6 +26,8 @@ mod subresource;
 mod watch;
 mod write;
 
+pub(crate) use delete::{FOREGROUND, ORPHAN};
+
 /// A request for a kind that is served.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {

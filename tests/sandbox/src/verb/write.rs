@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::delete;
 use crate::{
     admission::{self, Review},
     call::DryRun,
@@ -115,7 +116,7 @@ pub(super) async fn update(
         return Ok(written(new));
     }
     let at = (asked.namespace, asked.name);
-    let next = if is_released(&new) { None } else { Some(new.clone()) };
+    let next = if delete::is_released(asked, &new) { None } else { Some(new.clone()) };
     let released = next.is_none();
     let stored = server.store.commit(&kind.shelf, at, Expect::Version(held.version), next, &kind.api_version());
     let stored = stored.map_err(|_| Refused::Raced)?;
@@ -144,11 +145,4 @@ fn same(new: &Value, old: &Value) -> bool {
         object
     };
     without(new) == without(old)
-}
-
-/// Whether nothing holds a deleted object any more.
-fn is_released(object: &Value) -> bool {
-    object::is_deleting(object)
-        && object::finalizers(object).is_empty()
-        && object::number(object, &["metadata", "deletionGracePeriodSeconds"]).unwrap_or(0) == 0
 }
