@@ -66,6 +66,7 @@ pub(crate) fn prepare_create(asked: Asked<'_>, object: &mut Value) -> Result<(),
 
 /// A write of the object leaves its status alone, and one of the status the rest; a new spec is a new generation.
 pub(crate) fn prepare_update(asked: Asked<'_>, new: &mut Value, old: &Value) -> Result<(), Failure> {
+    crate::verb::keep_rest(asked, new, old);
     let (Value::Object(fields), Value::Object(held)) = (&mut *new, old) else { return Ok(()) };
     if asked.subresource == Some("status") {
         let status = fields.get("status").cloned();

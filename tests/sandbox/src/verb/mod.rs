@@ -27,6 +27,7 @@ mod watch;
 mod write;
 
 pub(crate) use delete::{FOREGROUND, ORPHAN};
+pub(crate) use subresource::keep_rest;
 
 /// A request for a kind that is served.
 #[derive(Clone, Copy)]
