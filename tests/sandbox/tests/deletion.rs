@@ -121,9 +121,15 @@ async fn a_bound_pod_gets_its_time_of_grace() {
     let made = scene.create(PODS, pod("a", Some("nope"), &[])).await;
     let path = format!("{PODS}/a");
     let marked = scene.done("DELETE", &path, Value::Null).await;
-    assert_eq!((at(&marked, "deletionTimestamp"), at(&marked, "deletionGracePeriodSeconds")), ("2026-01-01T00:00:30Z".into(), 30.into()));
+    assert_eq!(
+        (at(&marked, "deletionTimestamp"), at(&marked, "deletionGracePeriodSeconds")),
+        ("2026-01-01T00:00:30Z".into(), 30.into())
+    );
     let shorter = scene.done("DELETE", &format!("{path}?gracePeriodSeconds=5"), Value::Null).await;
-    assert_eq!((at(&shorter, "deletionTimestamp"), at(&shorter, "deletionGracePeriodSeconds")), ("2026-01-01T00:00:05Z".into(), 5.into()));
+    assert_eq!(
+        (at(&shorter, "deletionTimestamp"), at(&shorter, "deletionGracePeriodSeconds")),
+        ("2026-01-01T00:00:05Z".into(), 5.into())
+    );
     assert_eq!(at(&shorter, "generation"), at(&marked, "generation"));
     let longer = scene.done("DELETE", &format!("{path}?gracePeriodSeconds=50"), Value::Null).await;
     assert_eq!(longer, shorter);

@@ -133,7 +133,8 @@ impl Propagation {
                 let policies = ["Foreground", "Background", "Orphan", "nil"];
                 let cause = Cause::unsupported("propagationPolicy", &value.into(), &policies);
                 Err(Failure::invalid_options("DeleteOptions", &cause))
-            }        }
+            }
+        }
     }
 }
 

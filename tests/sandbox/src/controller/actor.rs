@@ -63,6 +63,12 @@ impl Actor {
         versions.find(|kind| kind.plural == plural && kind.group == group)
     }
 
+    /// The kind on a shelf, which has to be there.
+    pub(crate) fn known(&self, shelf: &str) -> Result<Arc<Kind>, Refused> {
+        let unknown = || Refused { code: 0, message: format!("{shelf} are not served"), status: Value::Null };
+        self.kind(shelf).ok_or_else(unknown)
+    }
+
     pub(crate) fn get(&self, kind: &Kind, namespace: &str, name: &str) -> Option<Value> {
         self.server.store.get(&kind.shelf, namespace, name).map(|held| held.object(kind))
     }

@@ -12,8 +12,10 @@ mod accounts;
 mod actor;
 mod collector;
 mod namespaces;
+mod protection;
 mod queue;
 mod reconcile;
+mod workload;
 
 /// The running controllers; they end with this.
 #[derive(Debug)]
@@ -32,7 +34,10 @@ impl Drop for Controllers {
 
 impl Controllers {
     fn add(&mut self, server: &Arc<Server>, account: &str, controller: impl Controller) {
-        let actor = Actor::controller(server, account);
+        self.add_as(Actor::controller(server, account), controller);
+    }
+
+    fn add_as(&mut self, actor: Actor, controller: impl Controller) {
         self.tasks.push(tokio::spawn(reconcile::run(controller, actor)));
     }
 }
@@ -43,5 +48,9 @@ pub(crate) fn start(server: &Arc<Server>) -> Controllers {
     all.add(server, "generic-garbage-collector", collector::Collector::default());
     all.add(server, "namespace-controller", namespaces::Namespaces);
     all.add(server, "service-account-controller", accounts::Accounts);
+    all.add(server, "pvc-protection-controller", protection::Protection);
+    if server.options.workloads {
+        workload::start(&mut all, server);
+    }
     all
 }

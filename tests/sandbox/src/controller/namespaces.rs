@@ -161,7 +161,11 @@ fn conditions(left: &Left) -> [(&'static str, bool, &'static str, String); 5] {
     let finalizers: Vec<_> =
         left.finalizers.iter().map(|(finalizer, count)| format!("{finalizer} in {count} resource instances")).collect();
     let said = |list: &[String], yes: (&'static str, &str), no: (&'static str, &str)| {
-        if list.is_empty() { (false, no.0, no.1.to_owned()) } else { (true, yes.0, format!("{}{}", yes.1, list.join(", "))) }
+        if list.is_empty() {
+            (false, no.0, no.1.to_owned())
+        } else {
+            (true, yes.0, format!("{}{}", yes.1, list.join(", ")))
+        }
     };
     let failed = said(
         &left.failures,

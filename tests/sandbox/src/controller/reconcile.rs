@@ -18,6 +18,11 @@ pub(crate) trait Controller: Send + 'static {
 
     fn watches(&self) -> Watches;
 
+    /// What is to be brought in order before anything is told.
+    fn begin(&self) -> Vec<Self::Key> {
+        Vec::new()
+    }
+
     /// The history is lost: everything that is there is told again, and what isn't told is gone.
     fn forget(&mut self) {}
 
@@ -61,6 +66,7 @@ pub(crate) struct Seen {
 pub(crate) async fn run<C: Controller>(mut controller: C, actor: Actor) {
     let mut ear = Ear::new(&actor.server.store, controller.watches());
     let mut queue = Queue::new();
+    controller.begin().into_iter().for_each(|key| queue.add(key));
     loop {
         for (shelf, seen) in ear.hear(&actor.server.store, || controller.forget()) {
             controller.told(&actor, &shelf, &seen).into_iter().for_each(|key| queue.add(key));

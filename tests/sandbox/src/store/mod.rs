@@ -61,7 +61,11 @@ pub(crate) struct TooOld;
 
 impl Store {
     pub(crate) fn new(history: usize) -> Self {
-        Self { state: Mutex::new(State { version: FIRST, compacted: 0, shelves: HashMap::new() }), history, lives: watch::channel(0).0 }
+        Self {
+            state: Mutex::new(State { version: FIRST, compacted: 0, shelves: HashMap::new() }),
+            history,
+            lives: watch::channel(0).0,
+        }
     }
 
     /// The version of the last write.

@@ -39,7 +39,9 @@ impl DeleteOptions {
         let kind = object::text(body, &["kind"]);
         if !matches!(kind, "" | "DeleteOptions") {
             let version = object::text(body, &["apiVersion"]);
-            let why = format!("no kind {kind:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\"");
+            let why = format!(
+                "no kind {kind:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""
+            );
             return Err(Failure::bad_request(why));
         }
         let precondition = |key: &str| body["preconditions"][key].as_str().map(str::to_owned);
@@ -56,7 +58,8 @@ impl DeleteOptions {
     pub(in crate::verb) fn check(&self, asked: Asked<'_>, held: &Value) -> Result<(), Failure> {
         let conflict = |what: &str, wanted: &str, is: &str, then: &str| {
             let kind = asked.kind.qualified();
-            let why = format!("the {what} in the precondition ({wanted}) does not match the {what} in record ({is}). {then}");
+            let why =
+                format!("the {what} in the precondition ({wanted}) does not match the {what} in record ({is}). {then}");
             let mut failure = Failure::conflict(asked.kind, asked.name, &why);
             failure.message = format!("Operation cannot be fulfilled on {kind} {:?}: {why}", asked.name);
             failure.details.insert("kind".into(), asked.kind.kind.clone().into());

@@ -27,7 +27,8 @@ pub(super) async fn bind(asked: Asked<'_>) -> Result<Answer, Failure> {
             object::map_at(&mut pod, &["metadata", "annotations"]).extend(annotations.clone());
         }
         let now = asked.server.environment.time();
-        let scheduled = json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now});
+        let scheduled =
+            json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now});
         let conditions = object::map_at(&mut pod, &["status"]).entry("conditions").or_insert_with(|| json!([]));
         if let Some(conditions) = conditions.as_array_mut() {
             conditions.retain(|condition| condition["type"] != "PodScheduled");

@@ -15,7 +15,8 @@ pub(super) fn refuse(asked: Asked<'_>, way: &str) -> Failure {
     {
         return failure;
     }
-    let mut failure = Failure::internal(format!("{way} of {} leads nowhere: containers do not run here", asked.kind.plural));
+    let mut failure =
+        Failure::internal(format!("{way} of {} leads nowhere: containers do not run here", asked.kind.plural));
     failure.code = StatusCode::NOT_IMPLEMENTED.as_u16();
     failure.reason = "";
     failure

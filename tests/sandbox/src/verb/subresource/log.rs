@@ -37,9 +37,17 @@ pub(super) fn container(asked: Asked<'_>, pod: &Value) -> Result<String, Failure
         }
         None if own.len() == 1 => Ok(own.concat()),
         None => {
-            let why = format!("a container name must be specified for pod {}, choose one of: [{}]", asked.name, own.join(" "));
+            let why = format!(
+                "a container name must be specified for pod {}, choose one of: [{}]",
+                asked.name,
+                own.join(" ")
+            );
             let inits = names("initContainers");
-            let inits = if inits.is_empty() { String::new() } else { format!(" or one of the init containers: [{}]", inits.join(" ")) };
+            let inits = if inits.is_empty() {
+                String::new()
+            } else {
+                format!(" or one of the init containers: [{}]", inits.join(" "))
+            };
             Err(Failure::bad_request(why + &inits))
         }
     }
