@@ -1,6 +1,6 @@
 //! The API server as a value.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -23,7 +23,7 @@ const HISTORY: usize = 4096;
 /// An API server in the process. Clones are of the same one; the last one ends it.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
-    server: Arc<Server>,
+    pub(crate) server: Arc<Server>,
     _controllers: Arc<Controllers>,
 }
 
@@ -44,6 +44,8 @@ pub(crate) struct Options {
     pub(crate) workloads: bool,
     /// Whether `blockOwnerDeletion` needs a right on the owner (`OwnerReferencesPermissionEnforcement`).
     pub(crate) owner_permissions: bool,
+    /// Bearer tokens and whose they are.
+    pub(crate) tokens: BTreeMap<String, User>,
 }
 
 /// Builds a [`Sandbox`].
@@ -68,7 +70,7 @@ impl Sandbox {
     /// One with choices.
     #[must_use]
     pub fn builder() -> Builder {
-        let options = Options { workloads: false, owner_permissions: false };
+        let options = Options { workloads: false, owner_permissions: false, tokens: BTreeMap::new() };
         Builder { seed: None, history: HISTORY, options, audit: Audit::default() }
     }
 
@@ -127,6 +129,13 @@ impl Builder {
     #[must_use]
     pub fn owner_permissions(mut self, on: bool) -> Self {
         self.options.owner_permissions = on;
+        self
+    }
+
+    /// A bearer token and the user that it speaks for.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<String>, user: User) -> Self {
+        self.options.tokens.insert(token.into(), user);
         self
     }
 
