@@ -8,7 +8,7 @@ use std::{
 use bytes::Bytes;
 use futures::{Stream, StreamExt as _, stream::BoxStream};
 use http::{HeaderValue, Response, StatusCode, header};
-use http_body::{Body as _, Frame, SizeHint};
+use http_body::{Frame, SizeHint};
 use http_body_util::{Full, StreamBody};
 use serde_json::Value;
 

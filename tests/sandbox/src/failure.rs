@@ -193,7 +193,7 @@ impl Failure {
         if !self.reason.is_empty() {
             status["reason"] = self.reason.into();
         }
-        if !self.details.is_empty() || self.reason == "NotFound" {
+        if !self.details.is_empty() || matches!(self.reason, "NotFound" | "MethodNotAllowed" | "NotAcceptable") {
             status["details"] = Value::Object(self.details.clone());
         }
         status

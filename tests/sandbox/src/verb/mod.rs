@@ -46,8 +46,9 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
         Target::Path(path) => return discovery::answer(server, call, path),
         Target::Resource(target) => target,
     };
-    let kind =
-        server.kinds.find(&target.group, &target.version, &target.plural).ok_or_else(Failure::no_such_resource)?;
+    let Some(kind) = server.kinds.find(&target.group, &target.version, &target.plural) else {
+        return discovery::no_kind(server, &target.group, &target.version);
+    };
     let asked = Asked::new(server, call, &kind, target)?;
     if let Some(name) = asked.subresource {
         return subresource::answer(asked, name).await;
