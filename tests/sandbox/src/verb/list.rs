@@ -46,7 +46,7 @@ pub(super) async fn list(asked: Asked<'_>) -> Result<Answer, Failure> {
     let objects = || page.items.iter().map(|item| item.object(kind));
     match asked.call.accept.form() {
         Form::Table => {
-            let table = print::table(kind, &objects().collect::<Vec<_>>(), &metadata, asked.call);
+            let table = print::table(asked, &objects().collect::<Vec<_>>(), &metadata)?;
             Ok(Answer::object(&table))
         }
         Form::Metadata | Form::MetadataList => {

@@ -18,7 +18,7 @@ pub(super) async fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
 /// An object in the form that the request wants.
 pub(super) fn answer(asked: Asked<'_>, code: StatusCode, object: Value) -> Result<Answer, Failure> {
     let object = match asked.call.accept.form() {
-        Form::Table => print::table(asked.kind, &[object], &json!({}), asked.call),
+        Form::Table => print::table(asked, &[object], &json!({}))?,
         Form::Metadata | Form::MetadataList => metadata_of(&object),
         Form::Foreign => return Err(not_acceptable()),
         Form::Json | Form::Yaml | Form::Discovery => object,
