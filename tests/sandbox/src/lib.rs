@@ -16,6 +16,7 @@ mod discovery;
 mod environment;
 mod failure;
 mod fields;
+mod form;
 mod kind;
 mod object;
 mod patch;

@@ -170,7 +170,7 @@ impl Server {
             Ok(call) => call,
             Err(failure) => return failure.into(),
         };
-        let answer = verb::answer(self, &call).await.unwrap_or_else(Answer::from);
+        let answer = verb::answer(self, &call).await.unwrap_or_else(Answer::from).formed(&call);
         self.audit.record(&call, answer.code);
         answer
     }

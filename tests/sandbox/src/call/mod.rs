@@ -92,8 +92,8 @@ fn verb(method: &Method, target: &Target, options: &Options) -> Result<Verb, Fai
         Target::Path(_) => true,
     };
     match *method {
-        Method::GET | Method::HEAD if options.watch && matches!(target, Target::Resource(_)) => Ok(Verb::Watch),
-        Method::GET | Method::HEAD => Ok(if named { Verb::Get } else { Verb::List }),
+        Method::GET if options.watch && matches!(target, Target::Resource(_)) => Ok(Verb::Watch),
+        Method::GET => Ok(if named { Verb::Get } else { Verb::List }),
         Method::POST => Ok(Verb::Create),
         Method::PUT => Ok(Verb::Update),
         Method::PATCH => Ok(Verb::Patch),

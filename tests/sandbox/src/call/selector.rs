@@ -156,18 +156,11 @@ impl FieldSelector {
     /// Reads `metadata.name=a,status.phase!=Running`.
     pub(crate) fn of(written: &str) -> Result<Self, Failure> {
         let parts = written.split(',').filter(|part| !part.trim().is_empty());
-        let requirement = |part: &str| {
-            let (field, value, equal) =
-                part.split_once("!=").map(|(field, value)| (field, value, false)).or_else(|| {
-                    part.split_once("==").or_else(|| part.split_once('=')).map(|(field, value)| (field, value, true))
-                })?;
-            Some(FieldRequirement { field: field.trim().to_owned(), value: value.trim().to_owned(), equal })
-        };
         parts
-            .map(requirement)
-            .collect::<Option<_>>()
+            .map(FieldRequirement::of)
+            .collect::<Result<_, _>>()
             .map(Self)
-            .ok_or_else(|| Failure::bad_request(format!("invalid selector: {written:?}; can't understand {written:?}")))
+            .map_err(|part| Failure::bad_request(format!("invalid selector: '{written}'; can't understand '{part}'")))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -176,6 +169,17 @@ impl FieldSelector {
 
     pub(crate) fn matches(&self, field: impl Fn(&str) -> String) -> bool {
         self.0.iter().all(|requirement| (field(&requirement.field) == requirement.value) == requirement.equal)
+    }
+}
+
+impl FieldRequirement {
+    /// What can't be understood comes back.
+    fn of(part: &str) -> Result<Self, &str> {
+        let unequal = part.split_once("!=").map(|(field, value)| (field, value, false));
+        let equal =
+            || part.split_once("==").or_else(|| part.split_once('=')).map(|(field, value)| (field, value, true));
+        let (field, value, equal) = unequal.or_else(equal).ok_or(part)?;
+        Ok(Self { field: field.trim().to_owned(), value: value.trim().to_owned(), equal })
     }
 }
 

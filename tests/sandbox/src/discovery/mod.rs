@@ -11,7 +11,7 @@ use crate::{
 };
 use groups::Groups;
 
-pub(crate) use selectable::selectable;
+pub(crate) use selectable::{Selectable, selectable};
 
 mod aggregated;
 mod groups;

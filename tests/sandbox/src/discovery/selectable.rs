@@ -36,25 +36,56 @@ const FIELDS: &[(&str, &str, &[&str])] = &[
             "type",
         ],
     ),
+    (
+        "events.k8s.io",
+        "events",
+        &[
+            "regarding.kind",
+            "regarding.namespace",
+            "regarding.name",
+            "regarding.uid",
+            "regarding.apiVersion",
+            "regarding.resourceVersion",
+            "regarding.fieldPath",
+            "reason",
+            "reportingController",
+            "type",
+        ],
+    ),
     ("", "secrets", &["type"]),
     ("", "namespaces", &["status.phase"]),
     ("", "nodes", &["spec.unschedulable"]),
     ("", "replicationcontrollers", &["status.replicas"]),
     ("", "services", &["spec.clusterIP", "spec.type"]),
-    ("apps", "replicasets", &["status.replicas"]),
     ("batch", "jobs", &["status.successful"]),
     ("certificates.k8s.io", "certificatesigningrequests", &["spec.signerName"]),
 ];
 
+/// Whether a field selector may name a field, and why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Selectable {
+    Yes,
+    /// The kind has labels for its fields, and this is none.
+    NoLabel,
+    /// The kind knows no other than name and namespace.
+    OnlyMetadata,
+}
+
 /// Whether a field selector may name the field.
-pub(crate) fn selectable(kind: &Kind, field: &str) -> bool {
-    if matches!(field, "metadata.name")
-        || (field == "metadata.namespace" && (kind.namespaced || kind.custom().is_some()))
-    {
-        return true;
-    }
-    match kind.custom() {
-        Some(custom) => custom.selectable.iter().any(|path| path == field),
-        None => FIELDS.iter().any(|(group, plural, fields)| kind.is(group, plural) && fields.contains(&field)),
+pub(crate) fn selectable(kind: &Kind, field: &str) -> Selectable {
+    let own = FIELDS.iter().find(|(group, plural, _)| kind.is(group, plural)).map(|(_, _, fields)| *fields);
+    let named = match field {
+        "metadata.name" => true,
+        // Kinds with labels of their own have this one only if they are in namespaces.
+        "metadata.namespace" => kind.namespaced || own.is_none(),
+        _ => match kind.custom() {
+            Some(custom) => custom.selectable.iter().any(|path| path == field),
+            None => own.is_some_and(|fields| fields.contains(&field)),
+        },
+    };
+    match named {
+        true => Selectable::Yes,
+        false if own.is_some() || kind.custom().is_some() => Selectable::NoLabel,
+        false => Selectable::OnlyMetadata,
     }
 }

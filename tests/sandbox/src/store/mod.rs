@@ -105,10 +105,15 @@ impl Store {
         Ok(put)
     }
 
-    /// Changes of a kind after a version, and how to wait for more.
+    /// Changes of a kind after a version, oldest first.
     pub(crate) fn changes(&self, shelf: &Arc<str>, after: u64) -> Result<Vec<Arc<Change>>, TooOld> {
+        self.some_changes(shelf, after, usize::MAX)
+    }
+
+    /// The first changes of a kind after a version.
+    pub(crate) fn some_changes(&self, shelf: &Arc<str>, after: u64, most: usize) -> Result<Vec<Arc<Change>>, TooOld> {
         let state = self.state();
-        state.shelves.get(shelf).map_or_else(|| Ok(Vec::new()), |shelf| shelf.after(after))
+        state.shelves.get(shelf).map_or_else(|| Ok(Vec::new()), |shelf| shelf.some_after(after, most))
     }
 
     /// Says the version of a kind's newest change.

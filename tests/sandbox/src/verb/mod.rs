@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     answer::Answer,
     authorization,
-    call::{Call, ResourceTarget, Target, Verb},
+    call::{Call, Form, ResourceTarget, Target, Verb},
     discovery,
     failure::Failure,
     kind::Kind,
@@ -18,7 +18,9 @@ use crate::{
 mod body;
 mod create;
 mod delete;
+mod filter;
 mod list;
+mod list_options;
 mod patch;
 mod read;
 mod replace;
@@ -55,6 +57,9 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
     }
     if !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
         return Err(Failure::method_not_allowed());
+    }
+    if call.accept.form() == Form::Foreign {
+        return Err(Failure::no_such_form());
     }
     match call.verb {
         Verb::Get => read::get(asked).await,
