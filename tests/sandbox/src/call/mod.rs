@@ -10,6 +10,7 @@ pub(crate) use options::{DryRun, Options, Propagation, Strictness};
 pub(crate) use target::{ResourceTarget, Target};
 
 mod accept;
+mod label_parser;
 mod options;
 pub(crate) mod selector;
 mod target;

@@ -55,7 +55,13 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
     if let Some(name) = asked.subresource {
         return subresource::answer(asked, name).await;
     }
-    if !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
+    // One object is written by its name, and made without it.
+    let misplaced = match call.verb {
+        Verb::Update | Verb::Patch => asked.name.is_empty(),
+        Verb::Create => !asked.name.is_empty(),
+        _ => false,
+    };
+    if misplaced || !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
         return Err(Failure::method_not_allowed());
     }
     if call.accept.form() == Form::Foreign {

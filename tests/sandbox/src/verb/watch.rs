@@ -15,7 +15,8 @@ use crate::{
     environment::Clock,
     failure::Failure,
     kind::Kind,
-    object, schema,
+    object,
+    schema::{self, Schema},
     store::{Change, ChangeKind, Store, Stored},
     verb::Asked,
 };
@@ -91,11 +92,12 @@ pub(super) fn watch(asked: Asked<'_>) -> Result<Answer, Failure> {
         done: false,
     };
     let as_list = options.send_initial_events == Some(true);
+    // Whoever begins with what is there is told where that ends, even if it was not asked for as a list.
     if as_list || (from.is_none() && options.send_initial_events.is_none()) {
         let (version, items) = server.store.list(&asked.kind.shelf, Some(asked.namespace));
         watch.after = version.max(from.unwrap_or(0));
         watch.initial = items.into();
-        watch.marks_initial = as_list && options.bookmarks;
+        watch.marks_initial = options.bookmarks;
     }
     if options.bookmarks {
         watch.bookmark = Some(watch.next_bookmark(now));
@@ -217,8 +219,9 @@ impl Watch {
         self.bookmark = Some(self.next_bookmark(now));
         // Everything up to the version that the bookmark names is told before it.
         let version = self.store.version();
-        if !self.read() {
-            self.after = self.after.max(version);
+        // Of a watch from a version that is still to come there is nothing to say.
+        if !self.read() && self.after <= version {
+            self.after = version;
             let bookmark = self.bookmark_event(false);
             self.ready.push_back(bookmark);
         }
@@ -233,10 +236,24 @@ impl Watch {
         // A kind of the table comes with the parts that are never absent.
         if kind.custom().is_none() {
             schema::default(kind.schema(), &mut object);
+            fill_required(kind.schema(), &mut object);
         }
         object["kind"] = kind.kind.clone().into();
         object["apiVersion"] = kind.api_version().into();
         self.shown("BOOKMARK", object)
+    }
+}
+
+/// Writes null for what Go can't leave out of a value that has nothing.
+fn fill_required(schema: &Schema, value: &mut Value) {
+    let (Some(fields), Value::Object(map)) = (schema.fields(), value) else { return };
+    for name in &fields.required {
+        map.entry(&**name).or_insert(Value::Null);
+    }
+    for (name, value) in map {
+        if let Some(schema) = fields.known.get(name.as_str()) {
+            fill_required(schema, value);
+        }
     }
 }
 

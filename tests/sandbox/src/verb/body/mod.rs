@@ -49,6 +49,10 @@ impl Asked<'_> {
                 let value = read::yaml(text).map_err(|error| self.unrecognized(&format!("yaml: {error}")))?;
                 Ok(read::Read { value, duplicates: Vec::new() })
             }
+            "application/vnd.kubernetes.protobuf" if self.kind.custom().is_none() && !body.starts_with(b"k8s\0") => {
+                let why = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]";
+                Err(self.unrecognized(why))
+            }
             _ => {
                 let custom = self.kind.custom().is_some();
                 let protobuf = if custom { "" } else { ", application/vnd.kubernetes.protobuf" };

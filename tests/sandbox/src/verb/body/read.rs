@@ -135,7 +135,16 @@ pub(super) fn yaml(text: &str) -> Result<Value, String> {
     if first.trim().is_empty() {
         return Ok(Value::Null);
     }
-    serde_saphyr::from_str_with_options::<Value>(first, options).map_err(|error| error.to_string())
+    serde_saphyr::from_str_with_options::<Value>(first, options).map_err(|error| {
+        // The first line says what is wrong; where it is follows as a picture.
+        let said = error.to_string();
+        let first = said.lines().next().unwrap_or_default();
+        first
+            .split_once("column ")
+            .and_then(|(_, rest)| rest.split_once(": "))
+            .map_or(first, |(_, what)| what)
+            .to_owned()
+    })
 }
 
 /// What stands before the second line of three dashes.

@@ -1,5 +1,8 @@
 //! Values of a type that their field can't have, in the words of Go's reader.
 
+use std::{collections::HashSet, sync::LazyLock};
+
+use base64::{DecodeError, Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
 use crate::schema::{
@@ -44,6 +47,9 @@ impl<'a> Walk<'a> {
                 (QUANTITY, Value::Number(_)) => return None,
                 (INT_OR_STRING, Value::Number(number)) if number.is_i64() => return None,
                 (INT_OR_STRING, Value::String(_)) => return None,
+                (INT_OR_STRING, Value::Number(number)) => {
+                    return Some(self.mismatch_of(&format!("number {number}"), "int32"));
+                }
                 (INT_OR_STRING, _) => return Some(self.mismatch(value, "int32")),
                 (name, Value::String(text)) if TIMES.contains(&name) => return time(text),
                 (name, _) if TIMES.contains(&name) => return Some(self.mismatch(value, "string")),
@@ -71,7 +77,8 @@ impl<'a> Walk<'a> {
     fn scalar(&self, scalar: Scalar, value: &Value) -> Option<String> {
         let wide = || if self.format() == "int32" { "int32" } else { "int64" };
         match (scalar, value) {
-            (Scalar::Text, Value::String(_)) | (Scalar::Boolean, Value::Bool(_)) => None,
+            (Scalar::Text, Value::String(text)) => self.holds_bytes().then(|| base64(text)).flatten(),
+            (Scalar::Boolean, Value::Bool(_)) => None,
             (Scalar::Number, Value::Number(_)) | (Scalar::IntOrText, Value::Number(_) | Value::String(_)) => None,
             (Scalar::Integer, Value::Number(number)) => {
                 let fits = |number: i64| wide() == "int64" || i32::try_from(number).is_ok();
@@ -84,6 +91,11 @@ impl<'a> Walk<'a> {
             (Scalar::Number, _) => Some(self.mismatch(value, "float64")),
             (Scalar::IntOrText, _) => Some(self.mismatch(value, "int32")),
         }
+    }
+
+    /// Whether the field, or each value of the map that it is, is bytes.
+    fn holds_bytes(&self) -> bool {
+        self.owner.is_some_and(|owner| BYTES.contains(&(owner.name, self.field)))
     }
 
     /// The format of the field, which the outline of the schema leaves out.
@@ -109,6 +121,32 @@ impl<'a> Walk<'a> {
         let path = self.path.join(".");
         format!("json: cannot unmarshal {is} into Go struct field {owner}.{path} of type {wanted}")
     }
+}
+
+/// The fields of all definitions that are bytes, written as base64.
+static BYTES: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(|| {
+    let with_bytes = builtin::definitions().filter(|definition| definition.text.contains("\"format\":\"byte\""));
+    let fields = |definition: &'static Definition| {
+        let written: Value = serde_json::from_str(definition.text).unwrap_or_default();
+        let known = definition.schema().fields().into_iter().flat_map(|fields| fields.known.keys());
+        known
+            .map(|name| &**name)
+            .filter(move |name| {
+                let field = &written["properties"][*name];
+                field["format"] == "byte" || field["additionalProperties"]["format"] == "byte"
+            })
+            .map(|name| (definition.name, name))
+    };
+    with_bytes.flat_map(fields).collect()
+});
+
+fn base64(text: &str) -> Option<String> {
+    let at = match STANDARD.decode(text) {
+        Ok(_) => return None,
+        Err(DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol(at, _)) => at,
+        Err(DecodeError::InvalidLength(_) | DecodeError::InvalidPadding) => text.len(),
+    };
+    Some(format!("illegal base64 data at input byte {at}"))
 }
 
 /// `DeploymentSpec`
