@@ -1,6 +1,6 @@
 //! The API server as a value.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -8,9 +8,10 @@ use http::{Request, Response};
 use crate::{
     answer::{Answer, Body},
     audit::{Audit, Record},
-    call::Call,
+    call::{Call, Verb},
     controller::{self, Controllers},
     environment::Environment,
+    failure::Failure,
     kind::Registry,
     store::Store,
     user::User,
@@ -55,6 +56,7 @@ pub struct Builder {
     history: usize,
     options: Options,
     audit: Audit,
+    file: Option<PathBuf>,
 }
 
 impl Sandbox {
@@ -71,7 +73,7 @@ impl Sandbox {
     #[must_use]
     pub fn builder() -> Builder {
         let options = Options { workloads: false, owner_permissions: false, tokens: BTreeMap::new() };
-        Builder { seed: None, history: HISTORY, options, audit: Audit::default() }
+        Builder { seed: None, history: HISTORY, options, audit: Audit::default(), file: None }
     }
 
     /// Answers a request of a user.
@@ -94,6 +96,14 @@ impl Sandbox {
     /// Forgets the history: a watch from an older version is told 410.
     pub fn compact(&self) {
         self.server.store.compact();
+    }
+}
+
+impl Sandbox {
+    /// Writes the rest to the [file](Builder::file) and closes it, so that another may have it. What is written by clones
+    /// of this one after that is refused. The last clone does it, too, but not before its controllers have let go.
+    pub fn close(self) {
+        self.server.store.close();
     }
 }
 
@@ -146,21 +156,48 @@ impl Builder {
         self
     }
 
+    /// Keeps everything in a file, too, and begins with what is there already. Only one sandbox can have it at a time.
+    #[must_use]
+    pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.file = Some(path.into());
+        self
+    }
+
     /// Starts it on the current tokio runtime.
     ///
     /// # Panics
-    /// Outside a tokio runtime.
+    /// Outside a tokio runtime, and if a [file](Self::file) can't be opened: [`try_start`](Self::try_start) tells.
     #[must_use]
     pub fn start(self) -> Sandbox {
+        match self.try_start() {
+            Ok(sandbox) => sandbox,
+            // A sandbox without its file would lose what it is asked to keep.
+            #[allow(clippy::panic)]
+            Err(error) => panic!("the data file can't be opened: {error}"),
+        }
+    }
+
+    /// The same, where the [file](Self::file) may be another's or no data file.
+    ///
+    /// # Errors
+    /// If the file can't be opened.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn try_start(self) -> io::Result<Sandbox> {
+        let store = Store::new(self.history);
+        if let Some(path) = &self.file {
+            store.keep(path)?;
+        }
         let server = Arc::new(Server {
             environment: Environment::new(self.seed),
-            store: Arc::new(Store::new(self.history)),
+            store: Arc::new(store),
             kinds: Registry::default(),
             options: self.options,
             audit: self.audit,
         });
         let controllers = controller::start(&server);
-        Sandbox { server, _controllers: Arc::new(controllers) }
+        Ok(Sandbox { server, _controllers: Arc::new(controllers) })
     }
 }
 
@@ -171,6 +208,12 @@ impl Server {
             Err(failure) => return failure.into(),
         };
         let answer = verb::answer(self, &call).await.unwrap_or_else(Answer::from).formed(&call);
+        let reads = matches!(call.verb, Verb::Get | Verb::List | Verb::Watch);
+        let answer = if reads || self.store.settled().await {
+            answer
+        } else {
+            Failure::internal("the data file can't be written").into()
+        };
         self.audit.record(&call, answer.code);
         answer
     }

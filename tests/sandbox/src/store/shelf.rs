@@ -101,6 +101,11 @@ impl Shelf {
         object
     }
 
+    /// Takes an object that was kept elsewhere.
+    pub(super) fn restore(&mut self, object: Arc<Stored>) {
+        self.objects.insert(object.key(), object);
+    }
+
     /// The changes after a version, oldest first.
     pub(super) fn after(&self, version: u64) -> Result<Vec<Arc<Change>>, TooOld> {
         self.some_after(version, usize::MAX)

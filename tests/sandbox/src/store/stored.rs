@@ -39,6 +39,13 @@ impl Stored {
         }
     }
 
+    /// An object from its JSON; `None` if it has no version.
+    pub(super) fn kept(json: &[u8], api_version: &str) -> Option<Self> {
+        let object: Value = serde_json::from_slice(json).ok()?;
+        let version = object::version(&object)?.parse().ok()?;
+        Some(Self::new(object, version, api_version))
+    }
+
     /// The object as its kind's version, which the caller knows to be the one it is kept in.
     pub(crate) fn object(&self, kind: &Kind) -> Value {
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
