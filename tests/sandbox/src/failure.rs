@@ -17,8 +17,6 @@ pub struct Failure {
     pub message: String,
     /// What it is about.
     pub details: Map<String, Value>,
-    /// With which a list may go on regardless; empty is none.
-    pub continue_token: String,
 }
 
 /// One field that is not as it should be.
@@ -64,15 +62,12 @@ impl Cause {
     }
 }
 
+/// What of the details stands in the metadata: the token with which a list may go on regardless.
+const CONTINUE: &str = "continue";
+
 impl Failure {
     fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            code: code.as_u16(),
-            reason,
-            message: message.into(),
-            details: Map::new(),
-            continue_token: String::new(),
-        }
+        Self { code: code.as_u16(), reason, message: message.into(), details: Map::new() }
     }
 
     fn about(mut self, kind: &Kind, name: &str) -> Self {
@@ -159,7 +154,7 @@ impl Failure {
 
     /// With how a list may go on regardless.
     pub(crate) fn with_continue(mut self, token: String) -> Self {
-        self.continue_token = token;
+        self.details.insert(CONTINUE.into(), token.into());
         self
     }
 
@@ -243,17 +238,19 @@ impl Failure {
         if !self.reason.is_empty() {
             status["reason"] = self.reason.into();
         }
-        if !self.details.is_empty() || self.always_has_details() {
-            status["details"] = Value::Object(self.details.clone());
+        let mut details = self.details.clone();
+        if let Some(token) = details.remove(CONTINUE) {
+            status["metadata"][CONTINUE] = token;
         }
-        if !self.continue_token.is_empty() {
-            status["metadata"]["continue"] = self.continue_token.clone().into();
+        if !details.is_empty() || self.always_has_details() {
+            status["details"] = Value::Object(details);
         }
         status
     }
 
     /// Whether there are details even if they say nothing: so it is where Kubernetes refuses before it looks at a kind.
     fn always_has_details(&self) -> bool {
-        matches!(self.reason, "NotFound" | "MethodNotAllowed") || self.message.starts_with("406: ")
+        let by_reason = matches!(self.reason, "NotFound" | "MethodNotAllowed" | "Invalid");
+        by_reason || self.message.starts_with("406: ") || self.message.starts_with("415: ")
     }
 }

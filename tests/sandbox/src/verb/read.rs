@@ -22,7 +22,7 @@ pub(super) async fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
         check_reached(asked, version)?;
     }
     let held = asked.held()?;
-    if asked.call.accept.form() == Form::Json && *held.api_version == *asked.kind.api_version() {
+    if asked.call.accept.form() == Form::Json {
         return Ok(Answer::json(StatusCode::OK, text(asked.kind, &held)));
     }
     answer(asked, StatusCode::OK, held.object(asked.kind))
@@ -65,7 +65,7 @@ pub(super) fn metadata_of(object: &Value) -> Value {
 pub(super) fn text(kind: &Kind, stored: &Stored) -> Bytes {
     let mut text = BytesMut::with_capacity(stored.json.len() + 64);
     text.extend_from_slice(&head(kind));
-    text.extend_from_slice(stored.json.get(1..).unwrap_or_default());
+    text.extend_from_slice(stored.text(kind).get(1..).unwrap_or_default());
     text.extend_from_slice(b"\n");
     text.freeze()
 }

@@ -187,7 +187,8 @@ impl Watch {
 
     fn event(&mut self, type_: &str, item: &Stored) -> Bytes {
         let Shown::Whole { head } = &self.shown else { return self.shown(type_, item.object(&self.kind)) };
-        let rest = item.json.get(1..).unwrap_or_default();
+        let text = item.text(&self.kind);
+        let rest = text.get(1..).unwrap_or_default();
         let parts: [&[u8]; 6] = [b"{\"type\":\"", type_.as_bytes(), b"\",\"object\":{", head.as_bytes(), rest, b"}\n"];
         Bytes::from(parts.concat())
     }
