@@ -3,7 +3,7 @@
 /// The first thing that is wrong; `None` if it is JSON.
 pub(crate) fn complaint(text: &[u8]) -> Option<String> {
     let mut reader = Reader { text, at: 0 };
-    reader.value(0).and_then(|()| reader.end()).err()
+    reader.value().and_then(|()| reader.end()).err()
 }
 
 /// As deep as Go's reader goes.
@@ -29,65 +29,83 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<(), String> {
-        if depth > DEEPEST {
-            return Err("exceeded max depth".to_owned());
+    /// A value and all within it. What is open is kept on a list: the text must not decide how deep the stack gets.
+    fn value(&mut self) -> Result<(), String> {
+        let mut open = Vec::new();
+        loop {
+            let opened = match self.peek() {
+                None => return Err(ended()),
+                Some(bracket @ (b'{' | b'[')) => self.opens(bracket)?,
+                Some(letter) => self.scalar(letter).map(|()| None)?,
+            };
+            match opened {
+                Some(_) if open.len() == DEEPEST => return Err("exceeded max depth".to_owned()),
+                Some(close) => open.push(close),
+                None => {
+                    while let Some(close) = open.last().copied() {
+                        if self.goes_on(close)? {
+                            break;
+                        }
+                        open.pop();
+                    }
+                    if open.is_empty() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    fn scalar(&mut self, begins: u8) -> Result<(), String> {
+        match begins {
+            b'"' => self.text(),
+            b't' => self.word("true"),
+            b'f' => self.word("false"),
+            b'n' => self.word("null"),
+            b'-' | b'0'..=b'9' => self.number(),
+            letter => Err(unexpected(letter, "looking for beginning of value")),
+        }
+    }
+
+    /// What closes the bracket; nothing if it holds nothing.
+    fn opens(&mut self, bracket: u8) -> Result<Option<u8>, String> {
+        self.at += 1;
+        let close = if bracket == b'{' { b'}' } else { b']' };
+        if self.peek() == Some(close) {
+            self.at += 1;
+            return Ok(None);
+        }
+        if bracket == b'{' {
+            self.key()?;
+        }
+        Ok(Some(close))
+    }
+
+    fn key(&mut self) -> Result<(), String> {
+        match self.peek() {
+            Some(b'"') => self.text()?,
+            Some(letter) => return Err(unexpected(letter, "looking for beginning of object key string")),
+            None => return Err(ended()),
         }
         match self.peek() {
+            Some(b':') => {
+                self.at += 1;
+                Ok(())
+            }
+            Some(letter) => Err(unexpected(letter, "after object key")),
             None => Err(ended()),
-            Some(b'{') => self.object(depth),
-            Some(b'[') => self.list(depth),
-            Some(b'"') => self.text(),
-            Some(b't') => self.word("true"),
-            Some(b'f') => self.word("false"),
-            Some(b'n') => self.word("null"),
-            Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(letter) => Err(unexpected(letter, "looking for beginning of value")),
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<(), String> {
-        self.at += 1;
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-            return Ok(());
-        }
-        loop {
-            match self.peek() {
-                Some(b'"') => self.text()?,
-                Some(letter) => return Err(unexpected(letter, "looking for beginning of object key string")),
-                None => return Err(ended()),
-            }
-            match self.peek() {
-                Some(b':') => self.at += 1,
-                Some(letter) => return Err(unexpected(letter, "after object key")),
-                None => return Err(ended()),
-            }
-            self.value(depth + 1)?;
-            if !self.goes_on(b'}', "after object key:value pair")? {
-                return Ok(());
-            }
-        }
-    }
-
-    fn list(&mut self, depth: usize) -> Result<(), String> {
-        self.at += 1;
-        if self.peek() == Some(b']') {
-            self.at += 1;
-            return Ok(());
-        }
-        loop {
-            self.value(depth + 1)?;
-            if !self.goes_on(b']', "after array element")? {
-                return Ok(());
-            }
-        }
-    }
-
-    fn goes_on(&mut self, close: u8, place: &str) -> Result<bool, String> {
+    /// After a value: whether another one follows.
+    fn goes_on(&mut self, close: u8) -> Result<bool, String> {
+        let place = if close == b'}' { "after object key:value pair" } else { "after array element" };
         match self.peek() {
             Some(b',') => {
                 self.at += 1;
+                if close == b'}' {
+                    self.key()?;
+                }
                 Ok(true)
             }
             Some(letter) if letter == close => {
@@ -221,6 +239,9 @@ mod tests {
         for (text, said) in cases {
             assert_eq!(complaint(text.as_bytes()).as_deref(), Some(said), "{text}");
         }
+        let deep = "[".repeat(20_000);
+        assert_eq!(complaint(deep.as_bytes()).as_deref(), Some("exceeded max depth"));
+        assert_eq!(complaint(b"[[], [{}], {\"a\": [], \"b\": {\"c\": 1}}]"), None);
         assert_eq!(complaint(b" {\"a\": [1, -0.5e+3, true, null, \"\\u00e4\"]} "), None);
     }
 }
