@@ -1,51 +1,32 @@
 //! Admission: what may change an object on its way, and what may refuse it.
 
-use serde_json::Value;
+use crate::failure::Failure;
 
-use crate::{failure::Failure, verb::Asked};
+pub(crate) use review::{Operation, Review};
 
-/// A write that is looked at.
-pub(crate) struct Review<'a> {
-    pub(crate) asked: Asked<'a>,
-    pub(crate) operation: Operation,
-    /// The new state; null of a deletion.
-    pub(crate) object: Value,
-    pub(crate) old: Option<Value>,
-    /// What the client is told beside the answer.
-    pub(crate) warnings: Vec<String>,
-}
-
-/// As admission names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operation {
-    Create,
-    Update,
-    Delete,
-    Connect,
-}
-
-impl<'a> Review<'a> {
-    pub(crate) fn create(asked: Asked<'a>, object: Value) -> Self {
-        Self { asked, operation: Operation::Create, object, old: None, warnings: Vec::new() }
-    }
-
-    pub(crate) fn update(asked: Asked<'a>, object: Value, old: Value) -> Self {
-        Self { asked, operation: Operation::Update, object, old: Some(old), warnings: Vec::new() }
-    }
-
-    pub(crate) fn delete(asked: Asked<'a>, old: Value) -> Self {
-        Self { asked, operation: Operation::Delete, object: Value::Null, old: Some(old), warnings: Vec::new() }
-    }
-}
+mod plugin;
+mod quantity;
+mod review;
 
 /// Lets everything that may change the object do so, in Kubernetes' order.
 pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
-    let _ = review;
+    plugin::namespace_lifecycle::admit(review)?;
+    plugin::limit_ranger::mutate(review);
+    plugin::service_account::mutate(review)?;
+    plugin::taint_nodes::mutate(review);
+    plugin::priority::mutate(review)?;
+    plugin::default_tolerations::mutate(review);
+    plugin::default_storage_class::mutate(review);
+    plugin::storage_protection::mutate(review);
+    plugin::default_ingress_class::mutate(review);
     Ok(())
 }
 
-/// Asks everything that may refuse the write.
+/// Asks everything that may refuse the write, in Kubernetes' order.
 pub(crate) async fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
-    let _ = review;
+    plugin::limit_ranger::validate(review)?;
+    plugin::service_account::validate(review)?;
+    plugin::priority::validate(review)?;
+    plugin::resource_quota::validate(review).await?;
     Ok(())
 }

@@ -1,0 +1,72 @@
+//! A write that admission looks at.
+
+use serde_json::Value;
+
+use crate::{call::DryRun, failure::Failure, object, verb::Asked};
+
+/// A write that is looked at.
+pub(crate) struct Review<'a> {
+    pub(crate) asked: Asked<'a>,
+    pub(crate) operation: Operation,
+    /// The new state; null of a deletion.
+    pub(crate) object: Value,
+    pub(crate) old: Option<Value>,
+    /// What the client is told beside the answer.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// As admission names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Create,
+    Update,
+    Delete,
+    Connect,
+}
+
+impl Operation {
+    /// In the words of rules.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "CREATE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+            Self::Connect => "CONNECT",
+        }
+    }
+}
+
+impl<'a> Review<'a> {
+    pub(crate) fn create(asked: Asked<'a>, object: Value) -> Self {
+        Self { asked, operation: Operation::Create, object, old: None, warnings: Vec::new() }
+    }
+
+    pub(crate) fn update(asked: Asked<'a>, object: Value, old: Value) -> Self {
+        Self { asked, operation: Operation::Update, object, old: Some(old), warnings: Vec::new() }
+    }
+
+    pub(crate) fn delete(asked: Asked<'a>, old: Value) -> Self {
+        Self { asked, operation: Operation::Delete, object: Value::Null, old: Some(old), warnings: Vec::new() }
+    }
+
+    /// Whether it is a write of the object itself, not of a part behind its path, and of this kind of the table.
+    pub(crate) fn writes(&self, operation: Operation, group: &str, plural: &str) -> bool {
+        self.operation == operation && self.asked.subresource.is_none() && self.asked.kind.is(group, plural)
+    }
+
+    /// The name of the object; of one that has only the beginning of a name, that.
+    pub(crate) fn name(&self) -> &str {
+        let own = object::name(&self.object);
+        let begin = object::text(&self.object, &["metadata", "generateName"]);
+        [self.asked.name, own, begin].into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+    }
+
+    /// 403, as a plugin refuses.
+    pub(crate) fn forbidden(&self, why: &str) -> Failure {
+        Failure::forbidden(self.asked.kind, self.name(), why)
+    }
+
+    pub(crate) fn is_dry(&self) -> bool {
+        self.asked.call.options.dry_run == DryRun::All
+    }
+}
