@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 
 use crate::{
+    admission::Admission,
     answer::{Answer, Body},
     audit::{Audit, Record},
     call::Call,
@@ -35,6 +36,7 @@ pub(crate) struct Server {
     pub(crate) kinds: Registry,
     pub(crate) options: Options,
     pub(crate) audit: Audit,
+    pub(crate) admission: Admission,
 }
 
 /// What the sandbox is to be like.
@@ -149,6 +151,7 @@ impl Builder {
             kinds: Registry::default(),
             options: self.options,
             audit: self.audit,
+            admission: Admission::default(),
         });
         let controllers = controller::start(&server);
         Sandbox { server, _controllers: Arc::new(controllers) }

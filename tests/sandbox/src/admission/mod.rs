@@ -2,14 +2,38 @@
 
 use crate::failure::Failure;
 
+use reinvocation::Reinvocation;
+
 pub(crate) use review::{Operation, Review};
 
+mod authorizer;
+mod expression;
+mod matching;
 mod plugin;
+mod policy;
 mod quantity;
+mod reinvocation;
 mod review;
+
+/// What admission remembers between writes.
+#[derive(Debug, Default)]
+pub(crate) struct Admission {
+    policies: policy::Policies,
+}
 
 /// Lets everything that may change the object do so, in Kubernetes' order.
 pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
+    let mut reinvocation = Reinvocation::default();
+    loop {
+        plugins(review)?;
+        policy::mutate(review, &mut reinvocation)?;
+        if !reinvocation.next_round() {
+            return Ok(());
+        }
+    }
+}
+
+fn plugins(review: &mut Review<'_>) -> Result<(), Failure> {
     plugin::namespace_lifecycle::admit(review)?;
     plugin::limit_ranger::mutate(review);
     plugin::service_account::mutate(review)?;
@@ -24,9 +48,11 @@ pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
 
 /// Asks everything that may refuse the write, in Kubernetes' order.
 pub(crate) async fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
+    policy::check(review)?;
     plugin::limit_ranger::validate(review)?;
     plugin::service_account::validate(review)?;
     plugin::priority::validate(review)?;
+    policy::validate(review)?;
     plugin::resource_quota::validate(review).await?;
     Ok(())
 }

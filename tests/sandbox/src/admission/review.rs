@@ -1,8 +1,13 @@
 //! A write that admission looks at.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{call::DryRun, failure::Failure, object, verb::Asked};
+use crate::{
+    call::{DryRun, Verb},
+    failure::Failure,
+    object,
+    verb::Asked,
+};
 
 /// A write that is looked at.
 pub(crate) struct Review<'a> {
@@ -59,6 +64,48 @@ impl<'a> Review<'a> {
         let own = object::name(&self.object);
         let begin = object::text(&self.object, &["metadata", "generateName"]);
         [self.asked.name, own, begin].into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+    }
+
+    /// The name that is known already: a generated one is not.
+    pub(crate) fn known_name(&self) -> &str {
+        if self.asked.name.is_empty() { object::name(&self.object) } else { self.asked.name }
+    }
+
+    /// The namespace; of a namespace its own name.
+    pub(crate) fn namespace(&self) -> &str {
+        if self.asked.kind.is("", "namespaces") { self.known_name() } else { self.asked.namespace }
+    }
+
+    /// The options of the request, as the kinds of `meta.k8s.io/v1` have them.
+    pub(crate) fn options(&self) -> Value {
+        let call = self.asked.call;
+        let kind = match (self.operation, call.verb) {
+            (Operation::Create, _) => "CreateOptions",
+            (Operation::Delete, _) => "DeleteOptions",
+            (_, Verb::Patch) => "PatchOptions",
+            _ => "UpdateOptions",
+        };
+        let mut options = json!({"kind": kind, "apiVersion": "meta.k8s.io/v1"});
+        if self.operation == Operation::Delete {
+            let given: Value = serde_json::from_slice(&call.body).unwrap_or_default();
+            if let (Value::Object(options), Value::Object(given)) = (&mut options, given) {
+                options.extend(given.into_iter().filter(|(key, _)| key != "kind" && key != "apiVersion"));
+            }
+            return options;
+        }
+        if self.is_dry() {
+            options["dryRun"] = json!(["All"]);
+        }
+        if let Some(force) = call.options.force.filter(|_| call.verb == Verb::Patch) {
+            options["force"] = force.into();
+        }
+        if let Some(manager) = &call.options.field_manager {
+            options["fieldManager"] = manager.clone().into();
+        }
+        if let Some(validation) = call.options.other("fieldValidation") {
+            options["fieldValidation"] = validation.into();
+        }
+        options
     }
 
     /// 403, as a plugin refuses.

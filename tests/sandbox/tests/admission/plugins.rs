@@ -1,39 +1,10 @@
 //! What Kubernetes' own plugins change and refuse.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use http::{Method, Request};
-use http_body_util::BodyExt as _;
-use opgen_sandbox::{Sandbox, User};
+use http::Method;
+use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 
-const A: &str = "/api/v1/namespaces/a";
-
-/// A sandbox with a namespace and its default account.
-async fn sandbox() -> Sandbox {
-    let sandbox = Sandbox::builder().seed(1).start();
-    ask(
-        &sandbox,
-        Method::POST,
-        "/api/v1/namespaces",
-        json!({"metadata": {"name": "a"}, "spec": {"finalizers": ["kubernetes"]}}),
-    )
-    .await;
-    ask(&sandbox, Method::POST, &format!("{A}/serviceaccounts"), json!({"metadata": {"name": "default"}})).await;
-    sandbox
-}
-
-async fn ask(sandbox: &Sandbox, method: Method, path: &str, body: Value) -> (u16, Value) {
-    let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
-    let request = request.body(body.to_string().into()).unwrap();
-    let response = sandbox.call(User::admin("admin"), request).await;
-    let code = response.status().as_u16();
-    let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    (code, serde_json::from_slice(&bytes).unwrap())
-}
-
-async fn create(sandbox: &Sandbox, path: &str, body: Value) -> (u16, Value) {
-    ask(sandbox, Method::POST, &format!("{A}/{path}"), body).await
-}
+use super::{A, ask, create, sandbox};
 
 fn pod(name: &str, resources: Value) -> Value {
     let container = json!({"name": "c", "image": "x", "resources": resources});
