@@ -26,6 +26,7 @@ mod strategy;
 mod user;
 mod validation;
 mod verb;
+mod webhook;
 
 pub use answer::{Body, Never};
 pub use audit::Record;

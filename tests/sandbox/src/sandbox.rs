@@ -15,7 +15,7 @@ use crate::{
     kind::Registry,
     store::Store,
     user::User,
-    verb,
+    verb, webhook,
 };
 
 /// How many changes of each kind a watch can go back.
@@ -37,6 +37,7 @@ pub(crate) struct Server {
     pub(crate) options: Options,
     pub(crate) audit: Audit,
     pub(crate) admission: Admission,
+    pub(crate) webhooks: webhook::Doors,
 }
 
 /// What the sandbox is to be like.
@@ -55,6 +56,7 @@ pub struct Builder {
     history: usize,
     options: Options,
     audit: Audit,
+    webhooks: webhook::Doors,
 }
 
 impl Sandbox {
@@ -71,7 +73,7 @@ impl Sandbox {
     #[must_use]
     pub fn builder() -> Builder {
         let options = Options { workloads: false, owner_permissions: false };
-        Builder { seed: None, history: HISTORY, options, audit: Audit::default() }
+        Builder { seed: None, history: HISTORY, options, audit: Audit::default(), webhooks: webhook::Doors::default() }
     }
 
     /// Answers a request of a user.
@@ -139,6 +141,24 @@ impl Builder {
         self
     }
 
+    /// Where the Pods of a Service listen; webhooks are called there.
+    #[must_use]
+    pub fn service(mut self, namespace: &str, name: &str, address: std::net::SocketAddr) -> Self {
+        self.webhooks.add_service(namespace, name, address);
+        self
+    }
+
+    /// Answers calls to webhooks without a socket: those to URLs that begin so. A Service is
+    /// `https://NAME.NAMESPACE.svc:PORT`.
+    #[must_use]
+    pub fn webhook<F>(mut self, url: &str, answer: impl Fn(Request<Bytes>) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Response<Bytes>> + Send + 'static,
+    {
+        self.webhooks.add_stand_in(url, answer);
+        self
+    }
+
     /// Starts it on the current tokio runtime.
     ///
     /// # Panics
@@ -152,6 +172,7 @@ impl Builder {
             options: self.options,
             audit: self.audit,
             admission: Admission::default(),
+            webhooks: self.webhooks,
         });
         let controllers = controller::start(&server);
         Sandbox { server, _controllers: Arc::new(controllers) }

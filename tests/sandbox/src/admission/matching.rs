@@ -50,6 +50,11 @@ impl Matching {
         }
     }
 
+    /// Whether anything is named at all: a webhook without rules is about nothing.
+    pub(crate) fn has_rules(&self) -> bool {
+        self.rules.is_some()
+    }
+
     /// The kind as which it matches a write, or `None`.
     pub(crate) fn hit(&self, review: &Review<'_>) -> Option<Hit> {
         let own = review.asked.kind;

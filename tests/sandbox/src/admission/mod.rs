@@ -14,11 +14,13 @@ mod policy;
 mod quantity;
 mod reinvocation;
 mod review;
+mod webhook;
 
 /// What admission remembers between writes.
 #[derive(Debug, Default)]
 pub(crate) struct Admission {
     policies: policy::Policies,
+    webhooks: webhook::Webhooks,
 }
 
 /// Lets everything that may change the object do so, in Kubernetes' order.
@@ -27,6 +29,7 @@ pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     loop {
         plugins(review)?;
         policy::mutate(review, &mut reinvocation)?;
+        webhook::mutate(review, &mut reinvocation).await?;
         if !reinvocation.next_round() {
             return Ok(());
         }
@@ -53,6 +56,7 @@ pub(crate) async fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     plugin::service_account::validate(review)?;
     plugin::priority::validate(review)?;
     policy::validate(review)?;
+    webhook::validate(review).await?;
     plugin::resource_quota::validate(review).await?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::matching::Hit;
 use crate::{
     call::{DryRun, Verb},
     failure::Failure,
@@ -43,10 +44,12 @@ impl Operation {
 
 impl<'a> Review<'a> {
     pub(crate) fn create(asked: Asked<'a>, object: Value) -> Self {
+        let object = typed(asked, object);
         Self { asked, operation: Operation::Create, object, old: None, warnings: Vec::new() }
     }
 
     pub(crate) fn update(asked: Asked<'a>, object: Value, old: Value) -> Self {
+        let object = typed(asked, object);
         Self { asked, operation: Operation::Update, object, old: Some(old), warnings: Vec::new() }
     }
 
@@ -108,6 +111,44 @@ impl<'a> Review<'a> {
         options
     }
 
+    /// The request, as `admission.k8s.io/v1` has it; what is empty is not there.
+    pub(super) fn request(&self, hit: &Hit) -> Value {
+        let asked = self.asked;
+        let user = &asked.call.user;
+        let mut request = json!({
+            "kind": {"group": hit.kind.group, "version": hit.kind.version, "kind": hit.kind.kind},
+            "resource": {"group": hit.kind.group, "version": hit.kind.version, "resource": hit.kind.plural},
+            "requestKind": {"group": asked.kind.group, "version": asked.kind.version, "kind": asked.kind.kind},
+            "requestResource": {"group": asked.kind.group, "version": asked.kind.version, "resource": asked.kind.plural},
+            "operation": self.operation.as_str(),
+            "userInfo": {"username": user.name, "groups": user.groups},
+            "dryRun": self.is_dry(),
+            "options": self.options(),
+        });
+        let mut set = |key: &str, word: &str| {
+            if !word.is_empty() {
+                request[key] = word.into();
+            }
+        };
+        set("name", self.known_name());
+        set("namespace", self.namespace());
+        set("subResource", asked.subresource.unwrap_or_default());
+        set("requestSubResource", asked.subresource.unwrap_or_default());
+        if !user.uid.is_empty() {
+            request["userInfo"]["uid"] = user.uid.clone().into();
+        }
+        if !user.extra.is_empty() {
+            request["userInfo"]["extra"] = user
+                .extra
+                .iter()
+                .cloned()
+                .map(|(key, words)| (key, words.into()))
+                .collect::<serde_json::Map<_, Value>>()
+                .into();
+        }
+        request
+    }
+
     /// 403, as a plugin refuses.
     pub(crate) fn forbidden(&self, why: &str) -> Failure {
         Failure::forbidden(self.asked.kind, self.name(), why)
@@ -116,4 +157,15 @@ impl<'a> Review<'a> {
     pub(crate) fn is_dry(&self) -> bool {
         self.asked.call.options.dry_run == DryRun::All
     }
+}
+
+/// The object with its type, which a request may leave out.
+fn typed(asked: Asked<'_>, mut object: Value) -> Value {
+    if let Value::Object(map) = &mut object
+        && (!map.contains_key("kind") || !map.contains_key("apiVersion"))
+    {
+        map.insert("apiVersion".into(), asked.kind.api_version().into());
+        map.insert("kind".into(), asked.kind.kind.clone().into());
+    }
+    object
 }

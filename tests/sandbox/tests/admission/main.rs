@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 mod plugins;
 mod policies;
+mod webhooks;
 
 const A: &str = "/api/v1/namespaces/a";
 

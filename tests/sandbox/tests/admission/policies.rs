@@ -219,6 +219,7 @@ async fn mutations_are_applied_and_patched() {
         "[JSONPatch{op: 'add', path: '/data/never', value: ''}, JSONPatch{op: 'test', path: '/data/m1', value: 'no'}]";
     mutating(&sandbox, "one", json!([apply(labels), patch(tested), patch(refused)])).await;
     let (code, made) = map(&sandbox, "made", json!({"one": ""})).await;
+    assert_eq!(code, 201, "{made}");
     assert_eq!((code, &made["data"]), (201, &json!({"one": "", "m1": "yes", "ab": "v"})));
     assert_eq!(made["metadata"]["labels"], json!({"n": "a", "k": "ConfigMap"}));
 }

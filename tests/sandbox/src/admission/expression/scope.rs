@@ -6,7 +6,7 @@ use std::{
 };
 
 use kube_cel::cel::{Context, ExecutionError, Value as Cel, context::VariableResolver};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     Expression, FUNCTIONS,
@@ -34,7 +34,7 @@ impl<'a> Scope<'a> {
         let mut set = |name: &str, value: Cel| values.add_variable_from_value(name, value);
         set("object", value::of_json(&review.object));
         set("oldObject", review.old.as_ref().map_or(Cel::Null, value::of_json));
-        set("request", value::of_json(&request(review, hit)));
+        set("request", value::of_json(&review.request(hit)));
         set("params", params.map_or(Cel::Null, value::of_json));
         set("namespaceObject", namespace(review));
         set("authorizer", Authorizer::new(&answers, Question::default()));
@@ -123,44 +123,6 @@ impl VariableResolver for Lazy<'_> {
             }
         }
     }
-}
-
-/// The request, as `admission.k8s.io/v1` has it; what is empty is not there.
-fn request(review: &Review<'_>, hit: &Hit) -> Value {
-    let asked = review.asked;
-    let user = &asked.call.user;
-    let mut request = json!({
-        "kind": {"group": hit.kind.group, "version": hit.kind.version, "kind": hit.kind.kind},
-        "resource": {"group": hit.kind.group, "version": hit.kind.version, "resource": hit.kind.plural},
-        "requestKind": {"group": asked.kind.group, "version": asked.kind.version, "kind": asked.kind.kind},
-        "requestResource": {"group": asked.kind.group, "version": asked.kind.version, "resource": asked.kind.plural},
-        "operation": review.operation.as_str(),
-        "userInfo": {"username": user.name, "groups": user.groups},
-        "dryRun": review.is_dry(),
-        "options": review.options(),
-    });
-    let mut set = |key: &str, word: &str| {
-        if !word.is_empty() {
-            request[key] = word.into();
-        }
-    };
-    set("name", review.known_name());
-    set("namespace", review.namespace());
-    set("subResource", asked.subresource.unwrap_or_default());
-    set("requestSubResource", asked.subresource.unwrap_or_default());
-    if !user.uid.is_empty() {
-        request["userInfo"]["uid"] = user.uid.clone().into();
-    }
-    if !user.extra.is_empty() {
-        request["userInfo"]["extra"] = user
-            .extra
-            .iter()
-            .cloned()
-            .map(|(key, words)| (key, words.into()))
-            .collect::<serde_json::Map<_, Value>>()
-            .into();
-    }
-    request
 }
 
 /// The namespace of the object: what policies may know of it.
