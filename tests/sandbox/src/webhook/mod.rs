@@ -13,6 +13,7 @@ pub(crate) use doors::Doors;
 use place::Place;
 
 mod client;
+pub(crate) mod conversion;
 mod doors;
 mod place;
 mod wording;

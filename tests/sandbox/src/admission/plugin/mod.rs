@@ -9,6 +9,7 @@ pub(super) mod default_storage_class;
 pub(super) mod default_tolerations;
 pub(super) mod limit_ranger;
 pub(super) mod namespace_lifecycle;
+pub(super) mod owner_references;
 mod pod_resources;
 pub(super) mod priority;
 pub(super) mod quota_usage;

@@ -18,7 +18,13 @@ pub(in crate::admission) fn check(review: &Review<'_>) -> Result<(), Failure> {
         kind.is("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
         kind.is("admissionregistration.k8s.io", "validatingadmissionpolicies"),
     );
+    let hooks = kind.is("admissionregistration.k8s.io", "mutatingwebhookconfigurations")
+        || kind.is("admissionregistration.k8s.io", "validatingwebhookconfigurations");
     let written = matches!(review.operation, Operation::Create | Operation::Update);
+    if hooks && written {
+        let causes = hook_causes(&review.object["webhooks"]);
+        return if causes.is_empty() { Ok(()) } else { Err(Failure::invalid(kind, review.name(), &causes)) };
+    }
     if !written || review.asked.subresource.is_some() || !mutating && !validating {
         return Ok(());
     }
@@ -85,6 +91,19 @@ impl Written<'_> {
         }
         causes
     }
+}
+
+/// What is wrong with the conditions of webhooks.
+fn hook_causes(hooks: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let declared = Declared { params: false, authorizer: true, structs: false, variables: None };
+    for (at, hook) in hooks.as_array().into_iter().flatten().enumerate() {
+        for (condition, written) in hook["matchConditions"].as_array().into_iter().flatten().enumerate() {
+            let field = format!("webhooks[{at}].matchConditions[{condition}].expression");
+            look(&mut causes, field, &written["expression"], &declared, Wanted::Bool);
+        }
+    }
+    causes
 }
 
 fn look(causes: &mut Vec<Cause>, field: String, source: &Value, declared: &Declared<'_>, wanted: Wanted) {
