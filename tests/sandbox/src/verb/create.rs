@@ -8,6 +8,15 @@ use super::{
 };
 use crate::{answer::Answer, failure::Failure, object, verb::Asked};
 
+/// Nothing comes into being whose kind is about to go.
+pub(super) fn refuse_terminating(asked: Asked<'_>, name: &str) -> Result<(), Failure> {
+    if !asked.kind.custom().is_some_and(|custom| custom.terminating) {
+        return Ok(());
+    }
+    let why = "create not allowed while custom resource definition is terminating";
+    Err(Failure::forbidden(asked.kind, name, why))
+}
+
 pub(super) async fn create(asked: Asked<'_>) -> Result<Answer, Failure> {
     if !asked.kind.is_kept() {
         return crate::authorization::review(asked);
@@ -17,6 +26,7 @@ pub(super) async fn create(asked: Asked<'_>) -> Result<Answer, Failure> {
         return Err(Failure::bad_request("resourceVersion should not be set on objects to be created"));
     }
     asked.place(&mut decoded.object)?;
+    refuse_terminating(asked, object::name(&decoded.object))?;
     let written = match write::create(asked, decoded.object, Tracking::Update).await {
         Ok(written) => written,
         Err(Refused::Failure(failure)) => return Err(failure),
