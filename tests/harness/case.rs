@@ -75,7 +75,7 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
 }
 
 /// A case without Go and without assets is ignored, and shows why where libtest shows a kind.
-fn trial(name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
+pub fn trial(name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     match binaries::availability() {
         Ok(()) => Trial::test(name, body),
         Err(missing) => {

@@ -38,11 +38,13 @@ pub struct Options {
     pub kubelet: bool,
     /// More flags for kube-apiserver, for example `--watch-cache=false`.
     pub apiserver_flags: Vec<String>,
+    /// Which controllers run, as kube-controller-manager's flag has them; without, all that need no machine.
+    pub controllers: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { kubelet: true, apiserver_flags: Vec::new() }
+        Self { kubelet: true, apiserver_flags: Vec::new(), controllers: None }
     }
 }
 
@@ -191,7 +193,8 @@ impl Plane {
 
     fn start_controller_manager(&self) {
         let path = self.folder.path();
-        let command = server::controller_manager(&self.binaries, path, &self.authority);
+        let command =
+            server::controller_manager(&self.binaries, path, &self.authority, self.options.controllers.as_deref());
         let log = path.join("kube-controller-manager.log");
         self.servers().controller_manager = Some(Process::spawn("kube-controller-manager", command, &log));
     }
