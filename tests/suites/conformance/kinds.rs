@@ -25,7 +25,8 @@ struct Sample {
 pub(crate) fn all(path: &Path) -> Vec<Case> {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let samples: BTreeMap<String, Sample> =
-        serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        serde_saphyr::from_str_with_options(&text, serde_saphyr::options! { strict_booleans: true })
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     samples.iter().flat_map(|(kind, sample)| sample.cases(kind)).collect()
 }
 

@@ -79,7 +79,8 @@ pub(crate) fn all(folder: &Path) -> Vec<Case> {
 
 fn read(path: &Path) -> Vec<Case> {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let theme: Theme = serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let theme: Theme = serde_saphyr::from_str_with_options(&text, serde_saphyr::options! { strict_booleans: true })
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     theme.cases.iter().flat_map(|written| theme.cases_of(&name, written)).collect()
 }
@@ -156,7 +157,8 @@ fn merged(base: Value, patch: Value) -> Value {
     }
 }
 
-const METHODS: [&str; 8] = ["GET ", "POST ", "PUT ", "PATCH ", "DELETE ", "HEAD ", "OPTIONS ", "READ "];
+/// How a request begins. `READ` looks at an open watch; of a `LINE` the rest is the request, method and all.
+const METHODS: [&str; 9] = ["GET ", "POST ", "PUT ", "PATCH ", "DELETE ", "HEAD ", "OPTIONS ", "READ ", "LINE "];
 
 impl Step {
     fn of(written: &Value) -> Self {
@@ -195,7 +197,8 @@ pub(crate) fn filled(text: &str, variables: &Map<String, Value>) -> String {
         let end = piece.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(piece.len());
         let (name, rest) = piece.split_at(end);
         match variables.get(name) {
-            Some(Value::String(value)) => whole += value,
+            // What a row stands for may name variables itself.
+            Some(Value::String(value)) => whole += &filled(value, variables),
             Some(value) => whole += &value.to_string(),
             None => whole = whole + "$" + name,
         }
@@ -208,8 +211,6 @@ pub(crate) fn filled(text: &str, variables: &Map<String, Value>) -> String {
 pub(crate) fn filled_value(value: &Value, variables: &Map<String, Value>) -> Value {
     match value {
         Value::String(text) => match text.strip_prefix('$').and_then(|name| variables.get(name)) {
-            Some(Value::String(whole)) => Value::String(whole.clone()),
-            // What a row stands for may name variables itself.
             Some(whole) => filled_value(whole, variables),
             None => Value::String(filled(text, variables)),
         },

@@ -171,7 +171,15 @@ pub(crate) fn variables(namespace: &str) -> Map<String, Value> {
         ("adm", "/apis/admissionregistration.k8s.io/v1".to_owned()),
         ("authz", "/apis/authorization.k8s.io/v1".to_owned()),
         ("crds", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions".to_owned()),
+        ("address", address(namespace)),
+        ("big", "x".repeat(300_000)),
         ("own", of(&format!("{group}/v1"))),
     ];
     known.into_iter().map(|(name, value)| (name.to_owned(), Value::String(value))).collect()
+}
+
+/// An address that no other namespace has.
+fn address(namespace: &str) -> String {
+    let sum = namespace.bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    format!("172.{}.{}.{}", 16 + sum % 16, sum / 16 % 256, 1 + sum / 4096 % 250)
 }

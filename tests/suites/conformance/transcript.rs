@@ -26,6 +26,8 @@ pub(crate) async fn play(server: &Server, case: &Case, namespace: &str) -> Vec<V
     player.open_namespace(namespace).await;
     let mut answers = Vec::new();
     for step in &case.steps {
+        let only = step.only.iter().map(|pointer| filled(pointer, &player.known)).collect();
+        let step = &Step { only, ..step.clone() };
         let answer = player.step(step).await.unwrap_or_else(|error| json!({"broken": error}));
         player.keep(step, &answer);
         answers.push(answer);
@@ -71,7 +73,7 @@ impl Player<'_> {
             return Ok(answer);
         }
         if step.until.is_null() {
-            return self.ask(step).await;
+            return self.ask(step).await.map(|answer| chosen(step, answer));
         }
         let mut last = Err("never asked".to_owned());
         let wanted = filled_value(&step.until, &self.known);
@@ -81,8 +83,9 @@ impl Player<'_> {
             if is(&answer, &wanted) { Ok(answer) } else { Err(String::new()) }
         });
         match asked.await {
-            Ok(answer) => Ok(answer),
-            Err(_) => last.map(|mut answer| {
+            Ok(answer) => Ok(chosen(step, answer)),
+            Err(_) => last.map(|answer| {
+                let mut answer = chosen(step, answer);
                 answer["until"] = format!("never was {wanted}").into();
                 answer
             }),
@@ -95,7 +98,7 @@ impl Player<'_> {
     }
 
     async fn send(&self, step: &Step) -> Result<super::side::Heard, String> {
-        let line = filled(&step.line, &self.known);
+        let line = filled(step.line.strip_prefix("LINE ").unwrap_or(&step.line), &self.known);
         let (method, target) = line.split_once(' ').ok_or_else(|| format!("no request: {line}"))?;
         let mut request = Request::builder().method(method).uri(target.trim()).header("user-agent", "conformance/1");
         let (body, media) = self.body(step, method);
@@ -148,13 +151,14 @@ impl Player<'_> {
         let body = heard.whole().await?;
         let text = || Value::String(String::from_utf8_lossy(&body).into_owned());
         let body = serde_json::from_slice(&body).unwrap_or_else(|_| text());
-        Ok(json!({"code": code, "headers": headers, "body": chosen(step, body)}))
+        Ok(json!({"code": code, "headers": headers, "body": body}))
     }
 
     /// What later steps call by a name; what isn't there is empty.
     fn keep(&mut self, step: &Step, answer: &Value) {
         for (name, pointer) in &step.keep {
-            let value = answer.get("body").and_then(|body| body.pointer(pointer)).cloned();
+            let body = answer.get("body").unwrap_or(&Value::Null);
+            let value = body.pointer(pointer).or_else(|| body.get(pointer)).cloned();
             self.known.insert(name.clone(), value.unwrap_or_else(|| Value::String(String::new())));
         }
     }
@@ -165,11 +169,15 @@ async fn read(watch: &mut Watch, events: &Value) -> Vec<Value> {
     watch.events(most, SILENCE).await
 }
 
-fn chosen(step: &Step, body: Value) -> Value {
-    if step.only.is_empty() {
-        return body;
+/// An answer with only those parts of its body that a step compares.
+fn chosen(step: &Step, mut answer: Value) -> Value {
+    if !step.only.is_empty() {
+        let body = answer["body"].take();
+        let parts =
+            step.only.iter().map(|pointer| (pointer.clone(), body.pointer(pointer).cloned().unwrap_or_default()));
+        answer["body"] = parts.collect();
     }
-    step.only.iter().map(|pointer| (pointer.clone(), body.pointer(pointer).cloned().unwrap_or_default())).collect()
+    answer
 }
 
 /// Whether an answer is what a step waits for.
