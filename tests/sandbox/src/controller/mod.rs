@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use crate::sandbox::Server;
+use crate::{authorization, sandbox::Server};
+
+mod crd;
+mod crd_removal;
+mod naming;
 
 /// The running controllers; they end with this.
 #[derive(Debug)]
@@ -20,6 +24,6 @@ impl Drop for Controllers {
 
 /// Starts them on the current runtime.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
-    let _ = server;
-    Controllers { tasks: Vec::new() }
+    let tasks = vec![tokio::spawn(crd::run(server.clone())), tokio::spawn(authorization::aggregation::run(server.clone()))];
+    Controllers { tasks }
 }
