@@ -20,7 +20,7 @@ use std::{
 };
 
 use libtest_mimic::{Arguments, Trial};
-use opgen_tests::case::trial;
+use opgen_tests::{Form, case::trial};
 use tokio::runtime::{Builder, Runtime};
 
 use self::{allowed::Allowed, comparison::Comparison, real::Real, script::Case, side::Server};
@@ -65,7 +65,7 @@ struct Run {
 
 impl Run {
     fn trial(self: Arc<Self>, at: usize, case: Case) -> Trial {
-        trial(&case.name.clone(), move || {
+        trial(Form::ControlPlane, &case.name.clone(), move || {
             let namespace = format!("{}-{at}", self.prefix);
             self.runtime.block_on(async {
                 let real = Server::Real(self.real.client().await?);

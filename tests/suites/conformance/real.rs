@@ -6,7 +6,7 @@ use kube::{
     Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
 };
-use opgen_tests::{Options, Plane};
+use opgen_tests::{Form, Options, Plane};
 use tokio::sync::OnceCell;
 
 /// A kubeconfig of an administrator: compares with that cluster instead of one of our own.
@@ -37,7 +37,12 @@ impl Real {
             config.default_retry = false;
             return Client::try_from(config).map_err(|error| error.to_string());
         }
-        let options = Options { kubelet: false, controllers: Some(CONTROLLERS.to_owned()), ..Options::default() };
+        let options = Options {
+            form: Form::ControlPlane,
+            kubelet: false,
+            controllers: Some(CONTROLLERS.to_owned()),
+            ..Options::default()
+        };
         let plane = Plane::start(options).await.map_err(|missing| missing.to_string())?;
         let client = plane.client();
         *self.plane.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(plane));
