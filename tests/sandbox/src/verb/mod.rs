@@ -26,6 +26,9 @@ mod subresource;
 mod watch;
 mod write;
 
+pub(crate) use delete::{FOREGROUND, ORPHAN};
+pub(crate) use subresource::keep_rest;
+
 /// A request for a kind that is served.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
@@ -112,6 +115,11 @@ impl<'a> Asked<'a> {
         if definition::is(self.kind) {
             definition::default(object);
         }
+        crate::strategy::default(self.kind, object);
+        // A request may leave to its path what it is about.
+        let typed = crate::object::map_at(object, &[]);
+        typed.insert("apiVersion".into(), self.kind.api_version().into());
+        typed.insert("kind".into(), self.kind.kind.as_str().into());
         unknown
     }
 }
