@@ -10,6 +10,7 @@ mod operator;
 mod permissions;
 mod scaffolded;
 mod shop;
+mod table;
 mod tree;
 mod uninstall;
 
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         permissions::cases(),
         scaffolded::cases(),
         shop::cases(),
+        table::cases(),
         tree::cases(),
         uninstall::cases(),
     ];
