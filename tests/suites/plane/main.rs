@@ -8,6 +8,7 @@ mod harness;
 mod kinds;
 mod operator;
 mod permissions;
+mod reference;
 mod scaffolded;
 mod shop;
 mod table;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         operator::cases(),
         faults::cases(),
         permissions::cases(),
+        reference::cases(),
         scaffolded::cases(),
         shop::cases(),
         table::cases(),

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     admission::{self, Review},
-    call::DryRun,
-    failure::Failure,
+    call::{DryRun, Verb},
+    failure::{Cause, Failure},
     fields, object,
     store::{Expect, Stored},
     strategy, validation,
@@ -87,11 +87,12 @@ pub(super) async fn update(
     let Asked { server, kind, call, .. } = asked;
     let old = held.object(kind);
     check_preconditions(asked, &old, &new)?;
-    strategy::keep_metadata(&mut new, &old);
-    strategy::prepare_update(asked, &mut new, &old)?;
+    // What the server itself puts back or fills in is nobody's.
     if tracking == Tracking::Update {
         fields::update(asked, Some(&old), &mut new);
     }
+    strategy::keep_metadata(&mut new, &old);
+    strategy::prepare_update(asked, &mut new, &old)?;
     let mut review = Review::update(asked, new, old);
     admission::mutate(&mut review).await?;
     let Review { object: mut new, old, mut warnings, .. } = review;
@@ -128,14 +129,27 @@ pub(super) async fn update(
 fn check_preconditions(asked: Asked<'_>, old: &Value, new: &Value) -> Result<(), Failure> {
     let (kind, name) = (asked.kind, asked.name);
     let (wanted, is) = (object::uid(new), object::uid(old));
-    if !wanted.is_empty() && wanted != is {
+    let other_uid = !wanted.is_empty() && wanted != is;
+    if other_uid && asked.call.verb == Verb::Update {
         let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {is}");
         return Err(Failure::conflict(kind, name, &why));
     }
     match object::version(new) {
-        Some(wanted) if Some(wanted) != object::version(old) => Err(Failure::stale(kind, name)),
-        _ => Ok(()),
+        Some(wanted) if wanted.parse::<u64>().is_err() => {
+            let why = format!("strconv.ParseUint: parsing {wanted:?}: invalid syntax");
+            return Err(Failure { code: 500, reason: "", message: why, details: serde_json::Map::new() });
+        }
+        Some(wanted) if Some(wanted) != object::version(old) => return Err(Failure::stale(kind, name)),
+        _ => {}
     }
+    if other_uid {
+        let cause = Cause::invalid("metadata.uid", &wanted.into(), "field is immutable");
+        let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
+        let one = Cause::invalid("metadata.uid", &wanted.into(), "field is immutable");
+        // It is found twice, and said once.
+        return Err(Failure::invalid(kind, name, &[one]).with_causes(vec![cause.clone(), cause]));
+    }
+    Ok(())
 }
 
 /// Whether two states are the same but for their version.
