@@ -49,6 +49,7 @@ pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
 }
 
 async fn create(asked: Asked<'_>, patch: &Patch, warnings: &[String]) -> Result<Written, Refused> {
+    super::create::refuse_terminating(asked, asked.name)?;
     let new = patch.creates(asked)?;
     let uid = object::uid(&new);
     if !uid.is_empty() {

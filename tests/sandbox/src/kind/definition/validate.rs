@@ -192,7 +192,7 @@ fn approval(crd: &Value) -> Option<Cause> {
         own.iter().any(|own| group == *own || group.strip_suffix(own).is_some_and(|rest| rest.ends_with('.')));
     let place = format!("metadata.annotations[{ANNOTATION}]");
     let see = "see https://github.com/kubernetes/enhancements/pull/1111";
-    match object::at(crd, &["metadata", "annotations", ANNOTATION]).and_then(Value::as_str).unwrap_or_default() {
+    match at(crd, &["metadata", "annotations", ANNOTATION]).and_then(Value::as_str).unwrap_or_default() {
         _ if !guarded => None,
         "" => {
             let why = format!("protected groups must have approval annotation {ANNOTATION:?}, {see}");
