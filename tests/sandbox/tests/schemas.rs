@@ -88,3 +88,8 @@ async fn definitions_are_judged_as_by_the_api_server() {
 async fn objects_follow_a_changed_schema_as_with_the_api_server() {
     replay_all(include_str!("seen/later.json")).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn events_and_autoscalers_are_the_same_in_both_their_versions() {
+    replay_all(include_str!("seen/two.json")).await;
+}

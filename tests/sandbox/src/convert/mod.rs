@@ -11,14 +11,16 @@ use crate::{
     store::Stored,
 };
 
+mod builtin;
+
 impl Stored {
     /// The object in the version of a kind. What its schema has defaults for by now is filled in.
     pub(crate) fn object(&self, kind: &Kind) -> Value {
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
-        if let Some(custom) = kind.custom()
-            && !self.is_current(kind)
-        {
-            read(self, kind, custom, &mut object);
+        match kind.custom() {
+            _ if self.is_current(kind) => {}
+            Some(custom) => read(self, kind, custom, &mut object),
+            None => builtin::convert(&mut object, kind),
         }
         name(&mut object, kind);
         object
@@ -39,9 +41,9 @@ impl Stored {
 
     /// Whether the object is kept just as the kind shows it.
     pub(crate) fn is_current(&self, kind: &Kind) -> bool {
-        let Some(custom) = kind.custom() else { return true };
-        let version = self.api_version.rsplit('/').next().unwrap_or_default();
-        version == kind.version && self.version >= custom.since
+        let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
+        let newer = kind.custom().is_none_or(|custom| self.version >= custom.since);
+        newer && version == kind.version && group == kind.group
     }
 }
 

@@ -35,7 +35,8 @@ impl Places {
 /// What is wrong with a CRD, a new one or a new state of one.
 pub(crate) fn validate(new: &Value, old: Option<&Value>) -> Vec<Cause> {
     // A name that fits stays so: its parts don't change.
-    let mut causes = if old.is_none() { names::of_object(new) } else { Vec::new() };
+    let named = old.is_none().then(|| names::of_object(new)).flatten();
+    let mut causes: Vec<Cause> = named.into_iter().collect();
     let versions = new["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
     causes.extend(spec(new, versions));
     causes.extend(all_versions(versions));
