@@ -77,7 +77,8 @@ impl Asked<'_> {
         let all = self.server.kinds.all();
         for kind in all.iter().filter(|kind| kind.shelf == self.kind.shelf) {
             // Who can't be served is told why when it is their turn.
-            let (Err(failure), Some(custom)) = (convert(self.server, kind, &[stored.clone()]).await, kind.custom())
+            let (Err(failure), Some(custom)) =
+                (convert(self.server, kind, std::slice::from_ref(stored)).await, kind.custom())
             else {
                 continue;
             };

@@ -154,7 +154,7 @@ fn is_credit_card(text: &str) -> bool {
         .enumerate()
         .map(|(index, digit)| if !index.is_multiple_of(2) { doubled(*digit) } else { *digit })
         .sum();
-    (13..=16).contains(&digits.len()) && sum % 10 == 0
+    (13..=16).contains(&digits.len()) && sum.is_multiple_of(10)
 }
 
 /// As Go's `time.ParseDuration`, or in words: `3 days`.

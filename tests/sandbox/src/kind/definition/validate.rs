@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{conversion, has_condition, names, parts, schemas};
 use crate::{
     failure::Cause,
-    object::{self, at, text},
+    object::{at, text},
 };
 
 /// Where the fields of a version are blamed: what all versions have alike counts as said once.
