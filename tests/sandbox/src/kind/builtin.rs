@@ -62,7 +62,11 @@ impl Row {
         let dot = if self.group.is_empty() { "" } else { "." };
         Kind {
             schema: SchemaOf::Table(definition.map_or(&ANY, builtin::Definition::schema)),
-            shelf: format!("{}{dot}{}", self.resource, self.group).into(),
+            // Events of both groups are the same objects.
+            shelf: match self.group.as_str() {
+                "events.k8s.io" => self.resource.clone().into(),
+                group => format!("{}{dot}{group}", self.resource).into(),
+            },
             list_kind: format!("{kind}List"),
             namespaced: self.scope == "Namespaced",
             group: self.group,

@@ -49,6 +49,7 @@ pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
 }
 
 async fn create(asked: Asked<'_>, patch: &Patch, warnings: &[String]) -> Result<Written, Refused> {
+    super::create::refuse_terminating(asked, asked.name)?;
     let new = patch.creates(asked)?;
     let uid = object::uid(&new);
     if !uid.is_empty() {
@@ -69,6 +70,7 @@ async fn change(
     warnings: &[String],
     held: &std::sync::Arc<crate::store::Stored>,
 ) -> Result<Written, Refused> {
+    asked.convert(std::slice::from_ref(held)).await?;
     let new = patch.applied_to(asked, &held.object(asked.kind))?;
     let tracking = if matches!(patch, Patch::Apply(_)) { Tracking::Done } else { Tracking::Update };
     let (new, warnings) = completed(asked, patch, new, warnings)?;

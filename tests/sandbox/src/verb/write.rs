@@ -76,9 +76,10 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
         return Ok(Written { object: new, created: true, warnings });
     }
     let at = (asked.namespace, name.as_str());
-    let (new, api_version) = kind.kept(new);
+    let (new, api_version) = asked.kept(new).await?;
     let stored = server.store.commit(&kind.shelf, at, Expect::Absent, Some(new), &api_version);
     let stored = stored.map_err(|_| Failure::already_exists(kind, &name))?;
+    asked.spread(&stored).await;
     Ok(Written { object: stored.object(kind), created: true, warnings })
 }
 
@@ -90,6 +91,7 @@ pub(super) async fn update(
     tracking: Tracking,
 ) -> Result<Written, Refused> {
     let Asked { server, kind, call, .. } = asked;
+    asked.convert(std::slice::from_ref(held)).await?;
     let old = held.object(kind);
     check_preconditions(asked, &old, &new)?;
     // What the server itself puts back or fills in is nobody's.
@@ -124,10 +126,11 @@ pub(super) async fn update(
     }
     let at = (asked.namespace, asked.name);
     let released = delete::is_released(asked, &new);
-    let (kept, api_version) = kind.kept(new.clone());
+    let (kept, api_version) = asked.kept(new.clone()).await?;
     let next = (!released).then_some(kept);
     let stored = server.store.commit(&kind.shelf, at, Expect::Version(held.version), next, &api_version);
     let stored = stored.map_err(|_| Refused::Raced)?;
+    asked.spread(&stored).await;
     Ok(written(if released { new } else { stored.object(kind) }))
 }
 

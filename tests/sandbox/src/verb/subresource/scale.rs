@@ -42,8 +42,10 @@ static SCALE: LazyLock<Arc<Kind>> = LazyLock::new(|| {
     })
 });
 
-pub(super) fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
-    let object = asked.held()?.object(asked.kind);
+pub(super) async fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
+    let held = asked.held()?;
+    asked.convert(std::slice::from_ref(&held)).await?;
+    let object = held.object(asked.kind);
     let paths = paths(asked.kind);
     if asked.kind.custom().is_some() && at_path(&object, &paths.spec_replicas).is_none() {
         let why = format!("the spec replicas field \".{}\" does not exist", paths.spec_replicas);
@@ -59,6 +61,7 @@ pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
     let versioned = object::version(&decoded.object).is_some();
     loop {
         let held = asked.held()?;
+        asked.convert(std::slice::from_ref(&held)).await?;
         match set(asked, &held, &decoded.object).await {
             Ok(written) => return answer(asked, written),
             Err(Refused::Failure(failure)) => return Err(failure),
@@ -72,6 +75,7 @@ pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
     let patch = Patch::of(of_scale(asked))?;
     loop {
         let held = asked.held()?;
+        asked.convert(std::slice::from_ref(&held)).await?;
         let attempt = match &patch {
             Patch::Apply(applied) => apply(asked, &held, applied).await,
             other => {
