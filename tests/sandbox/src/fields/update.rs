@@ -1,6 +1,6 @@
 //! What a write does to the shares of the managers.
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
 use serde_json::Value;
 
@@ -70,12 +70,24 @@ pub(super) fn updated(asked: Asked<'_>, mut managers: Managers, old: &Value, new
 /// isn't served any more.
 pub(super) fn changes(asked: Asked<'_>, api_version: &str, old: &Value, new: &Value) -> Option<Changes> {
     let ignored = reset::ignored(asked, api_version);
-    let compared = |schema| compare::changes(Type::Root(schema), old, new).without(&ignored);
+    let (old, new) = (with_status(asked, old), with_status(asked, new));
+    let compared = |schema| compare::changes(Type::Root(schema), &old, &new).without(&ignored);
     if asked.kind.api_version() == api_version {
         return Some(compared(asked.kind.schema()));
     }
     let kind = asked.server.kinds.of_kind(api_version, &asked.kind.kind)?;
     Some(compared(kind.schema()))
+}
+
+/// A Go struct always has its status, if only an empty one.
+fn with_status<'a>(asked: Asked<'_>, object: &'a Value) -> Cow<'a, Value> {
+    let is_struct = || asked.kind.custom().is_none() && asked.kind.has_status();
+    if object.get("status").is_some() || !is_struct() {
+        return Cow::Borrowed(object);
+    }
+    let mut object = object.clone();
+    object::map_at(&mut object, &["status"]);
+    Cow::Owned(object)
 }
 
 /// Takes from a share what somebody else changed or removed.

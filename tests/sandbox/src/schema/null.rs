@@ -6,6 +6,7 @@ use super::{Others, Scalar, Schema, Shape};
 
 /// Drops nulls and empty collections of fields, and makes nulls of items and entries the zero that Go makes of them.
 pub(crate) fn settle(schema: &Schema, value: &mut Value) {
+    let definition = if let Shape::Named(definition) = &schema.shape { Some(*definition) } else { None };
     match (&schema.resolve().shape, value) {
         (Shape::Object(fields), Value::Object(map)) => match &fields.others {
             Others::Each(each) => map.values_mut().for_each(|value| settle_entry(each, value)),
@@ -24,11 +25,27 @@ pub(crate) fn settle(schema: &Schema, value: &mut Value) {
                     !value.is_null() && !(collection && is_empty(value) && !tells(name))
                 };
                 map.retain(|name, value| said(name, value));
+                if definition.is_some_and(|definition| has_times(definition.name)) {
+                    let times = fields.known.iter().filter(|(_, schema)| is_time(schema));
+                    times.for_each(|(name, _)| drop(map.entry(&**name).or_insert(Value::Null)));
+                }
             }
         },
         (Shape::List(list), Value::Array(items)) => items.iter_mut().for_each(|item| settle_entry(&list.items, item)),
         _ => {}
     }
+}
+
+/// Whether a Go type has times that are no pointers, which are written as null where they were never set.
+fn has_times(definition: &str) -> bool {
+    const OTHERS: [&str; 5] =
+        [".ContainerStateRunning", ".ContainerStateTerminated", ".Event", ".EventSeries", ".VolumeError"];
+    definition.ends_with("Condition") || OTHERS.iter().any(|other| definition.ends_with(other))
+}
+
+fn is_time(schema: &Schema) -> bool {
+    let Shape::Named(definition) = &schema.shape else { return false };
+    definition.name.ends_with(".meta.v1.Time") || definition.name.ends_with(".meta.v1.MicroTime")
 }
 
 /// Whether it is a list or a map of any keys, which Go doesn't write when it is empty.
@@ -55,4 +72,31 @@ fn settle_entry(schema: &Schema, value: &mut Value) {
         };
     }
     settle(schema, value);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema::builtin;
+
+    #[test]
+    fn nulls_and_empty_collections_become_what_go_makes_of_them() {
+        let schema = builtin::definition("io.k8s.api.core.v1.Pod").unwrap().schema();
+        let mut pod = json!({
+            "metadata": {"labels": {"a": null}, "annotations": {}, "finalizers": null, "managedFields": []},
+            "spec": {"containers": [], "nodeName": null, "volumes": [{"emptyDir": {}, "name": "v"}], "tolerations": []},
+            "status": {"conditions": [{"type": "Ready", "status": "True", "lastProbeTime": null}]},
+        });
+        settle(schema, &mut pod);
+        let condition = json!({"type": "Ready", "status": "True", "lastProbeTime": null, "lastTransitionTime": null});
+        let settled = json!({
+            "metadata": {"labels": {"a": ""}, "managedFields": []},
+            "spec": {"containers": [], "volumes": [{"emptyDir": {}, "name": "v"}]},
+            "status": {"conditions": [condition]},
+        });
+        assert_eq!(pod, settled);
+    }
 }
