@@ -71,7 +71,8 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
         return Ok(Written { object: new, created: true, warnings });
     }
     let at = (asked.namespace, name.as_str());
-    let stored = server.store.commit(&kind.shelf, at, Expect::Absent, Some(new), &kind.api_version());
+    let (new, api_version) = kind.kept(new);
+    let stored = server.store.commit(&kind.shelf, at, Expect::Absent, Some(new), &api_version);
     let stored = stored.map_err(|_| Failure::already_exists(kind, &name))?;
     Ok(Written { object: stored.object(kind), created: true, warnings })
 }
@@ -116,9 +117,10 @@ pub(super) async fn update(
         return Ok(written(new));
     }
     let at = (asked.namespace, asked.name);
-    let next = if is_released(&new) { None } else { Some(new.clone()) };
-    let released = next.is_none();
-    let stored = server.store.commit(&kind.shelf, at, Expect::Version(held.version), next, &kind.api_version());
+    let released = is_released(&new);
+    let (kept, api_version) = kind.kept(new.clone());
+    let next = (!released).then_some(kept);
+    let stored = server.store.commit(&kind.shelf, at, Expect::Version(held.version), next, &api_version);
     let stored = stored.map_err(|_| Refused::Raced)?;
     Ok(written(if released { new } else { stored.object(kind) }))
 }
