@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, sync::LazyLock};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
@@ -19,7 +20,8 @@ pub(super) fn update(asked: Asked<'_>, old: Option<&Value>, new: &mut Value) {
     let managers = known(asked, old, new);
     managers::clear(new);
     // An object of which nobody knew who managed it stays so until it is applied.
-    if managers.is_empty() && old.is_some() {
+    if old.is_some() && !is_tracked(asked, &managers) {
+        managers.write_to(new);
         return;
     }
     let managers = match old {
@@ -27,6 +29,21 @@ pub(super) fn update(asked: Asked<'_>, old: Option<&Value>, new: &mut Value) {
         None => updated(asked, managers, &empty(asked.kind), new, asked.call.field_manager()),
     };
     managers.write_to(new);
+}
+
+/// Whether anybody manages what the path of the request writes: of a scale only the replicas.
+pub(super) fn is_tracked(asked: Asked<'_>, managers: &Managers) -> bool {
+    if asked.subresource != Some("scale") {
+        return !managers.is_empty();
+    }
+    let path = replicas(asked);
+    managers.shares.values().any(|share| share.set.has_path(&path.split('.').collect::<Vec<_>>()))
+}
+
+/// The path to the number that a scale writes.
+pub(super) fn replicas<'a>(asked: Asked<'a>) -> &'a str {
+    let own = asked.kind.custom().and_then(|custom| custom.scale.as_ref());
+    own.map_or("spec.replicas", |paths| paths.spec_replicas.as_str())
 }
 
 /// The managers of before the write: as the write says itself, else as the live object does.
@@ -60,7 +77,7 @@ pub(super) fn updated(asked: Asked<'_>, mut managers: Managers, old: &Value, new
         let manager = Manager::new(name, Operation::Update, &version, asked.subresource);
         let share = managers.shares.entry(manager).or_insert_with(|| Share::new(&version, Set::default()));
         share.set = share.set.union(&gained);
-        share.time = Some(asked.server.environment.now());
+        share.time = time(asked);
     }
     cap::cap(&mut managers);
     managers
@@ -88,6 +105,11 @@ fn with_status<'a>(asked: Asked<'_>, object: &'a Value) -> Cow<'a, Value> {
     let mut object = object.clone();
     object::map_at(&mut object, &["status"]);
     Cow::Owned(object)
+}
+
+/// When a manager writes. Of a scale the real server loses it on its way to the object.
+pub(super) fn time(asked: Asked<'_>) -> Option<Timestamp> {
+    (asked.subresource != Some("scale")).then(|| asked.server.environment.now())
 }
 
 /// Takes from a share what somebody else changed or removed.

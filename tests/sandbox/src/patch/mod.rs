@@ -9,7 +9,7 @@ use crate::{
     verb::Asked,
 };
 
-pub(crate) use apply::apply;
+pub(crate) use apply::{apply, check_applied};
 
 mod apply;
 mod json;
@@ -67,11 +67,6 @@ fn unsupported(custom: bool) -> Failure {
 }
 
 impl Patch {
-    /// The patch of a request.
-    pub(crate) fn of(asked: Asked<'_>) -> Result<Self, Failure> {
-        Self::read(asked, Media::of(asked)?).map(|(patch, _)| patch)
-    }
-
     /// The patch of a request, and what the client should be warned of.
     pub(crate) fn read(asked: Asked<'_>, media: Media) -> Result<(Self, Vec<String>), Failure> {
         let body = &asked.call.body;
@@ -175,6 +170,6 @@ fn unusable() -> Failure {
 }
 
 /// 500 without a reason, as Kubernetes answers what it didn't expect.
-fn untold(message: impl Into<String>) -> Failure {
+pub(crate) fn untold(message: impl Into<String>) -> Failure {
     Failure { code: 500, reason: "", message: message.into(), details: Map::new() }
 }
