@@ -32,7 +32,7 @@ pub(crate) fn apply(
 ) -> Result<Value, Conflicts> {
     let blank = empty(asked.kind);
     let mut held = live.unwrap_or(&blank).clone();
-    let mut managers = Managers::of(&held).unwrap_or_default();
+    let mut managers = update::held(asked, &held);
     managers::clear(&mut held);
     let version = asked.kind.api_version();
     if live.is_some() && !update::is_tracked(asked, &managers) {

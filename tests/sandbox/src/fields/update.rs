@@ -10,6 +10,7 @@ use super::{
     compare::{self, Changes},
     empty::empty,
     managers::{self, Manager, Managers, Operation, Share},
+    reconcile::reconciled,
     reset,
     typed::Type,
 };
@@ -31,6 +32,20 @@ pub(super) fn update(asked: Asked<'_>, old: Option<&Value>, new: &mut Value) {
     managers.write_to(new);
 }
 
+/// The managers that an object names, as its schema of today would have them.
+pub(super) fn held(asked: Asked<'_>, object: &Value) -> Managers {
+    let mut managers = Managers::of(object).unwrap_or_default();
+    if asked.kind.custom().is_none() {
+        return managers;
+    }
+    for share in managers.shares.values_mut() {
+        if let Some(kind) = asked.server.kinds.of_kind(&share.api_version, &asked.kind.kind) {
+            share.set = reconciled(Type::Root(kind.schema()), &share.set);
+        }
+    }
+    managers
+}
+
 /// Whether anybody manages what the path of the request writes: of a scale only the replicas.
 pub(super) fn is_tracked(asked: Asked<'_>, managers: &Managers) -> bool {
     if asked.subresource != Some("scale") {
@@ -48,7 +63,7 @@ pub(super) fn replicas<'a>(asked: Asked<'a>) -> &'a str {
 
 /// The managers of before the write: as the write says itself, else as the live object does.
 fn known(asked: Asked<'_>, old: Option<&Value>, new: &Value) -> Managers {
-    let live = || old.and_then(Managers::of).unwrap_or_default();
+    let live = || old.map(|old| held(asked, old)).unwrap_or_default();
     if asked.subresource.is_some() {
         return live();
     }

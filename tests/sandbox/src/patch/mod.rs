@@ -10,6 +10,7 @@ use crate::{
 };
 
 pub(crate) use apply::{apply, check_applied};
+pub(crate) use options::check_manager;
 
 mod apply;
 mod json;

@@ -19,6 +19,7 @@ mod body;
 mod create;
 mod delete;
 mod list;
+mod owners;
 mod patch;
 mod read;
 mod replace;

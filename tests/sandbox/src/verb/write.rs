@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::owners;
 use crate::{
     admission::{self, Review},
     call::{DryRun, Verb},
@@ -47,14 +48,18 @@ impl From<Failure> for Refused {
 pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking) -> Result<Written, Refused> {
     let Asked { server, kind, call, .. } = asked;
     strategy::fill_metadata(server, &mut new);
+    let mut told = Vec::new();
     if tracking == Tracking::Update {
+        told.extend(owners::drop_repeated(&mut new, false));
         fields::update(asked, None, &mut new);
     }
     let mut review = Review::create(asked, new);
     admission::mutate(&mut review).await?;
     let Review { object: mut new, mut warnings, .. } = review;
+    told.extend(owners::drop_repeated(&mut new, true));
     strategy::prepare_create(asked, &mut new)?;
-    fields::settle(asked, None, &mut new);
+    told.extend(fields::settle(None, &mut new));
+    warnings.splice(..0, told);
     let causes = validation::create(asked, &new);
     let name = object::name(&new).to_owned();
     if !causes.is_empty() {
@@ -88,6 +93,10 @@ pub(super) async fn update(
     let old = held.object(kind);
     check_preconditions(asked, &old, &new)?;
     // What the server itself puts back or fills in is nobody's.
+    let mut told = Vec::new();
+    if call.verb == Verb::Update {
+        told.extend(owners::drop_repeated(&mut new, false));
+    }
     if tracking == Tracking::Update {
         fields::update(asked, Some(&old), &mut new);
     }
@@ -97,8 +106,10 @@ pub(super) async fn update(
     admission::mutate(&mut review).await?;
     let Review { object: mut new, old, mut warnings, .. } = review;
     let old = old.unwrap_or_default();
+    told.extend(owners::drop_repeated(&mut new, true));
     strategy::prepare_update(asked, &mut new, &old)?;
-    fields::settle(asked, Some(&old), &mut new);
+    told.extend(fields::settle(Some(&old), &mut new));
+    warnings.splice(..0, told);
     let causes = validation::update(asked, &new, &old);
     if !causes.is_empty() {
         return Err(Failure::invalid(kind, asked.name, &causes).into());
