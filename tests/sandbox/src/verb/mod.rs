@@ -53,6 +53,10 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
     if let Some(name) = asked.subresource {
         return subresource::answer(asked, name).await;
     }
+    // What is only asked has no names.
+    if !kind.is_kept() && !asked.name.is_empty() {
+        return Err(Failure::no_such_resource());
+    }
     if !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
         return Err(Failure::method_not_allowed());
     }
@@ -109,6 +113,11 @@ impl<'a> Asked<'a> {
         if definition::is(self.kind) {
             definition::default(object);
         }
+        crate::strategy::default(self.kind, object);
+        // A request may leave to its path what it is about.
+        let typed = crate::object::map_at(object, &[]);
+        typed.insert("apiVersion".into(), self.kind.api_version().into());
+        typed.insert("kind".into(), self.kind.kind.as_str().into());
         unknown
     }
 }

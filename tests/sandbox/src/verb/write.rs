@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::owners;
 use crate::{
     admission::{self, Review},
+    authorization,
     call::{DryRun, Verb},
     failure::{Cause, Failure},
     fields, object,
@@ -57,6 +58,7 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     admission::mutate(&mut review).await?;
     let Review { object: mut new, mut warnings, .. } = review;
     told.extend(owners::drop_repeated(&mut new, true));
+    authorization::check_escalation(asked, &new, None)?;
     strategy::prepare_create(asked, &mut new)?;
     told.extend(fields::settle(None, &mut new));
     warnings.splice(..0, told);
@@ -107,6 +109,7 @@ pub(super) async fn update(
     let Review { object: mut new, old, mut warnings, .. } = review;
     let old = old.unwrap_or_default();
     told.extend(owners::drop_repeated(&mut new, true));
+    authorization::check_escalation(asked, &new, Some(&old))?;
     strategy::prepare_update(asked, &mut new, &old)?;
     told.extend(fields::settle(Some(&old), &mut new));
     warnings.splice(..0, told);
