@@ -7,7 +7,6 @@ pub(crate) use metadata::{fill_metadata, generate_name, keep_metadata};
 pub(crate) use quantity::Quantity;
 pub(crate) use update::{creates_on_update, updates_unconditionally};
 
-
 use crate::{
     failure::Failure,
     kind::{Kind, Origin, definition},
@@ -31,7 +30,7 @@ pub(crate) mod service_address;
 mod special;
 mod status;
 mod update;
-mod written;
+pub(crate) mod written;
 
 /// Fills in what a built-in kind's own code does on reading, after the defaults of the schema.
 /// Of a custom object that is the form of its metadata.

@@ -106,8 +106,6 @@ impl<'a> Asked<'a> {
         if self.kind.custom().is_some() {
             unknown.sort();
             crate::schema::whole_numbers(object);
-        } else {
-            crate::schema::null::settle(self.kind.schema(), object);
         }
         crate::schema::default(self.kind.schema(), object);
         if definition::is(self.kind) {
