@@ -26,8 +26,9 @@ pub(crate) fn empty(kind: &Kind) -> Value {
 
 fn zeroes(definition: &'static Definition) -> Map<String, Value> {
     let Some(fields) = definition.schema().fields() else { return Map::new() };
-    let zero = |(name, schema): (&Box<str>, &'static Schema)| Some((name.to_string(), zero_of(fields, name, schema)?));
-    let mut zeroes: Map<_, _> = fields.known.iter().filter_map(zero).collect();
+    let zero = |(name, schema): (&str, &'static Schema)| Some((name.to_owned(), zero_of(fields, name, schema)?));
+    let known = fields.known.iter().map(|(name, schema)| (&**name, schema));
+    let mut zeroes: Map<_, _> = known.filter_map(zero).collect();
     for name in written::null_in(definition.name) {
         zeroes.entry(name.as_str()).or_insert(Value::Null);
     }
