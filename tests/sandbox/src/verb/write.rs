@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::owners;
+use super::{delete, owners};
 use crate::{
     admission::{self, Review},
     authorization,
@@ -48,9 +48,11 @@ impl From<Failure> for Refused {
 /// Creates an object that was decoded and placed.
 pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking) -> Result<Written, Refused> {
     let Asked { server, kind, call, .. } = asked;
-    strategy::fill_metadata(server, &mut new);
     let mut told = Vec::new();
     if tracking == Tracking::Update {
+        // What only a deletion sets was never there.
+        let metadata = object::metadata_mut(&mut new);
+        ["deletionTimestamp", "deletionGracePeriodSeconds"].iter().for_each(|given| drop(metadata.remove(*given)));
         told.extend(owners::drop_repeated(&mut new, false));
         fields::update(asked, None, &mut new);
     }
@@ -58,6 +60,9 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     admission::mutate(&mut review).await?;
     let Review { object: mut new, mut warnings, .. } = review;
     told.extend(owners::drop_repeated(&mut new, true));
+    // What changes it sees neither an id nor a generated name, as with Kubernetes.
+    strategy::generate_name(server, &mut new);
+    strategy::fill_metadata(server, &mut new);
     authorization::check_escalation(asked, &new, None)?;
     strategy::prepare_create(asked, &mut new)?;
     told.extend(fields::settle(None, &mut new));
@@ -131,7 +136,7 @@ pub(super) async fn update(
         return Ok(written(new));
     }
     let at = (asked.namespace, asked.name);
-    let released = is_released(&new);
+    let released = delete::is_released(asked, &new);
     let (kept, api_version) = kind.kept(new.clone());
     let next = (!released).then_some(kept);
     let stored = server.store.commit(&kind.shelf, at, Expect::Version(held.version), next, &api_version);
@@ -174,11 +179,4 @@ fn same(new: &Value, old: &Value) -> bool {
         object
     };
     without(new) == without(old)
-}
-
-/// Whether nothing holds a deleted object any more.
-fn is_released(object: &Value) -> bool {
-    object::is_deleting(object)
-        && object::finalizers(object).is_empty()
-        && object::number(object, &["metadata", "deletionGracePeriodSeconds"]).unwrap_or(0) == 0
 }
