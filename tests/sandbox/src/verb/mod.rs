@@ -29,6 +29,7 @@ mod subresource;
 mod watch;
 mod write;
 
+pub(crate) use body::read_json;
 pub(crate) use delete::{FOREGROUND, ORPHAN};
 pub(crate) use subresource::keep_rest;
 
