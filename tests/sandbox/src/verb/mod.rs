@@ -21,6 +21,7 @@ mod delete;
 mod filter;
 mod list;
 mod list_options;
+mod owners;
 mod patch;
 mod read;
 mod replace;
@@ -28,6 +29,7 @@ mod subresource;
 mod watch;
 mod write;
 
+pub(crate) use body::read_json;
 pub(crate) use delete::{FOREGROUND, ORPHAN};
 pub(crate) use subresource::keep_rest;
 
@@ -126,8 +128,6 @@ impl<'a> Asked<'a> {
         if self.kind.custom().is_some() {
             unknown.sort();
             crate::schema::whole_numbers(object);
-        } else {
-            crate::schema::null::settle(self.kind.schema(), object);
         }
         crate::schema::default(self.kind.schema(), object);
         if definition::is(self.kind) {

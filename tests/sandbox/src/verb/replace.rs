@@ -17,6 +17,7 @@ use crate::{
 };
 
 pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
+    crate::patch::check_manager(asked.call, "UpdateOptions")?;
     let mut decoded = asked.decode()?;
     asked.place(&mut decoded.object)?;
     let versioned = object::version(&decoded.object).is_some();

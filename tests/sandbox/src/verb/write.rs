@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::delete;
+use super::{delete, owners};
 use crate::{
     admission::{self, Review},
     authorization,
@@ -48,18 +48,25 @@ impl From<Failure> for Refused {
 /// Creates an object that was decoded and placed.
 pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking) -> Result<Written, Refused> {
     let Asked { server, kind, call, .. } = asked;
+    let mut told = Vec::new();
     if tracking == Tracking::Update {
+        // What only a deletion sets was never there.
+        let metadata = object::metadata_mut(&mut new);
+        ["deletionTimestamp", "deletionGracePeriodSeconds"].iter().for_each(|given| drop(metadata.remove(*given)));
+        told.extend(owners::drop_repeated(&mut new, false));
         fields::update(asked, None, &mut new);
     }
     let mut review = Review::create(asked, new);
     admission::mutate(&mut review).await?;
     let Review { object: mut new, mut warnings, .. } = review;
+    told.extend(owners::drop_repeated(&mut new, true));
     // What changes it sees neither an id nor a generated name, as with Kubernetes.
     strategy::generate_name(server, &mut new);
     strategy::fill_metadata(server, &mut new);
     authorization::check_escalation(asked, &new, None)?;
     strategy::prepare_create(asked, &mut new)?;
-    fields::settle(asked, None, &mut new);
+    told.extend(fields::settle(None, &mut new));
+    warnings.splice(..0, told);
     let causes = validation::create(asked, &new);
     let name = object::name(&new).to_owned();
     if !causes.is_empty() {
@@ -95,6 +102,10 @@ pub(super) async fn update(
     let old = held.object(kind);
     check_preconditions(asked, &old, &new)?;
     // What the server itself puts back or fills in is nobody's.
+    let mut told = Vec::new();
+    if call.verb == Verb::Update {
+        told.extend(owners::drop_repeated(&mut new, false));
+    }
     if tracking == Tracking::Update {
         fields::update(asked, Some(&old), &mut new);
     }
@@ -104,9 +115,11 @@ pub(super) async fn update(
     admission::mutate(&mut review).await?;
     let Review { object: mut new, old, mut warnings, .. } = review;
     let old = old.unwrap_or_default();
+    told.extend(owners::drop_repeated(&mut new, true));
     authorization::check_escalation(asked, &new, Some(&old))?;
     strategy::prepare_update(asked, &mut new, &old)?;
-    fields::settle(asked, Some(&old), &mut new);
+    told.extend(fields::settle(Some(&old), &mut new));
+    warnings.splice(..0, told);
     let causes = validation::update(asked, &new, &old);
     if !causes.is_empty() {
         return Err(Failure::invalid(kind, asked.name, &causes).into());

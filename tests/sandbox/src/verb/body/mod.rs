@@ -22,6 +22,14 @@ pub(crate) struct Decoded {
     pub(crate) warnings: Vec<String>,
 }
 
+/// JSON, and the fields that are there twice; or what is wrong with it, in Go's words.
+pub(crate) fn read_json(text: &[u8]) -> Result<(Value, Vec<String>), String> {
+    match read::json(text) {
+        Ok(read::Read { value, duplicates }) => Ok((value, duplicates)),
+        Err(error) => Err(syntax::complaint(text).unwrap_or_else(|| error.to_string())),
+    }
+}
+
 impl Asked<'_> {
     /// The object of the request, which must be one of this kind. Unknown fields are gone, defaults are there.
     pub(crate) fn decode(&self) -> Result<Decoded, Failure> {
@@ -172,15 +180,19 @@ impl Asked<'_> {
 
     /// Values must be of the types of their fields. Of custom kinds only the metadata is looked at here.
     fn check_values(&self, object: &Value) -> Result<(), Failure> {
-        let complaint = match (&self.kind.schema, self.kind.custom()) {
+        self.complaint(object).map_or(Ok(()), |why| Err(Failure::bad_request(self.unusable(object, &why))))
+    }
+
+    /// The first value that is none of its field's type, in Go's words; `None` if all are.
+    pub(crate) fn complaint(&self, object: &Value) -> Option<String> {
+        match (&self.kind.schema, self.kind.custom()) {
             (_, Some(_)) => types::complaint_of_metadata(&object["metadata"]),
             (SchemaOf::Table(_), None) => {
                 let Kind { group, version, kind, .. } = &**self.kind;
                 builtin::of_kind(group, version, kind).and_then(|definition| types::complaint(definition, object))
             }
             (SchemaOf::Written(_), None) => None,
-        };
-        complaint.map_or(Ok(()), |why| Err(Failure::bad_request(self.unusable(object, &why))))
+        }
     }
 
     /// Name and namespace of the object must be those of the path; what it leaves out is taken from there.
