@@ -214,7 +214,7 @@ impl Failure {
         if !self.reason.is_empty() {
             status["reason"] = self.reason.into();
         }
-        if !self.details.is_empty() || matches!(self.reason, "NotFound" | "Forbidden" | "MethodNotAllowed") {
+        if !self.details.is_empty() || self.reason == "NotFound" {
             status["details"] = Value::Object(self.details.clone());
         }
         status

@@ -1,6 +1,6 @@
 //! The API server as a value.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -11,7 +11,6 @@ use crate::{
     authentication::{self, Authentication},
     authorization::Policies,
     bootstrap,
-    call::Call,
     controller::{self, Controllers},
     environment::Environment,
     kind::Registry,
@@ -49,6 +48,8 @@ pub(crate) struct Options {
     pub(crate) workloads: bool,
     /// Whether `blockOwnerDeletion` needs a right on the owner (`OwnerReferencesPermissionEnforcement`).
     pub(crate) owner_permissions: bool,
+    /// Bearer tokens and whose they are.
+    pub(crate) tokens: BTreeMap<String, User>,
 }
 
 /// Builds a [`Sandbox`].
@@ -58,7 +59,6 @@ pub struct Builder {
     history: usize,
     options: Options,
     audit: Audit,
-    authentication: Authentication,
 }
 
 impl Sandbox {
@@ -74,14 +74,8 @@ impl Sandbox {
     /// One with choices.
     #[must_use]
     pub fn builder() -> Builder {
-        let options = Options { workloads: false, owner_permissions: false };
-        Builder {
-            seed: None,
-            history: HISTORY,
-            options,
-            audit: Audit::default(),
-            authentication: Authentication::default(),
-        }
+        let options = Options { workloads: false, owner_permissions: false, tokens: BTreeMap::new() };
+        Builder { seed: None, history: HISTORY, options, audit: Audit::default() }
     }
 
     /// Answers a request of a user.
@@ -142,17 +136,17 @@ impl Builder {
         self
     }
 
+    /// A bearer token and the user that it speaks for.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<String>, user: User) -> Self {
+        self.options.tokens.insert(token.into(), user);
+        self
+    }
+
     /// Who is told of each request after it was answered.
     #[must_use]
     pub fn audit(mut self, told: impl Fn(&Record) + Send + Sync + 'static) -> Self {
         self.audit = Audit::new(told);
-        self
-    }
-
-    /// A user who is known by a bearer token.
-    #[must_use]
-    pub fn token(mut self, token: impl Into<String>, user: User) -> Self {
-        self.authentication.know(token.into(), user);
         self
     }
 
@@ -165,7 +159,7 @@ impl Builder {
         let store = Arc::new(Store::new(self.history));
         let server = Arc::new(Server {
             environment: Environment::new(self.seed),
-            authentication: self.authentication,
+            authentication: Authentication::default(),
             policies: Policies::new(&store),
             store,
             kinds: Registry::default(),
@@ -180,15 +174,11 @@ impl Builder {
 
 impl Server {
     pub(crate) async fn answer(&self, user: User, request: Request<Bytes>) -> Answer {
-        let wanted = authentication::Wanted::of(request.headers());
-        let mut call = match Call::new(user, request) {
+        let call = match authentication::call(self, user, request) {
             Ok(call) => call,
             Err(failure) => return failure.into(),
         };
-        let answer = match authentication::impersonate(self, &mut call, wanted) {
-            Ok(()) => verb::answer(self, &call).await.unwrap_or_else(Answer::from),
-            Err(failure) => failure.into(),
-        };
+        let answer = verb::answer(self, &call).await.unwrap_or_else(Answer::from);
         self.audit.record(&call, answer.code);
         answer
     }

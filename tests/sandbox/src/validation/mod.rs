@@ -2,17 +2,19 @@
 
 use serde_json::Value;
 
-use crate::{authorization, failure::Cause, object, verb::Asked};
+use crate::{failure::Cause, object, verb::Asked};
 
 /// What is wrong with a new object.
 pub(crate) fn create(asked: Asked<'_>, object: &Value) -> Vec<Cause> {
+    let _ = asked;
     if object::name(object).is_empty() {
         return vec![Cause::required("metadata.name", "name or generateName is required")];
     }
-    authorization::validation::check(asked.kind, object, None)
+    Vec::new()
 }
 
 /// What is wrong with a new state of an object.
 pub(crate) fn update(asked: Asked<'_>, new: &Value, old: &Value) -> Vec<Cause> {
-    authorization::validation::check(asked.kind, new, Some(old))
+    let _ = (asked, new, old);
+    Vec::new()
 }
