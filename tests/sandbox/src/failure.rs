@@ -214,7 +214,8 @@ impl Failure {
         if !self.reason.is_empty() {
             status["reason"] = self.reason.into();
         }
-        if !self.details.is_empty() || self.reason == "NotFound" {
+        let always = matches!(self.reason, "NotFound" | "Invalid") || self.message == "415: Unsupported Media Type";
+        if !self.details.is_empty() || always {
             status["details"] = Value::Object(self.details.clone());
         }
         status

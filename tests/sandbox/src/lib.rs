@@ -14,6 +14,7 @@ mod bootstrap;
 mod call;
 mod client;
 mod controller;
+mod convert;
 mod discovery;
 mod environment;
 mod failure;

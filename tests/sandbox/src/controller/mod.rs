@@ -6,6 +6,10 @@ use tokio::task::JoinHandle;
 
 use crate::{authorization, sandbox::Server};
 
+mod crd;
+mod crd_removal;
+mod naming;
+
 /// The running controllers; they end with this.
 #[derive(Debug)]
 pub(crate) struct Controllers {
@@ -20,5 +24,7 @@ impl Drop for Controllers {
 
 /// Starts them on the current runtime.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
-    Controllers { tasks: vec![tokio::spawn(authorization::aggregation::run(server.clone()))] }
+    let tasks =
+        vec![tokio::spawn(crd::run(server.clone())), tokio::spawn(authorization::aggregation::run(server.clone()))];
+    Controllers { tasks }
 }

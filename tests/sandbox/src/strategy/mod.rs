@@ -2,7 +2,13 @@
 
 use serde_json::Value;
 
-use crate::{failure::Failure, kind::Kind, object, sandbox::Server, verb::Asked};
+use crate::{
+    failure::Failure,
+    kind::{Kind, definition},
+    object,
+    sandbox::Server,
+    verb::Asked,
+};
 
 /// How many letters a generated name gets.
 const SUFFIX: usize = 5;
@@ -61,6 +67,9 @@ pub(crate) fn prepare_create(asked: Asked<'_>, object: &mut Value) -> Result<(),
     if has_generation(asked.kind) {
         object::metadata_mut(object).insert("generation".into(), 1.into());
     }
+    if definition::is(asked.kind) {
+        definition::prepare_create(object);
+    }
     Ok(())
 }
 
@@ -82,10 +91,16 @@ pub(crate) fn prepare_update(asked: Asked<'_>, new: &mut Value, old: &Value) -> 
     if asked.kind.has_status() {
         set(fields, "status", held.get("status").cloned());
     }
+    if definition::is(asked.kind) {
+        definition::prepare_update(new);
+    }
+    let (Value::Object(fields), Value::Object(held)) = (&mut *new, old) else { return Ok(()) };
     if has_generation(asked.kind) {
+        // A custom kind without a status of its own path has one field more of that name.
+        let parts = if asked.kind.custom().is_some() { &["metadata"][..] } else { &["metadata", "status"] };
         let content = |object: &serde_json::Map<String, Value>| {
             let mut content = object.clone();
-            ["metadata", "status"].into_iter().for_each(|part| drop(content.remove(part)));
+            parts.iter().for_each(|part| drop(content.remove(*part)));
             content
         };
         if content(fields) != content(held) {

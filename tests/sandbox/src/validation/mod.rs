@@ -2,19 +2,23 @@
 
 use serde_json::Value;
 
-use crate::{failure::Cause, object, verb::Asked};
+use crate::{failure::Cause, kind::definition, object, verb::Asked};
 
 /// What is wrong with a new object.
 pub(crate) fn create(asked: Asked<'_>, object: &Value) -> Vec<Cause> {
-    let _ = asked;
     if object::name(object).is_empty() {
         return vec![Cause::required("metadata.name", "name or generateName is required")];
     }
-    Vec::new()
+    if definition::is(asked.kind) {
+        return definition::validate(object, None);
+    }
+    crate::schema::validate(asked.kind, object, None, None)
 }
 
 /// What is wrong with a new state of an object.
 pub(crate) fn update(asked: Asked<'_>, new: &Value, old: &Value) -> Vec<Cause> {
-    let _ = (asked, new, old);
-    Vec::new()
+    if definition::is(asked.kind) && asked.subresource.is_none() {
+        return definition::validate(new, Some(old));
+    }
+    crate::schema::validate(asked.kind, new, Some(old), asked.subresource)
 }

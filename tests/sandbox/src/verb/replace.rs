@@ -9,7 +9,7 @@ use super::{
 use crate::{
     answer::Answer,
     failure::{Cause, Failure},
-    kind::Origin,
+    kind::definition,
     object,
     verb::Asked,
 };
@@ -18,8 +18,9 @@ pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
     let mut decoded = asked.decode()?;
     asked.place(&mut decoded.object)?;
     let versioned = object::version(&decoded.object).is_some();
-    if !versioned && matches!(asked.kind.origin, Origin::Custom(_)) {
-        let cause = Cause::invalid("metadata.resourceVersion", &"0x0".into(), "must be specified for an update");
+    let conditional = asked.kind.custom().is_some() || definition::is(asked.kind);
+    if !versioned && conditional {
+        let cause = Cause::invalid("metadata.resourceVersion", &0.into(), "must be specified for an update");
         return Err(Failure::invalid(asked.kind, asked.name, &[cause]));
     }
     loop {
