@@ -159,6 +159,10 @@ async fn a_token_may_be_bound_to_a_secret_or_a_pod() {
     let why = "service account token has been invalidated";
     assert_eq!(review(&sandbox, json!({"token": of_secret})).await, rejected(why));
 
+    let (_, answer) = request(&sandbox, bound("Pod", "p")).await;
+    let fields =
+        json!({"f:boundObjectRef": {"f:apiVersion": {}, "f:kind": {}, "f:name": {}}, "f:expirationSeconds": {}});
+    assert_eq!(answer["metadata"]["managedFields"][0]["fieldsV1"], json!({"f:spec": fields}));
     let of_pod = token(&sandbox, bound("Pod", "p")).await;
     let said = review(&sandbox, json!({"token": of_pod})).await;
     assert_eq!(said["user"]["extra"]["authentication.kubernetes.io/pod-name"], json!(["p"]));

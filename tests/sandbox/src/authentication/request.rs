@@ -57,7 +57,7 @@ pub(crate) fn answer(asked: Asked<'_>) -> Result<Answer, Failure> {
     // A name that differs has its own refusal.
     Asked { name: "", ..asked }.place(&mut request)?;
     fill_in(asked, &mut request, &account.uid)?;
-    fields::update(asked, None, &mut request);
+    track(asked, &mut request);
     let seconds = check_seconds(asked, &request)?;
     let bound = bound(asked, &request)?;
     let mut audiences: Vec<String> = object::at(&request, &["spec", "audiences"])
@@ -101,6 +101,15 @@ fn fill_in(asked: Asked<'_>, request: &mut Value, uid: &str) -> Result<(), Failu
         request.remove("status");
     }
     Ok(())
+}
+
+/// Whose the fields are. The reference is there in any request, if only as null, so it is nobody's as a whole.
+fn track(asked: Asked<'_>, request: &mut Value) {
+    fields::update(asked, None, request);
+    let written = request.pointer_mut("/metadata/managedFields/0/fieldsV1/f:spec/f:boundObjectRef");
+    if let Some(Value::Object(reference)) = written {
+        reference.remove(".");
+    }
 }
 
 fn check_seconds(asked: Asked<'_>, request: &Value) -> Result<i64, Failure> {
