@@ -122,6 +122,14 @@ impl Failure {
         failure
     }
 
+    /// 422 of a patch that makes something else of the object.
+    pub(crate) fn unfit_patch(cause: &Cause) -> Self {
+        let mut failure = Self::unprocessable(format!(" \"\" is invalid: {}: {}", cause.field, cause.message));
+        let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
+        failure.details.insert("causes".into(), json!([cause]));
+        failure
+    }
+
     /// 422 without a field, as an unusable patch has it.
     pub(crate) fn unprocessable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
@@ -214,7 +222,8 @@ impl Failure {
         if !self.reason.is_empty() {
             status["reason"] = self.reason.into();
         }
-        let always = matches!(self.reason, "NotFound" | "Invalid") || self.message == "415: Unsupported Media Type";
+        let detailed = ["NotFound", "Invalid", "Forbidden", "MethodNotAllowed"].contains(&self.reason);
+        let always = detailed || self.message == "415: Unsupported Media Type";
         if !self.details.is_empty() || always {
             status["details"] = Value::Object(self.details.clone());
         }

@@ -78,6 +78,7 @@ async fn a_refusal_says_what_was_asked() {
             (403, &json!(message), &json!("Forbidden")),
             "{path}"
         );
+        assert!(answer["details"].is_object(), "{answer}");
     }
     let (_, answer) = get(&sandbox, &joe(), "/apis/apps/v1/namespaces/default/deployments/d/scale").await;
     assert_eq!(answer["details"], json!({"name": "d", "group": "apps", "kind": "deployments"}));

@@ -94,9 +94,8 @@ fn fill_in(asked: Asked<'_>, request: &mut Value, uid: &str) -> Result<(), Failu
     metadata.insert("uid".into(), uid.into());
     metadata.insert("creationTimestamp".into(), time.into());
     let spec = object::map_at(request, &["spec"]);
-    if spec.get("expirationSeconds").is_none_or(Value::is_null) {
-        spec.insert("expirationSeconds".into(), DEFAULT_SECONDS.into());
-    }
+    spec.retain(|_, value| !value.is_null());
+    spec.entry("expirationSeconds").or_insert_with(|| DEFAULT_SECONDS.into());
     if let Value::Object(request) = request {
         request.remove("status");
     }

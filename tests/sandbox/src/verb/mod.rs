@@ -112,6 +112,11 @@ impl<'a> Asked<'a> {
         if definition::is(self.kind) {
             definition::default(object);
         }
+        crate::strategy::default(self.kind, object);
+        // A request may leave to its path what it is about.
+        let typed = crate::object::map_at(object, &[]);
+        typed.insert("apiVersion".into(), self.kind.api_version().into());
+        typed.insert("kind".into(), self.kind.kind.as_str().into());
         unknown
     }
 }
