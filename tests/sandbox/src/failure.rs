@@ -130,6 +130,15 @@ impl Failure {
         failure
     }
 
+    /// 422 about the options of a request, which have no name.
+    pub(crate) fn invalid_options(kind: &str, cause: &Cause) -> Self {
+        let message = format!("{kind}.meta.k8s.io \"\" is invalid: {}: {}", cause.field, cause.message);
+        let mut failure = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
+        failure.detail("group", "meta.k8s.io");
+        failure.detail("kind", kind);
+        failure.with_causes(vec![json!({"reason": cause.reason, "message": cause.message, "field": cause.field})])
+    }
+
     /// 422 without a field, as an unusable patch has it.
     pub(crate) fn unprocessable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)

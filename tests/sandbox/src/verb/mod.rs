@@ -26,6 +26,9 @@ mod subresource;
 mod watch;
 mod write;
 
+pub(crate) use delete::{FOREGROUND, ORPHAN};
+pub(crate) use subresource::keep_rest;
+
 /// A request for a kind that is served.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
