@@ -1,6 +1,6 @@
 //! The API server as a value.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{io, path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -11,8 +11,10 @@ use crate::{
     authentication::{self, Authentication},
     authorization::Policies,
     bootstrap,
+    call::{Call, Verb},
     controller::{self, Controllers},
     environment::Environment,
+    failure::Failure,
     kind::Registry,
     store::Store,
     user::User,
@@ -48,8 +50,6 @@ pub(crate) struct Options {
     pub(crate) workloads: bool,
     /// Whether `blockOwnerDeletion` needs a right on the owner (`OwnerReferencesPermissionEnforcement`).
     pub(crate) owner_permissions: bool,
-    /// Bearer tokens and whose they are.
-    pub(crate) tokens: BTreeMap<String, User>,
 }
 
 /// Builds a [`Sandbox`].
@@ -59,6 +59,8 @@ pub struct Builder {
     history: usize,
     options: Options,
     audit: Audit,
+    authentication: Authentication,
+    file: Option<PathBuf>,
 }
 
 impl Sandbox {
@@ -74,8 +76,15 @@ impl Sandbox {
     /// One with choices.
     #[must_use]
     pub fn builder() -> Builder {
-        let options = Options { workloads: false, owner_permissions: false, tokens: BTreeMap::new() };
-        Builder { seed: None, history: HISTORY, options, audit: Audit::default() }
+        let options = Options { workloads: false, owner_permissions: false };
+        Builder {
+            seed: None,
+            history: HISTORY,
+            options,
+            audit: Audit::default(),
+            authentication: Authentication::default(),
+            file: None,
+        }
     }
 
     /// Answers a request of a user.
@@ -98,6 +107,14 @@ impl Sandbox {
     /// Forgets the history: a watch from an older version is told 410.
     pub fn compact(&self) {
         self.server.store.compact();
+    }
+}
+
+impl Sandbox {
+    /// Writes the rest to the [file](Builder::file) and closes it, so that another may have it. What is written by clones
+    /// of this one after that is refused. The last clone does it, too, but not before its controllers have let go.
+    pub fn close(self) {
+        self.server.store.close();
     }
 }
 
@@ -136,13 +153,6 @@ impl Builder {
         self
     }
 
-    /// A bearer token and the user that it speaks for.
-    #[must_use]
-    pub fn token(mut self, token: impl Into<String>, user: User) -> Self {
-        self.options.tokens.insert(token.into(), user);
-        self
-    }
-
     /// Who is told of each request after it was answered.
     #[must_use]
     pub fn audit(mut self, told: impl Fn(&Record) + Send + Sync + 'static) -> Self {
@@ -150,16 +160,50 @@ impl Builder {
         self
     }
 
+    /// A user who is known by a bearer token.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<String>, user: User) -> Self {
+        self.authentication.know(token.into(), user);
+        self
+    }
+
+    /// Keeps everything in a file, too, and begins with what is there already. Only one sandbox can have it at a time.
+    #[must_use]
+    pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.file = Some(path.into());
+        self
+    }
+
     /// Starts it on the current tokio runtime.
     ///
     /// # Panics
-    /// Outside a tokio runtime.
+    /// Outside a tokio runtime, and if a [file](Self::file) can't be opened: [`try_start`](Self::try_start) tells.
     #[must_use]
     pub fn start(self) -> Sandbox {
-        let store = Arc::new(Store::new(self.history));
+        match self.try_start() {
+            Ok(sandbox) => sandbox,
+            // A sandbox without its file would lose what it is asked to keep.
+            #[allow(clippy::panic)]
+            Err(error) => panic!("the data file can't be opened: {error}"),
+        }
+    }
+
+    /// The same, where the [file](Self::file) may be another's or no data file.
+    ///
+    /// # Errors
+    /// If the file can't be opened.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn try_start(self) -> io::Result<Sandbox> {
+        let store = Store::new(self.history);
+        if let Some(path) = &self.file {
+            store.keep(path)?;
+        }
+        let store = Arc::new(store);
         let server = Arc::new(Server {
             environment: Environment::new(self.seed),
-            authentication: Authentication::default(),
+            authentication: self.authentication,
             policies: Policies::new(&store),
             store,
             kinds: Registry::default(),
@@ -168,17 +212,28 @@ impl Builder {
         });
         bootstrap::fill(&server);
         let controllers = controller::start(&server);
-        Sandbox { server, _controllers: Arc::new(controllers) }
+        Ok(Sandbox { server, _controllers: Arc::new(controllers) })
     }
 }
 
 impl Server {
     pub(crate) async fn answer(&self, user: User, request: Request<Bytes>) -> Answer {
-        let call = match authentication::call(self, user, request) {
+        let wanted = authentication::Wanted::of(request.headers());
+        let mut call = match Call::new(user, request) {
             Ok(call) => call,
             Err(failure) => return failure.into(),
         };
-        let answer = verb::answer(self, &call).await.unwrap_or_else(Answer::from);
+        let answer = match authentication::impersonate(self, &mut call, wanted) {
+            Ok(()) => verb::answer(self, &call).await.unwrap_or_else(Answer::from),
+            Err(failure) => failure.into(),
+        };
+        let answer = answer.formed(&call);
+        let reads = matches!(call.verb, Verb::Get | Verb::List | Verb::Watch);
+        let answer = if reads || self.store.settled().await {
+            answer
+        } else {
+            Failure::internal("the data file can't be written").into()
+        };
         self.audit.record(&call, answer.code);
         answer
     }

@@ -1,12 +1,12 @@
 //! Who asks: bearer tokens, ServiceAccounts, and those whom others act for.
 
-use std::{fmt, sync::OnceLock};
+use std::{collections::BTreeMap, fmt, sync::OnceLock};
 
-use bytes::Bytes;
-use http::{HeaderMap, Request, header};
+use http::{HeaderMap, header};
 
-use crate::{call::Call, failure::Failure, sandbox::Server, user::User};
+use crate::{failure::Failure, sandbox::Server, user::User};
 
+pub(crate) use impersonation::{Wanted, impersonate};
 pub(crate) use openid::{configuration, keys};
 
 mod account;
@@ -24,6 +24,7 @@ const AUTHENTICATED: &str = "system:authenticated";
 /// What tokens are known by.
 #[derive(Debug, Default)]
 pub(crate) struct Authentication {
+    tokens: BTreeMap<String, User>,
     key: OnceLock<key::Key>,
     actors: impersonation::Remembered,
 }
@@ -50,6 +51,16 @@ impl fmt::Display for Rejected {
     }
 }
 
+impl Authentication {
+    /// A user by a token, in `system:authenticated` as all that have one.
+    pub(crate) fn know(&mut self, token: String, mut user: User) {
+        if !user.groups.iter().any(|group| group == AUTHENTICATED) {
+            user.groups.push(AUTHENTICATED.to_owned());
+        }
+        self.tokens.insert(token, user);
+    }
+}
+
 impl Server {
     /// The user of a request, by its headers; without a token it is nobody in particular.
     pub(crate) fn authenticate(&self, headers: &HeaderMap) -> Result<User, Failure> {
@@ -58,14 +69,6 @@ impl Server {
             Some(token) => of_token(self, token, &[]).map(|(user, _)| user).map_err(|_| Failure::unauthorized()),
         }
     }
-}
-
-/// Understands a request of a user, which may act for another.
-pub(crate) fn call(server: &Server, user: User, request: Request<Bytes>) -> Result<Call, Failure> {
-    let wanted = impersonation::Wanted::of(request.headers());
-    let mut call = Call::new(user, request)?;
-    impersonation::impersonate(server, &mut call, wanted)?;
-    Ok(call)
 }
 
 /// The token of a request.
@@ -80,14 +83,9 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 pub(crate) fn of_token(server: &Server, token: &str, wanted: &[String]) -> Result<(User, Vec<String>), Rejected> {
     let own = [ISSUER.to_owned()];
     let wanted = if wanted.is_empty() { &own } else { wanted };
-    if let Some(user) = server.options.tokens.get(token) {
-        let mut user = user.clone();
-        // As all whom a token speaks for.
-        if !user.groups.iter().any(|group| group == AUTHENTICATED) {
-            user.groups.push(AUTHENTICATED.to_owned());
-        }
+    if let Some(user) = server.authentication.tokens.get(token) {
         let audiences = account::common(wanted, &own);
-        return if audiences.is_empty() { Err(Rejected::UNKNOWN) } else { Ok((user, audiences)) };
+        return if audiences.is_empty() { Err(Rejected::UNKNOWN) } else { Ok((user.clone(), audiences)) };
     }
     account::of_token(server, token, wanted)
 }
