@@ -3,7 +3,6 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    authorization,
     call::{Strictness, Verb},
     failure::{Cause, Failure},
     kind::{Kind, SchemaOf},
@@ -86,7 +85,6 @@ impl Asked<'_> {
 
     fn completed_beside(&self, mut object: Value, duplicates: Vec<String>) -> Result<Decoded, Failure> {
         let unknown = self.complete(&mut object);
-        authorization::validation::fill_in(self.kind, &mut object);
         let said = duplicates.iter().map(|field| format!("duplicate field {field:?}"));
         let said: Vec<String> = said.chain(unknown.iter().map(|field| format!("unknown field {field:?}"))).collect();
         match self.call.options.field_validation.unwrap_or(Strictness::Warn) {
