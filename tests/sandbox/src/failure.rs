@@ -101,7 +101,13 @@ impl Failure {
 
     /// 422 with a cause for each field.
     pub(crate) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
-        let said: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+        // What is found twice is said once.
+        let mut said: Vec<String> = Vec::new();
+        for cause in causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)) {
+            if !said.contains(&cause) {
+                said.push(cause);
+            }
+        }
         let said = if said.len() == 1 { said.concat() } else { format!("[{}]", said.join(", ")) };
         let message = format!("{} {name:?} is invalid: {said}", kind.qualified());
         let mut failure = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
@@ -111,6 +117,13 @@ impl Failure {
         let cause = |cause: &Cause| json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
         failure.details.insert("causes".into(), causes.iter().map(cause).collect());
         failure
+    }
+
+    /// 422 of a write that was refused before anybody looked at the object: it names the resource.
+    pub(crate) fn invalid_resource(kind: &Kind, name: &str, cause: &Cause) -> Self {
+        let message = format!("{} {name:?} is invalid: {}: {}", kind.resource(), cause.field, cause.message);
+        let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message).about(kind, name).with_causes(vec![cause])
     }
 
     /// 422 of a patch that makes something else of the object.
@@ -201,7 +214,8 @@ impl Failure {
         if !self.reason.is_empty() {
             status["reason"] = self.reason.into();
         }
-        if !self.details.is_empty() || self.reason == "NotFound" {
+        let always = matches!(self.reason, "NotFound" | "Invalid") || self.message == "415: Unsupported Media Type";
+        if !self.details.is_empty() || always {
             status["details"] = Value::Object(self.details.clone());
         }
         status

@@ -12,6 +12,7 @@ mod authorization;
 mod call;
 mod client;
 mod controller;
+mod convert;
 mod discovery;
 mod environment;
 mod failure;

@@ -6,6 +6,10 @@ use tokio::task::JoinHandle;
 
 use crate::sandbox::Server;
 
+mod crd;
+mod crd_removal;
+mod naming;
+
 /// The running controllers; they end with this.
 #[derive(Debug)]
 pub(crate) struct Controllers {
@@ -20,6 +24,5 @@ impl Drop for Controllers {
 
 /// Starts them on the current runtime.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
-    let _ = server;
-    Controllers { tasks: Vec::new() }
+    Controllers { tasks: vec![tokio::spawn(crd::run(server.clone()))] }
 }

@@ -9,7 +9,7 @@ pub(crate) use update::{creates_on_update, updates_unconditionally};
 
 use crate::{
     failure::Failure,
-    kind::{Kind, Origin},
+    kind::{Kind, Origin, definition},
     object,
     schema::builtin,
     verb::Asked,
@@ -58,6 +58,9 @@ pub(crate) fn prepare_create(asked: Asked<'_>, object: &mut Value) -> Result<(),
         "services" => service_address::allocate(asked.server, object),
         _ => {}
     }
+    if definition::is(asked.kind) {
+        definition::prepare_create(object);
+    }
     Ok(())
 }
 
@@ -70,6 +73,9 @@ pub(crate) fn prepare_update(asked: Asked<'_>, new: &mut Value, old: &Value) -> 
     }
     if let (Value::Object(fields), Value::Object(held)) = (&mut *new, old) {
         status::keep(kind, fields, held);
+    }
+    if definition::is(kind) {
+        definition::prepare_update(new);
     }
     match kind.plural.as_str() {
         _ if kind.custom().is_some() => {}

@@ -66,8 +66,10 @@ fn object(fields: &Fields, name: &'static str, map: &mut Map<String, Value>) {
     let row = ROWS.get(name);
     let nulls = row.map_or(&[][..], |row| &row.null);
     map.retain(|key, value| {
-        !is_empty(fields.known.get(key.as_str()), value)
-            && !(is_zero(value) && row.is_some_and(|row| row.omitted.iter().any(|omitted| omitted == key)))
+        let omitted = is_zero(value) && row.is_some_and(|row| row.omitted.iter().any(|omitted| omitted == key));
+        // No managers is not the same as nothing about them.
+        let absent = is_empty(fields.known.get(key.as_str()), value) && key != "managedFields";
+        !omitted && !absent
     });
     for key in nulls {
         map.entry(key.as_str()).or_insert(Value::Null);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use self::at::{At, Causes};
 pub(crate) use types::check as check_types;
 
-use crate::{failure::Cause, object, verb::Asked};
+use crate::{failure::Cause, kind::definition, object, schema, verb::Asked};
 
 mod at;
 mod autoscaling;
@@ -44,7 +44,11 @@ pub(crate) fn create(asked: Asked<'_>, object: &Value) -> Vec<Cause> {
     let top = At::top(object);
     metadata::create(asked.kind, &top.child("metadata"), &mut causes);
     if asked.kind.custom().is_some() {
+        causes.append(&mut schema::validate(asked.kind, object, None, None));
         return causes;
+    }
+    if definition::is(asked.kind) {
+        causes.append(&mut definition::validate(object, None));
     }
     whole(asked, &top, &mut causes);
     match asked.kind.plural.as_str() {
@@ -67,7 +71,11 @@ pub(crate) fn update(asked: Asked<'_>, new: &Value, old: &Value) -> Vec<Cause> {
     let (new, old) = (At::top(new), At::top(old));
     metadata::update(asked.kind, &new.child("metadata"), &old.child("metadata"), &mut causes);
     if asked.kind.custom().is_some() {
+        causes.append(&mut schema::validate(asked.kind, new.value, Some(old.value), asked.subresource));
         return causes;
+    }
+    if definition::is(asked.kind) && asked.subresource.is_none() {
+        causes.append(&mut definition::validate(new.value, Some(old.value)));
     }
     match asked.subresource {
         None => {

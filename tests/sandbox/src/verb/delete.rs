@@ -11,6 +11,7 @@ use crate::{
     answer::Answer,
     call::{DryRun, Propagation},
     failure::Failure,
+    kind::definition,
     object,
     store::{Expect, Stored},
     strategy,
@@ -97,11 +98,14 @@ fn attempt(
     old: Value,
 ) -> Result<Option<Deleted>, Failure> {
     let mut new = old.clone();
+    if definition::is(asked.kind) {
+        definition::mark_deleted(asked.server, &mut new);
+    }
     set_propagation(&mut new, options.propagation);
     let already = object::is_deleting(&old);
     let grace = strategy::grace_period(asked.kind, &old, options.grace);
     let waits = grace > 0 || !object::finalizers(&new).is_empty() || strategy::holds_deleted(asked.kind, &old);
-    if waits {
+    if waits && !definition::is(asked.kind) {
         mark(asked, &mut new, grace, already);
     }
     if options.dry_run {
@@ -110,10 +114,11 @@ fn attempt(
     if waits && new == old {
         return Ok(Some(Deleted::Marked(old)));
     }
-    let next = waits.then(|| new.clone());
+    let (kept, api_version) = asked.kind.kept(new);
+    let next = waits.then_some(kept);
     let at = (asked.namespace, asked.name);
     let expected = Expect::Version(held.version);
-    let Ok(stored) = asked.server.store.commit(&asked.kind.shelf, at, expected, next, &held.api_version) else {
+    let Ok(stored) = asked.server.store.commit(&asked.kind.shelf, at, expected, next, &api_version) else {
         return Ok(None);
     };
     Ok(Some(if waits { Deleted::Marked(stored.object(asked.kind)) } else { Deleted::Gone(stored.object(asked.kind)) }))

@@ -10,7 +10,7 @@ use crate::{
     call::{Call, ResourceTarget, Target, Verb},
     discovery,
     failure::Failure,
-    kind::Kind,
+    kind::{Kind, definition},
     sandbox::Server,
     store::Stored,
 };
@@ -97,8 +97,17 @@ impl<'a> Asked<'a> {
 
     /// The schema of the kind, defaults filled in and unknown fields gone: an object as it may be worked with.
     pub(crate) fn complete(&self, object: &mut Value) -> Vec<String> {
-        let unknown = crate::schema::prune(self.kind.schema(), object);
+        let mut unknown = crate::schema::prune(self.kind.schema(), object);
+        if self.kind.custom().is_some() {
+            unknown.sort();
+            crate::schema::whole_numbers(object);
+        } else {
+            crate::schema::null::settle(self.kind.schema(), object);
+        }
         crate::schema::default(self.kind.schema(), object);
+        if definition::is(self.kind) {
+            definition::default(object);
+        }
         crate::strategy::default(self.kind, object);
         // A request may leave to its path what it is about.
         let typed = crate::object::map_at(object, &[]);

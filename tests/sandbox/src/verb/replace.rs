@@ -1,7 +1,6 @@
 //! `update`: the whole object.
 
 use http::StatusCode;
-use serde_json::json;
 
 use super::{
     body::Decoded,
@@ -57,8 +56,6 @@ async fn create(asked: Asked<'_>, decoded: Decoded, versioned: bool) -> Result<A
 }
 
 fn unversioned(asked: Asked<'_>) -> Failure {
-    // Of a custom kind the version is read as a number.
-    let said = if asked.kind.custom().is_some() { json!("0x0") } else { json!("") };
-    let cause = Cause::invalid("metadata.resourceVersion", &said, "must be specified for an update");
-    Failure::invalid(asked.kind, asked.name, &[cause])
+    let cause = Cause::invalid("metadata.resourceVersion", &0.into(), "must be specified for an update");
+    Failure::invalid_resource(asked.kind, asked.name, &cause)
 }

@@ -3,8 +3,10 @@
 use super::{patch, read, replace};
 use crate::{answer::Answer, call::Verb, failure::Failure, verb::Asked};
 
+mod scale;
+
 pub(super) async fn answer(asked: Asked<'_>, name: &str) -> Result<Answer, Failure> {
-    let served = asked.kind.subresource(name).ok_or_else(Failure::no_such_resource)?;
+    let served = asked.kind.subresource(name).ok_or_else(|| unknown(asked))?;
     if !served.verbs.iter().any(|verb| verb == asked.call.verb.as_str()) {
         return Err(Failure::method_not_allowed());
     }
@@ -12,6 +14,14 @@ pub(super) async fn answer(asked: Asked<'_>, name: &str) -> Result<Answer, Failu
         ("status", Verb::Get) => read::get(asked).await,
         ("status", Verb::Update) => replace::replace(asked).await,
         ("status", Verb::Patch) => patch::patch(asked).await,
+        ("scale", Verb::Get) => scale::get(asked),
+        ("scale", Verb::Update) => scale::replace(asked).await,
+        ("scale", Verb::Patch) => scale::patch(asked).await,
         _ => Err(Failure::method_not_allowed()),
     }
+}
+
+/// A part of a custom resource that it does not have is not told from an object that is not there.
+fn unknown(asked: Asked<'_>) -> Failure {
+    if asked.kind.custom().is_some() { Failure::not_found(asked.kind, asked.name) } else { Failure::no_such_resource() }
 }
