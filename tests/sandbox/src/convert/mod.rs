@@ -1,5 +1,7 @@
 //! The versions of a custom kind: objects are kept in one and served in each.
 
+mod builtin;
+
 use std::borrow::Cow;
 
 use bytes::Bytes;
@@ -19,6 +21,8 @@ impl Stored {
             && !self.is_current(kind)
         {
             read(self, kind, custom, &mut object);
+        } else if !self.is_current(kind) {
+            builtin::convert(&self.api_version, &kind.api_version(), &mut object);
         }
         name(&mut object, kind);
         object
@@ -39,13 +43,20 @@ impl Stored {
 
     /// Whether the object is kept just as the kind shows it.
     pub(crate) fn is_current(&self, kind: &Kind) -> bool {
-        let Some(custom) = kind.custom() else { return true };
+        let Some(custom) = kind.custom() else {
+            return !kind.has_two_forms() || *self.api_version == *kind.api_version();
+        };
         let version = self.api_version.rsplit('/').next().unwrap_or_default();
         version == kind.version && self.version >= custom.since
     }
 }
 
 impl Kind {
+    /// Whether it is a built-in kind whose objects are served in another form, too.
+    pub(crate) fn has_two_forms(&self) -> bool {
+        self.custom().is_none() && matches!(self.plural.as_str(), "events" | "horizontalpodautoscalers")
+    }
+
     /// An object of this version as it is kept, and in which version.
     pub(crate) fn kept(&self, mut object: Value) -> (Value, Cow<'_, str>) {
         let Some(custom) = self.custom().filter(|custom| custom.storage_version != self.version) else {

@@ -14,15 +14,14 @@ pub(crate) use stored::Stored;
 mod shelf;
 mod stored;
 
-/// The version of a store in which nothing was written.
-const FIRST: u64 = 1;
-
 /// All objects of all kinds under one sequence of versions.
 #[derive(Debug)]
 pub(crate) struct Store {
     state: Mutex<State>,
     /// How many changes a kind remembers.
     history: usize,
+    /// The version of the newest change of any kind that is [of life](Change::is_of_life).
+    lives: watch::Sender<u64>,
 }
 
 #[derive(Debug)]
@@ -38,6 +37,9 @@ impl State {
         self.shelves.entry(shelf.clone()).or_insert_with(|| Shelf::new(history, self.compacted))
     }
 }
+
+/// A change and the shelf it is on.
+pub(crate) type LifeChange = (Arc<str>, Arc<Change>);
 
 /// What must be true of an object for a write to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +57,26 @@ pub(crate) struct Raced;
 pub(crate) struct TooOld;
 
 impl Store {
+    /// The version of a store in which nothing was written.
+    pub(crate) const FIRST: u64 = 1;
+
     pub(crate) fn new(history: usize) -> Self {
-        Self { state: Mutex::new(State { version: FIRST, compacted: 0, shelves: HashMap::new() }), history }
+        let state = State { version: Self::FIRST, compacted: 0, shelves: HashMap::new() };
+        Self { state: Mutex::new(state), history, lives: watch::channel(0).0 }
+    }
+
+    /// Whether nothing was ever written.
+    pub(crate) fn is_new(&self) -> bool {
+        self.version() == Self::FIRST
+    }
+
+    /// Takes objects that are ready to be kept, their versions rising from that of the store.
+    pub(crate) fn load(&self, objects: impl Iterator<Item = (Arc<str>, Stored)>) {
+        let mut state = self.state();
+        for (shelf, object) in objects {
+            state.version = object.version;
+            state.shelf(&shelf, self.history).load(Arc::new(object));
+        }
     }
 
     /// The version of the last write.
@@ -100,8 +120,11 @@ impl Store {
             (Expect::Version(expected), Some(held)) if held.version == expected => {}
             _ => return Err(Raced),
         }
-        let put = shelf.put(next, held, object, api_version);
+        let (put, of_life) = shelf.put(next, held, object, api_version);
         state.version = next;
+        if of_life {
+            self.lives.send_replace(next);
+        }
         Ok(put)
     }
 
@@ -116,6 +139,24 @@ impl Store {
         self.state().shelf(shelf, self.history).news()
     }
 
+    /// Says the version of the newest change of any kind that is [of life](Change::is_of_life).
+    pub(crate) fn lives(&self) -> watch::Receiver<u64> {
+        self.lives.subscribe()
+    }
+
+    /// The changes of all kinds after a version that are [of life](Change::is_of_life), in their order, and the version
+    /// that this goes up to.
+    pub(crate) fn life_changes(&self, after: u64) -> Result<(u64, Vec<LifeChange>), TooOld> {
+        let state = self.state();
+        let mut changes = Vec::new();
+        for (shelf, kept) in &state.shelves {
+            let new = kept.after(after)?.into_iter().filter(|change| change.is_of_life());
+            changes.extend(new.map(|change| (shelf.clone(), change)));
+        }
+        changes.sort_by_key(|(_, change)| change.version);
+        Ok((state.version, changes))
+    }
+
     /// Forgets the history up to now: a watch from an older version is told 410.
     pub(crate) fn compact(&self) {
         let mut state = self.state();
@@ -124,9 +165,11 @@ impl Store {
         state.shelves.values_mut().for_each(|shelf| shelf.compact(version));
     }
 
-    /// The kinds of which something is or was kept.
+    /// The kinds of which something is or was kept, by name.
     pub(crate) fn shelves(&self) -> Vec<Arc<str>> {
-        self.state().shelves.keys().cloned().collect()
+        let mut shelves: Vec<_> = self.state().shelves.keys().cloned().collect();
+        shelves.sort();
+        shelves
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,8 +1,7 @@
-//! What the server itself says about an object, kind by kind: defaults, metadata, status, generation, times of grace.
+//! What the server itself says about an object, kind by kind: defaults, metadata, status, generation.
 
 use serde_json::{Map, Value};
 
-pub(crate) use deletion::{answers_deleted_object, grace_period, holds_deleted};
 pub(crate) use metadata::{fill_metadata, generate_name, keep_metadata};
 pub(crate) use quantity::Quantity;
 pub(crate) use update::{creates_on_update, updates_unconditionally};
@@ -17,7 +16,6 @@ use crate::{
 
 mod daemon_set;
 mod defaults;
-mod deletion;
 mod generation;
 mod job;
 mod metadata;
@@ -67,6 +65,7 @@ pub(crate) fn prepare_create(asked: Asked<'_>, object: &mut Value) -> Result<(),
 /// A write of the object leaves its status alone, and one of the status the rest; a new spec is a new generation.
 pub(crate) fn prepare_update(asked: Asked<'_>, new: &mut Value, old: &Value) -> Result<(), Failure> {
     let kind = asked.kind;
+    crate::verb::keep_rest(asked, new, old);
     if asked.subresource == Some("status") {
         status::only(kind, new, old);
         return Ok(());

@@ -5,7 +5,7 @@ use serde_json::Value;
 use self::at::{At, Causes};
 pub(crate) use types::check as check_types;
 
-use crate::{failure::Cause, kind::definition, object, schema, verb::Asked};
+use crate::{failure::Cause, kind::definition, object, verb::Asked};
 
 mod at;
 mod autoscaling;
@@ -43,12 +43,13 @@ pub(crate) fn create(asked: Asked<'_>, object: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     let top = At::top(object);
     metadata::create(asked.kind, &top.child("metadata"), &mut causes);
-    if asked.kind.custom().is_some() {
-        causes.append(&mut schema::validate(asked.kind, object, None, None));
+    if definition::is(asked.kind) {
+        causes.extend(definition::validate(object, None));
         return causes;
     }
-    if definition::is(asked.kind) {
-        causes.append(&mut definition::validate(object, None));
+    if asked.kind.custom().is_some() {
+        causes.extend(crate::schema::validate(asked.kind, object, None, None));
+        return causes;
     }
     whole(asked, &top, &mut causes);
     match asked.kind.plural.as_str() {
@@ -68,14 +69,17 @@ pub(crate) fn create(asked: Asked<'_>, object: &Value) -> Vec<Cause> {
 /// What is wrong with a new state of an object.
 pub(crate) fn update(asked: Asked<'_>, new: &Value, old: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
+    let (given, held) = (new, old);
     let (new, old) = (At::top(new), At::top(old));
     metadata::update(asked.kind, &new.child("metadata"), &old.child("metadata"), &mut causes);
-    if asked.kind.custom().is_some() {
-        causes.append(&mut schema::validate(asked.kind, new.value, Some(old.value), asked.subresource));
+    if definition::is(asked.kind) {
+        let judged = asked.subresource.is_none().then(|| definition::validate(given, Some(held)));
+        causes.extend(judged.into_iter().flatten());
         return causes;
     }
-    if definition::is(asked.kind) && asked.subresource.is_none() {
-        causes.append(&mut definition::validate(new.value, Some(old.value)));
+    if asked.kind.custom().is_some() {
+        causes.extend(crate::schema::validate(asked.kind, given, Some(held), asked.subresource));
+        return causes;
     }
     match asked.subresource {
         None => {

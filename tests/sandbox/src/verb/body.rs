@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::{
+    authorization,
     call::{Strictness, Verb},
     failure::{Cause, Failure},
     kind::Kind,
@@ -50,6 +51,7 @@ impl Asked<'_> {
     pub(crate) fn completed(&self, mut object: Value) -> Result<Decoded, Failure> {
         crate::validation::check_types(self.kind, &object).map_err(|why| self.unfit(&object, &why))?;
         let unknown = self.complete(&mut object);
+        authorization::validation::fill_in(self.kind, &mut object);
         let said = unknown.iter().map(|field| format!("unknown field {field:?}"));
         match self.call.options.field_validation.unwrap_or(Strictness::Warn) {
             Strictness::Strict if !unknown.is_empty() => {

@@ -26,6 +26,9 @@ mod subresource;
 mod watch;
 mod write;
 
+pub(crate) use delete::{FOREGROUND, ORPHAN};
+pub(crate) use subresource::keep_rest;
+
 /// A request for a kind that is served.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
@@ -51,6 +54,10 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
     let asked = Asked::new(server, call, &kind, target)?;
     if let Some(name) = asked.subresource {
         return subresource::answer(asked, name).await;
+    }
+    // What is only asked has no names.
+    if !kind.is_kept() && !asked.name.is_empty() {
+        return Err(Failure::no_such_resource());
     }
     if !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
         return Err(Failure::method_not_allowed());

@@ -21,7 +21,7 @@ pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
     loop {
         let held = match asked.held() {
             Err(_) if strategy::creates_on_update(asked.kind) && asked.subresource.is_none() => {
-                return create(asked, decoded, versioned).await;
+                return create(asked, decoded).await;
             }
             held => held?,
         };
@@ -41,9 +41,11 @@ pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
 }
 
 /// An update of what isn't there, for kinds that may come into being so.
-async fn create(asked: Asked<'_>, decoded: Decoded, versioned: bool) -> Result<Answer, Failure> {
-    if versioned || !object::uid(&decoded.object).is_empty() {
-        return Err(asked.held().err().unwrap_or_else(|| Failure::stale(asked.kind, asked.name)));
+async fn create(asked: Asked<'_>, decoded: Decoded) -> Result<Answer, Failure> {
+    let uid = object::uid(&decoded.object);
+    if !uid.is_empty() {
+        let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: ");
+        return Err(Failure::conflict(asked.kind, asked.name, &why));
     }
     match write::create(asked, decoded.object, Tracking::Update).await {
         Ok(written) => {
