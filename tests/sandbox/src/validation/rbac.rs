@@ -87,3 +87,12 @@ fn subject(subject: &At<'_>, in_namespace: bool, causes: &mut Causes) {
         _ => kind.unsupported(causes, &["ServiceAccount", "User", "Group"]),
     }
 }
+
+/// A binding is to one role for ever. The fields of the refused one are told by their names in Go.
+pub(super) fn keeps_role(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
+    if new.value != old.value {
+        let [group, kind, name] = ["apiGroup", "kind", "name"].map(|part| new.child(part).text());
+        let told = serde_json::json!({"APIGroup": group, "Kind": kind, "Name": name});
+        At { path: new.path.clone(), value: &told }.invalid(causes, "cannot change roleRef");
+    }
+}
