@@ -52,6 +52,8 @@ pub(crate) fn prepare_create(asked: Asked<'_>, object: &mut Value) -> Result<(),
         _ if kind.custom().is_some() => {}
         "daemonsets" => daemon_set::begin(object),
         "jobs" => job::select_pods(object),
+        // Admission may have given it an account.
+        "pods" => pod::default_spec(object::map_at(object, &["spec"])),
         "namespaces" => namespace::prepare_create(object),
         "services" => service_address::allocate(asked.server, object),
         _ => {}
