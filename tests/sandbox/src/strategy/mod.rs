@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 pub(crate) use metadata::{fill_metadata, generate_name, keep_metadata};
 pub(crate) use quantity::Quantity;
 pub(crate) use update::{creates_on_update, updates_unconditionally};
+pub(crate) use warning::warnings;
 
 use crate::{
     failure::Failure,
@@ -28,6 +29,7 @@ pub(crate) mod service_address;
 mod special;
 mod status;
 mod update;
+mod warning;
 mod written;
 
 /// Fills in what a built-in kind's own code does on reading, after the defaults of the schema.
