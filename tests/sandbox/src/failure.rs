@@ -8,7 +8,7 @@ use crate::kind::Kind;
 /// Why a request was refused. It becomes a `Status` (API conventions, *Response Status Kind*).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{reason}: {message}")]
-pub struct Failure {
+pub(crate) struct Failure {
     /// The HTTP code.
     pub code: u16,
     /// A word for programs; empty where Kubernetes gives none.
@@ -53,7 +53,13 @@ impl Cause {
 impl Cause {
     /// All of them in one sentence.
     fn all(causes: &[Self]) -> String {
-        let said: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+        // What is found twice is said once.
+        let mut said: Vec<String> = Vec::new();
+        for cause in causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)) {
+            if !said.contains(&cause) {
+                said.push(cause);
+            }
+        }
         if said.len() == 1 { said.concat() } else { format!("[{}]", said.join(", ")) }
     }
 
@@ -165,6 +171,13 @@ impl Failure {
     pub(crate) fn with_continue(mut self, token: String) -> Self {
         self.details.insert(CONTINUE.into(), token.into());
         self
+    }
+
+    /// 422 of a write that was refused before anybody looked at the object: it names the resource.
+    pub(crate) fn invalid_resource(kind: &Kind, name: &str, cause: &Cause) -> Self {
+        let message = format!("{} {name:?} is invalid: {}: {}", kind.resource(), cause.field, cause.message);
+        let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message).about(kind, name).with_causes(vec![cause])
     }
 
     /// 422 of a patch that makes something else of the object.

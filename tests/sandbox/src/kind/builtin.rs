@@ -60,13 +60,14 @@ impl Row {
         let kind = self.response_kind.kind;
         let definition = builtin::of_kind(&self.group, &self.version, &kind);
         let dot = if self.group.is_empty() { "" } else { "." };
+        // The two forms of events are of the same objects.
+        let shelf = match self.group.as_str() {
+            "events.k8s.io" => self.resource.as_str().into(),
+            group => format!("{}{dot}{group}", self.resource).into(),
+        };
         Kind {
             schema: SchemaOf::Table(definition.map_or(&ANY, builtin::Definition::schema)),
-            // Events of both groups are the same objects.
-            shelf: match self.group.as_str() {
-                "events.k8s.io" => self.resource.clone().into(),
-                group => format!("{}{dot}{group}", self.resource).into(),
-            },
+            shelf,
             list_kind: format!("{kind}List"),
             namespaced: self.scope == "Namespaced",
             group: self.group,

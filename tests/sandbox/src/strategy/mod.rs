@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 pub(crate) use metadata::{fill_metadata, generate_name, keep_metadata};
 pub(crate) use quantity::Quantity;
 pub(crate) use update::{creates_on_update, updates_unconditionally};
+pub(crate) use warning::warnings;
 
 use crate::{
     failure::Failure,
@@ -28,6 +29,7 @@ pub(crate) mod service_address;
 mod special;
 mod status;
 mod update;
+mod warning;
 pub(crate) mod written;
 
 /// Fills in what a built-in kind's own code does on reading, after the defaults of the schema.
@@ -52,6 +54,8 @@ pub(crate) fn prepare_create(asked: Asked<'_>, object: &mut Value) -> Result<(),
         _ if kind.custom().is_some() => {}
         "daemonsets" => daemon_set::begin(object),
         "jobs" => job::select_pods(object),
+        // Admission may have given it an account.
+        "pods" => pod::default_spec(object::map_at(object, &["spec"])),
         "namespaces" => namespace::prepare_create(object),
         "services" => service_address::allocate(asked.server, object),
         _ => {}

@@ -103,6 +103,10 @@ impl Quantity {
         scaled(self).cmp(&scaled(other))
     }
 
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole().is_some()
+    }
+
     /// The amount as a whole number, if it is one.
     fn whole(&self) -> Option<i128> {
         let factor = 10i128.checked_pow(self.exponent.unsigned_abs())?;

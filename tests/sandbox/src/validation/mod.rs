@@ -167,10 +167,8 @@ fn changed(asked: Asked<'_>, new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
             job::job(&new.child("metadata"), &spec, causes);
             job::update(&spec, &held, causes);
         }
-        ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings")
-            if new.child("roleRef").value != old.child("roleRef").value =>
-        {
-            rbac::changed_role(new, causes);
+        ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
+            rbac::keeps_role(&new.child("roleRef"), &old.child("roleRef"), causes);
         }
         ("storage.k8s.io", "storageclasses") => class::storage_update(new, old, causes),
         ("scheduling.k8s.io", "priorityclasses") => class::priority_update(new, old, causes),

@@ -40,7 +40,8 @@ pub(super) fn rule_of(kind: &Kind) -> Rule {
     match kind.plural.as_str() {
         _ if kind.custom().is_some() => Rule::Subdomain,
         "namespaces" | "services" | "statefulsets" => Rule::Label,
-        "apiservices" => Rule::Segment,
+        // Their names follow from what they define.
+        "apiservices" | "customresourcedefinitions" => Rule::Segment,
         "cronjobs" => Rule::Schedule,
         _ if rbac => Rule::Segment,
         _ => Rule::Subdomain,

@@ -69,14 +69,6 @@ pub(super) fn binding(binding: &At<'_>, in_namespace: bool, causes: &mut Causes)
     }
 }
 
-/// What a binding refers to is for ever; it is told by the names that its fields have in Go.
-pub(super) fn changed_role(binding: &At<'_>, causes: &mut Causes) {
-    let role = binding.child("roleRef");
-    let [group, kind, name] = ["apiGroup", "kind", "name"].map(|part| role.child(part).text().to_owned());
-    let told = json!({"APIGroup": group, "Kind": kind, "Name": name});
-    causes.push(Cause::invalid("roleRef", &told, "cannot change roleRef"));
-}
-
 fn subject(subject: &At<'_>, in_namespace: bool, causes: &mut Causes) {
     let (kind, named, group) = (subject.child("kind"), subject.child("name"), subject.child("apiGroup"));
     named.demand(causes, "");
@@ -96,5 +88,14 @@ fn subject(subject: &At<'_>, in_namespace: bool, causes: &mut Causes) {
             }
         }
         _ => kind.unsupported(causes, &["ServiceAccount", "User", "Group"]),
+    }
+}
+
+/// A binding is to one role for ever. The fields of the refused one are told by their names in Go.
+pub(super) fn keeps_role(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
+    if new.value != old.value {
+        let [group, kind, name] = ["apiGroup", "kind", "name"].map(|part| new.child(part).text());
+        let told = serde_json::json!({"APIGroup": group, "Kind": kind, "Name": name});
+        At { path: new.path.clone(), value: &told }.invalid(causes, "cannot change roleRef");
     }
 }

@@ -10,14 +10,24 @@ use crate::{
 };
 
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
+const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 const TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Time";
 const MICRO_TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime";
 const NO_QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/// Why an object of a built-in kind can't be read as one. Custom kinds have their schema for that.
+/// Why an object of a built-in kind can't be read as one. Of a custom kind that is its metadata: for the rest it has its
+/// schema.
 pub(crate) fn check(kind: &Kind, object: &Value) -> Result<(), String> {
     if kind.custom().is_some() {
-        return Ok(());
+        let (Some(known), Some(metadata)) = (builtin::definition(METADATA), object.get("metadata")) else {
+            return Ok(());
+        };
+        if !metadata.is_object() && !metadata.is_null() {
+            let place = Place { owner: "", definition: None, path: String::new() };
+            return Err(place.mismatch(metadata, "v1.ObjectMeta").replace("Go struct field .", "Go value"));
+        }
+        let place = Place { owner: "ObjectMeta", definition: Some(known), path: String::new() };
+        return walk(known.schema(), metadata, &place);
     }
     let place = Place { owner: &kind.kind, definition: None, path: String::new() };
     walk(kind.schema(), object, &place)

@@ -1,7 +1,6 @@
 //! `update`: the whole object.
 
 use http::StatusCode;
-use serde_json::json;
 
 use super::{
     body::Decoded,
@@ -11,7 +10,6 @@ use super::{
 use crate::{
     answer::Answer,
     failure::{Cause, Failure},
-    kind::definition,
     object, strategy,
     verb::Asked,
 };
@@ -24,7 +22,7 @@ pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
     loop {
         let held = match asked.held() {
             Err(_) if strategy::creates_on_update(asked.kind) && asked.subresource.is_none() => {
-                return create(asked, decoded, versioned).await;
+                return create(asked, decoded).await;
             }
             held => held?,
         };
@@ -44,9 +42,11 @@ pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
 }
 
 /// An update of what isn't there, for kinds that may come into being so.
-async fn create(asked: Asked<'_>, decoded: Decoded, versioned: bool) -> Result<Answer, Failure> {
-    if versioned || !object::uid(&decoded.object).is_empty() {
-        return Err(asked.held().err().unwrap_or_else(|| Failure::stale(asked.kind, asked.name)));
+async fn create(asked: Asked<'_>, decoded: Decoded) -> Result<Answer, Failure> {
+    let uid = object::uid(&decoded.object);
+    if !uid.is_empty() {
+        let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: ");
+        return Err(Failure::conflict(asked.kind, asked.name, &why));
     }
     match write::create(asked, decoded.object, Tracking::Update).await {
         Ok(written) => {
@@ -59,8 +59,6 @@ async fn create(asked: Asked<'_>, decoded: Decoded, versioned: bool) -> Result<A
 }
 
 fn unversioned(asked: Asked<'_>) -> Failure {
-    // Of a custom kind and of what defines it the version is read as a number.
-    let said = if asked.kind.custom().is_some() || definition::is(asked.kind) { json!(0) } else { json!("") };
-    let cause = Cause::invalid("metadata.resourceVersion", &said, "must be specified for an update");
-    Failure::invalid(asked.kind, asked.name, &[cause])
+    let cause = Cause::invalid("metadata.resourceVersion", &0.into(), "must be specified for an update");
+    Failure::invalid_resource(asked.kind, asked.name, &cause)
 }

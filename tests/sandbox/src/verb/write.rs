@@ -72,6 +72,7 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     if !causes.is_empty() {
         return Err(Failure::invalid(kind, &name, &causes).into());
     }
+    warnings.append(&mut strategy::warnings(kind, &new, None));
     let mut review = Review::create(asked, new);
     admission::validate(&mut review).await?;
     warnings.append(&mut review.warnings);
@@ -123,6 +124,9 @@ pub(super) async fn update(
     let causes = validation::update(asked, &new, &old);
     if !causes.is_empty() {
         return Err(Failure::invalid(kind, asked.name, &causes).into());
+    }
+    if asked.subresource.is_none() {
+        warnings.append(&mut strategy::warnings(kind, &new, Some(&old)));
     }
     let mut review = Review::update(asked, new, old);
     admission::validate(&mut review).await?;

@@ -1,0 +1,171 @@
+//! What the server warns of in an object that it takes.
+
+use serde_json::Value;
+
+use super::quantity::Quantity;
+use crate::{kind::Kind, object};
+
+/// Kinds whose objects give their Pods their names.
+const NAMING: [(&str, &str); 6] = [
+    ("", "replicationcontrollers"),
+    ("apps", "daemonsets"),
+    ("apps", "deployments"),
+    ("apps", "replicasets"),
+    ("batch", "cronjobs"),
+    ("batch", "jobs"),
+];
+
+/// The warnings about a new object, or about a new state of one.
+pub(crate) fn warnings(kind: &Kind, new: &Value, old: Option<&Value>) -> Vec<String> {
+    let mut told = Vec::new();
+    if kind.custom().is_some() {
+        finalizers(new, old, &mut told);
+        return told;
+    }
+    // A change of anything else than what Pods are made from brings no warning about them.
+    let same = |path: &[&str]| old.is_some_and(|old| object::at(old, path) == object::at(new, path));
+    match (kind.group.as_str(), kind.plural.as_str()) {
+        ("", "pods") => {
+            name(new, old, "this is used in the Pod's hostname", &mut told);
+            if !same(&["spec"]) {
+                spec(new, &["spec"], &mut told);
+            }
+        }
+        ("", "services") => service(new, &mut told),
+        ("", "persistentvolumeclaims") => claim(new, &mut told),
+        ("networking.k8s.io", "ingresses") if old.is_none() => ingress(new, &mut told),
+        _ => workload(kind, new, old, &mut told),
+    }
+    told
+}
+
+fn workload(kind: &Kind, new: &Value, old: Option<&Value>, told: &mut Vec<String>) {
+    let naming = NAMING.iter().any(|(group, plural)| kind.is(group, plural));
+    if !naming && !kind.is("apps", "statefulsets") {
+        return;
+    }
+    if naming {
+        name(new, old, "this is used in Pod names and hostnames", told);
+    }
+    let path: &[&str] = match kind.plural.as_str() {
+        "cronjobs" => &["spec", "jobTemplate", "spec", "template", "spec"],
+        _ => &["spec", "template", "spec"],
+    };
+    if old.is_none_or(|old| object::at(old, path) != object::at(new, path)) {
+        spec(new, path, told);
+    }
+}
+
+fn name(new: &Value, old: Option<&Value>, used: &str, told: &mut Vec<String>) {
+    if old.is_none() && object::name(new).contains('.') {
+        told.push(format!(
+            "metadata.name: {used}, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"
+        ));
+    }
+}
+
+/// Custom kinds may call a finalizer anything; others may want the same name.
+fn finalizers(new: &Value, old: Option<&Value>, told: &mut Vec<String>) {
+    let held = old.map(object::finalizers).unwrap_or_default();
+    let mut new: Vec<&str> = object::finalizers(new).into_iter().filter(|name| !held.contains(name)).collect();
+    new.sort_unstable();
+    for name in new.into_iter().filter(|name| !name.contains('/')) {
+        let own = ["orphan", "foregroundDeletion"].contains(&name);
+        let path = if name.contains('.') { " including a path (/)" } else { "" };
+        if !own {
+            told.push(format!(
+                "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
+            ));
+        }
+    }
+}
+
+/// What Pods are made from.
+fn spec(object: &Value, path: &[&str], told: &mut Vec<String>) {
+    let Some(spec) = object::at(object, path) else { return };
+    let place = path.join(".");
+    for (index, secret) in list(spec, "imagePullSecrets").enumerate() {
+        if object::text(secret, &["name"]).is_empty() {
+            told.push(format!("{place}.imagePullSecrets[{index}].name: invalid empty name \"\""));
+        }
+    }
+    for containers in ["initContainers", "containers"] {
+        for (index, container) in list(spec, containers).enumerate() {
+            let place = format!("{place}.{containers}[{index}]");
+            amounts(container, &place, told);
+            variables(container, &place, told);
+            ports(container, &place, told);
+        }
+    }
+}
+
+fn amounts(container: &Value, place: &str, told: &mut Vec<String>) {
+    for bound in ["limits", "requests"] {
+        for resource in ["memory", "ephemeral-storage"] {
+            let text = object::text(container, &["resources", bound, resource]);
+            if let Some(why) = fraction(text) {
+                told.push(format!("{place}.resources.{bound}[{resource}]: {why}"));
+            }
+        }
+    }
+}
+
+/// Half a byte is no amount.
+fn fraction(text: &str) -> Option<String> {
+    let whole = Quantity::parse(text).ok()?.is_whole();
+    (!whole).then(|| format!("fractional byte value {text:?} is invalid, must be an integer"))
+}
+
+fn variables(container: &Value, place: &str, told: &mut Vec<String>) {
+    let names: Vec<&str> = list(container, "env").map(|variable| object::text(variable, &["name"])).collect();
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].contains(name) {
+            let why = "which may be dropped when using apply";
+            told.push(format!("{place}.env[{index}]: hides previous definition of {name:?}, {why}"));
+        }
+    }
+}
+
+fn ports(container: &Value, place: &str, told: &mut Vec<String>) {
+    let told_apart = ["containerPort", "protocol", "hostPort", "hostIP"];
+    let ports: Vec<[Option<&Value>; 4]> =
+        list(container, "ports").map(|port| told_apart.map(|part| port.get(part))).collect();
+    for (index, port) in ports.iter().enumerate() {
+        if let Some(first) = ports[..index].iter().position(|other| other == port) {
+            told.push(format!("{place}.ports[{index}]: duplicate port definition with {place}.ports[{first}]"));
+        }
+    }
+}
+
+fn service(service: &Value, told: &mut Vec<String>) {
+    if object::at(service, &["spec", "externalIPs"]).is_some() {
+        told.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters".to_owned());
+    }
+    let headless = object::text(service, &["spec", "clusterIP"]) == "None";
+    if headless && !matches!(object::text(service, &["spec", "sessionAffinity"]), "" | "None") {
+        told.push("spec.SessionAffinity is ignored for headless services".to_owned());
+    }
+}
+
+fn claim(claim: &Value, told: &mut Vec<String>) {
+    const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+    if object::at(claim, &["metadata", "annotations", CLASS]).is_some() {
+        told.push(format!(
+            "metadata.annotations[{CLASS}]: deprecated since v1.8; use \"storageClassName\" attribute instead"
+        ));
+    }
+    if let Some(why) = fraction(object::text(claim, &["spec", "resources", "requests", "storage"])) {
+        told.push(format!("spec.resources.requests[storage]: {why}"));
+    }
+}
+
+fn ingress(ingress: &Value, told: &mut Vec<String>) {
+    const CLASS: &str = "kubernetes.io/ingress.class";
+    if object::at(ingress, &["metadata", "annotations", CLASS]).is_some() {
+        told.push(format!("annotation {CLASS:?} is deprecated, please use 'spec.ingressClassName' instead"));
+    }
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    value.get(key).and_then(Value::as_array).into_iter().flatten()
+}
