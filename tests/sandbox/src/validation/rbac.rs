@@ -1,13 +1,11 @@
 //! Roles and what binds them.
 
-use serde_json::json;
 
 use super::{
     at::{At, Causes},
     name::{self, Rule},
     selector,
 };
-use crate::failure::Cause;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
