@@ -93,6 +93,15 @@ impl Failure {
         Self::new(StatusCode::CONFLICT, "Conflict", message).about(kind, name)
     }
 
+    /// 409 about an object that a request names by its kind alone.
+    pub(crate) fn conflict_of(kind: &str, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {kind} {name:?}: {why}");
+        let mut failure = Self::new(StatusCode::CONFLICT, "Conflict", message);
+        failure.detail("name", name);
+        failure.detail("kind", kind);
+        failure
+    }
+
     /// The object was changed since it was read.
     pub(crate) fn stale(kind: &Kind, name: &str) -> Self {
         let why = "the object has been modified; please apply your changes to the latest version and try again";
@@ -125,7 +134,19 @@ impl Failure {
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message).about(kind, name)
     }
 
-    /// 403 about a path or a resource that no kind stands for.
+    /// 403 about a resource, whether or not a kind stands for it.
+    pub(crate) fn forbidden_resource(group: &str, plural: &str, name: &str, why: &str) -> Self {
+        let named = if name.is_empty() { String::new() } else { format!(" {name:?}") };
+        let dot = if group.is_empty() { "" } else { "." };
+        let message = format!("{plural}{dot}{group}{named} is forbidden: {why}");
+        let mut failure = Self::new(StatusCode::FORBIDDEN, "Forbidden", message);
+        failure.detail("name", name);
+        failure.detail("group", group);
+        failure.detail("kind", plural);
+        failure
+    }
+
+    /// 403 about a path.
     pub(crate) fn forbidden_path(why: &str) -> Self {
         Self::new(StatusCode::FORBIDDEN, "Forbidden", format!("forbidden: {why}"))
     }
@@ -193,7 +214,8 @@ impl Failure {
         if !self.reason.is_empty() {
             status["reason"] = self.reason.into();
         }
-        let always = matches!(self.reason, "NotFound" | "Invalid") || self.message == "415: Unsupported Media Type";
+        let detailed = ["NotFound", "Invalid", "Forbidden", "MethodNotAllowed"].contains(&self.reason);
+        let always = detailed || self.message == "415: Unsupported Media Type";
         if !self.details.is_empty() || always {
             status["details"] = Value::Object(self.details.clone());
         }

@@ -8,7 +8,9 @@
 mod admission;
 mod answer;
 mod audit;
+mod authentication;
 mod authorization;
+mod bootstrap;
 mod call;
 mod client;
 mod controller;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use crate::sandbox::Server;
+use crate::{authorization, sandbox::Server};
 
 mod crd;
 mod crd_removal;
@@ -24,5 +24,7 @@ impl Drop for Controllers {
 
 /// Starts them on the current runtime.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
-    Controllers { tasks: vec![tokio::spawn(crd::run(server.clone()))] }
+    let tasks =
+        vec![tokio::spawn(crd::run(server.clone())), tokio::spawn(authorization::aggregation::run(server.clone()))];
+    Controllers { tasks }
 }

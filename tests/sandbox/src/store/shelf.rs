@@ -93,12 +93,23 @@ impl Shelf {
             ChangeKind::Deleted => self.objects.remove(&object.key()),
             ChangeKind::Added | ChangeKind::Modified => self.objects.insert(object.key(), object.clone()),
         };
-        self.changes.push_back(Arc::new(Change { kind, version, object: object.clone(), before }));
+        self.remember(Change { kind, version, object: object.clone(), before });
+        object
+    }
+
+    /// Takes a new object as it is.
+    pub(super) fn load(&mut self, object: Arc<Stored>) {
+        self.objects.insert(object.key(), object.clone());
+        self.remember(Change { kind: ChangeKind::Added, version: object.version, object, before: None });
+    }
+
+    fn remember(&mut self, change: Change) {
+        let version = change.version;
+        self.changes.push_back(Arc::new(change));
         while self.changes.len() > self.history {
             self.forgotten = self.changes.pop_front().map_or(self.forgotten, |change| change.version);
         }
         self.news.send_replace(version);
-        object
     }
 
     /// The changes after a version, oldest first.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::object;
 
 /// An object: its JSON without `apiVersion` and `kind`, and what is asked about all the time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stored {
     pub(crate) namespace: Box<str>,
     pub(crate) name: Box<str>,
@@ -21,7 +21,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    pub(super) fn new(mut object: Value, version: u64, api_version: &str) -> Self {
+    pub(crate) fn new(mut object: Value, version: u64, api_version: &str) -> Self {
         object::metadata_mut(&mut object).insert("resourceVersion".into(), version.to_string().into());
         if let Value::Object(map) = &mut object {
             map.remove("apiVersion");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{failure::Cause, kind::definition, object, verb::Asked};
+use crate::{authorization, failure::Cause, kind::definition, object, verb::Asked};
 
 /// What is wrong with a new object.
 pub(crate) fn create(asked: Asked<'_>, object: &Value) -> Vec<Cause> {
@@ -12,7 +12,9 @@ pub(crate) fn create(asked: Asked<'_>, object: &Value) -> Vec<Cause> {
     if definition::is(asked.kind) {
         return definition::validate(object, None);
     }
-    crate::schema::validate(asked.kind, object, None, None)
+    let mut causes = authorization::validation::check(asked.kind, object, None);
+    causes.extend(crate::schema::validate(asked.kind, object, None, None));
+    causes
 }
 
 /// What is wrong with a new state of an object.
@@ -20,5 +22,7 @@ pub(crate) fn update(asked: Asked<'_>, new: &Value, old: &Value) -> Vec<Cause> {
     if definition::is(asked.kind) && asked.subresource.is_none() {
         return definition::validate(new, Some(old));
     }
-    crate::schema::validate(asked.kind, new, Some(old), asked.subresource)
+    let mut causes = authorization::validation::check(asked.kind, new, Some(old));
+    causes.extend(crate::schema::validate(asked.kind, new, Some(old), asked.subresource));
+    causes
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{call::Strictness, failure::Failure, kind::Kind, object, verb::Asked};
+use crate::{authorization, call::Strictness, failure::Failure, kind::Kind, object, verb::Asked};
 
 /// An object from a request, and what the client should be warned of.
 pub(crate) struct Decoded {
@@ -43,6 +43,7 @@ impl Asked<'_> {
     /// Prunes and defaults, as strictly as the request wants it.
     pub(crate) fn completed(&self, mut object: Value) -> Result<Decoded, Failure> {
         let unknown = self.complete(&mut object);
+        authorization::validation::fill_in(self.kind, &mut object);
         let said = unknown.iter().map(|field| format!("unknown field {field:?}"));
         match self.call.options.field_validation.unwrap_or(Strictness::Warn) {
             Strictness::Strict if !unknown.is_empty() => {

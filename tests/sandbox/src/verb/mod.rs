@@ -52,6 +52,10 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
     if let Some(name) = asked.subresource {
         return subresource::answer(asked, name).await;
     }
+    // What is only asked has no names.
+    if !kind.is_kept() && !asked.name.is_empty() {
+        return Err(Failure::no_such_resource());
+    }
     if !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
         return Err(Failure::method_not_allowed());
     }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     admission::{self, Review},
+    authorization,
     call::{DryRun, Verb},
     failure::{Cause, Failure},
     fields, object,
@@ -55,6 +56,7 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     // What changes it sees neither an id nor a generated name, as with Kubernetes.
     strategy::generate_name(server, &mut new);
     strategy::fill_metadata(server, &mut new);
+    authorization::check_escalation(asked, &new, None)?;
     strategy::prepare_create(asked, &mut new)?;
     fields::settle(asked, None, &mut new);
     let causes = validation::create(asked, &new);
@@ -99,6 +101,7 @@ pub(super) async fn update(
     admission::mutate(&mut review).await?;
     let Review { object: mut new, old, mut warnings, .. } = review;
     let old = old.unwrap_or_default();
+    authorization::check_escalation(asked, &new, Some(&old))?;
     strategy::prepare_update(asked, &mut new, &old)?;
     fields::settle(asked, Some(&old), &mut new);
     let causes = validation::update(asked, &new, &old);

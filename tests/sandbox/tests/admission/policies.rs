@@ -295,4 +295,9 @@ async fn an_expression_asks_the_authorizer() {
     bind(&sandbox, "validating", "p", json!({})).await;
     let (code, status) = map(&sandbox, "m", json!({})).await;
     assert_eq!(code, 201, "{status}");
+    // An account without rights.
+    let other = "!authorizer.serviceAccount('a', 'other').group('').resource('pods').name('p').check('get').allowed()";
+    validating(&sandbox, "q", json!({"validations": [{"expression": other}]})).await;
+    bind(&sandbox, "validating", "q", json!({})).await;
+    assert_eq!(map(&sandbox, "n", json!({})).await.0, 201);
 }

@@ -11,6 +11,7 @@ pub(super) async fn answer(asked: Asked<'_>, name: &str) -> Result<Answer, Failu
         return Err(Failure::method_not_allowed());
     }
     match (name, asked.call.verb) {
+        ("token", Verb::Create) => crate::authentication::request::answer(asked),
         ("status", Verb::Get) => read::get(asked).await,
         ("status", Verb::Update) => replace::replace(asked).await,
         ("status", Verb::Patch) => patch::patch(asked).await,
