@@ -38,6 +38,14 @@ pub(crate) enum ChangeKind {
     Deleted,
 }
 
+impl Change {
+    /// Whether it may mean something to those who live by others' lives: owners, deletions, ends.
+    pub(crate) fn is_of_life(&self) -> bool {
+        let lives = |object: &Stored| !object.owners.is_empty() || object.deleting;
+        self.kind == ChangeKind::Deleted || lives(&self.object) || self.before.as_deref().is_some_and(lives)
+    }
+}
+
 /// Objects by namespace and name.
 pub(crate) type Listed = Vec<Arc<Stored>>;
 
@@ -70,13 +78,14 @@ impl Shelf {
         Ok(within(&objects, namespace))
     }
 
+    /// Writes or removes; says, too, whether the change [is of life](Change::is_of_life).
     pub(super) fn put(
         &mut self,
         version: u64,
         before: Option<Arc<Stored>>,
         object: Option<Value>,
         api_version: &str,
-    ) -> Arc<Stored> {
+    ) -> (Arc<Stored>, bool) {
         let (kind, stored) = match (object, &before) {
             (Some(object), before) => {
                 let kind = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
@@ -93,8 +102,10 @@ impl Shelf {
             ChangeKind::Deleted => self.objects.remove(&object.key()),
             ChangeKind::Added | ChangeKind::Modified => self.objects.insert(object.key(), object.clone()),
         };
-        self.remember(Change { kind, version, object: object.clone(), before });
-        object
+        let change = Change { kind, version, object: object.clone(), before };
+        let of_life = change.is_of_life();
+        self.remember(change);
+        (object, of_life)
     }
 
     /// Takes a new object as it is.
@@ -112,13 +123,23 @@ impl Shelf {
         self.news.send_replace(version);
     }
 
+    /// Takes an object that was kept elsewhere.
+    pub(super) fn restore(&mut self, object: Arc<Stored>) {
+        self.objects.insert(object.key(), object);
+    }
+
     /// The changes after a version, oldest first.
     pub(super) fn after(&self, version: u64) -> Result<Vec<Arc<Change>>, TooOld> {
+        self.some_after(version, usize::MAX)
+    }
+
+    /// The first changes after a version.
+    pub(super) fn some_after(&self, version: u64, most: usize) -> Result<Vec<Arc<Change>>, TooOld> {
         if version < self.forgotten {
             return Err(TooOld);
         }
         let start = self.changes.partition_point(|change| change.version <= version);
-        Ok(self.changes.range(start..).cloned().collect())
+        Ok(self.changes.range(start..).take(most).cloned().collect())
     }
 
     pub(super) fn news(&self) -> watch::Receiver<u64> {

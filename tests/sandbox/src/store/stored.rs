@@ -14,6 +14,10 @@ pub(crate) struct Stored {
     /// Its `resourceVersion`.
     pub(crate) version: u64,
     pub(crate) labels: Box<[(Box<str>, Box<str>)]>,
+    /// The uids of those that it names as its owners.
+    pub(crate) owners: Box<[Box<str>]>,
+    /// Whether it is being deleted.
+    pub(crate) deleting: bool,
     /// In which version of its kind the JSON is.
     pub(crate) api_version: Box<str>,
     /// The JSON of an object with at least `metadata`.
@@ -28,7 +32,10 @@ impl Stored {
             map.remove("kind");
         }
         let labels = object::labels(&object).map(|(key, value)| (key.into(), value.into()));
+        let owners = object::owner_uids(&object).map(Into::into);
         Self {
+            owners: owners.collect(),
+            deleting: object::is_deleting(&object),
             namespace: object::namespace(&object).into(),
             name: object::name(&object).into(),
             uid: object::uid(&object).into(),
@@ -37,6 +44,13 @@ impl Stored {
             api_version: api_version.into(),
             json: Bytes::from(object.to_string()),
         }
+    }
+
+    /// An object from its JSON; `None` if it has no version.
+    pub(super) fn kept(json: &[u8], api_version: &str) -> Option<Self> {
+        let object: Value = serde_json::from_slice(json).ok()?;
+        let version = object::version(&object)?.parse().ok()?;
+        Some(Self::new(object, version, api_version))
     }
 
     /// The value of a label.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::delete;
 use crate::{
     admission::{self, Review},
     authorization,
@@ -122,7 +123,7 @@ pub(super) async fn update(
         return Ok(written(new));
     }
     let at = (asked.namespace, asked.name);
-    let released = is_released(&new);
+    let released = delete::is_released(asked, &new);
     let (kept, api_version) = kind.kept(new.clone());
     let next = (!released).then_some(kept);
     let stored = server.store.commit(&kind.shelf, at, Expect::Version(held.version), next, &api_version);
@@ -165,11 +166,4 @@ fn same(new: &Value, old: &Value) -> bool {
         object
     };
     without(new) == without(old)
-}
-
-/// Whether nothing holds a deleted object any more.
-fn is_released(object: &Value) -> bool {
-    object::is_deleting(object)
-        && object::finalizers(object).is_empty()
-        && object::number(object, &["metadata", "deletionGracePeriodSeconds"]).unwrap_or(0) == 0
 }
