@@ -4,6 +4,7 @@ use crate::failure::Failure;
 
 use reinvocation::Reinvocation;
 
+pub(crate) use plugin::quota_usage;
 pub(crate) use review::{Operation, Review};
 
 mod authorizer;

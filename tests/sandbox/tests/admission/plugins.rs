@@ -238,3 +238,18 @@ async fn role(sandbox: &Sandbox, name: &str, rules: Value) {
     let (code, body) = ask(sandbox, Method::POST, &format!("{base}/rolebindings"), binding).await;
     assert_eq!(code, 201, "{body}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_goes_away_no_longer_counts() {
+    let sandbox = sandbox().await;
+    let leases = "count/leases.coordination.k8s.io";
+    create(&sandbox, "resourcequotas", json!({"metadata": {"name": "q"}, "spec": {"hard": {leases: "1"}}})).await;
+    let path = "/apis/coordination.k8s.io/v1/namespaces/a/leases";
+    let lease = async |name: &str| ask(&sandbox, Method::POST, path, json!({"metadata": {"name": name}})).await.0;
+    assert_eq!((lease("a").await, lease("b").await), (201, 403));
+    ask(&sandbox, Method::DELETE, &format!("{path}/a"), json!({})).await;
+    while counted(&sandbox, leases).await > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(lease("b").await, 201);
+}
