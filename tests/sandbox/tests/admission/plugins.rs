@@ -253,3 +253,11 @@ async fn what_goes_away_no_longer_counts() {
     }
     assert_eq!(lease("b").await, 201);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_waits_for_the_account_of_its_new_namespace() {
+    let sandbox = Sandbox::builder().seed(1).start();
+    ask(&sandbox, Method::POST, "/api/v1/namespaces", json!({"metadata": {"name": "a"}})).await;
+    let (code, made) = create(&sandbox, "pods", pod("p", json!({}))).await;
+    assert_eq!((code, &made["spec"]["serviceAccountName"]), (201, &json!("default")));
+}

@@ -37,8 +37,8 @@ impl<'a> Scope<'a> {
         set("request", value::of_json(&review.request(hit)));
         set("params", params.map_or(Cel::Null, value::of_json));
         set("namespaceObject", namespace(review));
-        set("authorizer", Authorizer::new(&answers, Question::default()));
-        set(REQUEST_RESOURCE, Authorizer::new(&answers, own_resource(review)));
+        set("authorizer", Authorizer::asking(&answers, Question::default()));
+        set(REQUEST_RESOURCE, Authorizer::asking(&answers, own_resource(review)));
         Self { review, values, answers, variables }
     }
 
