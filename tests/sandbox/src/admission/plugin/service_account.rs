@@ -39,6 +39,8 @@ pub(in crate::admission) async fn mutate(review: &mut Review<'_>) -> Result<(), 
     let named = spec.get("serviceAccountName").and_then(Value::as_str).filter(|name| !name.is_empty());
     let name = named.unwrap_or(DEFAULT).to_owned();
     spec.insert("serviceAccountName".into(), name.clone().into());
+    // The old name of the field, which the API shows beside the new one.
+    spec.insert("serviceAccount".into(), name.clone().into());
     wait_for_default(review, &name).await;
     let account = account(review, &name)?;
     let suffix = |review: &Review<'_>| review.asked.server.environment.suffix(5);
