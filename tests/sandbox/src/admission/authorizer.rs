@@ -1,9 +1,28 @@
 //! What admission asks the authorizer.
 
 use super::{Review, expression::Question};
+use crate::{
+    authorization::{self, About},
+    user::User,
+};
 
 /// Whether the user of the request, or an account, may do something.
 pub(super) fn allows(review: &Review<'_>, question: &Question) -> bool {
-    let _ = question;
-    review.asked.call.user.is_master()
+    let server = review.asked.server;
+    let about = match &question.path {
+        Some(path) => About::Path(path),
+        None => About::Resource {
+            group: &question.group,
+            namespace: &question.namespace,
+            resource: &question.resource,
+            subresource: &question.subresource,
+            name: &question.name,
+        },
+    };
+    match &question.account {
+        Some((namespace, name)) => {
+            authorization::may(server, &User::service_account(namespace, name, ""), &question.verb, about)
+        }
+        None => authorization::may(server, &review.asked.call.user, &question.verb, about),
+    }
 }

@@ -37,6 +37,19 @@ pub(crate) struct Hit {
     pub(crate) kind: Arc<Kind>,
 }
 
+impl Hit {
+    /// An object of the request in the version that the rules are about.
+    pub(crate) fn shown(&self, object: &Value) -> Value {
+        let mut object = object.clone();
+        if let Value::Object(map) = &mut object
+            && self.kind.custom().is_some()
+        {
+            map.insert("apiVersion".into(), self.kind.api_version().into());
+        }
+        object
+    }
+}
+
 impl Matching {
     /// Of a policy's `matchConstraints` or a binding's `matchResources`; `rules` is the field that holds the rules.
     pub(crate) fn of(written: &Value, rules: &str) -> Self {

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 
 use reinvocation::Reinvocation;
 
+pub(crate) use plugin::quota_usage;
 pub(crate) use review::{Operation, Review};
 
 mod authorizer;
@@ -27,7 +28,7 @@ pub(crate) struct Admission {
 pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     let mut reinvocation = Reinvocation::default();
     loop {
-        plugins(review)?;
+        plugins(review).await?;
         policy::mutate(review, &mut reinvocation)?;
         webhook::mutate(review, &mut reinvocation).await?;
         if !reinvocation.next_round() {
@@ -36,10 +37,10 @@ pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     }
 }
 
-fn plugins(review: &mut Review<'_>) -> Result<(), Failure> {
+async fn plugins(review: &mut Review<'_>) -> Result<(), Failure> {
     plugin::namespace_lifecycle::admit(review)?;
     plugin::limit_ranger::mutate(review);
-    plugin::service_account::mutate(review)?;
+    plugin::service_account::mutate(review).await?;
     plugin::taint_nodes::mutate(review);
     plugin::priority::mutate(review)?;
     plugin::default_tolerations::mutate(review);

@@ -17,6 +17,7 @@ mod namespaces;
 mod naming;
 mod protection;
 mod queue;
+mod quotas;
 mod reconcile;
 mod tokens;
 mod workload;
@@ -41,6 +42,20 @@ impl Controllers {
         self.add_as(Actor::controller(server, account), controller);
     }
 
+    /// One that has nothing to do before there is an object on a shelf.
+    fn add_with_first(&mut self, server: &Arc<Server>, shelf: &str, account: &str, controller: impl Controller) {
+        let actor = Actor::controller(server, account);
+        let (store, shelf) = (server.store.clone(), Arc::<str>::from(shelf));
+        let mut news = store.news(&shelf);
+        self.tasks.push(tokio::spawn(async move {
+            let (_, there) = store.list(&shelf, None);
+            if there.is_empty() && news.changed().await.is_err() {
+                return;
+            }
+            reconcile::run(controller, actor).await;
+        }));
+    }
+
     fn add_as(&mut self, actor: Actor, controller: impl Controller) {
         self.tasks.push(tokio::spawn(reconcile::run(controller, actor)));
     }
@@ -57,6 +72,9 @@ pub(crate) fn start(server: &Arc<Server>) -> Controllers {
     all.add(server, "pvc-protection-controller", protection::Protection);
     let manager = Actor::component(server, "system:kube-controller-manager", "kube-controller-manager");
     all.add_as(manager, tokens::Tokens);
+    for quotas in [quotas::Quotas::of_lives(), quotas::Quotas::of_changes()] {
+        all.add_with_first(server, quotas::QUOTAS, "resourcequota-controller", quotas);
+    }
     if server.options.workloads {
         workload::start(&mut all, server);
     }

@@ -36,9 +36,12 @@ const LONGEST: usize = 16 << 20;
 
 type Sender = Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>;
 
-/// By authorities and address.
+/// What tells clients apart: the authorities that they trust, and the address, where the URL doesn't say it.
+type Key = (Vec<u8>, Option<SocketAddr>);
+
+/// Clients with the connections that they keep.
 #[derive(Default)]
-pub(super) struct Connections(Mutex<BTreeMap<(Vec<u8>, Option<SocketAddr>), Sender>>);
+pub(super) struct Connections(Mutex<BTreeMap<Key, Sender>>);
 
 /// Sends a request; what goes wrong is said as Go says it.
 pub(super) async fn send(doors: &Doors, place: &Place, request: Request<Bytes>) -> Result<Response<Bytes>, String> {

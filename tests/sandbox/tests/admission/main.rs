@@ -30,13 +30,24 @@ async fn ask(sandbox: &Sandbox, method: Method, path: &str, body: Value) -> (u16
     (code, body)
 }
 
+async fn ask_as(sandbox: &Sandbox, user: &User, method: Method, path: &str, body: Value) -> (u16, Value) {
+    let (code, _, body) = answer_as(sandbox, user, method, path, body).await;
+    (code, body)
+}
+
 /// With the headers.
 async fn answer(sandbox: &Sandbox, method: Method, path: &str, body: Value) -> (u16, HeaderMap, Value) {
+    answer_as(sandbox, &User::admin("admin"), method, path, body).await
+}
+
+async fn answer_as(sandbox: &Sandbox, user: &User, method: Method, path: &str, body: Value) -> (u16, HeaderMap, Value) {
     let request = Request::builder().method(method).uri(path).header("content-type", "application/json");
     let request = request.body(body.to_string().into()).unwrap();
-    let (head, body) = sandbox.call(User::admin("admin"), request).await.into_parts();
+    let (head, body) = sandbox.call(user.clone(), request).await.into_parts();
     let bytes = body.collect().await.unwrap().to_bytes();
-    (head.status.as_u16(), head.headers, serde_json::from_slice(&bytes).unwrap())
+    // A path that nothing serves is answered with plain text.
+    let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into());
+    (head.status.as_u16(), head.headers, body)
 }
 
 async fn create(sandbox: &Sandbox, path: &str, body: Value) -> (u16, Value) {

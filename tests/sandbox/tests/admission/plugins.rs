@@ -1,10 +1,10 @@
 //! What Kubernetes' own plugins change and refuse.
 
 use http::Method;
-use opgen_sandbox::Sandbox;
+use opgen_sandbox::{Sandbox, User};
 use serde_json::{Value, json};
 
-use super::{A, ask, create, sandbox};
+use super::{A, ask, ask_as, create, prepare, sandbox};
 
 fn pod(name: &str, resources: Value) -> Value {
     let container = json!({"name": "c", "image": "x", "resources": resources});
@@ -193,4 +193,71 @@ async fn a_new_node_is_tainted_and_classes_are_filled_in() {
     let path = "/apis/networking.k8s.io/v1/namespaces/a/ingresses";
     let (_, ingress) = ask(&sandbox, Method::POST, path, ingress).await;
     assert_eq!(ingress["spec"]["ingressClassName"], "fast");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_lets_an_object_hold_its_owner_must_be_able_to_set_the_owners_finalizers() {
+    let sandbox = Sandbox::builder().seed(1).owner_permissions(true).start();
+    prepare(&sandbox).await;
+    let (_, owner) = create(&sandbox, "configmaps", json!({"metadata": {"name": "owner"}})).await;
+    let account = User::service_account("a", "default", "");
+    let rights =
+        json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create", "update", "get", "patch"]}]);
+    role(&sandbox, "writer", rights).await;
+    let owned = |blocks: bool| {
+        let owner = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"], "blockOwnerDeletion": blocks});
+        json!({"metadata": {"name": "owned", "ownerReferences": [owner]}})
+    };
+    let path = "/api/v1/namespaces/a/configmaps";
+    let (code, status) = ask_as(&sandbox, &account, Method::POST, path, owned(true)).await;
+    let message = "configmaps \"owned\" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>";
+    assert_eq!((code, &status["message"]), (403, &json!(message)));
+    assert_eq!(ask_as(&sandbox, &account, Method::POST, path, owned(false)).await.0, 201);
+    // Owners of what is there may only be changed by who could delete it.
+    let (code, status) =
+        ask_as(&sandbox, &account, Method::PUT, &format!("{path}/owned"), json!({"metadata": {"name": "owned"}})).await;
+    let message = "configmaps \"owned\" is forbidden: cannot set an ownerRef on a resource you can't delete: , <nil>";
+    assert_eq!((code, &status["message"]), (403, &json!(message)));
+    let rights = json!([
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["delete"]},
+        {"apiGroups": [""], "resources": ["configmaps/finalizers"], "verbs": ["update"]},
+    ]);
+    role(&sandbox, "holder", rights).await;
+    assert_eq!(ask_as(&sandbox, &account, Method::PUT, &format!("{path}/owned"), owned(true)).await.0, 200);
+}
+
+/// Gives rights in the namespace to its default account.
+async fn role(sandbox: &Sandbox, name: &str, rules: Value) {
+    let base = "/apis/rbac.authorization.k8s.io/v1/namespaces/a";
+    let (code, body) =
+        ask(sandbox, Method::POST, &format!("{base}/roles"), json!({"metadata": {"name": name}, "rules": rules})).await;
+    assert_eq!(code, 201, "{body}");
+    let subject = json!({"kind": "ServiceAccount", "name": "default", "namespace": "a"});
+    let reference = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name});
+    let binding = json!({"metadata": {"name": name}, "subjects": [subject], "roleRef": reference});
+    let (code, body) = ask(sandbox, Method::POST, &format!("{base}/rolebindings"), binding).await;
+    assert_eq!(code, 201, "{body}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_goes_away_no_longer_counts() {
+    let sandbox = sandbox().await;
+    let leases = "count/leases.coordination.k8s.io";
+    create(&sandbox, "resourcequotas", json!({"metadata": {"name": "q"}, "spec": {"hard": {leases: "1"}}})).await;
+    let path = "/apis/coordination.k8s.io/v1/namespaces/a/leases";
+    let lease = async |name: &str| ask(&sandbox, Method::POST, path, json!({"metadata": {"name": name}})).await.0;
+    assert_eq!((lease("a").await, lease("b").await), (201, 403));
+    ask(&sandbox, Method::DELETE, &format!("{path}/a"), json!({})).await;
+    while counted(&sandbox, leases).await > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(lease("b").await, 201);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_waits_for_the_account_of_its_new_namespace() {
+    let sandbox = Sandbox::builder().seed(1).start();
+    ask(&sandbox, Method::POST, "/api/v1/namespaces", json!({"metadata": {"name": "a"}})).await;
+    let (code, made) = create(&sandbox, "pods", pod("p", json!({}))).await;
+    assert_eq!((code, &made["spec"]["serviceAccountName"]), (201, &json!("default")));
 }

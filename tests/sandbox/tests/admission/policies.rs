@@ -295,4 +295,45 @@ async fn an_expression_asks_the_authorizer() {
     bind(&sandbox, "validating", "p", json!({})).await;
     let (code, status) = map(&sandbox, "m", json!({})).await;
     assert_eq!(code, 201, "{status}");
+    // An account without rights.
+    let other = "!authorizer.serviceAccount('a', 'other').group('').resource('pods').name('p').check('get').allowed()";
+    validating(&sandbox, "q", json!({"validations": [{"expression": other}]})).await;
+    bind(&sandbox, "validating", "q", json!({})).await;
+    assert_eq!(map(&sandbox, "n", json!({})).await.0, 201);
+}
+
+/// As opgen wrote them for an example.
+const WEBAPP: &str = include_str!("../../../../examples/webapp/deploy/finalizer-policy.yaml");
+
+#[tokio::test(start_paused = true)]
+async fn the_policy_of_an_example_marks_its_custom_objects() {
+    let sandbox = sandbox().await;
+    ask(&sandbox, Method::POST, "/api/v1/namespaces", json!({"metadata": {"name": "webapp-system"}})).await;
+    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    let names = json!({"plural": "webapps", "singular": "webapp", "kind": "WebApp", "listKind": "WebAppList"});
+    let version = json!({"name": "v1", "served": true, "storage": true, "schema": schema});
+    let spec = json!({"group": "demo.example.com", "scope": "Namespaced", "names": names, "versions": [version]});
+    let crd = json!({"metadata": {"name": "webapps.demo.example.com"}, "spec": spec});
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    assert_eq!(ask(&sandbox, Method::POST, path, crd).await.0, 201);
+    for document in WEBAPP.split("---\n").skip(1) {
+        let object: Value = serde_saphyr::from_str(document).unwrap();
+        let path = match object["kind"].as_str().unwrap() {
+            "ConfigMap" => "/api/v1/namespaces/webapp-system/configmaps",
+            "MutatingAdmissionPolicy" => "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies",
+            _ => "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings",
+        };
+        let (code, body) = ask(&sandbox, Method::POST, path, object).await;
+        assert_eq!(code, 201, "{body}");
+    }
+    let object = json!({"apiVersion": "demo.example.com/v1", "kind": "WebApp", "metadata": {"name": "shop"}});
+    let path = "/apis/demo.example.com/v1/namespaces/a/webapps";
+    let made = loop {
+        let (code, made) = ask(&sandbox, Method::POST, path, object.clone()).await;
+        if code != 404 {
+            break made;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(made["metadata"]["finalizers"], json!(["demo.example.com/webapp"]), "{made}");
 }

@@ -29,7 +29,7 @@ impl Program {
             "/because" => {
                 json!({"uid": uid, "allowed": false, "status": {"message": "because", "code": 418, "reason": "Conflict"}})
             }
-            "/reason" => json!({"uid": uid, "allowed": false, "status": {"reason": "Forbidden"}}),
+            "/reason" => json!({"uid": uid, "allowed": false, "status": {"reason": "Conflict"}}),
             "/warn" => json!({"uid": uid, "allowed": true, "warnings": ["w1", "w2"]}),
             "/uid" => json!({"uid": "x", "allowed": true}),
             "/patch" => patch(json!([{"op": "add", "path": "/data", "value": {"x": "y"}}])),
@@ -89,7 +89,7 @@ async fn a_webhook_refuses_in_its_words() {
     for (path, code, reason, message) in [
         ("deny", 400, None, "denied the request without explanation"),
         ("because", 418, Some("Conflict"), "denied the request: because"),
-        ("reason", 400, Some("Forbidden"), "denied the request: Forbidden"),
+        ("reason", 400, Some("Conflict"), "denied the request: Conflict"),
     ] {
         hook(&sandbox, "validating", path, json!({})).await;
         let (was, status) = labelled(&sandbox, "validating", path).await;

@@ -80,7 +80,7 @@ impl Opaque for Decision {
 }
 
 impl Authorizer {
-    pub(crate) fn new(answers: &Arc<Answers>, question: Question) -> Value {
+    pub(crate) fn asking(answers: &Arc<Answers>, question: Question) -> Value {
         Self { question, answers: answers.clone() }.value()
     }
 
@@ -122,7 +122,7 @@ pub(super) fn register(context: &mut Context<'_>) {
         },
     );
     context.add_function("check", |This(this): This<Value>, verb: Text| authorizer(&this)?.check(&verb));
-    context.add_function("allowed", |This(this): This<Value>| decision(&this).map(|allowed| Value::Bool(allowed)));
+    context.add_function("allowed", |This(this): This<Value>| decision(&this).map(Value::Bool));
     context.add_function("errored", |This(this): This<Value>| decision(&this).map(|_| Value::Bool(false)));
     let empty = |This(this): This<Value>| decision(&this).map(|_| Value::String(Arc::default()));
     context.add_function("reason", empty);

@@ -23,10 +23,6 @@ fn all(trees: Vec<Expression>) -> Vec<Expression> {
     trees.into_iter().map(rewritten).collect()
 }
 
-fn boxed(tree: Box<Expression>) -> Box<Expression> {
-    Box::new(rewritten(*tree))
-}
-
 fn expr(expr: Expr) -> Expr {
     match expr {
         Expr::Select(select) if !select.test => {
@@ -42,11 +38,11 @@ fn expr(expr: Expr) -> Expr {
             Expr::Call(CallExpr { func_name: operators::INDEX.to_owned(), target: None, args })
         }
         Expr::Select(mut select) => {
-            select.operand = boxed(select.operand);
+            *select.operand = rewritten(std::mem::take(&mut *select.operand));
             Expr::Select(select)
         }
         Expr::Call(mut call) => {
-            call.target = call.target.map(boxed);
+            call.target = call.target.map(|target| Box::new(rewritten(*target)));
             call.args = all(call.args);
             Expr::Call(call)
         }

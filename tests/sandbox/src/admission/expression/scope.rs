@@ -32,13 +32,13 @@ impl<'a> Scope<'a> {
         let answers = Arc::new(Answers::default());
         let mut values = FUNCTIONS.new_inner_scope();
         let mut set = |name: &str, value: Cel| values.add_variable_from_value(name, value);
-        set("object", value::of_json(&review.object));
-        set("oldObject", review.old.as_ref().map_or(Cel::Null, value::of_json));
+        set("object", value::of_json(&hit.shown(&review.object)));
+        set("oldObject", review.old.as_ref().map_or(Cel::Null, |old| value::of_json(&hit.shown(old))));
         set("request", value::of_json(&review.request(hit)));
         set("params", params.map_or(Cel::Null, value::of_json));
         set("namespaceObject", namespace(review));
-        set("authorizer", Authorizer::new(&answers, Question::default()));
-        set(REQUEST_RESOURCE, Authorizer::new(&answers, own_resource(review)));
+        set("authorizer", Authorizer::asking(&answers, Question::default()));
+        set(REQUEST_RESOURCE, Authorizer::asking(&answers, own_resource(review)));
         Self { review, values, answers, variables }
     }
 

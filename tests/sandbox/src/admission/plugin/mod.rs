@@ -12,7 +12,7 @@ pub(super) mod namespace_lifecycle;
 pub(super) mod owner_references;
 mod pod_resources;
 pub(super) mod priority;
-pub(super) mod quota_usage;
+pub(crate) mod quota_usage;
 pub(super) mod resource_quota;
 pub(super) mod service_account;
 pub(super) mod storage_protection;

@@ -19,6 +19,9 @@ struct Priority {
 }
 
 pub(in crate::admission) fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
+    if review.writes(Operation::Update, "", "pods") {
+        keep(review);
+    }
     if !review.writes(Operation::Create, "", "pods") {
         return Ok(());
     }
@@ -47,6 +50,17 @@ pub(in crate::admission) fn mutate(review: &mut Review<'_>) -> Result<(), Failur
     spec.insert("priority".into(), priority.value.into());
     spec.insert("preemptionPolicy".into(), priority.preemption.into());
     Ok(())
+}
+
+/// What was decided when the Pod was created stays, where a new state leaves it out.
+fn keep(review: &mut Review<'_>) {
+    let Some(old) = &review.old else { return };
+    for field in ["priority", "preemptionPolicy"] {
+        let held = object::at(old, &["spec", field]).cloned();
+        if let Some(held) = held.filter(|_| object::at(&review.object, &["spec", field]).is_none()) {
+            object::map_at(&mut review.object, &["spec"]).insert(field.into(), held);
+        }
+    }
 }
 
 /// A second default class is refused.

@@ -1,6 +1,9 @@
 //! `ServiceAccount`: a Pod runs as an account, and gets its token mounted.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
+use tokio::time::timeout;
 
 use super::kept;
 use crate::{
@@ -14,6 +17,12 @@ const MOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 /// The kubelet keeps a static Pod alive whatever the server says; its mirror needs no account.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
+const ACCOUNTS: &str = "serviceaccounts";
+const DEFAULT: &str = "default";
+
+/// As long as the real server looks for a default account, ten times at intervals.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
 /// An hour and seven seconds: with it the token's age can be told from one asked for by hand.
 const LIFETIME: i64 = 3607;
 
@@ -22,14 +31,17 @@ fn concerns(review: &Review<'_>) -> bool {
         && object::at(&review.object, &["metadata", "annotations", MIRROR]).is_none()
 }
 
-pub(in crate::admission) fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
+pub(in crate::admission) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     if !concerns(review) {
         return Ok(());
     }
     let spec = object::map_at(&mut review.object, &["spec"]);
     let named = spec.get("serviceAccountName").and_then(Value::as_str).filter(|name| !name.is_empty());
-    let name = named.unwrap_or("default").to_owned();
+    let name = named.unwrap_or(DEFAULT).to_owned();
     spec.insert("serviceAccountName".into(), name.clone().into());
+    // The old name of the field, which the API shows beside the new one.
+    spec.insert("serviceAccount".into(), name.clone().into());
+    wait_for_default(review, &name).await;
     let account = account(review, &name)?;
     let suffix = |review: &Review<'_>| review.asked.server.environment.suffix(5);
     let own = &review.object["spec"]["automountServiceAccountToken"];
@@ -56,9 +68,21 @@ pub(in crate::admission) fn validate(review: &Review<'_>) -> Result<(), Failure>
     account(review, name).map(drop)
 }
 
+/// The default account of a new namespace comes a moment after it.
+async fn wait_for_default(review: &Review<'_>, name: &str) {
+    let (store, namespace) = (&review.asked.server.store, review.asked.namespace);
+    if name != DEFAULT || store.get(ACCOUNTS, namespace, name).is_some() {
+        return;
+    }
+    let mut news = store.news(&ACCOUNTS.into());
+    let comes = async { while store.get(ACCOUNTS, namespace, name).is_none() && news.changed().await.is_ok() {} };
+    // Whether it came is asked again.
+    let _ = timeout(PATIENCE, comes).await;
+}
+
 fn account(review: &Review<'_>, name: &str) -> Result<Value, Failure> {
     let namespace = review.asked.namespace;
-    kept(review.asked.server, "serviceaccounts", namespace, name).ok_or_else(|| {
+    kept(review.asked.server, ACCOUNTS, namespace, name).ok_or_else(|| {
         let why = format!("error looking up service account {namespace}/{name}: serviceaccount {name:?} not found");
         review.forbidden(&why)
     })

@@ -30,7 +30,10 @@ const REMEMBERED: usize = 1024;
 
 /// What was made of objects, so that expressions are compiled once.
 #[derive(Debug)]
-pub(crate) struct Cache<T>(Mutex<BTreeMap<Box<str>, (u64, Arc<T>)>>);
+pub(crate) struct Cache<T>(Mutex<Made<T>>);
+
+/// By uid, with the version that it was made of.
+type Made<T> = BTreeMap<Box<str>, (u64, Arc<T>)>;
 
 impl<T> Default for Cache<T> {
     fn default() -> Self {

@@ -148,7 +148,7 @@ fn known(reason: &str) -> &'static str {
 fn body(review: &Review<'_>, hit: &Hit, uid: &str) -> Value {
     let mut request = review.request(hit);
     request["uid"] = uid.into();
-    request["object"] = review.object.clone();
-    request["oldObject"] = review.old.clone().unwrap_or_default();
+    request["object"] = hit.shown(&review.object);
+    request["oldObject"] = review.old.as_ref().map(|old| hit.shown(old)).unwrap_or_default();
     json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request})
 }

@@ -52,7 +52,9 @@ async fn one(review: &mut Review<'_>, hook: &Hook, hit: &Hit) -> Result<bool, Fa
             hook.name
         )));
     }
-    let mut object = patched(&review.object, &patch).map_err(|why| internal(&why))?;
+    let own = review.object["apiVersion"].clone();
+    let mut object = patched(&hit.shown(&review.object), &patch).map_err(|why| internal(&why))?;
+    object["apiVersion"] = own;
     review.asked.complete(&mut object);
     let changed = object != review.object;
     review.object = object;
