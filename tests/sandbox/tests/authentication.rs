@@ -8,10 +8,9 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use opgen_sandbox::{Sandbox, User};
-use plain::{Answer, ask, given};
+use crate::plain::{Answer, ask, given};
 use serde_json::{Value, json};
 
-mod plain;
 
 const ISSUER: &str = "https://kubernetes.default.svc";
 const ONE: &str = "/api/v1/namespaces/one";

@@ -2,12 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use opgen_sandbox::{Sandbox, User};
-use plain::{ask, get, given};
-use roles::{RBAC, binding, joe, rule, user, with_role};
+use crate::plain::{ask, get, given};
+use crate::roles::{RBAC, binding, joe, rule, user, with_role};
 use serde_json::{Value, json};
 
-mod plain;
-mod roles;
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_says_what_was_asked() {

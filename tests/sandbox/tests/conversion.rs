@@ -1,9 +1,8 @@
 //! Custom resources in two versions, between which a webhook converts.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-mod asking;
 
-use asking::{define, delete, get, patch, post};
+use crate::asking::{define, delete, get, patch, post};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use http::{Request, Response};

@@ -1,10 +1,9 @@
 //! What a deletion does, and what it is answered with.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use scene::Scene;
+use crate::scene::Scene;
 use serde_json::{Value, json};
 
-mod scene;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const PODS: &str = "/api/v1/namespaces/default/pods";

@@ -2,12 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use opgen_sandbox::User;
-use plain::{ask, given};
-use roles::{RBAC, binding, joe, role, rule, user, with_writer};
+use crate::plain::{ask, given};
+use crate::roles::{RBAC, binding, joe, role, rule, user, with_writer};
 use serde_json::json;
 
-mod plain;
-mod roles;
 
 #[tokio::test(start_paused = true)]
 async fn nobody_writes_rules_that_he_lacks() {

@@ -4,9 +4,8 @@
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 
-mod ask;
 
-use ask::{ask, prepare};
+use crate::ask::{ask, prepare};
 
 const OLD: &str = "/api/v1/namespaces/d-try/events";
 const NEW: &str = "/apis/events.k8s.io/v1/namespaces/d-try/events";

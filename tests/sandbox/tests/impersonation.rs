@@ -2,12 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use opgen_sandbox::{Sandbox, User};
-use plain::{ask, ask_with, given};
-use roles::{RBAC, binding, joe, role, rule, user};
+use crate::plain::{ask, ask_with, given};
+use crate::roles::{RBAC, binding, joe, role, rule, user};
 use serde_json::{Value, json};
 
-mod plain;
-mod roles;
 
 #[tokio::test(start_paused = true)]
 async fn a_user_acts_for_another_if_he_may() {

@@ -1,9 +1,8 @@
 //! CustomResourceDefinitions come, serve their kinds, and go.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-mod asking;
 
-use asking::{CRDS, define, delete, get, has, patch, post, sandbox, until};
+use crate::asking::{CRDS, define, delete, get, has, patch, post, sandbox, until};
 use serde_json::{Value, json};
 
 const WIDGETS: &str = "/apis/a-schema.io/v1/namespaces/default/widgets";

@@ -1,10 +1,9 @@
 //! A namespace comes with what belongs to each, and goes when it is empty.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use scene::Scene;
+use crate::scene::Scene;
 use serde_json::{Value, json};
 
-mod scene;
 
 const NAMESPACES: &str = "/api/v1/namespaces";
 

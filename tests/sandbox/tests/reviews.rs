@@ -2,12 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use opgen_sandbox::{Sandbox, User};
-use plain::{ask, given};
-use roles::{RBAC, binding, joe, role, rule, user, with_role};
+use crate::plain::{ask, given};
+use crate::roles::{RBAC, binding, joe, role, rule, user, with_role};
 use serde_json::{Value, json};
 
-mod plain;
-mod roles;
 
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1";
 

@@ -1,9 +1,8 @@
 //! Custom resources are pruned, completed and judged as kube-apiserver 1.36 did it: `seen` is what it answered.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-mod asking;
 
-use asking::{ask, causes, define, sandbox};
+use crate::asking::{ask, causes, define, sandbox};
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 

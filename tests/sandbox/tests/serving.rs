@@ -8,10 +8,8 @@ use opgen_sandbox::{Sandbox, ServeOptions, Serving, User};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream, time::timeout};
 
-use self::https::Asker;
+use crate::https::Asker;
 
-#[path = "https/mod.rs"]
-mod https;
 
 async fn served() -> (Sandbox, Serving) {
     let sandbox = Sandbox::builder().token("reader", User::service_account("default", "reader", "")).start();

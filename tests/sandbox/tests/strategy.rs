@@ -4,9 +4,8 @@
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 
-mod ask;
 
-use ask::{ask, prepare};
+use crate::ask::{ask, prepare};
 
 /// What was sent to kube-apiserver 1.36, and what it made of it: `path`, `object`, `created`.
 const CREATED: &str = include_str!("golden/created.json");

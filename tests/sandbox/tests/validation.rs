@@ -4,9 +4,8 @@
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 
-mod ask;
 
-use ask::{ask, prepare};
+use crate::ask::{ask, prepare};
 
 /// What kube-apiserver 1.36 refused: `path`, `method`, `object` (for a patch after `before` was created), `code`,
 /// `reason`, `causes` as pairs of reason and field.

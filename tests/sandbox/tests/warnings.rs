@@ -6,9 +6,8 @@ use http::Request;
 use opgen_sandbox::{Sandbox, User};
 use serde_json::{Value, json};
 
-mod ask;
 
-use ask::prepare;
+use crate::ask::prepare;
 
 async fn warnings(sandbox: &Sandbox, path: &str, object: &Value) -> Vec<String> {
     let request = Request::post(format!("{path}?dryRun=All")).header("content-type", "application/json");
