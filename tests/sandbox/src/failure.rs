@@ -108,6 +108,15 @@ impl Failure {
         Self::new(StatusCode::CONFLICT, "Conflict", message).about(kind, name)
     }
 
+    /// 409 about an object that a request names by its kind alone.
+    pub(crate) fn conflict_of(kind: &str, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {kind} {name:?}: {why}");
+        let mut failure = Self::new(StatusCode::CONFLICT, "Conflict", message);
+        failure.detail("name", name);
+        failure.detail("kind", kind);
+        failure
+    }
+
     /// The object was changed since it was read.
     pub(crate) fn stale(kind: &Kind, name: &str) -> Self {
         let why = "the object has been modified; please apply your changes to the latest version and try again";
@@ -158,6 +167,23 @@ impl Failure {
         self
     }
 
+    /// 422 of a patch that makes something else of the object.
+    pub(crate) fn unfit_patch(cause: &Cause) -> Self {
+        let mut failure = Self::unprocessable(format!(" \"\" is invalid: {}: {}", cause.field, cause.message));
+        let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
+        failure.details.insert("causes".into(), json!([cause]));
+        failure
+    }
+
+    /// 422 about the options of a request, which have no name.
+    pub(crate) fn invalid_options(kind: &str, cause: &Cause) -> Self {
+        let message = format!("{kind}.meta.k8s.io \"\" is invalid: {}: {}", cause.field, cause.message);
+        let mut failure = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
+        failure.detail("group", "meta.k8s.io");
+        failure.detail("kind", kind);
+        failure.with_causes(vec![json!({"reason": cause.reason, "message": cause.message, "field": cause.field})])
+    }
+
     /// 422 without a field, as an unusable patch has it.
     pub(crate) fn unprocessable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
@@ -170,7 +196,19 @@ impl Failure {
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message).about(kind, name)
     }
 
-    /// 403 about a path or a resource that no kind stands for.
+    /// 403 about a resource, whether or not a kind stands for it.
+    pub(crate) fn forbidden_resource(group: &str, plural: &str, name: &str, why: &str) -> Self {
+        let named = if name.is_empty() { String::new() } else { format!(" {name:?}") };
+        let dot = if group.is_empty() { "" } else { "." };
+        let message = format!("{plural}{dot}{group}{named} is forbidden: {why}");
+        let mut failure = Self::new(StatusCode::FORBIDDEN, "Forbidden", message);
+        failure.detail("name", name);
+        failure.detail("group", group);
+        failure.detail("kind", plural);
+        failure
+    }
+
+    /// 403 about a path.
     pub(crate) fn forbidden_path(why: &str) -> Self {
         Self::new(StatusCode::FORBIDDEN, "Forbidden", format!("forbidden: {why}"))
     }
@@ -250,7 +288,7 @@ impl Failure {
 
     /// Whether there are details even if they say nothing: so it is where Kubernetes refuses before it looks at a kind.
     fn always_has_details(&self) -> bool {
-        let by_reason = matches!(self.reason, "NotFound" | "MethodNotAllowed" | "Invalid");
+        let by_reason = matches!(self.reason, "NotFound" | "MethodNotAllowed" | "Invalid" | "Forbidden");
         by_reason || self.message.starts_with("406: ") || self.message.starts_with("415: ")
     }
 }

@@ -8,7 +8,9 @@
 mod admission;
 mod answer;
 mod audit;
+mod authentication;
 mod authorization;
+mod bootstrap;
 mod call;
 mod client;
 mod controller;
@@ -29,6 +31,7 @@ mod strategy;
 mod user;
 mod validation;
 mod verb;
+mod webhook;
 
 pub use answer::{Body, Never};
 pub use audit::Record;

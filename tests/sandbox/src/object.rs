@@ -105,3 +105,9 @@ pub(crate) fn owners(object: &Value) -> Vec<Owner> {
     };
     listed.into_iter().flatten().map(owner).collect()
 }
+
+/// The uids of the owners alone.
+pub(crate) fn owner_uids(object: &Value) -> impl Iterator<Item = &str> {
+    let listed = at(object, &["metadata", "ownerReferences"]).and_then(Value::as_array);
+    listed.into_iter().flatten().filter_map(|owner| owner["uid"].as_str())
+}

@@ -1,13 +1,17 @@
 //! The API server as a value.
 
-use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc};
+use std::{io, path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
 use http::{Request, Response};
 
 use crate::{
+    admission::Admission,
     answer::{Answer, Body},
     audit::{Audit, Record},
+    authentication::{self, Authentication},
+    authorization::Policies,
+    bootstrap,
     call::{Call, Verb},
     controller::{self, Controllers},
     environment::Environment,
@@ -15,7 +19,7 @@ use crate::{
     kind::Registry,
     store::Store,
     user::User,
-    verb,
+    verb, webhook,
 };
 
 /// How many changes of each kind a watch can go back.
@@ -34,8 +38,12 @@ pub(crate) struct Server {
     pub(crate) environment: Environment,
     pub(crate) store: Arc<Store>,
     pub(crate) kinds: Registry,
+    pub(crate) authentication: Authentication,
+    pub(crate) policies: Policies,
     pub(crate) options: Options,
     pub(crate) audit: Audit,
+    pub(crate) admission: Admission,
+    pub(crate) webhooks: webhook::Doors,
 }
 
 /// What the sandbox is to be like.
@@ -45,8 +53,6 @@ pub(crate) struct Options {
     pub(crate) workloads: bool,
     /// Whether `blockOwnerDeletion` needs a right on the owner (`OwnerReferencesPermissionEnforcement`).
     pub(crate) owner_permissions: bool,
-    /// Bearer tokens and whose they are.
-    pub(crate) tokens: BTreeMap<String, User>,
 }
 
 /// Builds a [`Sandbox`].
@@ -56,7 +62,9 @@ pub struct Builder {
     history: usize,
     options: Options,
     audit: Audit,
+    authentication: Authentication,
     file: Option<PathBuf>,
+    webhooks: webhook::Doors,
 }
 
 impl Sandbox {
@@ -72,8 +80,16 @@ impl Sandbox {
     /// One with choices.
     #[must_use]
     pub fn builder() -> Builder {
-        let options = Options { workloads: false, owner_permissions: false, tokens: BTreeMap::new() };
-        Builder { seed: None, history: HISTORY, options, audit: Audit::default(), file: None }
+        let options = Options { workloads: false, owner_permissions: false };
+        Builder {
+            seed: None,
+            history: HISTORY,
+            options,
+            audit: Audit::default(),
+            authentication: Authentication::default(),
+            file: None,
+            webhooks: webhook::Doors::default(),
+        }
     }
 
     /// Answers a request of a user.
@@ -142,13 +158,6 @@ impl Builder {
         self
     }
 
-    /// A bearer token and the user that it speaks for.
-    #[must_use]
-    pub fn token(mut self, token: impl Into<String>, user: User) -> Self {
-        self.options.tokens.insert(token.into(), user);
-        self
-    }
-
     /// Who is told of each request after it was answered.
     #[must_use]
     pub fn audit(mut self, told: impl Fn(&Record) + Send + Sync + 'static) -> Self {
@@ -156,10 +165,35 @@ impl Builder {
         self
     }
 
+    /// A user who is known by a bearer token.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<String>, user: User) -> Self {
+        self.authentication.know(token.into(), user);
+        self
+    }
+
     /// Keeps everything in a file, too, and begins with what is there already. Only one sandbox can have it at a time.
     #[must_use]
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.file = Some(path.into());
+        self
+    }
+
+    /// Where the Pods of a Service listen; webhooks are called there.
+    #[must_use]
+    pub fn service(mut self, namespace: &str, name: &str, address: std::net::SocketAddr) -> Self {
+        self.webhooks.add_service(namespace, name, address);
+        self
+    }
+
+    /// Answers calls to webhooks without a socket: those to URLs that begin so. A Service is
+    /// `https://NAME.NAMESPACE.svc:PORT`.
+    #[must_use]
+    pub fn webhook<F>(mut self, url: &str, answer: impl Fn(Request<Bytes>) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Response<Bytes>> + Send + 'static,
+    {
+        self.webhooks.add_stand_in(url, answer);
         self
     }
 
@@ -189,13 +223,19 @@ impl Builder {
         if let Some(path) = &self.file {
             store.keep(path)?;
         }
+        let store = Arc::new(store);
         let server = Arc::new(Server {
             environment: Environment::new(self.seed),
-            store: Arc::new(store),
+            authentication: self.authentication,
+            policies: Policies::new(&store),
+            store,
             kinds: Registry::default(),
             options: self.options,
             audit: self.audit,
+            admission: Admission::default(),
+            webhooks: self.webhooks,
         });
+        bootstrap::fill(&server);
         let controllers = controller::start(&server);
         Ok(Sandbox { server, _controllers: Arc::new(controllers) })
     }
@@ -203,11 +243,16 @@ impl Builder {
 
 impl Server {
     pub(crate) async fn answer(&self, user: User, request: Request<Bytes>) -> Answer {
-        let call = match Call::new(user, request) {
+        let wanted = authentication::Wanted::of(request.headers());
+        let mut call = match Call::new(user, request) {
             Ok(call) => call,
             Err(failure) => return failure.into(),
         };
-        let answer = verb::answer(self, &call).await.unwrap_or_else(Answer::from).formed(&call);
+        let answer = match authentication::impersonate(self, &mut call, wanted) {
+            Ok(()) => verb::answer(self, &call).await.unwrap_or_else(Answer::from),
+            Err(failure) => failure.into(),
+        };
+        let answer = answer.formed(&call);
         let reads = matches!(call.verb, Verb::Get | Verb::List | Verb::Watch);
         let answer = if reads || self.store.settled().await {
             answer

@@ -4,7 +4,7 @@ use std::num::IntErrorKind;
 
 use percent_encoding::percent_decode_str;
 
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 
 /// What stands behind the question mark, of all verbs together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -131,9 +131,11 @@ impl Propagation {
             "Orphan" => Ok(Self::Orphan),
             "Background" => Ok(Self::Background),
             "Foreground" => Ok(Self::Foreground),
-            _ => Err(Failure::unprocessable(format!(
-                "propagationPolicy: Unsupported value: {value:?}: supported values: \"Background\", \"Foreground\", \"Orphan\""
-            ))),
+            _ => {
+                let policies = ["Foreground", "Background", "Orphan", "nil"];
+                let cause = Cause::unsupported("propagationPolicy", &value.into(), &policies);
+                Err(Failure::invalid_options("DeleteOptions", &cause))
+            }
         }
     }
 }

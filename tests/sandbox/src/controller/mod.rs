@@ -4,11 +4,21 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use crate::sandbox::Server;
+use crate::{authorization, sandbox::Server};
+use actor::{Actor, Refused};
+use reconcile::{Controller, Next, Outcome, Seen, Watches};
 
+mod accounts;
+mod actor;
+mod collector;
 mod crd;
 mod crd_removal;
+mod namespaces;
 mod naming;
+mod protection;
+mod queue;
+mod reconcile;
+mod workload;
 
 /// The running controllers; they end with this.
 #[derive(Debug)]
@@ -16,13 +26,36 @@ pub(crate) struct Controllers {
     tasks: Vec<JoinHandle<()>>,
 }
 
+/// An object by namespace and name.
+type Key = (String, String);
+
 impl Drop for Controllers {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
+impl Controllers {
+    fn add(&mut self, server: &Arc<Server>, account: &str, controller: impl Controller) {
+        self.add_as(Actor::controller(server, account), controller);
+    }
+
+    fn add_as(&mut self, actor: Actor, controller: impl Controller) {
+        self.tasks.push(tokio::spawn(reconcile::run(controller, actor)));
+    }
+}
+
 /// Starts them on the current runtime.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
-    Controllers { tasks: vec![tokio::spawn(crd::run(server.clone()))] }
+    let tasks =
+        vec![tokio::spawn(crd::run(server.clone())), tokio::spawn(authorization::aggregation::run(server.clone()))];
+    let mut all = Controllers { tasks };
+    all.add(server, "generic-garbage-collector", collector::Collector::default());
+    all.add(server, "namespace-controller", namespaces::Namespaces);
+    all.add(server, "service-account-controller", accounts::Accounts);
+    all.add(server, "pvc-protection-controller", protection::Protection);
+    if server.options.workloads {
+        workload::start(&mut all, server);
+    }
+    all
 }

@@ -15,7 +15,6 @@ use crate::{Sandbox, User};
 
 mod certificate;
 mod connection;
-mod identity;
 mod kubeconfig;
 mod request;
 

@@ -18,15 +18,14 @@ mod journal;
 mod shelf;
 mod stored;
 
-/// The version of a store in which nothing was written.
-const FIRST: u64 = 1;
-
 /// All objects of all kinds under one sequence of versions.
 #[derive(Debug)]
 pub(crate) struct Store {
     state: Mutex<State>,
     /// How many changes a kind remembers.
     history: usize,
+    /// The version of the newest change of any kind that is [of life](Change::is_of_life).
+    lives: watch::Sender<u64>,
 }
 
 #[derive(Debug)]
@@ -54,6 +53,9 @@ impl State {
     }
 }
 
+/// A change and the shelf it is on.
+pub(crate) type LifeChange = (Arc<str>, Arc<Change>);
+
 /// What must be true of an object for a write to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expect {
@@ -70,10 +72,29 @@ pub(crate) struct Raced;
 pub(crate) struct TooOld;
 
 impl Store {
+    /// The version of a store in which nothing was written.
+    pub(crate) const FIRST: u64 = 1;
+
     pub(crate) fn new(history: usize) -> Self {
-        Self {
-            state: Mutex::new(State { version: FIRST, compacted: 0, file: File::None, shelves: HashMap::new() }),
-            history,
+        let state = State { version: Self::FIRST, compacted: 0, file: File::None, shelves: HashMap::new() };
+        Self { state: Mutex::new(state), history, lives: watch::channel(0).0 }
+    }
+
+    /// Whether nothing was ever written.
+    pub(crate) fn is_new(&self) -> bool {
+        self.version() == Self::FIRST
+    }
+
+    /// Takes objects that are ready to be kept, their versions rising from that of the store.
+    pub(crate) fn load(&self, objects: impl Iterator<Item = (Arc<str>, Stored)>) {
+        let mut state = self.state();
+        for (shelf, object) in objects {
+            let (version, object) = (object.version, Arc::new(object));
+            state.version = version;
+            state.shelf(&shelf, self.history).load(object.clone());
+            if let File::Open(journal) = &state.file {
+                journal.note(version, &shelf, object.key(), Some(object));
+            }
         }
     }
 
@@ -165,10 +186,13 @@ impl Store {
             _ => return Err(Raced),
         }
         let removed = object.is_none();
-        let put = shelf.put(next, held, object, api_version);
+        let (put, of_life) = shelf.put(next, held, object, api_version);
         state.version = next;
         if let File::Open(journal) = &state.file {
             journal.note(next, name_of_shelf, put.key(), (!removed).then(|| put.clone()));
+        }
+        if of_life {
+            self.lives.send_replace(next);
         }
         Ok(put)
     }
@@ -189,6 +213,24 @@ impl Store {
         self.state().shelf(shelf, self.history).news()
     }
 
+    /// Says the version of the newest change of any kind that is [of life](Change::is_of_life).
+    pub(crate) fn lives(&self) -> watch::Receiver<u64> {
+        self.lives.subscribe()
+    }
+
+    /// The changes of all kinds after a version that are [of life](Change::is_of_life), in their order, and the version
+    /// that this goes up to.
+    pub(crate) fn life_changes(&self, after: u64) -> Result<(u64, Vec<LifeChange>), TooOld> {
+        let state = self.state();
+        let mut changes = Vec::new();
+        for (shelf, kept) in &state.shelves {
+            let new = kept.after(after)?.into_iter().filter(|change| change.is_of_life());
+            changes.extend(new.map(|change| (shelf.clone(), change)));
+        }
+        changes.sort_by_key(|(_, change)| change.version);
+        Ok((state.version, changes))
+    }
+
     /// Forgets the history up to now: a watch from an older version is told 410.
     pub(crate) fn compact(&self) {
         let mut state = self.state();
@@ -197,9 +239,11 @@ impl Store {
         state.shelves.values_mut().for_each(|shelf| shelf.compact(version));
     }
 
-    /// The kinds of which something is or was kept.
+    /// The kinds of which something is or was kept, by name.
     pub(crate) fn shelves(&self) -> Vec<Arc<str>> {
-        self.state().shelves.keys().cloned().collect()
+        let mut shelves: Vec<_> = self.state().shelves.keys().cloned().collect();
+        shelves.sort();
+        shelves
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -38,6 +38,14 @@ pub(crate) enum ChangeKind {
     Deleted,
 }
 
+impl Change {
+    /// Whether it may mean something to those who live by others' lives: owners, deletions, ends.
+    pub(crate) fn is_of_life(&self) -> bool {
+        let lives = |object: &Stored| !object.owners.is_empty() || object.deleting;
+        self.kind == ChangeKind::Deleted || lives(&self.object) || self.before.as_deref().is_some_and(lives)
+    }
+}
+
 /// Objects by namespace and name.
 pub(crate) type Listed = Vec<Arc<Stored>>;
 
@@ -70,13 +78,14 @@ impl Shelf {
         Ok(within(&objects, namespace))
     }
 
+    /// Writes or removes; says, too, whether the change [is of life](Change::is_of_life).
     pub(super) fn put(
         &mut self,
         version: u64,
         before: Option<Arc<Stored>>,
         object: Option<Value>,
         api_version: &str,
-    ) -> Arc<Stored> {
+    ) -> (Arc<Stored>, bool) {
         let (kind, stored) = match (object, &before) {
             (Some(object), before) => {
                 let kind = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
@@ -93,12 +102,25 @@ impl Shelf {
             ChangeKind::Deleted => self.objects.remove(&object.key()),
             ChangeKind::Added | ChangeKind::Modified => self.objects.insert(object.key(), object.clone()),
         };
-        self.changes.push_back(Arc::new(Change { kind, version, object: object.clone(), before }));
+        let change = Change { kind, version, object: object.clone(), before };
+        let of_life = change.is_of_life();
+        self.remember(change);
+        (object, of_life)
+    }
+
+    /// Takes a new object as it is.
+    pub(super) fn load(&mut self, object: Arc<Stored>) {
+        self.objects.insert(object.key(), object.clone());
+        self.remember(Change { kind: ChangeKind::Added, version: object.version, object, before: None });
+    }
+
+    fn remember(&mut self, change: Change) {
+        let version = change.version;
+        self.changes.push_back(Arc::new(change));
         while self.changes.len() > self.history {
             self.forgotten = self.changes.pop_front().map_or(self.forgotten, |change| change.version);
         }
         self.news.send_replace(version);
-        object
     }
 
     /// Takes an object that was kept elsewhere.

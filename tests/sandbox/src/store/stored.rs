@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::object;
 
 /// An object: its JSON without `apiVersion` and `kind`, and what is asked about all the time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stored {
     pub(crate) namespace: Box<str>,
     pub(crate) name: Box<str>,
@@ -14,6 +14,10 @@ pub(crate) struct Stored {
     /// Its `resourceVersion`.
     pub(crate) version: u64,
     pub(crate) labels: Box<[(Box<str>, Box<str>)]>,
+    /// The uids of those that it names as its owners.
+    pub(crate) owners: Box<[Box<str>]>,
+    /// Whether it is being deleted.
+    pub(crate) deleting: bool,
     /// In which version of its kind the JSON is.
     pub(crate) api_version: Box<str>,
     /// The JSON of an object with at least `metadata`.
@@ -21,14 +25,17 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    pub(super) fn new(mut object: Value, version: u64, api_version: &str) -> Self {
+    pub(crate) fn new(mut object: Value, version: u64, api_version: &str) -> Self {
         object::metadata_mut(&mut object).insert("resourceVersion".into(), version.to_string().into());
         if let Value::Object(map) = &mut object {
             map.remove("apiVersion");
             map.remove("kind");
         }
         let labels = object::labels(&object).map(|(key, value)| (key.into(), value.into()));
+        let owners = object::owner_uids(&object).map(Into::into);
         Self {
+            owners: owners.collect(),
+            deleting: object::is_deleting(&object),
             namespace: object::namespace(&object).into(),
             name: object::name(&object).into(),
             uid: object::uid(&object).into(),

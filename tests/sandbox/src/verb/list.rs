@@ -85,9 +85,9 @@ pub(super) async fn list(asked: Asked<'_>) -> Result<Answer, Failure> {
     }
 }
 
-/// A list of objects without a version, as the answer to a deletion of many.
-pub(super) fn whole_list(asked: Asked<'_>, items: &[Arc<Stored>]) -> Answer {
-    let metadata = json!({"resourceVersion": asked.server.store.version().to_string()});
+/// The objects that a version of the store had, as the answer to a deletion of many.
+pub(super) fn whole_list(asked: Asked<'_>, version: u64, items: &[Arc<Stored>]) -> Answer {
+    let metadata = json!({"resourceVersion": version.to_string()});
     Answer::json(StatusCode::OK, whole(asked, &metadata, items))
 }
 

@@ -28,6 +28,9 @@ mod subresource;
 mod watch;
 mod write;
 
+pub(crate) use delete::{FOREGROUND, ORPHAN};
+pub(crate) use subresource::keep_rest;
+
 /// A request for a kind that is served.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
@@ -54,6 +57,10 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
     let asked = Asked::new(server, call, &kind, target)?;
     if let Some(name) = asked.subresource {
         return subresource::answer(asked, name).await;
+    }
+    // What is only asked has no names.
+    if !kind.is_kept() && !asked.name.is_empty() {
+        return Err(Failure::no_such_resource());
     }
     // One object is written by its name, and made without it.
     let misplaced = match call.verb {
@@ -120,6 +127,11 @@ impl<'a> Asked<'a> {
         if definition::is(self.kind) {
             definition::default(object);
         }
+        crate::strategy::default(self.kind, object);
+        // A request may leave to its path what it is about.
+        let typed = crate::object::map_at(object, &[]);
+        typed.insert("apiVersion".into(), self.kind.api_version().into());
+        typed.insert("kind".into(), self.kind.kind.as_str().into());
         unknown
     }
 }

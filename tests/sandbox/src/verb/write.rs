@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::delete;
 use crate::{
     admission::{self, Review},
+    authorization,
     call::{DryRun, Verb},
     failure::{Cause, Failure},
     fields, object,
@@ -46,13 +48,16 @@ impl From<Failure> for Refused {
 /// Creates an object that was decoded and placed.
 pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking) -> Result<Written, Refused> {
     let Asked { server, kind, call, .. } = asked;
-    strategy::fill_metadata(server, &mut new);
     if tracking == Tracking::Update {
         fields::update(asked, None, &mut new);
     }
     let mut review = Review::create(asked, new);
     admission::mutate(&mut review).await?;
     let Review { object: mut new, mut warnings, .. } = review;
+    // What changes it sees neither an id nor a generated name, as with Kubernetes.
+    strategy::generate_name(server, &mut new);
+    strategy::fill_metadata(server, &mut new);
+    authorization::check_escalation(asked, &new, None)?;
     strategy::prepare_create(asked, &mut new)?;
     fields::settle(asked, None, &mut new);
     let causes = validation::create(asked, &new);
@@ -97,6 +102,7 @@ pub(super) async fn update(
     admission::mutate(&mut review).await?;
     let Review { object: mut new, old, mut warnings, .. } = review;
     let old = old.unwrap_or_default();
+    authorization::check_escalation(asked, &new, Some(&old))?;
     strategy::prepare_update(asked, &mut new, &old)?;
     fields::settle(asked, Some(&old), &mut new);
     let causes = validation::update(asked, &new, &old);
@@ -117,7 +123,7 @@ pub(super) async fn update(
         return Ok(written(new));
     }
     let at = (asked.namespace, asked.name);
-    let released = is_released(&new);
+    let released = delete::is_released(asked, &new);
     let (kept, api_version) = kind.kept(new.clone());
     let next = (!released).then_some(kept);
     let stored = server.store.commit(&kind.shelf, at, Expect::Version(held.version), next, &api_version);
@@ -160,11 +166,4 @@ fn same(new: &Value, old: &Value) -> bool {
         object
     };
     without(new) == without(old)
-}
-
-/// Whether nothing holds a deleted object any more.
-fn is_released(object: &Value) -> bool {
-    object::is_deleting(object)
-        && object::finalizers(object).is_empty()
-        && object::number(object, &["metadata", "deletionGracePeriodSeconds"]).unwrap_or(0) == 0
 }

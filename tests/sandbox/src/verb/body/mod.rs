@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    call::Strictness,
+    authorization,
+    call::{Strictness, Verb},
     failure::{Cause, Failure},
     kind::{Kind, SchemaOf},
     object,
@@ -71,11 +72,13 @@ impl Asked<'_> {
 
     /// Prunes and defaults, as strictly as the request wants it.
     pub(crate) fn completed(&self, object: Value) -> Result<Decoded, Failure> {
+        crate::validation::check_types(self.kind, &object).map_err(|why| self.unfit(&object, &why))?;
         self.completed_beside(object, Vec::new())
     }
 
     fn completed_beside(&self, mut object: Value, duplicates: Vec<String>) -> Result<Decoded, Failure> {
         let unknown = self.complete(&mut object);
+        authorization::validation::fill_in(self.kind, &mut object);
         let said = duplicates.iter().map(|field| format!("duplicate field {field:?}"));
         let said: Vec<String> = said.chain(unknown.iter().map(|field| format!("unknown field {field:?}"))).collect();
         match self.call.options.field_validation.unwrap_or(Strictness::Warn) {
@@ -86,6 +89,15 @@ impl Asked<'_> {
             Strictness::Warn => Ok(Decoded { warnings: said, object }),
             Strictness::Ignore | Strictness::Strict => Ok(Decoded { object, warnings: Vec::new() }),
         }
+    }
+
+    /// The object, or what a patch makes of it, is none of the kind.
+    fn unfit(&self, object: &Value, why: &str) -> Failure {
+        if self.call.verb != Verb::Patch {
+            return Failure::bad_request(self.unusable(object, why));
+        }
+        let cause = Cause::invalid("patch", &object.to_string().into(), why);
+        Failure::unfit_patch(&cause)
     }
 
     /// `Pod in version "v1" cannot be handled as a Pod: …`, by the type that the object names.

@@ -1,0 +1,71 @@
+//! Gives each namespace its default ServiceAccount and the cluster's certificate.
+
+use serde_json::json;
+
+use super::{Actor, Controller, Next, Outcome, Refused, Seen, Watches};
+
+const ACCOUNT: &str = "default";
+const ROOT_CA: &str = "kube-root-ca.crt";
+
+const NAMESPACES: &str = "namespaces";
+const ACCOUNTS: &str = "serviceaccounts";
+const MAPS: &str = "configmaps";
+
+/// What the ConfigMap says about itself in every cluster.
+const DESCRIPTION: &str = "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";
+
+/// Sees to what is in every namespace.
+#[derive(Debug)]
+pub(super) struct Accounts;
+
+impl Controller for Accounts {
+    /// A namespace.
+    type Key = String;
+
+    fn watches(&self) -> Watches {
+        Watches::Shelves(&[NAMESPACES, ACCOUNTS, MAPS])
+    }
+
+    fn told(&mut self, _: &Actor, shelf: &str, seen: &Seen) -> Vec<String> {
+        let name = &*seen.object.name;
+        match shelf {
+            NAMESPACES if !seen.gone && seen.before.is_none() => vec![name.to_owned()],
+            ACCOUNTS if seen.gone && name == ACCOUNT => vec![seen.object.namespace.to_string()],
+            MAPS if name == ROOT_CA && (seen.gone || seen.before.is_some()) => vec![seen.object.namespace.to_string()],
+            _ => Vec::new(),
+        }
+    }
+
+    async fn reconcile(&mut self, actor: &Actor, namespace: &String) -> Outcome {
+        let store = &actor.server.store;
+        if store.get(NAMESPACES, "", namespace).is_none_or(|held| held.deleting) {
+            return Ok(Next::Rest);
+        }
+        if store.get(ACCOUNTS, namespace, ACCOUNT).is_none() {
+            let metadata = json!({"name": ACCOUNT, "namespace": namespace});
+            make(actor, ACCOUNTS, json!({"metadata": metadata})).await?;
+        }
+        let data = json!({"ca.crt": ""});
+        match actor.kind(MAPS).and_then(|kind| actor.get(&kind, namespace, ROOT_CA).map(|map| (kind, map))) {
+            None => {
+                let annotations = json!({"kubernetes.io/description": DESCRIPTION});
+                let metadata = json!({"name": ROOT_CA, "namespace": namespace, "annotations": annotations});
+                make(actor, MAPS, json!({"metadata": metadata, "data": data})).await?;
+            }
+            Some((kind, mut map)) if map["data"] != data => {
+                map["data"] = data;
+                actor.replace(&kind, "", &map).await?;
+            }
+            Some(_) => {}
+        }
+        Ok(Next::Rest)
+    }
+}
+
+async fn make(actor: &Actor, shelf: &str, object: serde_json::Value) -> Result<(), Refused> {
+    let Some(kind) = actor.kind(shelf) else { return Ok(()) };
+    match actor.create(&kind, &object).await {
+        Err(refused) if !refused.is_there_already() && !refused.is_gone() => Err(refused),
+        _ => Ok(()),
+    }
+}

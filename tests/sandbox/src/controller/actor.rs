@@ -1,0 +1,151 @@
+//! Acts through the API, as the controllers of a cluster do.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Method, Request};
+use serde_json::Value;
+
+use crate::{
+    answer::Content,
+    kind::Kind,
+    object,
+    sandbox::Server,
+    user::{MASTERS, User},
+};
+
+/// One who reads the store and writes through the API.
+#[derive(Clone, Debug)]
+pub(crate) struct Actor {
+    pub(crate) server: Arc<Server>,
+    user: User,
+    /// The program, which is the manager of the fields it writes.
+    agent: &'static str,
+}
+
+/// Why a request was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{code} {message}")]
+pub(crate) struct Refused {
+    pub(crate) code: u16,
+    pub(crate) message: String,
+    /// The `Status`.
+    pub(crate) status: Value,
+}
+
+impl Refused {
+    pub(crate) fn is_gone(&self) -> bool {
+        self.code == 404
+    }
+
+    pub(crate) fn is_there_already(&self) -> bool {
+        self.code == 409 && self.status["reason"] == "AlreadyExists"
+    }
+}
+
+impl Actor {
+    /// A controller of kube-controller-manager, with an account of its own.
+    pub(crate) fn controller(server: &Arc<Server>, account: &str) -> Self {
+        let mut user = User::service_account("kube-system", account, "");
+        user.groups.push(MASTERS.to_owned());
+        Self { server: server.clone(), user, agent: "kube-controller-manager" }
+    }
+
+    /// A component with a user of its own: `system:kube-scheduler`, `system:node:NAME`.
+    pub(crate) fn component(server: &Arc<Server>, user: &str, agent: &'static str) -> Self {
+        Self { server: server.clone(), user: User::admin(user), agent }
+    }
+
+    /// The kind that is kept on a shelf, in the first version that is served.
+    pub(crate) fn kind(&self, shelf: &str) -> Option<Arc<Kind>> {
+        let (plural, group) = shelf.split_once('.').unwrap_or((shelf, ""));
+        let mut versions = self.server.kinds.all().into_iter().filter(|kind| *kind.shelf == *shelf);
+        versions.find(|kind| kind.plural == plural && kind.group == group)
+    }
+
+    /// The kind on a shelf, which has to be there.
+    pub(crate) fn known(&self, shelf: &str) -> Result<Arc<Kind>, Refused> {
+        let unknown = || Refused { code: 0, message: format!("{shelf} are not served"), status: Value::Null };
+        self.kind(shelf).ok_or_else(unknown)
+    }
+
+    pub(crate) fn get(&self, kind: &Kind, namespace: &str, name: &str) -> Option<Value> {
+        self.server.store.get(&kind.shelf, namespace, name).map(|held| held.object(kind))
+    }
+
+    pub(crate) fn list(&self, kind: &Kind, namespace: Option<&str>) -> Vec<Value> {
+        let (_, items) = self.server.store.list(&kind.shelf, namespace);
+        items.iter().map(|item| item.object(kind)).collect()
+    }
+
+    pub(crate) async fn create(&self, kind: &Kind, object: &Value) -> Result<Value, Refused> {
+        let path = path(kind, object::namespace(object), "", "");
+        self.ask(Method::POST, path, "application/json", object).await
+    }
+
+    pub(crate) async fn create_below(&self, kind: &Kind, below: &str, object: &Value) -> Result<Value, Refused> {
+        let path = path(kind, object::namespace(object), object::name(object), below);
+        self.ask(Method::POST, path, "application/json", object).await
+    }
+
+    /// Replaces an object, or what of it stands `below` its path.
+    pub(crate) async fn replace(&self, kind: &Kind, below: &str, object: &Value) -> Result<Value, Refused> {
+        let path = path(kind, object::namespace(object), object::name(object), below);
+        self.ask(Method::PUT, path, "application/json", object).await
+    }
+
+    pub(crate) async fn merge(
+        &self,
+        kind: &Kind,
+        (namespace, name): (&str, &str),
+        below: &str,
+        patch: &Value,
+    ) -> Result<Value, Refused> {
+        self.ask(Method::PATCH, path(kind, namespace, name, below), "application/merge-patch+json", patch).await
+    }
+
+    /// Deletes an object, or all of a namespace if there is no name.
+    pub(crate) async fn delete(
+        &self,
+        kind: &Kind,
+        (namespace, name): (&str, &str),
+        options: &Value,
+    ) -> Result<Value, Refused> {
+        self.ask(Method::DELETE, path(kind, namespace, name, ""), "application/json", options).await
+    }
+
+    async fn ask(&self, method: Method, path: String, media: &str, body: &Value) -> Result<Value, Refused> {
+        let request = Request::builder().method(method).uri(path).header("content-type", media);
+        let request = request.header("user-agent", self.agent).body(Bytes::from(body.to_string()));
+        let unsaid = |message: String| Refused { code: 0, message, status: Value::Null };
+        let request = request.map_err(|error| unsaid(error.to_string()))?;
+        // The answer holds as much of the futures of all verbs as there is; on the heap a controller's own stay small.
+        let answer = Box::pin(self.server.answer(self.user.clone(), request)).await;
+        let Content::Whole(text) = answer.content else { return Err(unsaid("a stream is no answer".into())) };
+        let said: Value = serde_json::from_slice(&text).map_err(|error| unsaid(error.to_string()))?;
+        if answer.code.is_success() {
+            return Ok(said);
+        }
+        Err(Refused { code: answer.code.as_u16(), message: object::text(&said, &["message"]).to_owned(), status: said })
+    }
+}
+
+fn path(kind: &Kind, namespace: &str, name: &str, below: &str) -> String {
+    let mut path = if kind.group.is_empty() {
+        format!("/api/{}", kind.version)
+    } else {
+        format!("/apis/{}/{}", kind.group, kind.version)
+    };
+    let mut push = |word: &str| {
+        if !word.is_empty() {
+            path.push('/');
+            path.extend(percent_encoding::utf8_percent_encode(word, percent_encoding::NON_ALPHANUMERIC));
+        }
+    };
+    if kind.namespaced {
+        push("namespaces");
+        push(namespace);
+    }
+    [kind.plural.as_str(), name, below].into_iter().for_each(push);
+    path
+}

@@ -1,0 +1,195 @@
+//! Empties a namespace that is being deleted, and lets it go then.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::{Value, json};
+
+use super::{Actor, Controller, Next, Outcome, Refused, Seen, Watches};
+use crate::{kind::Kind, object};
+
+const NAMESPACES: &str = "namespaces";
+
+/// The finalizer in the spec of a namespace that stands for its content.
+const CONTENT: &str = "kubernetes";
+
+/// Sees namespaces off.
+#[derive(Debug)]
+pub(super) struct Namespaces;
+
+/// What is left in a namespace.
+#[derive(Debug, Default)]
+struct Left {
+    /// How many objects, by resource.
+    resources: BTreeMap<String, usize>,
+    /// How many objects each finalizer holds.
+    finalizers: BTreeMap<String, usize>,
+    /// What was refused.
+    failures: Vec<String>,
+}
+
+impl Controller for Namespaces {
+    /// A namespace.
+    type Key = String;
+
+    fn watches(&self) -> Watches {
+        Watches::Lives
+    }
+
+    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<String> {
+        let namespace = if shelf == NAMESPACES { &seen.object.name } else { &seen.object.namespace };
+        let held = actor.server.store.get(NAMESPACES, "", namespace);
+        held.filter(|held| held.deleting).map(|_| namespace.to_string()).into_iter().collect()
+    }
+
+    async fn reconcile(&mut self, actor: &Actor, name: &String) -> Outcome {
+        let Some(kind) = actor.kind(NAMESPACES) else { return Ok(Next::Rest) };
+        let Some(namespace) = actor.get(&kind, "", name).filter(object::is_deleting) else { return Ok(Next::Rest) };
+        let finalizers = own_finalizers(&namespace);
+        if !finalizers.iter().any(|own| own == CONTENT) {
+            // Nothing holds it in its spec; what holds it in its metadata is others' business.
+            if finalizers.is_empty() && object::finalizers(&namespace).is_empty() {
+                let options = json!({"preconditions": {"uid": object::uid(&namespace)}});
+                return rest_if_gone(actor.delete(&kind, ("", name), &options).await);
+            }
+            return Ok(Next::Rest);
+        }
+        let left = empty(actor, name).await;
+        let namespace = say(actor, &kind, namespace, &left).await?;
+        if let Some(failure) = left.failures.first() {
+            return Err(Refused { code: 0, message: failure.clone(), status: Value::Null });
+        }
+        if !left.resources.is_empty() {
+            return Ok(Next::Rest);
+        }
+        let mut namespace = namespace;
+        let kept: Vec<_> = finalizers.into_iter().filter(|own| own != CONTENT).collect();
+        object::map_at(&mut namespace, &["spec"]).insert("finalizers".into(), kept.into());
+        rest_if_gone(actor.replace(&kind, "finalize", &namespace).await)
+    }
+}
+
+fn rest_if_gone(answer: Result<Value, Refused>) -> Outcome {
+    match answer {
+        Err(refused) if !refused.is_gone() => Err(refused),
+        _ => Ok(Next::Rest),
+    }
+}
+
+fn own_finalizers(namespace: &Value) -> Vec<String> {
+    let listed = object::at(namespace, &["spec", "finalizers"]).and_then(Value::as_array);
+    listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Deletes what is in a namespace: Pods first, and the rest when these are gone.
+async fn empty(actor: &Actor, namespace: &str) -> Left {
+    let mut left = Left::default();
+    let (pods, others): (Vec<_>, Vec<_>) = content(actor).into_iter().partition(|kind| kind.is("", "pods"));
+    for kinds in [pods, others] {
+        for kind in kinds {
+            delete_all(actor, &kind, namespace, &mut left).await;
+        }
+        if !left.resources.is_empty() {
+            break;
+        }
+    }
+    left
+}
+
+/// Each kind in namespaces of which objects are kept, once.
+fn content(actor: &Actor) -> Vec<Arc<Kind>> {
+    let mut seen = std::collections::BTreeSet::new();
+    let all = actor.server.kinds.all().into_iter();
+    let deletable = |kind: &Arc<Kind>| kind.namespaced && kind.verbs.iter().any(|verb| verb == "delete");
+    all.filter(deletable).filter(|kind| seen.insert(kind.shelf.clone())).collect()
+}
+
+async fn delete_all(actor: &Actor, kind: &Kind, namespace: &str, left: &mut Left) {
+    let items = || actor.server.store.list(&kind.shelf, Some(namespace)).1;
+    let there = items();
+    if there.is_empty() {
+        return;
+    }
+    let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"});
+    if kind.verbs.iter().any(|verb| verb == "deletecollection") {
+        if there.iter().any(|item| !item.deleting)
+            && let Err(refused) = actor.delete(kind, (namespace, ""), &options).await
+        {
+            left.failures.push(refused.message);
+        }
+    } else {
+        for item in there.iter().filter(|item| !item.deleting) {
+            match actor.delete(kind, (namespace, &item.name), &options).await {
+                Err(refused) if !refused.is_gone() => left.failures.push(refused.message),
+                _ => {}
+            }
+        }
+    }
+    let there = items();
+    if there.is_empty() {
+        return;
+    }
+    left.resources.insert(format!("{}.{}", kind.plural, kind.group), there.len());
+    for item in there {
+        for finalizer in object::finalizers(&item.object(kind)) {
+            *left.finalizers.entry(finalizer.to_owned()).or_default() += 1;
+        }
+    }
+}
+
+/// Writes what is left into the status.
+async fn say(actor: &Actor, kind: &Kind, mut namespace: Value, left: &Left) -> Result<Value, Refused> {
+    let now = actor.server.environment.time();
+    let status = object::map_at(&mut namespace, &["status"]);
+    let held: Vec<Value> = status.get("conditions").and_then(Value::as_array).cloned().unwrap_or_default();
+    let condition = |(type_, holds, reason, message): (&str, bool, &str, String)| {
+        let state = if holds { "True" } else { "False" };
+        let before = held.iter().find(|own| own["type"] == type_ && own["status"] == state);
+        let since = before.map_or_else(|| Value::from(now.as_str()), |own| own["lastTransitionTime"].clone());
+        json!({"type": type_, "status": state, "lastTransitionTime": since, "reason": reason, "message": message})
+    };
+    let conditions: Vec<Value> = conditions(left).into_iter().map(condition).collect();
+    if held == conditions {
+        return Ok(namespace);
+    }
+    status.insert("conditions".into(), conditions.into());
+    actor.replace(kind, "status", &namespace).await
+}
+
+fn conditions(left: &Left) -> [(&'static str, bool, &'static str, String); 5] {
+    let resources: Vec<_> =
+        left.resources.iter().map(|(resource, count)| format!("{resource} has {count} resource instances")).collect();
+    let finalizers: Vec<_> =
+        left.finalizers.iter().map(|(finalizer, count)| format!("{finalizer} in {count} resource instances")).collect();
+    let said = |list: &[String], yes: (&'static str, &str), no: (&'static str, &str)| {
+        if list.is_empty() {
+            (false, no.0, no.1.to_owned())
+        } else {
+            (true, yes.0, format!("{}{}", yes.1, list.join(", ")))
+        }
+    };
+    let failed = said(
+        &left.failures,
+        ("ContentDeletionFailed", "Failed to delete all resource types, remaining: "),
+        ("ContentDeleted", "All content successfully deleted, may be waiting on finalization"),
+    );
+    let remains = said(
+        &resources,
+        ("SomeResourcesRemain", "Some resources are remaining: "),
+        ("ContentRemoved", "All content successfully removed"),
+    );
+    let held = said(
+        &finalizers,
+        ("SomeFinalizersRemain", "Some content in the namespace has finalizers remaining: "),
+        ("ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+    );
+    let discovered = (false, "ResourcesDiscovered", "All resources successfully discovered".to_owned());
+    let parsed = (false, "ParsedGroupVersions", "All legacy kube types successfully parsed".to_owned());
+    let named = |type_, (holds, reason, message)| (type_, holds, reason, message);
+    [
+        named("NamespaceDeletionDiscoveryFailure", discovered),
+        named("NamespaceDeletionGroupVersionParsingFailure", parsed),
+        named("NamespaceDeletionContentFailure", failed),
+        named("NamespaceContentRemaining", remains),
+        named("NamespaceFinalizersRemaining", held),
+    ]
+}

@@ -1,0 +1,75 @@
+//! Lets claims and volumes go that are deleted, as soon as nobody uses them.
+
+use serde_json::{Value, json};
+
+use super::{Actor, Controller, Next, Outcome, Seen, Watches};
+use crate::object;
+
+const CLAIMS: &str = "persistentvolumeclaims";
+const VOLUMES: &str = "persistentvolumes";
+
+/// The finalizer that admission puts on each kind.
+const FINALIZERS: [(&str, &str); 2] =
+    [(CLAIMS, "kubernetes.io/pvc-protection"), (VOLUMES, "kubernetes.io/pv-protection")];
+
+/// Looks whether they are in use.
+#[derive(Debug)]
+pub(super) struct Protection;
+
+impl Controller for Protection {
+    /// Shelf, namespace and name.
+    type Key = (String, String, String);
+
+    fn watches(&self) -> Watches {
+        Watches::Lives
+    }
+
+    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Self::Key> {
+        let (shelf, namespace) = match shelf {
+            CLAIMS | VOLUMES if !seen.gone => {
+                let object = &seen.object;
+                return vec![(shelf.to_owned(), object.namespace.to_string(), object.name.to_string())];
+            }
+            // A Pod or a claim that is gone may have been the last one in the way.
+            "pods" => (CLAIMS, Some(&*seen.object.namespace)),
+            CLAIMS => (VOLUMES, None),
+            _ => return Vec::new(),
+        };
+        let (_, items) = actor.server.store.list(shelf, namespace);
+        let deleting = items.iter().filter(|item| item.deleting);
+        deleting.map(|item| (shelf.to_owned(), item.namespace.to_string(), item.name.to_string())).collect()
+    }
+
+    async fn reconcile(&mut self, actor: &Actor, (shelf, namespace, name): &Self::Key) -> Outcome {
+        let kind = actor.known(shelf)?;
+        let Some(held) = actor.get(&kind, namespace, name).filter(object::is_deleting) else { return Ok(Next::Rest) };
+        let finalizer = FINALIZERS.iter().find(|(own, _)| own == shelf).map_or("", |(_, finalizer)| finalizer);
+        let finalizers = object::finalizers(&held);
+        if !finalizers.contains(&finalizer) || is_used(actor, shelf, &held) {
+            return Ok(Next::Rest);
+        }
+        let kept: Vec<_> = finalizers.into_iter().filter(|own| *own != finalizer).collect();
+        let patch = json!({"metadata": {"resourceVersion": object::version(&held), "finalizers": kept}});
+        match actor.merge(&kind, (namespace, name), "", &patch).await {
+            Err(refused) if !refused.is_gone() => Err(refused),
+            _ => Ok(Next::Rest),
+        }
+    }
+}
+
+fn is_used(actor: &Actor, shelf: &str, held: &Value) -> bool {
+    if shelf == VOLUMES {
+        return held["status"]["phase"] == "Bound";
+    }
+    let Some(pods) = actor.kind("pods") else { return false };
+    actor.list(&pods, Some(object::namespace(held))).iter().any(|pod| {
+        let volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();
+        let ended = matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed");
+        !ended
+            && volumes.into_iter().any(|volume| {
+                volume["persistentVolumeClaim"]["claimName"] == held["metadata"]["name"]
+                    || volume["ephemeral"].is_object()
+                        && format!("{}-{}", object::name(pod), object::text(volume, &["name"])) == object::name(held)
+            })
+    })
+}

@@ -1,0 +1,90 @@
+//! What is still to be done: each thing once, in the order in which it came up, or later.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+/// How long the first thing that failed waits; each further failure doubles it.
+const FIRST_WAIT: Duration = Duration::from_millis(5);
+const LONGEST_WAIT: Duration = Duration::from_secs(1000);
+
+/// A queue of keys.
+#[derive(Debug)]
+pub(super) struct Queue<K> {
+    ready: VecDeque<K>,
+    waiting: BTreeSet<K>,
+    later: BTreeSet<(Instant, K)>,
+    failures: BTreeMap<K, u32>,
+}
+
+impl<K: Ord + Clone> Queue<K> {
+    pub(super) fn new() -> Self {
+        Self { ready: VecDeque::new(), waiting: BTreeSet::new(), later: BTreeSet::new(), failures: BTreeMap::new() }
+    }
+
+    pub(super) fn add(&mut self, key: K) {
+        if self.waiting.insert(key.clone()) {
+            self.ready.push_back(key);
+        }
+    }
+
+    pub(super) fn add_at(&mut self, at: Instant, key: K) {
+        self.later.insert((at, key));
+    }
+
+    /// The thing failed: it is tried again, later each time.
+    pub(super) fn failed(&mut self, now: Instant, key: K) {
+        let failures = self.failures.entry(key.clone()).or_default();
+        let wait = FIRST_WAIT.saturating_mul(1_u32.checked_shl(*failures).unwrap_or(u32::MAX)).min(LONGEST_WAIT);
+        *failures = failures.saturating_add(1);
+        self.add_at(now + wait, key);
+    }
+
+    pub(super) fn succeeded(&mut self, key: &K) {
+        self.failures.remove(key);
+    }
+
+    /// What is to be done now.
+    pub(super) fn next(&mut self, now: Instant) -> Option<K> {
+        while self.later.first().is_some_and(|(at, _)| *at <= now) {
+            if let Some((_, key)) = self.later.pop_first() {
+                self.add(key);
+            }
+        }
+        let key = self.ready.pop_front()?;
+        self.waiting.remove(&key);
+        Some(key)
+    }
+
+    /// When something that waits is due.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.later.first().map(|(at, _)| *at)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_failed_comes_again_later_each_time() {
+        let (mut queue, start) = (Queue::new(), Instant::now());
+        queue.add("a");
+        queue.add("a");
+        assert_eq!(queue.next(start), Some("a"));
+        assert_eq!(queue.next(start), None, "each is there once");
+        for wait in [5, 10, 20] {
+            queue.failed(start, "a");
+            assert_eq!(queue.due(), Some(start + Duration::from_millis(wait)));
+            assert_eq!(queue.next(start), None);
+            assert_eq!(queue.next(start + Duration::from_millis(wait)), Some("a"));
+        }
+        queue.succeeded(&"a");
+        queue.failed(start, "a");
+        assert_eq!(queue.due(), Some(start + FIRST_WAIT));
+    }
+}

@@ -1,0 +1,168 @@
+//! CronJobs make a Job at each time of their schedule.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::{
+    super::{Controller, Next, Outcome, Watches},
+    Actor, Key, Refused, Seen, condition, event,
+    job::JOBS,
+    job_status, pods,
+    schedule::Schedule,
+};
+use crate::{environment::seconds, kind::Kind, object};
+
+const CRON_JOBS: &str = "cronjobs.batch";
+const COMPONENT: &str = "cronjob-controller";
+
+#[derive(Debug)]
+pub(super) struct CronJobs;
+
+impl Controller for CronJobs {
+    type Key = Key;
+
+    fn watches(&self) -> Watches {
+        Watches::Shelves(&[CRON_JOBS, JOBS])
+    }
+
+    fn told(&mut self, _: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
+        if shelf == CRON_JOBS { vec![pods::key(seen)] } else { pods::controllers(seen, "CronJob") }
+    }
+
+    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
+        let (kind, jobs) = (actor.known(CRON_JOBS)?, actor.known(JOBS)?);
+        let Some(mut cron) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
+        if object::is_deleting(&cron) {
+            return Ok(Next::Rest);
+        }
+        let (finished, active): (Vec<_>, Vec<_>) = pods::controlled(actor, &jobs, namespace, object::uid(&cron))
+            .into_iter()
+            .partition(|job| job_status::is_finished(&job["status"]));
+        let mut status = status(&cron, &active, &finished);
+        clean_up(actor, &cron, &finished).await?;
+        let next = run_due(actor, &kind, &mut cron, &active, &mut status).await?;
+        if cron["status"] != status {
+            cron["status"] = status;
+            actor.replace(&kind, "status", &cron).await?;
+        }
+        Ok(next.map_or(Next::Rest, |next| Next::At(pods::instant(&actor.server.environment, next))))
+    }
+}
+
+fn status(cron: &Value, active: &[Value], finished: &[Value]) -> Value {
+    let mut status = json!({});
+    if let Some(last) = object::at(cron, &["status", "lastScheduleTime"]) {
+        status["lastScheduleTime"] = last.clone();
+    }
+    let done = finished.iter().filter(|job| condition::holds(&job["status"], "Complete"));
+    let done = done.filter_map(|job| job["status"]["completionTime"].as_str());
+    let last = done.chain(cron["status"]["lastSuccessfulTime"].as_str()).max();
+    if let Some(last) = last {
+        status["lastSuccessfulTime"] = last.into();
+    }
+    let held = cron["status"]["active"].as_array();
+    // A reference stays as it was made.
+    let reference = |job: &Value| {
+        let before = held.and_then(|held| held.iter().find(|own| own["uid"] == job["metadata"]["uid"]));
+        before.cloned().unwrap_or_else(|| reference(job))
+    };
+    if !active.is_empty() {
+        status["active"] = active.iter().map(reference).collect();
+    }
+    status
+}
+
+fn reference(job: &Value) -> Value {
+    let metadata = &job["metadata"];
+    json!({
+        "kind": "Job", "apiVersion": "batch/v1", "namespace": metadata["namespace"], "name": metadata["name"],
+        "uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"],
+    })
+}
+
+/// Makes the Job that is due, if one is; says when the next one will be.
+async fn run_due(
+    actor: &Actor,
+    kind: &Kind,
+    cron: &mut Value,
+    active: &[Value],
+    status: &mut Value,
+) -> Result<Option<Timestamp>, Refused> {
+    let spec = &cron["spec"];
+    let now = actor.server.environment.now();
+    let schedule = Schedule::of(object::text(spec, &["schedule"]), spec["timeZone"].as_str());
+    let Some(schedule) = schedule.filter(|_| spec["suspend"] != true) else { return Ok(None) };
+    let next = schedule.after(now);
+    let since = [status["lastScheduleTime"].as_str(), cron["metadata"]["creationTimestamp"].as_str()];
+    let since: Option<Timestamp> = since.into_iter().flatten().find_map(|since| since.parse().ok());
+    let deadline = object::number(spec, &["startingDeadlineSeconds"]);
+    let earliest = deadline.and_then(|seconds| now.checked_sub(SignedDuration::from_secs(seconds)).ok());
+    let since = since.into_iter().chain(earliest).max().unwrap_or(now);
+    let Some(due) = schedule.last_between(since, now) else { return Ok(next) };
+    match object::text(spec, &["concurrencyPolicy"]) {
+        "Forbid" if !active.is_empty() => return Ok(next),
+        "Replace" => {
+            for job in active {
+                delete(actor, job).await?;
+            }
+            if let Value::Object(status) = status {
+                status.remove("active");
+            }
+        }
+        _ => {}
+    }
+    let jobs = actor.known(JOBS)?;
+    match actor.create(&jobs, &job(kind, cron, due)).await {
+        Err(refused) if refused.is_there_already() => {}
+        Err(refused) => return Err(refused),
+        Ok(made) => {
+            let what = format!("Created job {}", object::name(&made));
+            event::record(actor, COMPONENT, cron, "Normal", "SuccessfulCreate", &what).await;
+            match status["active"].as_array_mut() {
+                Some(active) => active.push(reference(&made)),
+                None => status["active"] = json!([reference(&made)]),
+            }
+        }
+    }
+    status["lastScheduleTime"] = seconds(due).into();
+    Ok(next)
+}
+
+fn job(kind: &Kind, cron: &Value, due: Timestamp) -> Value {
+    let template = &cron["spec"]["jobTemplate"];
+    let mut annotations = object::at(template, &["metadata", "annotations"]).cloned().unwrap_or_else(|| json!({}));
+    annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = seconds(due).into();
+    let name = format!("{}-{}", object::name(cron), due.as_second() / 60);
+    let mut metadata = json!({
+        "name": name, "namespace": object::namespace(cron), "annotations": annotations,
+        "ownerReferences": [pods::controlled_by(kind, cron)],
+    });
+    if let Some(labels) = object::at(template, &["metadata", "labels"]) {
+        metadata["labels"] = labels.clone();
+    }
+    json!({"metadata": metadata, "spec": template["spec"]})
+}
+
+/// Deletes old Jobs beyond what the limits keep.
+async fn clean_up(actor: &Actor, cron: &Value, finished: &[Value]) -> Result<(), Refused> {
+    for (type_, limit, kept) in [("Complete", "successfulJobsHistoryLimit", 3), ("Failed", "failedJobsHistoryLimit", 1)]
+    {
+        let kept = object::number(cron, &["spec", limit]).unwrap_or(kept);
+        let mut own: Vec<_> = finished.iter().filter(|job| condition::holds(&job["status"], type_)).collect();
+        own.sort_by_key(|job| object::text(job, &["status", "startTime"]));
+        let surplus = own.len().saturating_sub(usize::try_from(kept).unwrap_or(0));
+        for job in &own[..surplus] {
+            delete(actor, job).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn delete(actor: &Actor, job: &Value) -> Result<(), Refused> {
+    let options = json!({"propagationPolicy": "Background", "preconditions": {"uid": object::uid(job)}});
+    let at = (object::namespace(job), object::name(job));
+    match actor.delete(&*actor.known(JOBS)?, at, &options).await {
+        Err(refused) if !refused.is_gone() => Err(refused),
+        _ => Ok(()),
+    }
+}

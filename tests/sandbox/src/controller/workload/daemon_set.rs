@@ -1,0 +1,187 @@
+//! DaemonSets keep a Pod on each node.
+
+use serde_json::{Value, json};
+
+use super::{
+    super::{Controller, Next, Outcome, Watches},
+    Actor, Key, Refused, Seen, event,
+    pods::{self, PODS, Tally},
+    revision,
+};
+use crate::{kind::Kind, object};
+
+const SETS: &str = "daemonsets.apps";
+const NODES: &str = "nodes";
+const COMPONENT: &str = "daemonset-controller";
+
+/// The labels of a Pod that say which state of the template it has.
+const REVISION: &str = "controller-revision-hash";
+const GENERATION: &str = "pod-template-generation";
+
+#[derive(Debug)]
+pub(super) struct DaemonSets;
+
+impl Controller for DaemonSets {
+    type Key = Key;
+
+    fn watches(&self) -> Watches {
+        Watches::Shelves(&[SETS, PODS, NODES])
+    }
+
+    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
+        match shelf {
+            SETS => vec![pods::key(seen)],
+            PODS => pods::controllers(seen, "DaemonSet"),
+            // A node that comes or goes concerns all of them.
+            _ if seen.gone || seen.before.is_none() => {
+                let (_, sets) = actor.server.store.list(SETS, None);
+                sets.iter().map(|set| (set.namespace.to_string(), set.name.to_string())).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
+        let kind = actor.known(SETS)?;
+        let Some(set) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
+        if object::is_deleting(&set) {
+            return Ok(Next::Rest);
+        }
+        let (revision, _) = revision::of(actor, &kind, &set).await?;
+        let hash = object::text(&revision, &["metadata", "labels", "controller.kubernetes.io/hash"]).to_owned();
+        let nodes = nodes(actor, &set)?;
+        place(actor, &kind, &set, &nodes, &hash).await?;
+        say(actor, &kind, set, &nodes, &hash).await
+    }
+}
+
+/// The nodes that the Pods are for.
+fn nodes(actor: &Actor, set: &Value) -> Result<Vec<String>, Refused> {
+    let wanted = set["spec"]["template"]["spec"]["nodeSelector"].as_object();
+    let nodes = actor.list(&*actor.known(NODES)?, None);
+    let suits = |node: &&Value| {
+        wanted.into_iter().flatten().all(|(key, value)| node["metadata"]["labels"].get(key) == Some(value))
+    };
+    Ok(nodes.iter().filter(suits).map(|node| object::name(node).to_owned()).collect())
+}
+
+/// The node that a Pod is for, from what binds it there.
+fn node_of(pod: &Value) -> &str {
+    let bound = object::text(pod, &["spec", "nodeName"]);
+    if !bound.is_empty() {
+        return bound;
+    }
+    let path = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchFields/0/values/0";
+    pod.pointer(path).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn is_new(pod: &Value, hash: &str) -> bool {
+    object::text(pod, &["metadata", "labels", REVISION]) == hash
+}
+
+/// Makes the Pods that are missing, and deletes what is too much or of an old template.
+async fn place(actor: &Actor, kind: &Kind, set: &Value, nodes: &[String], hash: &str) -> Result<(), Refused> {
+    let own = pods::controlled(actor, &*actor.known(PODS)?, object::namespace(set), object::uid(set));
+    for pod in &own {
+        let unwanted = !nodes.iter().any(|node| node == node_of(pod)) || pods::is_ended(pod);
+        if unwanted && !object::is_deleting(pod) {
+            delete(actor, set, pod).await?;
+        }
+    }
+    for node in nodes.iter().filter(|node| !own.iter().any(|pod| node_of(pod) == node.as_str())) {
+        let made = actor.create(&*actor.known(PODS)?, &pod(kind, set, node, hash)).await?;
+        let what = format!("Created pod: {}", object::name(&made));
+        event::record(actor, COMPONENT, set, "Normal", "SuccessfulCreate", &what).await;
+    }
+    let strategy = &set["spec"]["updateStrategy"];
+    let old: Vec<&Value> = own.iter().filter(|pod| !is_new(pod, hash) && pods::is_active(pod)).collect();
+    if strategy["type"] == "OnDelete" || old.is_empty() {
+        return Ok(());
+    }
+    let most = match &strategy["rollingUpdate"]["maxUnavailable"] {
+        Value::String(share) => {
+            let percent = share.trim_end_matches('%').parse::<usize>().unwrap_or(0);
+            (nodes.len() * percent).div_ceil(100).max(1)
+        }
+        number => number.as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(1).max(1),
+    };
+    let ready = own.iter().filter(|pod| pods::is_active(pod) && pods::is_ready(pod)).count();
+    let mut spare = most.saturating_sub(nodes.len().saturating_sub(ready));
+    for pod in old {
+        if !pods::is_ready(pod) {
+            delete(actor, set, pod).await?;
+        } else if spare > 0 {
+            spare -= 1;
+            delete(actor, set, pod).await?;
+        }
+    }
+    Ok(())
+}
+
+fn pod(kind: &Kind, set: &Value, node: &str, hash: &str) -> Value {
+    let mut pod = pods::from_template(&set["spec"]["template"], kind, set);
+    let generation = set["metadata"]["annotations"]["deprecated.daemonset.template.generation"].as_str();
+    object::map_at(&mut pod, &["metadata", "labels"])
+        .extend([(REVISION.to_owned(), Value::from(hash)), (GENERATION.to_owned(), generation.unwrap_or("1").into())]);
+    let field = json!({"key": "metadata.name", "operator": "In", "values": [node]});
+    pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] =
+        json!({"nodeSelectorTerms": [{"matchFields": [field]}]});
+    let mut tolerations = pod["spec"]["tolerations"].as_array().cloned().unwrap_or_default();
+    for (what, effect) in [
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        ("disk-pressure", "NoSchedule"),
+        ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"),
+        ("unschedulable", "NoSchedule"),
+    ] {
+        tolerations.push(json!({"key": format!("node.kubernetes.io/{what}"), "operator": "Exists", "effect": effect}));
+    }
+    pod["spec"]["tolerations"] = tolerations.into();
+    pod
+}
+
+async fn delete(actor: &Actor, set: &Value, pod: &Value) -> Result<(), Refused> {
+    let at = (object::namespace(pod), object::name(pod));
+    match actor.delete(&*actor.known(PODS)?, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
+        Err(refused) if !refused.is_gone() => return Err(refused),
+        _ => {}
+    }
+    let what = format!("Deleted pod: {}", object::name(pod));
+    event::record(actor, COMPONENT, set, "Normal", "SuccessfulDelete", &what).await;
+    Ok(())
+}
+
+/// Writes the status.
+async fn say(actor: &Actor, kind: &Kind, mut set: Value, nodes: &[String], hash: &str) -> Outcome {
+    let environment = &actor.server.environment;
+    let own = pods::controlled(actor, &*actor.known(PODS)?, object::namespace(&set), object::uid(&set));
+    let on_node = |pod: &&Value| !object::is_deleting(pod) && nodes.iter().any(|node| node == node_of(pod));
+    let placed: Vec<&Value> = own.iter().filter(on_node).collect();
+    let seconds = object::number(&set, &["spec", "minReadySeconds"]).unwrap_or(0);
+    let tally = Tally::of(placed.iter().copied(), seconds, environment.now());
+    let wanted = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
+    let updated = placed.iter().filter(|pod| is_new(pod, hash)).count();
+    let mut status = json!({
+        "currentNumberScheduled": placed.len(), "numberMisscheduled": 0, "desiredNumberScheduled": wanted,
+        "numberReady": tally.ready, "observedGeneration": set["metadata"]["generation"],
+    });
+    let updated = i64::try_from(updated).unwrap_or(i64::MAX);
+    for (name, count) in [
+        ("updatedNumberScheduled", updated),
+        ("numberAvailable", tally.available),
+        ("numberUnavailable", wanted - tally.available),
+    ] {
+        if count > 0 {
+            status[name] = count.into();
+        }
+    }
+    if set["status"] != status {
+        set["status"] = status;
+        match actor.replace(kind, "status", &set).await {
+            Err(refused) if !refused.is_gone() => return Err(refused),
+            _ => {}
+        }
+    }
+    Ok(tally.next_look(environment))
+}

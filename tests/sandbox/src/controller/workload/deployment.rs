@@ -1,0 +1,182 @@
+//! Deployments keep ReplicaSets, one for each state of their template.
+
+use serde_json::{Value, json};
+
+use super::{
+    super::{Controller, Next, Outcome, Watches},
+    Actor, Key, Refused, Seen, event, pods,
+    replica_set::REPLICA_SETS,
+    revision,
+    rollout::{self, Rollout},
+};
+use crate::{kind::Kind, object};
+
+const DEPLOYMENTS: &str = "deployments.apps";
+pub(super) const COMPONENT: &str = "deployment-controller";
+
+/// The label that tells the Pods of one template from another's.
+const HASH: &str = "pod-template-hash";
+pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
+const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
+const MOST: &str = "deployment.kubernetes.io/max-replicas";
+const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+#[derive(Debug)]
+pub(super) struct Deployments;
+
+impl Controller for Deployments {
+    type Key = Key;
+
+    fn watches(&self) -> Watches {
+        Watches::Shelves(&[DEPLOYMENTS, REPLICA_SETS])
+    }
+
+    fn told(&mut self, _: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
+        if shelf == DEPLOYMENTS { vec![pods::key(seen)] } else { pods::controllers(seen, "Deployment") }
+    }
+
+    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
+        let (kind, sets) = (actor.known(DEPLOYMENTS)?, actor.known(REPLICA_SETS)?);
+        let Some(mut deployment) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
+        pods::adopt(actor, &sets, &kind, &deployment).await?;
+        let own = pods::controlled(actor, &sets, namespace, object::uid(&deployment));
+        if object::is_deleting(&deployment) {
+            let rollout = Rollout::new(&deployment, own, &template_name(&deployment));
+            return rollout::say(actor, &kind, deployment, &rollout, None).await;
+        }
+        let mut rollout = Rollout::new(&deployment, own, &template_name(&deployment));
+        let paused = deployment["spec"]["paused"] == true;
+        let made = if paused { None } else { keep_new(actor, &kind, &mut deployment, &mut rollout).await? };
+        rollout::scale(actor, &deployment, &mut rollout).await?;
+        for set in &mut rollout.sets {
+            note_size(actor, &sets, &deployment, set, rollout.most).await?;
+        }
+        clean_up(actor, &sets, &deployment, &rollout).await?;
+        rollout::say(actor, &kind, deployment, &rollout, made).await
+    }
+}
+
+/// The name of the ReplicaSet of the template as it is.
+fn template_name(deployment: &Value) -> String {
+    format!("{}-{}", object::name(deployment), revision::hash(&deployment["spec"]["template"]))
+}
+
+/// Sees that there is a ReplicaSet for the template, and that it has the newest revision. Says its name if it was made.
+async fn keep_new(
+    actor: &Actor,
+    kind: &Kind,
+    deployment: &mut Value,
+    rollout: &mut Rollout,
+) -> Result<Option<String>, Refused> {
+    let sets = actor.known(REPLICA_SETS)?;
+    let newest = rollout.old().filter_map(revision_of).max().unwrap_or(0);
+    let mut made = None;
+    if let Some(at) = rollout.new {
+        let set = &mut rollout.sets[at];
+        if revision_of(set).is_none_or(|own| own <= newest) {
+            object::map_at(set, &["metadata", "annotations"]).insert(REVISION.into(), (newest + 1).to_string().into());
+            *set = actor.replace(&sets, "", set).await?;
+        }
+    } else {
+        let set = new_set(kind, deployment, newest + 1);
+        let size = rollout.first_size(deployment);
+        let mut set = set;
+        set["spec"]["replicas"] = size.into();
+        let set = match actor.create(&sets, &set).await {
+            Err(refused) if refused.is_there_already() => return Err(refused),
+            set => set?,
+        };
+        made = Some(object::name(&set).to_owned());
+        if size > 0 {
+            let what = format!("Scaled up replica set {} from 0 to {size}", object::name(&set));
+            event::record(actor, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &what).await;
+        }
+        rollout.new = Some(rollout.sets.len());
+        rollout.sets.push(set);
+    }
+    let revision = rollout.new.and_then(|at| revision_of(&rollout.sets[at])).unwrap_or(1).to_string();
+    if deployment["metadata"]["annotations"][REVISION] != *revision {
+        let patch = json!({"metadata": {"annotations": {REVISION: revision}}});
+        let at = (object::namespace(deployment), object::name(deployment));
+        *deployment = actor.merge(kind, at, "", &patch).await?;
+    }
+    Ok(made)
+}
+
+fn revision_of(set: &Value) -> Option<u64> {
+    set["metadata"]["annotations"][REVISION].as_str()?.parse().ok()
+}
+
+fn new_set(kind: &Kind, deployment: &Value, revision: u64) -> Value {
+    let spec = &deployment["spec"];
+    let hash = revision::hash(&spec["template"]);
+    let (mut template, mut selector) = (spec["template"].clone(), spec["selector"].clone());
+    object::map_at(&mut template, &["metadata", "labels"]).insert(HASH.into(), hash.clone().into());
+    object::map_at(&mut selector, &["matchLabels"]).insert(HASH.into(), hash.into());
+    let mut annotations = json!({REVISION: revision.to_string()});
+    for (key, value) in deployment["metadata"]["annotations"].as_object().into_iter().flatten() {
+        if ![REVISION, DESIRED, MOST, APPLIED].contains(&key.as_str()) {
+            annotations[key] = value.clone();
+        }
+    }
+    json!({
+        "metadata": {
+            "name": template_name(deployment), "namespace": object::namespace(deployment),
+            "labels": template["metadata"]["labels"], "annotations": annotations,
+            "ownerReferences": [pods::controlled_by(kind, deployment)],
+        },
+        "spec": {
+            "replicas": 0, "minReadySeconds": spec["minReadySeconds"].as_i64().unwrap_or(0),
+            "selector": selector, "template": template,
+        },
+    })
+}
+
+/// The template of a ReplicaSet as its Deployment has it.
+pub(super) fn template_of(set: &Value) -> Value {
+    let mut template = set["spec"]["template"].clone();
+    if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
+        labels.remove(HASH);
+    }
+    template
+}
+
+/// Writes down for how many Pods the ReplicaSet was meant.
+async fn note_size(actor: &Actor, sets: &Kind, deployment: &Value, set: &mut Value, most: i64) -> Result<(), Refused> {
+    let desired = object::number(deployment, &["spec", "replicas"]).unwrap_or(1);
+    if object::number(set, &["spec", "replicas"]).unwrap_or(0) == 0
+        && set["metadata"]["annotations"][DESIRED].is_string()
+    {
+        return Ok(());
+    }
+    let wanted = [(DESIRED, desired.to_string()), (MOST, most.to_string())];
+    let annotations = object::map_at(set, &["metadata", "annotations"]);
+    if wanted.iter().all(|(key, value)| annotations.get(*key).is_some_and(|own| own == value.as_str())) {
+        return Ok(());
+    }
+    annotations.extend(wanted.map(|(key, value)| (key.to_owned(), value.into())));
+    *set = actor.replace(sets, "", set).await?;
+    Ok(())
+}
+
+/// Deletes ReplicaSets that nobody would go back to.
+async fn clean_up(actor: &Actor, sets: &Kind, deployment: &Value, rollout: &Rollout) -> Result<(), Refused> {
+    if !rollout.is_complete() {
+        return Ok(());
+    }
+    let kept = object::number(deployment, &["spec", "revisionHistoryLimit"]).unwrap_or(10);
+    let empty = |set: &&Value| {
+        let counts = [&set["spec"]["replicas"], &set["status"]["replicas"]];
+        counts.iter().all(|count| count.as_i64().unwrap_or(0) == 0) && !object::is_deleting(set)
+    };
+    let mut old: Vec<&Value> = rollout.old().filter(empty).collect();
+    old.sort_by_key(|set| revision_of(set));
+    let surplus = old.len().saturating_sub(usize::try_from(kept).unwrap_or(0));
+    for set in &old[..surplus] {
+        match actor.delete(sets, (object::namespace(set), object::name(set)), &json!({})).await {
+            Err(refused) if !refused.is_gone() => return Err(refused),
+            _ => {}
+        }
+    }
+    Ok(())
+}

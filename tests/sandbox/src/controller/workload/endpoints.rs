@@ -1,0 +1,169 @@
+//! `Endpoints`: where a Service leads, in the old form.
+
+use serde_json::{Value, json};
+
+use super::{
+    super::{Controller, Next, Outcome, Watches},
+    Actor, Key, Refused, Seen,
+    pods::{self, PODS},
+};
+use crate::{call::selector::LabelSelector, object};
+
+pub(super) const SERVICES: &str = "services";
+const ENDPOINTS: &str = "endpoints";
+const MANAGED: &str = "endpoints.kubernetes.io/managed-by";
+pub(super) const TRIGGER: &str = "endpoints.kubernetes.io/last-change-trigger-time";
+pub(super) const HEADLESS: &str = "service.kubernetes.io/headless";
+
+#[derive(Debug)]
+pub(super) struct Endpoints;
+
+impl Controller for Endpoints {
+    type Key = Key;
+
+    fn watches(&self) -> Watches {
+        Watches::Shelves(&[SERVICES, PODS])
+    }
+
+    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
+        services(actor, shelf, seen)
+    }
+
+    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
+        let (kind, services) = (actor.known(ENDPOINTS)?, actor.known(SERVICES)?);
+        let held = actor.get(&kind, namespace, name);
+        let Some(service) = actor.get(&services, namespace, name) else {
+            // They go with their Service, if they are the controller's.
+            if held.is_some_and(|held| held["metadata"]["labels"][MANAGED].is_string()) {
+                return answer(actor.delete(&kind, (namespace, name), &json!({})).await);
+            }
+            return Ok(Next::Rest);
+        };
+        if !leads_to_pods(&service) {
+            return Ok(Next::Rest);
+        }
+        let subsets = subsets(actor, &service)?;
+        let mut labels = object::at(&service, &["metadata", "labels"]).cloned().unwrap_or_else(|| json!({}));
+        labels[MANAGED] = "endpoint-controller".into();
+        if is_headless(&service) {
+            labels[HEADLESS] = "".into();
+        }
+        let same = |held: &Value| {
+            let own = object::at(held, &["subsets"]).cloned().unwrap_or_else(|| json!([]));
+            own == subsets && held["metadata"]["labels"] == labels
+        };
+        if held.as_ref().is_some_and(same) {
+            return Ok(Next::Rest);
+        }
+        let is_new = held.is_none();
+        let mut endpoints = held.unwrap_or_else(|| json!({"metadata": {"name": name, "namespace": namespace}}));
+        endpoints["metadata"]["labels"] = labels;
+        endpoints["metadata"]["annotations"][TRIGGER] = actor.server.environment.time().into();
+        endpoints["subsets"] = subsets;
+        answer(if is_new { actor.create(&kind, &endpoints).await } else { actor.replace(&kind, "", &endpoints).await })
+    }
+}
+
+pub(super) fn answer(answer: Result<Value, Refused>) -> Outcome {
+    match answer {
+        Err(refused) if !refused.is_gone() && !refused.is_there_already() => Err(refused),
+        _ => Ok(Next::Rest),
+    }
+}
+
+/// The Services that a change is about.
+pub(super) fn services(actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
+    if shelf == SERVICES {
+        return vec![pods::key(seen)];
+    }
+    let Ok(kind) = actor.known(SERVICES) else { return Vec::new() };
+    let states = [Some(&seen.object), seen.before.as_ref()];
+    let services = actor.list(&kind, Some(&seen.object.namespace)).into_iter().filter(leads_to_pods);
+    let concerned = services.filter(|service| {
+        let selector = selector(service);
+        states.iter().flatten().any(|state| selector.matches(|key| state.label(key)))
+    });
+    concerned.map(|service| (object::namespace(&service).to_owned(), object::name(&service).to_owned())).collect()
+}
+
+fn selector(service: &Value) -> LabelSelector {
+    LabelSelector::of_object(&json!({"matchLabels": service["spec"]["selector"]}))
+}
+
+pub(super) fn leads_to_pods(service: &Value) -> bool {
+    service["spec"]["selector"].as_object().is_some_and(|selector| !selector.is_empty())
+        && service["spec"]["type"] != "ExternalName"
+}
+
+pub(super) fn is_headless(service: &Value) -> bool {
+    service["spec"]["clusterIP"] == "None"
+}
+
+/// The Pods behind a Service that have an address.
+pub(super) fn pods_of(actor: &Actor, service: &Value) -> Result<Vec<Value>, Refused> {
+    let kind = actor.known(PODS)?;
+    let selector = selector(service);
+    let (_, all) = actor.server.store.list(PODS, Some(object::namespace(service)));
+    let own = all.iter().filter(|pod| selector.matches(|key| pod.label(key))).map(|pod| pod.object(&kind));
+    Ok(own.filter(|pod| !pods::is_ended(pod) && !object::text(pod, &["status", "podIP"]).is_empty()).collect())
+}
+
+/// Where a port of a Service leads on a Pod; `None` for a name that the Pod doesn't know.
+pub(super) fn target(port: &Value, pod: &Value) -> Option<Value> {
+    match &port["targetPort"] {
+        Value::String(name) => {
+            let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
+            let mut ports = containers.flat_map(|container| container["ports"].as_array().into_iter().flatten());
+            ports.find(|own| own["name"] == **name).map(|own| own["containerPort"].clone())
+        }
+        Value::Number(number) if number.as_i64() != Some(0) => Some(number.clone().into()),
+        _ => Some(port["port"].clone()),
+    }
+}
+
+pub(super) fn reference(pod: &Value) -> Value {
+    let metadata = &pod["metadata"];
+    json!({"kind": "Pod", "namespace": metadata["namespace"], "name": metadata["name"], "uid": metadata["uid"]})
+}
+
+pub(super) fn ports(service: &Value) -> impl Iterator<Item = &Value> {
+    service["spec"]["ports"].as_array().into_iter().flatten()
+}
+
+fn subsets(actor: &Actor, service: &Value) -> Result<Value, Refused> {
+    let early = service["spec"]["publishNotReadyAddresses"] == true;
+    let mut subsets: Vec<(Value, Value)> = Vec::new();
+    for pod in pods_of(actor, service)?.iter().filter(|pod| early || !object::is_deleting(pod)) {
+        let mut address =
+            json!({"ip": pod["status"]["podIP"], "nodeName": pod["spec"]["nodeName"], "targetRef": reference(pod)});
+        if pod["spec"]["subdomain"] == service["metadata"]["name"] && pod["spec"]["hostname"].is_string() {
+            address["hostname"] = pod["spec"]["hostname"].clone();
+        }
+        let led = ports(service).filter_map(|port| {
+            let mut led = json!({"port": target(port, pod)?, "protocol": port["protocol"].as_str().unwrap_or("TCP")});
+            for part in ["name", "appProtocol"] {
+                if let Some(value) = object::at(port, &[part]) {
+                    led[part] = value.clone();
+                }
+            }
+            Some(led)
+        });
+        let led: Value = led.collect();
+        let list = if early || pods::is_ready(pod) { "addresses" } else { "notReadyAddresses" };
+        let at = subsets.iter().position(|(ports, _)| *ports == led).unwrap_or_else(|| {
+            subsets.push((led, json!({})));
+            subsets.len() - 1
+        });
+        match subsets[at].1[list].as_array_mut() {
+            Some(addresses) => addresses.push(address),
+            None => subsets[at].1[list] = json!([address]),
+        }
+    }
+    let subset = |(ports, mut subset): (Value, Value)| {
+        if ports.as_array().is_some_and(|ports| !ports.is_empty()) {
+            subset["ports"] = ports;
+        }
+        subset
+    };
+    Ok(subsets.into_iter().map(subset).collect())
+}

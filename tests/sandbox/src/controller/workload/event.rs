@@ -1,0 +1,28 @@
+//! Tells people what a controller did.
+
+use serde_json::{Value, json};
+
+use super::Actor;
+use crate::object;
+
+/// Records an event about an object. One that is refused is lost, as in a cluster.
+pub(super) async fn record(actor: &Actor, component: &str, about: &Value, type_: &str, reason: &str, message: &str) {
+    let Ok(kind) = actor.known("events") else { return };
+    let now = actor.server.environment.time();
+    let (namespace, name) = (object::namespace(about), object::name(about));
+    let chance = actor.server.environment.chance(|chance| chance.u64(..));
+    let event = json!({
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": {"name": format!("{name}.{chance:016x}"), "namespace": namespace},
+        "involvedObject": {
+            "kind": about["kind"], "namespace": namespace, "name": name, "uid": object::uid(about),
+            "apiVersion": about["apiVersion"], "resourceVersion": object::version(about),
+        },
+        "reason": reason, "message": message, "type": type_, "count": 1,
+        "source": {"component": component}, "reportingComponent": component, "reportingInstance": "",
+        "firstTimestamp": now, "lastTimestamp": now, "eventTime": null,
+    });
+    if let Err(refused) = actor.create(&kind, &event).await {
+        tracing::debug!(%refused, reason, "an event is lost");
+    }
+}

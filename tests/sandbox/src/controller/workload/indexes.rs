@@ -1,0 +1,53 @@
+//! The indexes of an indexed Job: `0,3-5,7`.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+/// The label and annotation of a Pod that say its index.
+pub(super) const INDEX: &str = "batch.kubernetes.io/job-completion-index";
+
+/// The index of a Pod.
+pub(super) fn of(pod: &Value) -> Option<i64> {
+    pod["metadata"]["annotations"][INDEX].as_str()?.parse().ok()
+}
+
+pub(super) fn read(written: &str) -> BTreeSet<i64> {
+    let mut indexes = BTreeSet::new();
+    for part in written.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        if let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>()) {
+            indexes.extend(first..=last);
+        }
+    }
+    indexes
+}
+
+/// Three in a row and more are written as a range.
+pub(super) fn write(indexes: &BTreeSet<i64>) -> String {
+    let mut runs: Vec<(i64, i64)> = Vec::new();
+    for index in indexes {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *index => *last = *index,
+            _ => runs.push((*index, *index)),
+        }
+    }
+    let run = |(first, last): &(i64, i64)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first},{last}"),
+        _ => format!("{first}-{last}"),
+    };
+    runs.iter().map(run).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indexes_are_written_as_they_are_read() {
+        for written in ["", "0", "0,1", "0-2", "1,3-5,7,8"] {
+            assert_eq!(write(&read(written)), written);
+        }
+    }
+}

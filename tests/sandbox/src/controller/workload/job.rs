@@ -1,0 +1,258 @@
+//! Jobs run Pods until enough of them have ended well.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::{
+    super::{Controller, Next, Outcome, Watches},
+    Actor, Key, Refused, Seen, condition, event,
+    indexes::{self, INDEX},
+    job_status::{self, Verdict},
+    pods::{self, PODS},
+};
+use crate::{kind::Kind, object};
+
+pub(super) const JOBS: &str = "jobs.batch";
+pub(super) const COMPONENT: &str = "job-controller";
+
+/// Holds a Pod until it is counted.
+const TRACKING: &str = "batch.kubernetes.io/job-tracking";
+
+/// How long the first failure holds up the next Pod; each further one doubles it.
+const FIRST_WAIT: i64 = 10;
+const LONGEST_WAIT: i64 = 600;
+
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    /// How many Pods had failed, and when the last one did.
+    failures: BTreeMap<Key, (i64, Timestamp)>,
+}
+
+/// The Pods of a Job, by how they are.
+#[derive(Debug, Default)]
+pub(super) struct Own {
+    pub(super) active: Vec<Value>,
+    pub(super) succeeded: Vec<Value>,
+    pub(super) failed: Vec<Value>,
+}
+
+impl Own {
+    fn of(actor: &Actor, job: &Value) -> Result<Self, Refused> {
+        let mut own = Self::default();
+        for pod in pods::controlled(actor, &*actor.known(PODS)?, object::namespace(job), object::uid(job)) {
+            match object::text(&pod, &["status", "phase"]) {
+                "Succeeded" => own.succeeded.push(pod),
+                "Failed" => own.failed.push(pod),
+                _ if object::is_deleting(&pod) => own.failed.push(pod),
+                _ => own.active.push(pod),
+            }
+        }
+        Ok(own)
+    }
+
+    fn ended(&self) -> impl Iterator<Item = &Value> {
+        self.succeeded.iter().chain(&self.failed)
+    }
+}
+
+impl Controller for Jobs {
+    type Key = Key;
+
+    fn watches(&self) -> Watches {
+        Watches::Shelves(&[JOBS, PODS])
+    }
+
+    fn told(&mut self, _: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
+        if shelf == JOBS { vec![pods::key(seen)] } else { pods::controllers(seen, "Job") }
+    }
+
+    async fn reconcile(&mut self, actor: &Actor, key: &Key) -> Outcome {
+        let (namespace, name) = key;
+        let kind = actor.known(JOBS)?;
+        let Some(job) = actor.get(&kind, namespace, name) else {
+            self.failures.remove(key);
+            release_orphans(actor, namespace, name).await?;
+            return Ok(Next::Rest);
+        };
+        if job_status::is_finished(&job["status"]) {
+            release(actor, Own::of(actor, &job)?.ended()).await?;
+            return expire(actor, &kind, &job).await;
+        }
+        if object::is_deleting(&job) {
+            release(actor, Own::of(actor, &job)?.ended()).await?;
+            return Ok(Next::Rest);
+        }
+        self.run(actor, &kind, key, job).await
+    }
+}
+
+impl Jobs {
+    async fn run(&mut self, actor: &Actor, kind: &Kind, key: &Key, mut job: Value) -> Outcome {
+        let now = actor.server.environment.now();
+        let own = Own::of(actor, &job)?;
+        let mut status = job_status::count(&job, &own, now);
+        let failed = status["failed"].as_i64().unwrap_or(0);
+        let last = self.failures.entry(key.clone()).or_insert((0, now));
+        if failed > last.0 {
+            *last = (failed, now);
+        }
+        let wait = FIRST_WAIT.saturating_mul(1 << (failed - 1).clamp(0, 16)).min(LONGEST_WAIT);
+        let from = last.1.checked_add(SignedDuration::from_secs(if failed > 0 { wait } else { 0 })).unwrap_or(now);
+        let verdict = job_status::verdict(&job, &status, now);
+        let suspended = job["spec"]["suspend"] == true;
+        let mut next = job_status::deadline(&job, &status);
+        let mut active = own.active.len();
+        if verdict != Verdict::Runs || suspended {
+            for pod in &own.active {
+                delete(actor, &job, pod).await?;
+            }
+            active = 0;
+        } else if now < from {
+            next = Some(next.map_or(from, |next| next.min(from)));
+        } else {
+            active = scale(actor, kind, &job, &own, &status).await?;
+        }
+        job_status::conclude(&mut status, &job, verdict, active, &own, now);
+        if job["status"] != status {
+            report(actor, &job, &status).await;
+            job["status"] = status;
+            job = actor.replace(kind, "status", &job).await?;
+        }
+        release(actor, own.ended()).await?;
+        let done = job_status::is_finished(&job["status"]);
+        let next = next.filter(|_| !done);
+        Ok(next.map_or(Next::Rest, |next| Next::At(pods::instant(&actor.server.environment, next))))
+    }
+}
+
+/// Tells people what became of the Job.
+async fn report(actor: &Actor, job: &Value, status: &Value) {
+    let is_new = |type_: &str| condition::holds(status, type_) && !condition::holds(&job["status"], type_);
+    if is_new("Complete") {
+        event::record(actor, COMPONENT, job, "Normal", "Completed", "Job completed").await;
+    }
+    if is_new("Failed")
+        && let Some(failed) = condition::find(status, "Failed")
+    {
+        let (reason, message) = (object::text(failed, &["reason"]), object::text(failed, &["message"]));
+        event::record(actor, COMPONENT, job, "Warning", reason, message).await;
+    }
+    if is_new("Suspended") {
+        event::record(actor, COMPONENT, job, "Normal", "Suspended", "Job suspended").await;
+    }
+}
+
+/// Makes Pods or deletes them until as many run as may; says how many run.
+async fn scale(actor: &Actor, kind: &Kind, job: &Value, own: &Own, status: &Value) -> Result<usize, Refused> {
+    let number = |name: &str| object::number(job, &["spec", name]);
+    let succeeded = status["succeeded"].as_i64().unwrap_or(0);
+    let parallel = number("parallelism").unwrap_or(1);
+    let wanted = match number("completions") {
+        Some(completions) => parallel.min(completions - succeeded),
+        None if succeeded > 0 => parallel.min(i64::try_from(own.active.len()).unwrap_or(0)),
+        None => parallel,
+    };
+    let wanted = usize::try_from(wanted).unwrap_or(0);
+    let surplus = own.active.len().saturating_sub(wanted);
+    for pod in own.active.iter().rev().take(surplus) {
+        delete(actor, job, pod).await?;
+    }
+    let missing = wanted.saturating_sub(own.active.len());
+    let indexes: Vec<Option<i64>> = if job["spec"]["completionMode"] == "Indexed" {
+        let done = indexes::read(object::text(status, &["completedIndexes"]));
+        let running: BTreeSet<i64> = own.active.iter().filter_map(indexes::of).collect();
+        let free = (0..number("completions").unwrap_or(0)).filter(|at| !done.contains(at) && !running.contains(at));
+        free.take(missing).map(Some).collect()
+    } else {
+        vec![None; missing]
+    };
+    for index in &indexes {
+        let made = actor.create(&*actor.known(PODS)?, &pod(kind, job, *index)).await?;
+        let what = format!("Created pod: {}", object::name(&made));
+        event::record(actor, COMPONENT, job, "Normal", "SuccessfulCreate", &what).await;
+    }
+    Ok(own.active.len() - surplus + indexes.len())
+}
+
+fn pod(kind: &Kind, job: &Value, index: Option<i64>) -> Value {
+    let mut pod = pods::from_template(&job["spec"]["template"], kind, job);
+    let finalizers = object::map_at(&mut pod, &["metadata"]).entry("finalizers").or_insert_with(|| json!([]));
+    if let Some(finalizers) = finalizers.as_array_mut() {
+        finalizers.push(TRACKING.into());
+    }
+    let Some(index) = index else { return pod };
+    let name = format!("{}-{index}", object::name(job));
+    object::map_at(&mut pod, &["metadata", "labels"]).insert(INDEX.into(), index.to_string().into());
+    object::map_at(&mut pod, &["metadata", "annotations"]).insert(INDEX.into(), index.to_string().into());
+    pod["metadata"]["generateName"] = format!("{name}-").into();
+    pod["spec"]["hostname"] = name.into();
+    let path = format!("metadata.labels['{INDEX}']");
+    let variable = json!({"name": "JOB_COMPLETION_INDEX", "valueFrom": {"fieldRef": {"fieldPath": path}}});
+    for container in pod["spec"]["containers"].as_array_mut().into_iter().flatten() {
+        match container["env"].as_array_mut() {
+            Some(variables) => variables.push(variable.clone()),
+            None => container["env"] = json!([variable]),
+        }
+    }
+    pod
+}
+
+async fn delete(actor: &Actor, job: &Value, pod: &Value) -> Result<(), Refused> {
+    let (kind, at) = (actor.known(PODS)?, (object::namespace(pod), object::name(pod)));
+    match actor.delete(&kind, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
+        Err(refused) if !refused.is_gone() => return Err(refused),
+        _ => {}
+    }
+    let what = format!("Deleted pod: {}", object::name(pod));
+    event::record(actor, COMPONENT, job, "Normal", "SuccessfulDelete", &what).await;
+    Ok(())
+}
+
+/// Lets Pods go that are counted.
+async fn release(actor: &Actor, pods: impl Iterator<Item = &Value>) -> Result<(), Refused> {
+    let kind = actor.known(PODS)?;
+    for pod in pods {
+        let finalizers = object::finalizers(pod);
+        if !finalizers.contains(&TRACKING) {
+            continue;
+        }
+        let kept: Vec<_> = finalizers.into_iter().filter(|own| *own != TRACKING).collect();
+        let patch = json!({"metadata": {"uid": object::uid(pod), "finalizers": kept}});
+        match actor.merge(&kind, (object::namespace(pod), object::name(pod)), "", &patch).await {
+            Err(refused) if !refused.is_gone() && refused.code != 409 => return Err(refused),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Nobody counts the Pods of a Job that is gone.
+async fn release_orphans(actor: &Actor, namespace: &str, job: &str) -> Result<(), Refused> {
+    let all = actor.list(&*actor.known(PODS)?, Some(namespace));
+    let of_job = |pod: &&Value| {
+        object::owners(pod).iter().any(|owner| owner.controller && owner.kind == "Job" && owner.name == job)
+    };
+    release(actor, all.iter().filter(of_job)).await
+}
+
+/// Deletes a Job whose time after its end is over.
+async fn expire(actor: &Actor, kind: &Kind, job: &Value) -> Outcome {
+    let Some(seconds) = object::number(job, &["spec", "ttlSecondsAfterFinished"]) else { return Ok(Next::Rest) };
+    if object::is_deleting(job) {
+        return Ok(Next::Rest);
+    }
+    let ended = job_status::finished_at(&job["status"]);
+    let Some(due) = ended.and_then(|ended| ended.checked_add(SignedDuration::from_secs(seconds)).ok()) else {
+        return Ok(Next::Rest);
+    };
+    if actor.server.environment.now() < due {
+        return Ok(Next::At(pods::instant(&actor.server.environment, due)));
+    }
+    let options = json!({"propagationPolicy": "Foreground", "preconditions": {"uid": object::uid(job)}});
+    match actor.delete(kind, (object::namespace(job), object::name(job)), &options).await {
+        Err(refused) if !refused.is_gone() => Err(refused),
+        _ => Ok(Next::Rest),
+    }
+}

@@ -1,0 +1,167 @@
+//! What a Job says about itself.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::{condition, indexes, job::Own, pods};
+use crate::{environment::seconds, object};
+
+/// How a Job stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Runs,
+    Complete,
+    BackoffExceeded,
+    DeadlineExceeded,
+}
+
+impl Verdict {
+    /// Reason and message.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Runs => ("", ""),
+            Self::Complete => ("CompletionsReached", "Reached expected number of succeeded pods"),
+            Self::BackoffExceeded => ("BackoffLimitExceeded", "Job has reached the specified backoff limit"),
+            Self::DeadlineExceeded => ("DeadlineExceeded", "Job was active longer than specified deadline"),
+        }
+    }
+}
+
+pub(super) fn is_finished(status: &Value) -> bool {
+    condition::holds(status, "Complete") || condition::holds(status, "Failed")
+}
+
+/// When the Job ended.
+pub(super) fn finished_at(status: &Value) -> Option<Timestamp> {
+    let ended = condition::find(status, "Complete").or_else(|| condition::find(status, "Failed"))?;
+    ended["lastTransitionTime"].as_str()?.parse().ok()
+}
+
+/// The status with what has ended counted; each Pod once, by the uids that the status keeps until they are let go.
+pub(super) fn count(job: &Value, own: &Own, now: Timestamp) -> Value {
+    let held = &job["status"];
+    let mut status = json!({});
+    for kept in ["conditions", "startTime", "completedIndexes"] {
+        if let Some(value) = object::at(held, &[kept]) {
+            status[kept] = value.clone();
+        }
+    }
+    if status["startTime"].is_null() && job["spec"]["suspend"] != true {
+        status["startTime"] = seconds(now).into();
+    }
+    let mut uncounted = json!({});
+    for (name, pods) in [("succeeded", &own.succeeded), ("failed", &own.failed)] {
+        let before: BTreeSet<&str> =
+            held["uncountedTerminatedPods"][name].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let tracked: Vec<&str> =
+            pods.iter().filter(|pod| !object::finalizers(pod).is_empty()).map(object::uid).collect();
+        let new = tracked.iter().filter(|uid| !before.contains(*uid)).count();
+        let total = held[name].as_i64().unwrap_or(0) + i64::try_from(new).unwrap_or(0);
+        if total > 0 {
+            status[name] = total.into();
+        }
+        if !tracked.is_empty() {
+            uncounted[name] = json!(tracked);
+        }
+    }
+    status["uncountedTerminatedPods"] = uncounted;
+    if job["spec"]["completionMode"] == "Indexed" {
+        let mut done = indexes::read(object::text(held, &["completedIndexes"]));
+        done.extend(own.succeeded.iter().filter_map(indexes::of));
+        if !done.is_empty() {
+            status["completedIndexes"] = indexes::write(&done).into();
+            status["succeeded"] = done.len().into();
+        }
+    }
+    status
+}
+
+/// When the Job would have run for too long.
+pub(super) fn deadline(job: &Value, status: &Value) -> Option<Timestamp> {
+    let seconds = object::number(job, &["spec", "activeDeadlineSeconds"])?;
+    let start: Timestamp = status["startTime"].as_str()?.parse().ok()?;
+    start.checked_add(SignedDuration::from_secs(seconds)).ok()
+}
+
+pub(super) fn verdict(job: &Value, status: &Value, now: Timestamp) -> Verdict {
+    if let Some(target) = condition::find(status, "FailureTarget") {
+        let late = target["reason"] == "DeadlineExceeded";
+        return if late { Verdict::DeadlineExceeded } else { Verdict::BackoffExceeded };
+    }
+    let count = |name: &str| status[name].as_i64().unwrap_or(0);
+    if count("failed") > object::number(job, &["spec", "backoffLimit"]).unwrap_or(6) {
+        return Verdict::BackoffExceeded;
+    }
+    if job["spec"]["suspend"] != true && deadline(job, status).is_some_and(|deadline| deadline <= now) {
+        return Verdict::DeadlineExceeded;
+    }
+    let enough = match object::number(job, &["spec", "completions"]) {
+        Some(completions) => count("succeeded") >= completions,
+        None => count("succeeded") > 0 && count("active") == 0,
+    };
+    if enough { Verdict::Complete } else { Verdict::Runs }
+}
+
+/// Writes down how many run, and what the verdict is.
+pub(super) fn conclude(status: &mut Value, job: &Value, verdict: Verdict, active: usize, own: &Own, now: Timestamp) {
+    let ready = own.active.iter().filter(|pod| pods::is_ready(pod)).count();
+    let terminating = own.failed.iter().filter(|pod| object::is_deleting(pod) && !pods::is_ended(pod)).count();
+    let stopping = verdict != Verdict::Runs || job["spec"]["suspend"] == true;
+    let terminating = if stopping { terminating + own.active.len() } else { terminating };
+    status["ready"] = if stopping { 0.into() } else { ready.into() };
+    status["terminating"] = terminating.into();
+    if active > 0 {
+        status["active"] = active.into();
+    }
+    let time = seconds(now);
+    match verdict {
+        Verdict::Runs => suspend(status, job, &time),
+        // Work without a number of completions ends with its last Pod.
+        Verdict::Complete if job["spec"]["completions"].is_null() && !own.active.is_empty() => {}
+        Verdict::Complete => {
+            set(status, "SuccessCriteriaMet", true, verdict.words(), &time);
+            if terminating == 0 {
+                set(status, "Complete", true, verdict.words(), &time);
+                status["completionTime"] = time.into();
+            }
+        }
+        Verdict::BackoffExceeded | Verdict::DeadlineExceeded => {
+            set(status, "FailureTarget", true, verdict.words(), &time);
+            if terminating == 0 {
+                set(status, "Failed", true, verdict.words(), &time);
+            }
+        }
+    }
+}
+
+fn suspend(status: &mut Value, job: &Value, time: &str) {
+    if job["spec"]["suspend"] == true {
+        if let Value::Object(status) = status {
+            status.remove("startTime");
+        }
+        set(status, "Suspended", true, ("JobSuspended", "Job suspended"), time);
+    } else if condition::holds(status, "Suspended") {
+        set(status, "Suspended", false, ("JobResumed", "Job resumed"), time);
+        status["startTime"] = time.into();
+    }
+}
+
+/// Says a condition in its place.
+fn set(status: &mut Value, type_: &str, holds: bool, (reason, message): (&str, &str), time: &str) {
+    let word = if holds { "True" } else { "False" };
+    let said = json!({
+        "type": type_, "status": word, "lastProbeTime": time, "lastTransitionTime": time,
+        "reason": reason, "message": message,
+    });
+    let Some(conditions) = status["conditions"].as_array_mut() else {
+        status["conditions"] = json!([said]);
+        return;
+    };
+    match conditions.iter_mut().find(|own| own["type"] == type_) {
+        Some(own) if own["status"] == word => {}
+        Some(own) => *own = said,
+        None => conditions.push(said),
+    }
+}

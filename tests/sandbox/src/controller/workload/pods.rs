@@ -1,0 +1,179 @@
+//! Pods as their controllers see them.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{Actor, Key, Refused, Seen};
+use crate::{call::selector::LabelSelector, environment::Environment, kind::Kind, object, store::Stored};
+
+pub(super) const PODS: &str = "pods";
+
+/// Whether a Pod serves for the time that a workload wants it to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Available {
+    Yes,
+    No,
+    /// It is ready, but has to stay so until then.
+    From(Timestamp),
+}
+
+/// The reference to a controller.
+pub(super) fn controlled_by(kind: &Kind, owner: &Value) -> Value {
+    json!({
+        "apiVersion": kind.api_version(), "kind": kind.kind, "name": object::name(owner), "uid": object::uid(owner),
+        "controller": true, "blockOwnerDeletion": true,
+    })
+}
+
+/// The objects that have a controller of this uid, by creation.
+pub(super) fn controlled(actor: &Actor, kind: &Kind, namespace: &str, uid: &str) -> Vec<Value> {
+    let (_, items) = actor.server.store.list(&kind.shelf, Some(namespace));
+    let own = items.iter().filter(|item| item.owners.iter().any(|owner| **owner == *uid));
+    let own = own.map(|item| item.object(kind));
+    let mut own: Vec<Value> =
+        own.filter(|item| object::owners(item).iter().any(|owner| owner.controller && owner.uid == uid)).collect();
+    own.sort_by_cached_key(|item| object::text(item, &["metadata", "creationTimestamp"]).to_owned());
+    own
+}
+
+/// Whose objects a change is about: the controllers of a kind, before and after it.
+pub(super) fn controllers(seen: &Seen, kind: &str) -> Vec<Key> {
+    let states = [Some(&seen.object), seen.before.as_ref()].into_iter().flatten();
+    let with_owners = states.filter(|state| !state.owners.is_empty());
+    let mut keys: Vec<Key> = with_owners.flat_map(|state| controllers_of(state, kind)).collect();
+    keys.dedup();
+    keys
+}
+
+fn controllers_of(state: &Stored, kind: &str) -> Vec<Key> {
+    let object: Value = serde_json::from_slice(&state.json).unwrap_or_default();
+    let owners = object::owners(&object).into_iter();
+    let own = owners.filter(|owner| owner.controller && owner.kind == kind);
+    own.map(|owner| (state.namespace.to_string(), owner.name)).collect()
+}
+
+/// The place of an object.
+pub(super) fn key(seen: &Seen) -> Key {
+    (seen.object.namespace.to_string(), seen.object.name.to_string())
+}
+
+/// A Pod as a template has it, for the owner.
+pub(super) fn from_template(template: &Value, kind: &Kind, owner: &Value) -> Value {
+    let mut metadata = json!({
+        "namespace": object::namespace(owner), "ownerReferences": [controlled_by(kind, owner)],
+        "generateName": format!("{}-", object::name(owner)),
+    });
+    for part in ["labels", "annotations", "finalizers"] {
+        if let Some(value) = object::at(template, &["metadata", part]) {
+            metadata[part] = value.clone();
+        }
+    }
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
+}
+
+/// Takes over what the selector of an owner selects and nobody controls.
+pub(super) async fn adopt(actor: &Actor, of: &Kind, kind: &Kind, owner: &Value) -> Result<(), Refused> {
+    let selector = &owner["spec"]["selector"];
+    if object::is_deleting(owner) || !selector.is_object() {
+        return Ok(());
+    }
+    let selector = LabelSelector::of_object(selector);
+    let (_, items) = actor.server.store.list(&of.shelf, Some(object::namespace(owner)));
+    for item in items.iter().filter(|item| !item.deleting && selector.matches(|key| item.label(key))) {
+        let object = item.object(of);
+        let owners = object::owners(&object);
+        if owners.iter().any(|owner| owner.controller) || is_ended(&object) {
+            continue;
+        }
+        let mut references = object["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
+        references.push(controlled_by(kind, owner));
+        let patch = json!({"metadata": {"uid": *item.uid, "ownerReferences": references}});
+        match actor.merge(of, (&item.namespace, &item.name), "", &patch).await {
+            Err(refused) if !refused.is_gone() => return Err(refused),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn is_ended(pod: &Value) -> bool {
+    matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed")
+}
+
+pub(super) fn is_active(pod: &Value) -> bool {
+    !is_ended(pod) && !object::is_deleting(pod)
+}
+
+fn readiness(pod: &Value) -> Option<&Value> {
+    let conditions = object::at(pod, &["status", "conditions"]).and_then(Value::as_array);
+    conditions?.iter().find(|condition| condition["type"] == "Ready" && condition["status"] == "True")
+}
+
+pub(super) fn is_ready(pod: &Value) -> bool {
+    readiness(pod).is_some()
+}
+
+/// Whether the Pod has been ready for so many seconds.
+pub(super) fn availability(pod: &Value, seconds: i64, now: Timestamp) -> Available {
+    let Some(ready) = readiness(pod) else { return Available::No };
+    if seconds == 0 {
+        return Available::Yes;
+    }
+    let since = ready["lastTransitionTime"].as_str().and_then(|since| since.parse::<Timestamp>().ok());
+    let from = since.and_then(|since| since.checked_add(SignedDuration::from_secs(seconds)).ok());
+    match from {
+        Some(from) if from <= now => Available::Yes,
+        Some(from) => Available::From(from),
+        None => Available::No,
+    }
+}
+
+/// The time on the runtime's clock.
+pub(super) fn instant(environment: &Environment, at: Timestamp) -> Instant {
+    let wait = at.duration_since(environment.now());
+    Instant::now() + std::time::Duration::try_from(wait).unwrap_or_default()
+}
+
+/// How many of the Pods do what.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) ready: i64,
+    pub(super) available: i64,
+    /// When the next one becomes available.
+    pub(super) next: Option<Timestamp>,
+}
+
+impl Tally {
+    pub(super) fn of<'a>(pods: impl IntoIterator<Item = &'a Value>, seconds: i64, now: Timestamp) -> Self {
+        let mut tally = Self::default();
+        for pod in pods {
+            tally.ready += i64::from(is_ready(pod));
+            match availability(pod, seconds, now) {
+                Available::Yes => tally.available += 1,
+                Available::From(from) => tally.next = Some(tally.next.map_or(from, |next| next.min(from))),
+                Available::No => {}
+            }
+        }
+        tally
+    }
+
+    /// When to look again.
+    pub(super) fn next_look(&self, environment: &Environment) -> super::super::Next {
+        self.next.map_or(super::super::Next::Rest, |next| super::super::Next::At(instant(environment, next)))
+    }
+}
+
+/// The Pods to delete first: those that serve least, then the youngest.
+pub(super) fn sort_by_worth(pods: &mut [Value]) {
+    pods.sort_by_cached_key(|pod| {
+        let bound = !object::text(pod, &["spec", "nodeName"]).is_empty();
+        let phase = match object::text(pod, &["status", "phase"]) {
+            "Pending" | "" => 0,
+            "Unknown" => 1,
+            _ => 2,
+        };
+        let age = std::cmp::Reverse(object::text(pod, &["metadata", "creationTimestamp"]).to_owned());
+        (bound, phase, is_ready(pod), age)
+    });
+}

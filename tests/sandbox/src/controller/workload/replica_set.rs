@@ -1,0 +1,139 @@
+//! ReplicaSets keep a number of Pods.
+
+use serde_json::{Value, json};
+
+use super::{
+    super::{Controller, Next, Outcome, Watches},
+    Actor, Key, Refused, Seen,
+    condition::{self, Condition},
+    event,
+    pods::{self, PODS, Tally},
+};
+use crate::{call::selector::LabelSelector, kind::Kind, object};
+
+pub(super) const REPLICA_SETS: &str = "replicasets.apps";
+const COMPONENT: &str = "replicaset-controller";
+
+#[derive(Debug)]
+pub(super) struct ReplicaSets;
+
+impl Controller for ReplicaSets {
+    type Key = Key;
+
+    fn watches(&self) -> Watches {
+        Watches::Shelves(&[REPLICA_SETS, PODS])
+    }
+
+    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
+        if shelf == REPLICA_SETS {
+            return vec![pods::key(seen)];
+        }
+        if !seen.object.owners.is_empty() || seen.gone {
+            return pods::controllers(seen, "ReplicaSet");
+        }
+        // A Pod without an owner may find one.
+        let Ok(kind) = actor.known(REPLICA_SETS) else { return Vec::new() };
+        let sets = actor.list(&kind, Some(&seen.object.namespace)).into_iter();
+        let selects =
+            |set: &Value| LabelSelector::of_object(&set["spec"]["selector"]).matches(|label| seen.object.label(label));
+        sets.filter(selects).map(|set| (object::namespace(&set).to_owned(), object::name(&set).to_owned())).collect()
+    }
+
+    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
+        let (kind, pods) = (actor.known(REPLICA_SETS)?, actor.known(PODS)?);
+        let Some(set) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
+        pods::adopt(actor, &pods, &kind, &set).await?;
+        let own = pods::controlled(actor, &pods, namespace, object::uid(&set));
+        let failure = if object::is_deleting(&set) { None } else { scale(actor, &kind, &set, own).await.err() };
+        let next = say(actor, &kind, set, failure.as_ref()).await?;
+        failure.map_or(Ok(next), Err)
+    }
+}
+
+/// Makes Pods or deletes them until there are as many as wanted.
+async fn scale(actor: &Actor, kind: &Kind, set: &Value, own: Vec<Value>) -> Result<(), Refused> {
+    let pods = actor.known(PODS)?;
+    let mut active: Vec<Value> = own.into_iter().filter(pods::is_active).collect();
+    let wanted =
+        object::number(set, &["spec", "replicas"]).and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(1);
+    for _ in active.len()..wanted {
+        let pod = pods::from_template(&set["spec"]["template"], kind, set);
+        match actor.create(&pods, &pod).await {
+            Ok(made) => {
+                let what = format!("Created pod: {}", object::name(&made));
+                event::record(actor, COMPONENT, set, "Normal", "SuccessfulCreate", &what).await;
+            }
+            Err(refused) => {
+                let what = format!("Error creating: {}", refused.message);
+                event::record(actor, COMPONENT, set, "Warning", "FailedCreate", &what).await;
+                return Err(refused);
+            }
+        }
+    }
+    if active.len() > wanted {
+        pods::sort_by_worth(&mut active);
+        for pod in &active[..active.len() - wanted] {
+            let at = (object::namespace(pod), object::name(pod));
+            match actor.delete(&pods, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
+                Err(refused) if !refused.is_gone() => return Err(refused),
+                _ => {}
+            }
+            let what = format!("Deleted pod: {}", object::name(pod));
+            event::record(actor, COMPONENT, set, "Normal", "SuccessfulDelete", &what).await;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the status.
+async fn say(actor: &Actor, kind: &Kind, mut set: Value, failure: Option<&Refused>) -> Outcome {
+    let environment = &actor.server.environment;
+    let pods = pods::controlled(actor, &*actor.known(PODS)?, object::namespace(&set), object::uid(&set));
+    let (active, others): (Vec<_>, Vec<_>) = pods.into_iter().partition(pods::is_active);
+    let labels: Vec<(String, String)> =
+        object::labels(&set["spec"]["template"]).map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    let is_labeled = |pod: &&Value| {
+        labels.iter().all(|(key, value)| object::labels(pod).any(|(own, given)| own == key && given == value))
+    };
+    let seconds = object::number(&set, &["spec", "minReadySeconds"]).unwrap_or(0);
+    let tally = Tally::of(&active, seconds, environment.now());
+    let mut status = json!({
+        "replicas": active.len(),
+        "terminatingReplicas": others.iter().filter(|pod| object::is_deleting(pod) && !pods::is_ended(pod)).count(),
+        "observedGeneration": set["metadata"]["generation"],
+    });
+    let labeled = active.iter().filter(is_labeled).count();
+    let counts = [
+        ("fullyLabeledReplicas", i64::try_from(labeled).unwrap_or(i64::MAX)),
+        ("readyReplicas", tally.ready),
+        ("availableReplicas", tally.available),
+    ];
+    for (name, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+        status[name] = count.into();
+    }
+    if let Some(held) = object::at(&set, &["status", "conditions"]) {
+        status["conditions"] = held.clone();
+    }
+    match failure {
+        Some(refused) => {
+            let failed = Condition::new("ReplicaFailure", true, "FailedCreate", &*refused.message);
+            condition::set(&mut status, &failed, &environment.time(), None);
+        }
+        None => {
+            condition::remove(&mut status, "ReplicaFailure");
+            if status["conditions"].as_array().is_some_and(Vec::is_empty)
+                && let Value::Object(status) = &mut status
+            {
+                status.remove("conditions");
+            }
+        }
+    }
+    if set["status"] != status {
+        set["status"] = status;
+        match actor.replace(kind, "status", &set).await {
+            Err(refused) if !refused.is_gone() => return Err(refused),
+            _ => {}
+        }
+    }
+    Ok(tally.next_look(environment))
+}

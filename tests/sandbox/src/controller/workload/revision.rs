@@ -1,0 +1,58 @@
+//! Names for the states of a template.
+
+use serde_json::{Value, json};
+
+use super::{Actor, Refused, pods};
+use crate::{kind::Kind, object};
+
+pub(super) const REVISIONS: &str = "controllerrevisions.apps";
+
+/// The letters of a hash.
+const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+
+/// A short word for a template, the same for the same one: the text's FNV-1a hash in letters that are safe in names.
+/// Kubernetes hashes Go's print of it, which nobody else can make.
+pub(super) fn hash(template: &Value) -> String {
+    let fold = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let hash = template.to_string().bytes().fold(0x811c_9dc5, fold);
+    hash.to_string().bytes().map(|digit| char::from(LETTERS[usize::from(digit) % LETTERS.len()])).collect()
+}
+
+/// The revision of a set's template, kept as an object, and all that it has had, oldest first.
+pub(super) async fn of(actor: &Actor, kind: &Kind, set: &Value) -> Result<(Value, Vec<Value>), Refused> {
+    let revisions = actor.known(REVISIONS)?;
+    let mut own = pods::controlled(actor, &revisions, object::namespace(set), object::uid(set));
+    own.sort_by_key(|revision| revision["revision"].as_i64());
+    let mut template = set["spec"]["template"].clone();
+    template["$patch"] = "replace".into();
+    let data = json!({"spec": {"template": template}});
+    if let Some(at) = own.iter().position(|revision| revision["data"] == data) {
+        let newest = own.last().and_then(|revision| revision["revision"].as_i64()).unwrap_or(0);
+        if own[at]["revision"].as_i64() != Some(newest) {
+            // A state that comes back is the newest again.
+            own[at]["revision"] = (newest + 1).into();
+            own[at] = actor.replace(&revisions, "", &own[at]).await?;
+        }
+        return Ok((own[at].clone(), own));
+    }
+    let newest = own.last().and_then(|revision| revision["revision"].as_i64()).unwrap_or(0);
+    let hash = hash(&template);
+    let mut labels = object::at(set, &["spec", "template", "metadata", "labels"]).cloned().unwrap_or_else(|| json!({}));
+    labels["controller.kubernetes.io/hash"] = hash.clone().into();
+    let name = format!("{}-{hash}", object::name(set));
+    let made = json!({
+        "metadata": {
+            "name": name, "namespace": object::namespace(set), "labels": labels,
+            "ownerReferences": [pods::controlled_by(kind, set)],
+        },
+        "data": data, "revision": newest + 1,
+    });
+    let made = match actor.create(&revisions, &made).await {
+        Err(refused) if refused.is_there_already() => {
+            actor.get(&revisions, object::namespace(set), &name).ok_or(refused)?
+        }
+        made => made?,
+    };
+    own.push(made.clone());
+    Ok((made, own))
+}

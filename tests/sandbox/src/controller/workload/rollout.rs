@@ -1,0 +1,276 @@
+//! How a Deployment goes from one ReplicaSet to the next, and what it says about it.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::{
+    super::{Next, Outcome},
+    Actor, Refused,
+    condition::{self, Condition},
+    deployment::{COMPONENT, template_of},
+    event, pods,
+    replica_set::REPLICA_SETS,
+};
+use crate::{kind::Kind, object};
+
+/// The ReplicaSets of a Deployment.
+#[derive(Debug)]
+pub(super) struct Rollout {
+    pub(super) sets: Vec<Value>,
+    /// Which of them has the template as it is now.
+    pub(super) new: Option<usize>,
+    desired: i64,
+    /// How many Pods there may be.
+    pub(super) most: i64,
+    /// How many must be available.
+    least: i64,
+    recreates: bool,
+}
+
+fn count(set: &Value, path: [&str; 2]) -> i64 {
+    object::number(set, &path).unwrap_or(0)
+}
+
+/// `25%` of something, or a number.
+fn share(written: &Value, of: i64, round_up: bool) -> i64 {
+    let percent = written.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
+    match percent {
+        Some(percent) if round_up => (of * percent + 99) / 100,
+        Some(percent) => of * percent / 100,
+        None => written.as_i64().unwrap_or(0),
+    }
+}
+
+impl Rollout {
+    pub(super) fn new(deployment: &Value, sets: Vec<Value>, name: &str) -> Self {
+        let spec = &deployment["spec"];
+        let is_new = |set: &Value| template_of(set) == spec["template"] || object::name(set) == name;
+        let new = sets.iter().position(is_new);
+        let desired = spec["replicas"].as_i64().unwrap_or(1);
+        let recreates = spec["strategy"]["type"] == "Recreate";
+        let rolling = &spec["strategy"]["rollingUpdate"];
+        let surge = if recreates { 0 } else { share(&rolling["maxSurge"], desired, true) };
+        let mut missing = if recreates { 0 } else { share(&rolling["maxUnavailable"], desired, false) };
+        if surge == 0 && missing == 0 && !recreates {
+            missing = 1;
+        }
+        let least = desired - missing.min(desired);
+        Self { sets, new, desired, most: desired + surge, least, recreates }
+    }
+
+    pub(super) fn old(&self) -> impl Iterator<Item = &Value> {
+        self.sets.iter().enumerate().filter(|(at, _)| Some(*at) != self.new).map(|(_, set)| set)
+    }
+
+    fn sum(&self, path: [&str; 2]) -> i64 {
+        self.sets.iter().map(|set| count(set, path)).sum()
+    }
+
+    fn of_new(&self, path: [&str; 2]) -> i64 {
+        self.new.map_or(0, |at| count(&self.sets[at], path))
+    }
+
+    /// How many Pods a ReplicaSet may begin with.
+    pub(super) fn first_size(&self, deployment: &Value) -> i64 {
+        let old = self.old().any(|set| count(set, ["spec", "replicas"]) > 0 || count(set, ["status", "replicas"]) > 0);
+        if deployment["spec"]["paused"] == true || self.recreates && old {
+            return 0;
+        }
+        (self.most - self.sum(["spec", "replicas"])).clamp(0, self.desired)
+    }
+
+    /// Whether all Pods are of the new template and available.
+    pub(super) fn is_complete(&self) -> bool {
+        let all = [
+            self.sum(["status", "replicas"]),
+            self.of_new(["status", "replicas"]),
+            self.sum(["status", "availableReplicas"]),
+        ];
+        all == [self.desired; 3]
+    }
+
+    /// The sizes that the ReplicaSets should have next.
+    fn sizes(&self, paused: bool) -> Vec<i64> {
+        let mut sizes: Vec<i64> = self.sets.iter().map(|set| count(set, ["spec", "replicas"])).collect();
+        let active = sizes.iter().filter(|size| **size > 0).count();
+        let Some(new) = self.new else { return sizes };
+        if paused {
+            // What is paused is still scaled, as long as it is clear what that means.
+            if active <= 1 {
+                let at = sizes.iter().position(|size| *size > 0).unwrap_or(new);
+                sizes[at] = self.desired;
+            }
+            return sizes;
+        }
+        let total: i64 = sizes.iter().sum();
+        if self.recreates {
+            let old: Vec<usize> = (0..sizes.len()).filter(|at| *at != new).collect();
+            let lives = old.iter().any(|at| {
+                let set = &self.sets[*at];
+                count(set, ["status", "replicas"]) + count(set, ["status", "terminatingReplicas"]) > 0
+            });
+            old.iter().for_each(|at| sizes[*at] = 0);
+            if !lives {
+                sizes[new] = self.desired;
+            }
+            return sizes;
+        }
+        if sizes[new] > self.desired {
+            sizes[new] = self.desired;
+        } else {
+            sizes[new] += (self.most - total).clamp(0, self.desired - sizes[new]);
+        }
+        let unavailable = sizes[new] - self.of_new(["status", "availableReplicas"]);
+        self.shrink_old(&mut sizes, new, unavailable);
+        sizes
+    }
+
+    /// Takes from the old ones: first what isn't available anyway, then what need not be.
+    fn shrink_old(&self, sizes: &mut [i64], new: usize, new_unavailable: i64) {
+        let total: i64 = sizes.iter().sum();
+        let mut spare = total - self.least - new_unavailable;
+        for at in (0..sizes.len()).filter(|at| *at != new) {
+            let unhealthy = sizes[at] - count(&self.sets[at], ["status", "availableReplicas"]);
+            let taken = unhealthy.min(spare).clamp(0, sizes[at]);
+            sizes[at] -= taken;
+            spare -= taken;
+        }
+        let mut spare = (self.sum(["status", "availableReplicas"]) - self.least).min(spare);
+        for at in (0..sizes.len()).filter(|at| *at != new) {
+            let taken = sizes[at].min(spare).max(0);
+            sizes[at] -= taken;
+            spare -= taken;
+        }
+    }
+}
+
+/// Gives the ReplicaSets the sizes that the strategy allows now.
+pub(super) async fn scale(actor: &Actor, deployment: &Value, rollout: &mut Rollout) -> Result<(), Refused> {
+    let sets = actor.known(REPLICA_SETS)?;
+    let sizes = rollout.sizes(deployment["spec"]["paused"] == true);
+    for (set, size) in rollout.sets.iter_mut().zip(sizes) {
+        let before = count(set, ["spec", "replicas"]);
+        if before == size {
+            continue;
+        }
+        let mut new = set.clone();
+        new["spec"]["replicas"] = size.into();
+        *set = actor.replace(&sets, "", &new).await?;
+        let way = if size > before { "up" } else { "down" };
+        let what = format!("Scaled {way} replica set {} from {before} to {size}", object::name(set));
+        event::record(actor, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &what).await;
+    }
+    Ok(())
+}
+
+/// Writes the status.
+pub(super) async fn say(
+    actor: &Actor,
+    kind: &Kind,
+    mut deployment: Value,
+    rollout: &Rollout,
+    made: Option<String>,
+) -> Outcome {
+    let environment = &actor.server.environment;
+    let now = environment.time();
+    let old = deployment["status"].clone();
+    let mut status = counts(&deployment, rollout);
+    if let Some(held) = object::at(&old, &["conditions"]) {
+        status["conditions"] = held.clone();
+    }
+    let set =
+        |status: &mut Value, condition: Condition| condition::set(status, &condition, &now, Some("lastUpdateTime"));
+    if let Some(name) = made {
+        let said = format!("Created new replica set {name:?}");
+        set(&mut status, Condition::new("Progressing", true, "NewReplicaSetCreated", said));
+    }
+    let next = progress(&mut status, &old, rollout, &deployment, environment.now());
+    let enough = rollout.sum(["status", "availableReplicas"]) >= rollout.least;
+    let available = if enough {
+        Condition::new("Available", true, "MinimumReplicasAvailable", "Deployment has minimum availability.")
+    } else {
+        let why = "Deployment does not have minimum availability.";
+        Condition::new("Available", false, "MinimumReplicasUnavailable", why)
+    };
+    set(&mut status, available);
+    let failure = rollout.sets.iter().find_map(|set| condition::find(&set["status"], "ReplicaFailure"));
+    match failure {
+        Some(failure) => {
+            let message = object::text(failure, &["message"]);
+            set(&mut status, Condition::new("ReplicaFailure", true, object::text(failure, &["reason"]), message));
+        }
+        None => condition::remove(&mut status, "ReplicaFailure"),
+    }
+    if deployment["status"] != status {
+        deployment["status"] = status;
+        match actor.replace(kind, "status", &deployment).await {
+            Err(refused) if !refused.is_gone() => return Err(refused),
+            _ => {}
+        }
+    }
+    Ok(next.map_or(Next::Rest, |next| Next::At(pods::instant(environment, next))))
+}
+
+fn counts(deployment: &Value, rollout: &Rollout) -> Value {
+    let available = rollout.sum(["status", "availableReplicas"]);
+    let mut status = json!({
+        "observedGeneration": deployment["metadata"]["generation"],
+        "terminatingReplicas": rollout.sum(["status", "terminatingReplicas"]),
+    });
+    for (name, count) in [
+        ("replicas", rollout.sum(["status", "replicas"])),
+        ("updatedReplicas", rollout.of_new(["status", "replicas"])),
+        ("readyReplicas", rollout.sum(["status", "readyReplicas"])),
+        ("availableReplicas", available),
+        ("unavailableReplicas", rollout.sum(["spec", "replicas"]) - available),
+    ] {
+        if count > 0 {
+            status[name] = count.into();
+        }
+    }
+    status
+}
+
+/// Says how the rollout goes, and when it would be too late.
+fn progress(
+    status: &mut Value,
+    old: &Value,
+    rollout: &Rollout,
+    deployment: &Value,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let deadline =
+        deployment["spec"]["progressDeadlineSeconds"].as_i64().filter(|deadline| *deadline < i64::from(i32::MAX))?;
+    let name = rollout.new.map(|at| object::name(&rollout.sets[at]).to_owned()).unwrap_or_default();
+    let time = crate::environment::seconds(now);
+    let held = condition::find(status, "Progressing").cloned();
+    let is = |reason: &str| held.as_ref().is_some_and(|held| held["reason"] == reason);
+    let count = |status: &Value, name: &str| status[name].as_i64().unwrap_or(0);
+    if is("NewReplicaSetAvailable") && count(status, "replicas") == count(status, "updatedReplicas") {
+        return None;
+    }
+    let update = Some("lastUpdateTime");
+    if rollout.is_complete() {
+        let said = format!("ReplicaSet {name:?} has successfully progressed.");
+        condition::set(status, &Condition::new("Progressing", true, "NewReplicaSetAvailable", said), &time, update);
+        return None;
+    }
+    let more = |name: &str| count(status, name) > count(old, name);
+    let olds = |status: &Value| count(status, "replicas") - count(status, "updatedReplicas");
+    if more("updatedReplicas") || more("readyReplicas") || more("availableReplicas") || olds(status) < olds(old) {
+        let said = format!("ReplicaSet {name:?} is progressing.");
+        condition::replace(status, &Condition::new("Progressing", true, "ReplicaSetUpdated", said), &time, update);
+    }
+    let held = condition::find(status, "Progressing")?;
+    if held["reason"] == "ProgressDeadlineExceeded" || held["reason"] == "NewReplicaSetAvailable" {
+        return None;
+    }
+    let since: Timestamp = held["lastUpdateTime"].as_str()?.parse().ok()?;
+    let late = since.checked_add(SignedDuration::from_secs(deadline)).ok()?;
+    if now < late {
+        return Some(late);
+    }
+    let said = format!("ReplicaSet {name:?} has timed out progressing.");
+    condition::set(status, &Condition::new("Progressing", false, "ProgressDeadlineExceeded", said), &time, update);
+    None
+}

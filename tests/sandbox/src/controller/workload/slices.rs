@@ -1,0 +1,113 @@
+//! `EndpointSlice`s: where a Service leads. One slice a Service holds as many as there are here.
+
+use serde_json::{Value, json};
+
+use super::{
+    super::{Controller, Next, Outcome, Watches},
+    Actor, Key, Refused, Seen,
+    endpoints::{self, HEADLESS, SERVICES, TRIGGER},
+    pods::{self, PODS},
+};
+use crate::object;
+
+const SLICES: &str = "endpointslices.discovery.k8s.io";
+const MANAGED: &str = "endpointslice.kubernetes.io/managed-by";
+const MANAGER: &str = "endpointslice-controller.k8s.io";
+const SERVICE: &str = "kubernetes.io/service-name";
+
+#[derive(Debug)]
+pub(super) struct Slices;
+
+impl Controller for Slices {
+    type Key = Key;
+
+    fn watches(&self) -> Watches {
+        Watches::Shelves(&[SERVICES, PODS, SLICES])
+    }
+
+    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
+        if shelf != SLICES {
+            return endpoints::services(actor, shelf, seen);
+        }
+        let service = seen.object.label(SERVICE).filter(|_| seen.gone || seen.before.is_some());
+        service.map(|service| (seen.object.namespace.to_string(), service.to_owned())).into_iter().collect()
+    }
+
+    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
+        let (kind, services) = (actor.known(SLICES)?, actor.known(SERVICES)?);
+        let Some(service) = actor.get(&services, namespace, name) else { return Ok(Next::Rest) };
+        if !endpoints::leads_to_pods(&service) || object::is_deleting(&service) {
+            return Ok(Next::Rest);
+        }
+        let (ports, found) = found(actor, &service)?;
+        let labels = labels(&service);
+        let own = pods::controlled(actor, &kind, namespace, object::uid(&service));
+        let held = own.into_iter().find(|slice| slice["metadata"]["labels"][MANAGED] == MANAGER);
+        let same = |held: &Value| {
+            let of = |part: &str| object::at(held, &[part]).cloned().unwrap_or_else(|| json!([]));
+            of("endpoints") == found && of("ports") == ports && held["metadata"]["labels"] == labels
+        };
+        if held.as_ref().is_some_and(same) {
+            return Ok(Next::Rest);
+        }
+        let is_new = held.is_none();
+        let mut slice = held.unwrap_or_else(|| {
+            json!({
+                "addressType": "IPv4",
+                "metadata": {
+                    "generateName": format!("{name}-"), "namespace": namespace,
+                    "ownerReferences": [pods::controlled_by(&services, &service)],
+                },
+            })
+        });
+        slice["metadata"]["labels"] = labels;
+        slice["metadata"]["annotations"][TRIGGER] = actor.server.environment.time().into();
+        slice["endpoints"] = found;
+        slice["ports"] = ports;
+        endpoints::answer(if is_new {
+            actor.create(&kind, &slice).await
+        } else {
+            actor.replace(&kind, "", &slice).await
+        })
+    }
+}
+
+fn labels(service: &Value) -> Value {
+    let mut labels = object::at(service, &["metadata", "labels"]).cloned().unwrap_or_else(|| json!({}));
+    labels[MANAGED] = MANAGER.into();
+    labels[SERVICE] = service["metadata"]["name"].clone();
+    if endpoints::is_headless(service) {
+        labels[HEADLESS] = "".into();
+    }
+    labels
+}
+
+/// The ports, as the first Pod has them, and all endpoints.
+fn found(actor: &Actor, service: &Value) -> Result<(Value, Value), Refused> {
+    let pods = endpoints::pods_of(actor, service)?;
+    let early = service["spec"]["publishNotReadyAddresses"] == true;
+    let port = |port: &Value| {
+        let target = pods.first().map_or_else(|| Some(port["port"].clone()), |pod| endpoints::target(port, pod))?;
+        let mut led = json!({"name": port["name"].as_str().unwrap_or_default(), "port": target});
+        led["protocol"] = port["protocol"].as_str().unwrap_or("TCP").into();
+        if let Some(protocol) = object::at(port, &["appProtocol"]) {
+            led["appProtocol"] = protocol.clone();
+        }
+        Some(led)
+    };
+    let ports: Value = if pods.is_empty() { json!([]) } else { endpoints::ports(service).filter_map(port).collect() };
+    let endpoint = |pod: &Value| {
+        let (serving, terminating) = (pods::is_ready(pod), object::is_deleting(pod));
+        let ready = early || serving && !terminating;
+        let conditions = json!({"ready": ready, "serving": serving, "terminating": terminating});
+        let mut endpoint = json!({
+            "addresses": [pod["status"]["podIP"]], "conditions": conditions,
+            "targetRef": endpoints::reference(pod), "nodeName": pod["spec"]["nodeName"],
+        });
+        if pod["spec"]["subdomain"] == service["metadata"]["name"] && pod["spec"]["hostname"].is_string() {
+            endpoint["hostname"] = pod["spec"]["hostname"].clone();
+        }
+        endpoint
+    };
+    Ok((ports, pods.iter().map(endpoint).collect()))
+}

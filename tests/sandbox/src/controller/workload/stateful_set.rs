@@ -1,0 +1,259 @@
+//! StatefulSets keep Pods with names of their own, one after the other.
+
+use serde_json::{Value, json};
+
+use super::{
+    super::{Controller, Next, Outcome, Watches},
+    Actor, Key, Refused, Seen, event,
+    pods::{self, Available, PODS, Tally},
+    revision,
+};
+use crate::{kind::Kind, object};
+
+const SETS: &str = "statefulsets.apps";
+const CLAIMS: &str = "persistentvolumeclaims";
+const COMPONENT: &str = "statefulset-controller";
+
+/// The label of a Pod that says which state of the template it has.
+const REVISION: &str = "controller-revision-hash";
+
+#[derive(Debug)]
+pub(super) struct StatefulSets;
+
+/// A set and what belongs to it.
+struct Family<'a> {
+    actor: &'a Actor,
+    kind: &'a Kind,
+    set: &'a Value,
+    /// The name of the template's revision.
+    update: String,
+    /// The name of the revision that all Pods had last.
+    current: String,
+}
+
+impl Controller for StatefulSets {
+    type Key = Key;
+
+    fn watches(&self) -> Watches {
+        Watches::Shelves(&[SETS, PODS])
+    }
+
+    fn told(&mut self, _: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
+        if shelf == SETS { vec![pods::key(seen)] } else { pods::controllers(seen, "StatefulSet") }
+    }
+
+    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
+        let kind = actor.known(SETS)?;
+        let Some(set) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
+        if object::is_deleting(&set) {
+            return Ok(Next::Rest);
+        }
+        pods::adopt(actor, &*actor.known(PODS)?, &kind, &set).await?;
+        let (revision, all) = revision::of(actor, &kind, &set).await?;
+        let update = object::name(&revision).to_owned();
+        let held = object::text(&set, &["status", "currentRevision"]).to_owned();
+        let known = all.iter().any(|own| object::name(own) == held);
+        let current = if known { held } else { update.clone() };
+        let family = Family { actor, kind: &kind, set: &set, update, current };
+        family.step().await?;
+        family.say(&kind).await
+    }
+}
+
+impl Family<'_> {
+    fn pods(&self) -> Result<Vec<Value>, Refused> {
+        let (namespace, uid) = (object::namespace(self.set), object::uid(self.set));
+        let mut own = pods::controlled(self.actor, &*self.actor.known(PODS)?, namespace, uid);
+        own.sort_by_key(ordinal);
+        Ok(own)
+    }
+
+    fn wanted(&self) -> std::ops::Range<i64> {
+        let start = object::number(self.set, &["spec", "ordinals", "start"]).unwrap_or(0);
+        start..start + object::number(self.set, &["spec", "replicas"]).unwrap_or(1)
+    }
+
+    fn is_available(&self, pod: &Value) -> bool {
+        let seconds = object::number(self.set, &["spec", "minReadySeconds"]).unwrap_or(0);
+        let now = self.actor.server.environment.now();
+        !object::is_deleting(pod) && pods::availability(pod, seconds, now) == Available::Yes
+    }
+
+    /// The one next thing that may be done, or all at once if order doesn't matter.
+    async fn step(&self) -> Result<(), Refused> {
+        let (own, in_order) = (self.pods()?, self.set["spec"]["podManagementPolicy"] != "Parallel");
+        for at in self.wanted() {
+            match own.iter().find(|pod| ordinal(pod) == at) {
+                None => {
+                    self.create(at).await?;
+                    if in_order {
+                        return Ok(());
+                    }
+                }
+                Some(pod) if pods::is_ended(pod) && !object::is_deleting(pod) => {
+                    self.delete(pod).await?;
+                    return Ok(());
+                }
+                Some(pod) if in_order && !self.is_available(pod) => return self.replace_broken(pod).await,
+                Some(_) => {}
+            }
+        }
+        let surplus: Vec<&Value> = own.iter().filter(|pod| !self.wanted().contains(&ordinal(pod))).collect();
+        for pod in surplus.iter().rev() {
+            if !object::is_deleting(pod) {
+                self.delete(pod).await?;
+            }
+            if in_order {
+                return Ok(());
+            }
+        }
+        if surplus.is_empty() { self.roll(&own).await } else { Ok(()) }
+    }
+
+    /// The last Pod of an old template goes, and then the one before.
+    async fn roll(&self, own: &[Value]) -> Result<(), Refused> {
+        let strategy = &self.set["spec"]["updateStrategy"];
+        if strategy["type"] == "OnDelete" {
+            return Ok(());
+        }
+        let partition = strategy["rollingUpdate"]["partition"].as_i64().unwrap_or(0);
+        for pod in own.iter().rev().filter(|pod| ordinal(pod) >= partition) {
+            let old = object::text(pod, &["metadata", "labels", REVISION]) != self.update;
+            if old && !object::is_deleting(pod) {
+                return self.delete(pod).await;
+            }
+            if !self.is_available(pod) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// A Pod of an old template that doesn't get ready holds nobody up once there is a new one.
+    async fn replace_broken(&self, pod: &Value) -> Result<(), Refused> {
+        let old = object::text(pod, &["metadata", "labels", REVISION]) != self.update;
+        let last = self.wanted().end - 1 == ordinal(pod);
+        if old && last && !object::is_deleting(pod) && self.set["spec"]["updateStrategy"]["type"] != "OnDelete" {
+            return self.delete(pod).await;
+        }
+        Ok(())
+    }
+
+    async fn create(&self, at: i64) -> Result<(), Refused> {
+        let name = format!("{}-{at}", object::name(self.set));
+        let mut pod = pods::from_template(&self.set["spec"]["template"], self.kind, self.set);
+        pod["metadata"]["name"] = name.clone().into();
+        object::map_at(&mut pod, &["metadata", "labels"]).extend([
+            ("statefulset.kubernetes.io/pod-name".to_owned(), Value::from(name.as_str())),
+            ("apps.kubernetes.io/pod-index".to_owned(), at.to_string().into()),
+            (REVISION.to_owned(), self.update.as_str().into()),
+        ]);
+        pod["spec"]["hostname"] = name.clone().into();
+        if let Some(service) = object::at(self.set, &["spec", "serviceName"]) {
+            pod["spec"]["subdomain"] = service.clone();
+        }
+        self.claim(&name, &mut pod).await?;
+        match self.actor.create(&*self.actor.known(PODS)?, &pod).await {
+            Err(refused) if refused.is_there_already() => return Ok(()),
+            made => made?,
+        };
+        let what = format!("Create Pod {name} in StatefulSet {} successful", object::name(self.set));
+        event::record(self.actor, COMPONENT, self.set, "Normal", "SuccessfulCreate", &what).await;
+        Ok(())
+    }
+
+    /// Makes the claims of a Pod and mounts them; they outlive it.
+    async fn claim(&self, pod_name: &str, pod: &mut Value) -> Result<(), Refused> {
+        let kind = self.actor.known(CLAIMS)?;
+        let namespace = object::namespace(self.set);
+        for template in self.set["spec"]["volumeClaimTemplates"].as_array().into_iter().flatten() {
+            let volume = object::name(template);
+            let name = format!("{volume}-{pod_name}");
+            let mut labels = object::at(template, &["metadata", "labels"]).cloned().unwrap_or_else(|| json!({}));
+            for (key, value) in self.set["spec"]["selector"]["matchLabels"].as_object().into_iter().flatten() {
+                labels[key] = value.clone();
+            }
+            let mut claim =
+                json!({"metadata": {"name": name, "namespace": namespace, "labels": labels}, "spec": template["spec"]});
+            if let Some(annotations) = object::at(template, &["metadata", "annotations"]) {
+                claim["metadata"]["annotations"] = annotations.clone();
+            }
+            match self.actor.create(&kind, &claim).await {
+                Err(refused) if refused.is_there_already() => {}
+                Err(refused) => return Err(refused),
+                Ok(_) => {
+                    let set = object::name(self.set);
+                    let what = format!("Create Claim {name} Pod {pod_name} in StatefulSet {set} success");
+                    event::record(self.actor, COMPONENT, self.set, "Normal", "SuccessfulCreate", &what).await;
+                }
+            }
+            let mount = json!({"name": volume, "persistentVolumeClaim": {"claimName": name}});
+            match pod["spec"]["volumes"].as_array_mut() {
+                Some(volumes) => {
+                    volumes.retain(|own| own["name"] != *volume);
+                    volumes.push(mount);
+                }
+                None => pod["spec"]["volumes"] = json!([mount]),
+            }
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, pod: &Value) -> Result<(), Refused> {
+        let at = (object::namespace(pod), object::name(pod));
+        let options = json!({"preconditions": {"uid": object::uid(pod)}});
+        match self.actor.delete(&*self.actor.known(PODS)?, at, &options).await {
+            Err(refused) if !refused.is_gone() => return Err(refused),
+            _ => {}
+        }
+        let what = format!("Delete Pod {} in StatefulSet {} successful", object::name(pod), object::name(self.set));
+        event::record(self.actor, COMPONENT, self.set, "Normal", "SuccessfulDelete", &what).await;
+        Ok(())
+    }
+
+    /// Writes the status.
+    async fn say(&self, kind: &Kind) -> Outcome {
+        let environment = &self.actor.server.environment;
+        let own = self.pods()?;
+        let there = || own.iter().filter(|pod| !pods::is_ended(pod));
+        let seconds = object::number(self.set, &["spec", "minReadySeconds"]).unwrap_or(0);
+        let tally = Tally::of(there().filter(|pod| !object::is_deleting(pod)), seconds, environment.now());
+        let of = |revision: &str| {
+            let active = there().filter(|pod| !object::is_deleting(pod));
+            active.filter(|pod| object::text(pod, &["metadata", "labels", REVISION]) == revision).count()
+        };
+        let (replicas, updated) = (there().count(), of(&self.update));
+        // The update is over when every Pod has it and is ready.
+        let wanted = self.wanted();
+        let done = i64::try_from(updated).ok() == Some(wanted.end - wanted.start)
+            && updated == replicas
+            && usize::try_from(tally.ready).ok() == Some(updated);
+        let current = if done { &self.update } else { &self.current };
+        let mut status = json!({
+            "observedGeneration": self.set["metadata"]["generation"], "replicas": replicas,
+            "availableReplicas": tally.available, "currentRevision": current, "updateRevision": self.update,
+            "collisionCount": 0,
+        });
+        let ready = usize::try_from(tally.ready).unwrap_or(0);
+        for (name, count) in [("readyReplicas", ready), ("currentReplicas", of(current)), ("updatedReplicas", updated)]
+        {
+            if count > 0 {
+                status[name] = count.into();
+            }
+        }
+        if self.set["status"] != status {
+            let mut set = self.set.clone();
+            set["status"] = status;
+            match self.actor.replace(kind, "status", &set).await {
+                Err(refused) if !refused.is_gone() => return Err(refused),
+                _ => {}
+            }
+        }
+        Ok(tally.next_look(environment))
+    }
+}
+
+/// The number at the end of a Pod's name.
+fn ordinal(pod: &Value) -> i64 {
+    object::name(pod).rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(-1)
+}

@@ -1,0 +1,105 @@
+//! `DeleteOptions`, from the body of a request or else from its parameters.
+
+use serde_json::{Value, json};
+
+use crate::{
+    call::{DryRun, Propagation},
+    failure::{Cause, Failure},
+    object,
+    verb::Asked,
+};
+
+/// How an object is to be deleted.
+#[derive(Clone, Debug, Default)]
+pub(in crate::verb) struct DeleteOptions {
+    pub(in crate::verb) dry_run: bool,
+    pub(in crate::verb) grace: Option<i64>,
+    pub(in crate::verb) propagation: Option<Propagation>,
+    uid: Option<String>,
+    version: Option<String>,
+}
+
+impl DeleteOptions {
+    /// A body is all that counts where there is one.
+    pub(in crate::verb) fn of(asked: Asked<'_>) -> Result<Self, Failure> {
+        if !asked.call.body.is_empty() {
+            return Self::of_body(&asked.parse()?);
+        }
+        let parameters = &asked.call.options;
+        Ok(Self {
+            dry_run: parameters.dry_run == DryRun::All,
+            grace: parameters.grace_period_seconds.map(least),
+            propagation: parameters.propagation,
+            ..Self::default()
+        })
+    }
+
+    /// From the object itself, as an eviction carries it, too.
+    pub(in crate::verb) fn of_body(body: &Value) -> Result<Self, Failure> {
+        let kind = object::text(body, &["kind"]);
+        if !matches!(kind, "" | "DeleteOptions") {
+            let version = object::text(body, &["apiVersion"]);
+            let why = format!(
+                "no kind {kind:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""
+            );
+            return Err(Failure::bad_request(why));
+        }
+        let precondition = |key: &str| body["preconditions"][key].as_str().map(str::to_owned);
+        Ok(Self {
+            dry_run: dry_run(&body["dryRun"])?,
+            grace: body["gracePeriodSeconds"].as_i64().map(least),
+            propagation: propagation(body)?,
+            uid: precondition("uid"),
+            version: precondition("resourceVersion"),
+        })
+    }
+
+    /// Whether the object is the one that is meant.
+    pub(in crate::verb) fn check(&self, asked: Asked<'_>, held: &Value) -> Result<(), Failure> {
+        let conflict = |what: &str, wanted: &str, is: &str, then: &str| {
+            let kind = asked.kind.qualified();
+            let why =
+                format!("the {what} in the precondition ({wanted}) does not match the {what} in record ({is}). {then}");
+            let mut failure = Failure::conflict(asked.kind, asked.name, &why);
+            failure.message = format!("Operation cannot be fulfilled on {kind} {:?}: {why}", asked.name);
+            failure.details.insert("kind".into(), asked.kind.kind.clone().into());
+            failure
+        };
+        let uid = object::uid(held);
+        if let Some(wanted) = self.uid.as_deref().filter(|wanted| *wanted != uid) {
+            return Err(conflict("UID", wanted, uid, "The object might have been deleted and then recreated"));
+        }
+        let version = object::version(held).unwrap_or_default();
+        if let Some(wanted) = self.version.as_deref().filter(|wanted| *wanted != version) {
+            return Err(conflict("ResourceVersion", wanted, version, "The object might have been modified"));
+        }
+        Ok(())
+    }
+}
+
+/// A negative time of grace is the least there is.
+fn least(grace: i64) -> i64 {
+    if grace < 0 { 1 } else { grace }
+}
+
+fn dry_run(written: &Value) -> Result<bool, Failure> {
+    let stages: Vec<&str> = written.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if stages.iter().all(|stage| *stage == "All") {
+        return Ok(!stages.is_empty());
+    }
+    Err(Failure::invalid_options("DeleteOptions", &Cause::unsupported("dryRun", &json!(stages), &["All"])))
+}
+
+fn propagation(body: &Value) -> Result<Option<Propagation>, Failure> {
+    let written = body["propagationPolicy"].as_str();
+    match (written, body["orphanDependents"].as_bool()) {
+        (Some(written), Some(_)) => {
+            let why = "orphanDependents and deletionPropagation cannot be both set";
+            Err(Failure::invalid_options("DeleteOptions", &Cause::invalid("propagationPolicy", &written.into(), why)))
+        }
+        (Some(written), None) => Propagation::of(written).map(Some),
+        (None, Some(true)) => Ok(Some(Propagation::Orphan)),
+        (None, Some(false)) => Ok(Some(Propagation::Background)),
+        (None, None) => Ok(None),
+    }
+}

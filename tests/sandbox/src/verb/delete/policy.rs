@@ -1,0 +1,49 @@
+//! What the kinds say about their deletion.
+
+use serde_json::Value;
+
+use crate::{call::Propagation, kind::Kind, object};
+
+/// Whether a deletion gives a time of grace at all; only Pods' does.
+pub(super) fn is_graceful(kind: &Kind) -> bool {
+    kind.is("", "pods")
+}
+
+/// The time of grace that a Pod gets.
+pub(super) fn grace_period(pod: &Value, wanted: Option<i64>) -> i64 {
+    // A Pod that was never bound to a node, or has ended, has nobody to wait for.
+    let unbound = object::text(pod, &["spec", "nodeName"]).is_empty();
+    let ended = matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed");
+    let own = object::number(pod, &["spec", "terminationGracePeriodSeconds"]).unwrap_or(30);
+    if unbound || ended { 0 } else { wanted.unwrap_or(own) }
+}
+
+/// What becomes of the dependents where nobody says: kinds that are older than garbage collection orphan them.
+pub(super) fn default_propagation(kind: &Kind) -> Option<Propagation> {
+    (kind.is("batch", "jobs") || kind.is("", "replicationcontrollers")).then_some(Propagation::Orphan)
+}
+
+/// Whether the collector looks at the kind's deletion.
+pub(super) fn is_collected(kind: &Kind) -> bool {
+    !kind.is("", "events") && !kind.is("events.k8s.io", "events")
+}
+
+/// Whether a deletion is answered with the object that is gone, not with a `Status`.
+pub(super) fn answers_object(kind: &Kind) -> bool {
+    const OBJECTS: [&str; 7] = [
+        "pods",
+        "services",
+        "serviceaccounts",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "podtemplates",
+        "resourcequotas",
+    ];
+    OBJECTS.iter().any(|plural| kind.is("", plural)) || kind.group == "storage.k8s.io" && kind.custom().is_none()
+}
+
+/// What a client is told who leaves the dependents of a Job behind without having said so.
+pub(super) fn warning(kind: &Kind, propagation: Option<Propagation>) -> Option<String> {
+    let why = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
+    (kind.is("batch", "jobs") && propagation.is_none()).then(|| why.to_owned())
+}

@@ -1,0 +1,154 @@
+//! Evicts a Pod, if the disruption budgets allow it.
+
+use serde_json::{Value, json};
+
+use super::super::delete::{DeleteOptions, delete_one};
+use crate::{
+    answer::Answer,
+    call::{DryRun, selector::LabelSelector},
+    failure::Failure,
+    kind::Kind,
+    object,
+    store::Expect,
+    verb::Asked,
+};
+
+/// The shelf of disruption budgets.
+const BUDGETS: &str = "poddisruptionbudgets.policy";
+
+pub(super) async fn evict(asked: Asked<'_>) -> Result<Answer, Failure> {
+    let eviction = asked.parse()?;
+    if object::name(&eviction) != asked.name {
+        return Err(Failure::bad_request("name in URL does not match name in Eviction object"));
+    }
+    let mut options = DeleteOptions::of_body(&eviction["deleteOptions"])?;
+    options.dry_run |= asked.call.options.dry_run == DryRun::All;
+    let pod = asked.held()?.object(asked.kind);
+    options.check(asked, &pod)?;
+    if !ignores_budgets(&pod) {
+        disrupt(asked, &pod, options.dry_run)?;
+    }
+    if !options.dry_run {
+        say_why(asked);
+    }
+    delete_one(asked, &options, &mut Vec::new()).await?;
+    Ok(super::done())
+}
+
+/// What doesn't run, has ended or is being deleted already serves nobody.
+fn ignores_budgets(pod: &Value) -> bool {
+    object::is_deleting(pod) || matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed" | "Pending")
+}
+
+fn is_ready(pod: &Value) -> bool {
+    let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
+    conditions.into_iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
+}
+
+/// Asks the budget of the Pod, and writes the disruption down in it.
+fn disrupt(asked: Asked<'_>, pod: &Value, dry_run: bool) -> Result<(), Failure> {
+    let Some(kind) = asked.server.kinds.find("policy", "v1", "poddisruptionbudgets") else { return Ok(()) };
+    let (_, budgets) = asked.server.store.list(BUDGETS, Some(asked.namespace));
+    let labels: Vec<_> = object::labels(pod).collect();
+    let is_for_it = |budget: &Value| {
+        let label = |key: &str| labels.iter().find(|(own, _)| *own == key).map(|(_, value)| *value);
+        budget["spec"]["selector"].is_object() && LabelSelector::of_object(&budget["spec"]["selector"]).matches(label)
+    };
+    let mut own = budgets.iter().filter(|budget| is_for_it(&budget.object(&kind)));
+    let Some(mut held) = own.next().cloned() else { return Ok(()) };
+    if own.next().is_some() {
+        let why = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+        let mut failure = Failure::internal(why);
+        failure.reason = "";
+        return Err(failure);
+    }
+    loop {
+        let mut budget = held.object(&kind);
+        if !is_ready(pod) && may_evict_unready(&budget) {
+            return Ok(());
+        }
+        check_budget(&budget)?;
+        if dry_run {
+            return Ok(());
+        }
+        let now = asked.server.environment.time();
+        let status = object::map_at(&mut budget, &["status"]);
+        let allowed = status.get("disruptionsAllowed").and_then(Value::as_i64).unwrap_or(0) - 1;
+        status.insert("disruptionsAllowed".into(), allowed.into());
+        let disrupted = status.entry("disruptedPods").or_insert_with(|| json!({}));
+        disrupted[asked.name] = now.clone().into();
+        if allowed == 0 {
+            forbid(status, &now);
+        }
+        let (at, expected) = ((asked.namespace, &*held.name), Expect::Version(held.version));
+        match asked.server.store.commit(&kind.shelf, at, expected, Some(budget), &held.api_version) {
+            Ok(_) => return Ok(()),
+            Err(_) => held = read_again(asked, &kind, &held.name)?,
+        }
+    }
+}
+
+fn read_again(asked: Asked<'_>, kind: &Kind, name: &str) -> Result<std::sync::Arc<crate::store::Stored>, Failure> {
+    asked.server.store.get(BUDGETS, asked.namespace, name).ok_or_else(|| Failure::not_found(kind, name))
+}
+
+fn forbid(status: &mut serde_json::Map<String, Value>, now: &str) {
+    let generation = status.get("observedGeneration").cloned().unwrap_or_default();
+    let conditions = status.entry("conditions").or_insert_with(|| json!([]));
+    if let Some(conditions) = conditions.as_array_mut() {
+        conditions.retain(|condition| condition["type"] != "DisruptionAllowed");
+        conditions.push(json!({
+            "type": "DisruptionAllowed", "status": "False", "observedGeneration": generation,
+            "lastTransitionTime": now, "reason": "InsufficientPods", "message": "",
+        }));
+    }
+}
+
+fn status_number(budget: &Value, name: &str) -> i64 {
+    object::number(budget, &["status", name]).unwrap_or(0)
+}
+
+/// A Pod that isn't ready may go if enough others are healthy, or always if the budget says so.
+fn may_evict_unready(budget: &Value) -> bool {
+    let always = budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow";
+    let (healthy, wanted) = (status_number(budget, "currentHealthy"), status_number(budget, "desiredHealthy"));
+    always || healthy >= wanted && wanted > 0
+}
+
+fn check_budget(budget: &Value) -> Result<(), Failure> {
+    let name = object::name(budget);
+    let refused = |message: String, seconds| {
+        let why = "Cannot evict pod as it would violate the pod's disruption budget.";
+        let cause = json!({"reason": "DisruptionBudget", "message": message});
+        Failure::too_many(why, seconds).with_causes(vec![cause])
+    };
+    let generation = object::number(budget, &["metadata", "generation"]).unwrap_or(0);
+    if status_number(budget, "observedGeneration") < generation {
+        return Err(refused(format!("The disruption budget {name} is still being processed by the server."), 10));
+    }
+    if status_number(budget, "disruptionsAllowed") > 0 {
+        return Ok(());
+    }
+    let (needs, has) = (status_number(budget, "desiredHealthy"), status_number(budget, "currentHealthy"));
+    Err(refused(format!("The disruption budget {name} needs {needs} healthy pods and has {has} currently"), 0))
+}
+
+/// The Pod says why it goes.
+fn say_why(asked: Asked<'_>) {
+    let Ok(held) = asked.held() else { return };
+    let mut pod = held.object(asked.kind);
+    if object::is_deleting(&pod) {
+        return;
+    }
+    let now = asked.server.environment.time();
+    let conditions = object::map_at(&mut pod, &["status"]).entry("conditions").or_insert_with(|| json!([]));
+    if let Some(conditions) = conditions.as_array_mut() {
+        conditions.push(json!({
+            "type": "DisruptionTarget", "status": "True", "lastProbeTime": null, "lastTransitionTime": now,
+            "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
+        }));
+        // Who writes in between leaves the Pod without the reason, which nobody waits for.
+        let (at, expected) = ((asked.namespace, asked.name), Expect::Version(held.version));
+        let _ = asked.server.store.commit(&asked.kind.shelf, at, expected, Some(pod), &held.api_version);
+    }
+}

@@ -1,0 +1,58 @@
+//! Paths that stand for one part of their object: a write to them leaves the rest alone.
+
+use serde_json::Value;
+
+use crate::{kind::Kind, object, verb::Asked};
+
+/// Whether the path stands for a part of the object, and is read and written like the object.
+pub(super) fn is_part(kind: &Kind, subresource: &str) -> bool {
+    match subresource {
+        "finalize" => kind.is("", "namespaces"),
+        "ephemeralcontainers" | "resize" => kind.is("", "pods"),
+        "approval" => kind.is("certificates.k8s.io", "certificatesigningrequests"),
+        _ => false,
+    }
+}
+
+/// Takes only that part of a new state that its path stands for.
+pub(crate) fn keep_rest(asked: Asked<'_>, new: &mut Value, old: &Value) {
+    let Some(subresource) = asked.subresource.filter(|subresource| is_part(asked.kind, subresource)) else { return };
+    let given = std::mem::replace(new, old.clone());
+    let mut keep = |path: &[&str]| {
+        let Some((last, above)) = path.split_last() else { return };
+        let map = object::map_at(new, above);
+        match object::at(&given, path) {
+            Some(value) => map.insert((*last).to_owned(), value.clone()),
+            None => map.remove(*last),
+        };
+    };
+    keep(&["metadata", "managedFields"]);
+    keep(&["metadata", "resourceVersion"]);
+    match subresource {
+        "finalize" => {
+            ["labels", "annotations", "finalizers", "ownerReferences"].map(|part| keep(&["metadata", part]));
+            keep(&["spec", "finalizers"]);
+            if object::at(new, &["spec", "finalizers"]).is_some_and(|own| own.as_array().is_some_and(Vec::is_empty)) {
+                object::map_at(new, &["spec"]).remove("finalizers");
+            }
+        }
+        "ephemeralcontainers" => keep(&["spec", "ephemeralContainers"]),
+        "approval" => keep(&["status", "conditions"]),
+        _ => keep_resources(new, &given),
+    }
+}
+
+/// A resize changes what containers get, and nothing else of them.
+fn keep_resources(pod: &mut Value, given: &Value) {
+    for list in ["containers", "initContainers"] {
+        for container in pod["spec"][list].as_array_mut().into_iter().flatten() {
+            let wanted = given["spec"][list].as_array().into_iter().flatten();
+            let Some(wanted) = wanted.into_iter().find(|wanted| wanted["name"] == container["name"]) else { continue };
+            for part in ["resizePolicy", "resources"] {
+                if let (Value::Object(own), Some(value)) = (&mut *container, wanted.get(part)) {
+                    own.insert(part.to_owned(), value.clone());
+                }
+            }
+        }
+    }
+}
