@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::{
     answer::{Answer, Content},
+    authentication::{configuration, keys},
     call::{Call, Form, Verb},
     failure::Failure,
     sandbox::Server,
@@ -23,6 +24,9 @@ mod selectable;
 
 /// The release whose behaviour is served.
 const RELEASE: &str = "v1.36.3";
+
+/// Where Pods would find the keys that check ServiceAccounts' tokens.
+const KEYS: &str = "https://kubernetes.default.svc/openid/v1/jwks";
 
 /// Answers a path that no kind serves.
 pub(crate) fn answer(server: &Server, call: &Call, path: &str) -> Result<Answer, Failure> {
@@ -48,6 +52,14 @@ fn find(server: &Server, call: &Call, path: &str) -> Result<Answer, Failure> {
         ["openapi", "v2"] => return openapi::v2(&groups(), call),
         ["openapi", "v3"] => openapi::index(&groups()),
         ["openapi", "v3", ref rest @ ..] => openapi::document(&groups(), rest).unwrap_or_else(no_page),
+        [".well-known", "openid-configuration"] => {
+            Answer::object(&configuration(server, KEYS).map_err(|error| Failure::internal(error.to_string()))?)
+        }
+        ["openid", "v1", "jwks"] => {
+            let mut answer = Answer::object(&keys(server).map_err(|error| Failure::internal(error.to_string()))?);
+            answer.content_type = "application/jwk-set+json";
+            answer
+        }
         ["metrics"] => Answer::text(metrics(server)),
         _ => no_page(),
     })
