@@ -22,7 +22,7 @@ use serde_json::Value;
 
 /// Asks a served sandbox.
 #[derive(Clone, Debug)]
-pub struct Asker {
+pub(crate) struct Asker {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     url: String,
     token: String,
@@ -31,20 +31,20 @@ pub struct Asker {
 
 /// An answer, read to its end.
 #[derive(Clone, Debug)]
-pub struct Got {
-    pub code: u16,
-    pub headers: http::HeaderMap,
-    pub text: String,
+pub(crate) struct Got {
+    pub(crate) code: u16,
+    pub(crate) headers: http::HeaderMap,
+    pub(crate) text: String,
 }
 
 impl Asker {
     /// By HTTP/2, as the administrator.
-    pub async fn of(serving: &Serving) -> Self {
+    pub(crate) async fn of(serving: &Serving) -> Self {
         Self::new(serving, true)
     }
 
     /// By HTTP/1.1, as the administrator.
-    pub async fn http1(serving: &Serving) -> Self {
+    pub(crate) async fn http1(serving: &Serving) -> Self {
         Self::new(serving, false)
     }
 
@@ -60,26 +60,26 @@ impl Asker {
         Self { client, url: serving.url(), token: serving.token().to_owned(), http2 }
     }
 
-    pub fn is_http2(&self) -> bool {
+    pub(crate) fn is_http2(&self) -> bool {
         self.http2
     }
 
     /// With another token; an empty one is none.
-    pub fn token(mut self, token: &str) -> Self {
+    pub(crate) fn token(mut self, token: &str) -> Self {
         token.clone_into(&mut self.token);
         self
     }
 
-    pub async fn get(&self, path: &str) -> Got {
+    pub(crate) async fn get(&self, path: &str) -> Got {
         self.send("GET", path, &[], "").await
     }
 
-    pub async fn post(&self, path: &str, object: &Value) -> Got {
+    pub(crate) async fn post(&self, path: &str, object: &Value) -> Got {
         self.send("POST", path, &[("content-type", "application/json")], object.to_string()).await
     }
 
     /// The body of an answer as it comes.
-    pub async fn open(&self, path: &str) -> Incoming {
+    pub(crate) async fn open(&self, path: &str) -> Incoming {
         self.request("GET", path, &[], Bytes::new()).await.into_body()
     }
 
@@ -94,7 +94,7 @@ impl Asker {
         self.client.request(request.body(Full::new(body)).unwrap()).await.unwrap()
     }
 
-    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Got {
+    pub(crate) async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Got {
         let (head, body) = self.request(method, path, headers, body.into()).await.into_parts();
         let text = body.collect().await.unwrap().to_bytes();
         Got { code: head.status.as_u16(), headers: head.headers, text: String::from_utf8_lossy(&text).into_owned() }
@@ -102,12 +102,12 @@ impl Asker {
 }
 
 impl Got {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
     /// The reason of a `Status`.
-    pub fn reason(&self) -> String {
+    pub(crate) fn reason(&self) -> String {
         self.json()["reason"].as_str().unwrap_or_default().to_owned()
     }
 }

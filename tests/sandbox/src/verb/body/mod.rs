@@ -11,6 +11,7 @@ use crate::{
     verb::Asked,
 };
 
+mod protobuf;
 mod read;
 pub(super) mod syntax;
 mod types;
@@ -57,9 +58,14 @@ impl Asked<'_> {
                 let value = read::yaml(text).map_err(|error| self.unrecognized(&format!("yaml: {error}")))?;
                 Ok(read::Read { value, duplicates: Vec::new() })
             }
-            "application/vnd.kubernetes.protobuf" if self.kind.custom().is_none() && !body.starts_with(b"k8s\0") => {
-                let why = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]";
-                Err(self.unrecognized(why))
+            "application/vnd.kubernetes.protobuf" if self.kind.custom().is_none() => {
+                let why = if body.starts_with(protobuf::PREFIX) {
+                    "proto: illegal wireType or unexpected end"
+                } else {
+                    "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
+                };
+                let value = protobuf::object(body).ok_or_else(|| self.unrecognized(why))?;
+                Ok(read::Read { value, duplicates: Vec::new() })
             }
             _ => {
                 let custom = self.kind.custom().is_some();
