@@ -7,6 +7,7 @@ mod comparison;
 mod difference;
 mod kinds;
 mod normal;
+mod random;
 mod real;
 mod script;
 mod side;
@@ -31,7 +32,7 @@ const DIFFERENCES: &str = "OPGEN_CONFORMANCE_DIFFERENCES";
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let cases = [script::all(&folder.join("cases")), kinds::all(&folder.join("kinds.yaml"))].concat();
+    let cases = [script::all(&folder.join("cases")), kinds::all(&folder.join("kinds.yaml")), random::all()].concat();
     let mut rooms: Vec<_> = cases.iter().map(|case| case.room.clone()).collect();
     rooms.sort();
     rooms.dedup();
