@@ -31,6 +31,7 @@ mod strategy;
 mod user;
 mod validation;
 mod verb;
+mod webhook;
 
 pub use answer::{Body, Never};
 pub use audit::Record;

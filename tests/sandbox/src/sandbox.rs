@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 
 use crate::{
+    admission::Admission,
     answer::{Answer, Body},
     audit::{Audit, Record},
     authentication::{self, Authentication},
@@ -18,7 +19,7 @@ use crate::{
     kind::Registry,
     store::Store,
     user::User,
-    verb,
+    verb, webhook,
 };
 
 /// How many changes of each kind a watch can go back.
@@ -41,6 +42,8 @@ pub(crate) struct Server {
     pub(crate) policies: Policies,
     pub(crate) options: Options,
     pub(crate) audit: Audit,
+    pub(crate) admission: Admission,
+    pub(crate) webhooks: webhook::Doors,
 }
 
 /// What the sandbox is to be like.
@@ -61,6 +64,7 @@ pub struct Builder {
     audit: Audit,
     authentication: Authentication,
     file: Option<PathBuf>,
+    webhooks: webhook::Doors,
 }
 
 impl Sandbox {
@@ -84,6 +88,7 @@ impl Sandbox {
             audit: Audit::default(),
             authentication: Authentication::default(),
             file: None,
+            webhooks: webhook::Doors::default(),
         }
     }
 
@@ -174,6 +179,24 @@ impl Builder {
         self
     }
 
+    /// Where the Pods of a Service listen; webhooks are called there.
+    #[must_use]
+    pub fn service(mut self, namespace: &str, name: &str, address: std::net::SocketAddr) -> Self {
+        self.webhooks.add_service(namespace, name, address);
+        self
+    }
+
+    /// Answers calls to webhooks without a socket: those to URLs that begin so. A Service is
+    /// `https://NAME.NAMESPACE.svc:PORT`.
+    #[must_use]
+    pub fn webhook<F>(mut self, url: &str, answer: impl Fn(Request<Bytes>) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Response<Bytes>> + Send + 'static,
+    {
+        self.webhooks.add_stand_in(url, answer);
+        self
+    }
+
     /// Starts it on the current tokio runtime.
     ///
     /// # Panics
@@ -209,6 +232,8 @@ impl Builder {
             kinds: Registry::default(),
             options: self.options,
             audit: self.audit,
+            admission: Admission::default(),
+            webhooks: self.webhooks,
         });
         bootstrap::fill(&server);
         let controllers = controller::start(&server);
