@@ -61,7 +61,8 @@ pub(crate) fn all(path: &Path) -> Vec<Session> {
 /// Plays a session with one kubeconfig, in a namespace that is made first.
 pub(crate) async fn play(binaries: &Binaries, kubeconfig: &Path, session: &Session, namespace: &str) -> Vec<Value> {
     let user = User { binaries, kubeconfig, namespace };
-    let made = Line { arguments: format!("create namespace {namespace}"), input: String::new(), again: false };
+    let own = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
+    let made = Line { arguments: "apply -f -".to_owned(), input: own.to_string(), again: false };
     user.run(&made);
     let known = Map::from_iter([("ns".to_owned(), Value::from(namespace))]);
     let mut said = Vec::new();
