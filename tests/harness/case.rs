@@ -68,11 +68,7 @@ where
 }
 
 /// A case that a sandbox can't stand for, and `why`: ignored there, and on a plane of its own where the real one is.
-pub fn case_on_controlplane<F, R>(
-    name: &str,
-    why: &str,
-    body: impl FnOnce(Arc<Plane>) -> F + Send + 'static,
-) -> Trial
+pub fn case_on_controlplane<F, R>(name: &str, why: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
     R: Outcome,

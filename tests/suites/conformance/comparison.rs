@@ -48,25 +48,34 @@ impl Comparison {
         if std::env::var_os("OPGEN_CONFORMANCE_SHOW").is_some() {
             show(case, &real);
         }
+        let lines: Vec<_> = case.steps.iter().map(|step| step.line.as_str()).collect();
+        self.judge(&case.room, &case.name, &lines, &real, &sandbox)
+    }
+
+    /// Compares what two servers said to the same lines.
+    pub(crate) fn judge(
+        &self,
+        room: &str,
+        case: &str,
+        lines: &[&str],
+        real: &[Value],
+        sandbox: &[Value],
+    ) -> Result<(), String> {
         let (mut real_names, mut sandbox_names) = (Names::default(), Names::default());
         let mut told = String::new();
-        for (at, (real, sandbox)) in real.iter().zip(&sandbox).enumerate() {
+        for (at, (real, sandbox)) in real.iter().zip(sandbox).enumerate() {
             let found = differences(&real_names.normal(real), &sandbox_names.normal(sandbox));
-            let found: Vec<_> = found.into_iter().filter(|part| !self.allowed.has(&case.name, part)).collect();
+            let found: Vec<_> = found.into_iter().filter(|part| !self.allowed.has(case, part)).collect();
             if found.is_empty() {
                 continue;
             }
-            let step = format!("step {}: {}", at + 1, case.steps[at].line);
+            let step = format!("step {}: {}", at + 1, lines[at]);
             let _ = writeln!(told, "  {step}");
             for difference in &found {
                 let _ = writeln!(told, "    {difference}");
             }
-            let finding = |difference| Finding {
-                room: case.room.clone(),
-                case: case.name.clone(),
-                step: step.clone(),
-                difference,
-            };
+            let finding =
+                |difference| Finding { room: room.to_owned(), case: case.to_owned(), step: step.clone(), difference };
             let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
             findings.extend(found.into_iter().map(finding));
         }

@@ -6,7 +6,9 @@ mod allowed;
 mod comparison;
 mod difference;
 mod kinds;
+mod kubectl;
 mod normal;
+mod random;
 mod real;
 mod script;
 mod side;
@@ -16,14 +18,14 @@ use std::{
     hash::{BuildHasher as _, RandomState},
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use libtest_mimic::{Arguments, Trial};
-use opgen_tests::{Form, case::trial};
+use opgen_tests::{Form, Options, Plane, binaries, case::trial};
 use tokio::runtime::{Builder, Runtime};
 
-use self::{allowed::Allowed, comparison::Comparison, real::Real, script::Case, side::Server};
+use self::{allowed::Allowed, comparison::Comparison, kubectl::Session, real::Real, script::Case, side::Server};
 
 /// A folder for what differs, one file a room.
 const DIFFERENCES: &str = "OPGEN_CONFORMANCE_DIFFERENCES";
@@ -31,20 +33,25 @@ const DIFFERENCES: &str = "OPGEN_CONFORMANCE_DIFFERENCES";
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let cases = [script::all(&folder.join("cases")), kinds::all(&folder.join("kinds.yaml"))].concat();
+    let cases = [script::all(&folder.join("cases")), kinds::all(&folder.join("kinds.yaml")), random::all()].concat();
     let mut rooms: Vec<_> = cases.iter().map(|case| case.room.clone()).collect();
     rooms.sort();
     rooms.dedup();
     let run = Arc::new(Run {
         runtime: Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a tokio runtime"),
         real: Real::default(),
+        served: Mutex::default(),
         comparison: Comparison::new(Allowed::read(&folder.join("allowed.yaml"))),
         // Another cluster than our own has the namespaces of earlier runs.
         prefix: format!("c{:06x}", RandomState::new().hash_one(0) & 0xff_ffff),
     });
-    let trials = cases.into_iter().enumerate().map(|(at, case)| run.clone().trial(at, case)).collect();
+    rooms.push("kubectl".to_owned());
+    let sessions = kubectl::all(&folder.join("kubectl.yaml"));
+    let sessions = sessions.into_iter().enumerate().map(|(at, session)| run.clone().session(at, session));
+    let trials = cases.into_iter().enumerate().map(|(at, case)| run.clone().trial(at, case)).chain(sessions).collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
     run.real.stop();
+    drop(run.served.lock().unwrap_or_else(PoisonError::into_inner).take());
     if let Some(folder) = std::env::var_os(DIFFERENCES).map(PathBuf::from) {
         run.comparison.write(&folder, &rooms);
     }
@@ -59,6 +66,8 @@ fn main() -> ExitCode {
 struct Run {
     runtime: Runtime,
     real: Real,
+    /// The sandbox behind HTTPS, for kubectl.
+    served: Mutex<Option<Arc<Plane>>>,
     comparison: Comparison,
     prefix: String,
 }
@@ -72,6 +81,35 @@ impl Run {
                 self.comparison.of(real, &case, &namespace).await.map_err(Into::into)
             })
         })
+    }
+}
+
+impl Run {
+    fn session(self: Arc<Self>, at: usize, session: Session) -> Trial {
+        let name = format!("kubectl::{}", session.name);
+        trial(Form::ControlPlane, &name.clone(), move || {
+            let namespace = format!("{}-k{at}", self.prefix);
+            self.runtime.block_on(async {
+                let binaries = binaries::find()?;
+                let (real, sandbox) = (self.real.kubeconfig().await?, self.served().await?);
+                let real = kubectl::play(&binaries, &real, &session, &namespace).await;
+                let sandbox = kubectl::play(&binaries, sandbox.kubeconfig(), &session, &namespace).await;
+                let lines: Vec<_> = session.run.iter().map(|line| line.arguments.as_str()).collect();
+                self.comparison.judge("kubectl", &name, &lines, &real, &sandbox).map_err(Into::into)
+            })
+        })
+    }
+
+    /// Started by the first session.
+    async fn served(&self) -> Result<Arc<Plane>, String> {
+        let known = self.served.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(plane) = known {
+            return Ok(plane);
+        }
+        let options = Options { form: Form::Sandbox, kubelet: false, ..Options::default() };
+        let plane = Arc::new(Plane::start(options).await.map_err(|missing| missing.to_string())?);
+        // Of two that started at once the first stays.
+        Ok(self.served.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(plane).clone())
     }
 }
 

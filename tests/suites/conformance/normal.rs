@@ -15,6 +15,16 @@ static UUID: LazyLock<Regex> = LazyLock::new(|| {
 static VERSION: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"(?i)(resource ?version[^0-9\n]{0,24}"?)(\d+)( \(\d+\))?"#).expect("an expression"));
 
+/// The volume of a Pod's token, whose name ends by chance.
+static TOKEN_VOLUME: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\bkube-api-access-[a-z0-9]{5}\b").expect("an expression"));
+
+/// An address of a Service, which is given by chance.
+static ADDRESS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b10\.96\.\d+\.\d+\b").expect("an expression"));
+
+/// How old something is, as a table shows it.
+static AGE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\d+[smh](\d+[sm])?$").expect("an expression"));
+
 /// What a millisecond more or less changes in a sentence.
 static TIME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000 UTC)").expect("an expression"));
@@ -94,7 +104,7 @@ impl Names {
     fn text(&mut self, key: &str, text: &str) -> String {
         match key {
             "continue" | "token" if text.len() > 16 => return format!("a {key} token"),
-            "clusterIP" | "clusterIPs" | "ip" if text.starts_with("10.96.") => return "an address".to_owned(),
+            "cells" if AGE.is_match(text) => return "an age".to_owned(),
             _ => {}
         }
         let mut whole = text.to_owned();
@@ -103,6 +113,8 @@ impl Names {
         }
         whole =
             UUID.replace_all(&whole, |found: &Captures<'_>| numbered(&mut self.uids, "uid", &found[0])).into_owned();
+        whole = TOKEN_VOLUME.replace_all(&whole, "kube-api-access-(by chance)").into_owned();
+        whole = ADDRESS.replace_all(&whole, "(an address)").into_owned();
         whole = VERSION.replace_all(&whole, "${1}N").into_owned();
         TIME.replace_all(&whole, |found: &Captures<'_>| time(&found[0])).into_owned()
     }

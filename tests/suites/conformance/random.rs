@@ -151,7 +151,9 @@ impl Chance {
             0 => json!({"metadata": {"labels": {"colour": self.one(&COLOURS)}}}),
             1 => json!({"metadata": {"finalizers": null}}),
             2 if is_map => json!({"data": {self.one(&NAMES): null}}),
-            2 => json!({"spec": {"template": {"spec": {"containers": [{"name": "main", "image": self.one(&COLOURS)}]}}}}),
+            2 => {
+                json!({"spec": {"template": {"spec": {"containers": [{"name": "main", "image": self.one(&COLOURS)}]}}}})
+            }
             _ if is_map => json!({"data": {self.one(&NAMES): self.one(&COLOURS)}}),
             _ => json!({"spec": {"replicas": self.rng.u32(0..3)}}),
         }

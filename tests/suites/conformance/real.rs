@@ -1,6 +1,9 @@
 //! The real API server of a run: a plane of its own, in which nothing happens by itself but what is compared.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use kube::{
     Client, Config,
@@ -47,6 +50,14 @@ impl Real {
         let client = plane.client();
         *self.plane.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(plane));
         Ok(client)
+    }
+
+    /// The administrator's kubeconfig.
+    pub(crate) async fn kubeconfig(&self) -> Result<PathBuf, String> {
+        self.client().await?;
+        let plane = self.plane.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = plane.as_ref().map(|plane| plane.kubeconfig().to_owned());
+        own.or_else(|| std::env::var_os(KUBECONFIG).map(PathBuf::from)).ok_or_else(|| "no kubeconfig".to_owned())
     }
 
     /// Ends it.

@@ -13,7 +13,7 @@ use rcgen::{
 use rustls::{
     ServerConfig,
     crypto::ring::default_provider,
-    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _},
 };
 
 /// The names under which Pods find the API server, and the machine's own.
@@ -47,6 +47,18 @@ pub(super) fn make(address: IpAddr) -> io::Result<Certificates> {
 
     let chain = vec![certificate.der().clone(), issuer.der().clone()];
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    Ok(Certificates { authority: issuer.pem(), tls: Arc::new(config(chain, key)?) })
+}
+
+/// A certificate that somebody else made, with its key.
+pub(super) fn given(certificate: &str, key: &str) -> io::Result<Certificates> {
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate.as_bytes()).collect();
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(io::Error::other)?;
+    let tls = config(chain.map_err(io::Error::other)?, key)?;
+    Ok(Certificates { authority: certificate.to_owned(), tls: Arc::new(tls) })
+}
+
+fn config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> io::Result<ServerConfig> {
     let mut tls = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?
@@ -54,5 +66,5 @@ pub(super) fn make(address: IpAddr) -> io::Result<Certificates> {
         .with_single_cert(chain, key)
         .map_err(io::Error::other)?;
     tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(Certificates { authority: issuer.pem(), tls: Arc::new(tls) })
+    Ok(tls)
 }

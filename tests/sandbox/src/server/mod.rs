@@ -27,11 +27,13 @@ pub struct ServeOptions {
     pub folder: Option<PathBuf>,
     /// The bearer token of the administrator; one by chance if it is not given.
     pub token: Option<String>,
+    /// The server's certificate and its key, both as PEM; made anew if they are not given.
+    pub certificate: Option<(String, String)>,
 }
 
 impl Default for ServeOptions {
     fn default() -> Self {
-        Self { address: (Ipv4Addr::LOCALHOST, 0).into(), folder: None, token: None }
+        Self { address: (Ipv4Addr::LOCALHOST, 0).into(), folder: None, token: None, certificate: None }
     }
 }
 
@@ -63,7 +65,11 @@ impl Sandbox {
     pub async fn serve(&self, options: ServeOptions) -> io::Result<Serving> {
         let listener = TcpListener::bind(options.address).await?;
         let address = listener.local_addr()?;
-        let certificate::Certificates { authority, tls } = certificate::make(address.ip())?;
+        let made = match &options.certificate {
+            Some((certificate, key)) => certificate::given(certificate, key)?,
+            None => certificate::make(address.ip())?,
+        };
+        let certificate::Certificates { authority, tls } = made;
         let token = options.token.map_or_else(random_token, Ok)?;
         let kubeconfig = kubeconfig::text(address, &authority, &token);
         let path = options.folder.map(|folder| folder.join("kubeconfig"));
@@ -91,7 +97,7 @@ impl Serving {
         format!("https://{}", self.address)
     }
 
-    /// The certificate of the authority that signed the server's, as PEM.
+    /// The certificate of the authority that signed the server's, as PEM; the server's own, if that was given.
     #[must_use]
     pub fn certificate(&self) -> &str {
         &self.certificate

@@ -15,7 +15,7 @@ use kube::{
 };
 use libtest_mimic::Trial;
 use opgen_tests::{
-    Options, Plane, Process, case, case_on,
+    Form, Options, Plane, Process, case, case_on, case_on_controlplane,
     process::is_alive,
     wait::{self, PATIENCE},
 };
@@ -23,16 +23,21 @@ use rustix::process::Signal;
 
 use super::victim::{self, End};
 
+/// Why only the real plane can be outlived.
+const NO_PROCESSES: &str = "a sandbox is in this process, and ends with it";
+
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("two_planes_run_side_by_side", two_planes_run_side_by_side),
         case_on("an_outage_keeps_the_data", Options::default(), an_outage_keeps_the_data),
         case_on("a_watch_expires_after_a_compaction", Options::default(), a_watch_expires_after_a_compaction),
-        case("no_process_outlives_a_panic", async |plane| outlived_by_nothing(&plane, End::Panic, None).await),
-        case("no_process_outlives_an_interrupt", async |plane| {
+        case_on_controlplane("no_process_outlives_a_panic", NO_PROCESSES, async |plane| {
+            outlived_by_nothing(&plane, End::Panic, None).await;
+        }),
+        case_on_controlplane("no_process_outlives_an_interrupt", NO_PROCESSES, async |plane| {
             outlived_by_nothing(&plane, End::Hang, Some(Signal::INT)).await;
         }),
-        case("no_process_outlives_a_kill", async |plane| {
+        case_on_controlplane("no_process_outlives_a_kill", NO_PROCESSES, async |plane| {
             outlived_by_nothing(&plane, End::Hang, Some(Signal::KILL)).await;
         }),
     ]
@@ -48,7 +53,8 @@ async fn two_planes_run_side_by_side(first: Arc<Plane>) {
     assert!(names(&second).await.contains(&name.to_owned()));
     assert!(!names(&first).await.contains(&name.to_owned()));
 
-    assert_eq!(processes.len(), 3, "{processes:?}");
+    let expected = if first.form() == Form::ControlPlane { 3 } else { 0 };
+    assert_eq!(processes.len(), expected, "{processes:?}");
     drop(second);
     assert!(processes.iter().all(|(_, id)| !is_alive(*id)), "{processes:?}");
     assert!(!folder.exists(), "{}", folder.display());

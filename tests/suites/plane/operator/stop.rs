@@ -7,7 +7,7 @@ use kube::api::ListParams;
 use libtest_mimic::Trial;
 use opgen::{For, RunError};
 use opgen_tests::{
-    Options, Plane, case, case_on,
+    Plane, case, case_on_controlplane,
     wait::{self, PATIENCE, until_object},
 };
 use rustix::process::{Pid, Signal, kill_process};
@@ -25,7 +25,11 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("work_in_flight_ends_before_an_operator_does", in_flight),
         case("an_operator_whose_work_does_not_end_ends_without_it_after_its_timeout", timeout),
         case("events_that_wait_are_written_before_an_operator_ends", events),
-        case_on("a_second_signal_ends_at_once_and_one_lets_calls_in_flight_end", Options::default(), signals),
+        case_on_controlplane(
+            "a_second_signal_ends_at_once_and_one_lets_calls_in_flight_end",
+            "it holds the API server's process up, and a sandbox has none",
+            signals,
+        ),
     ]
 }
 
