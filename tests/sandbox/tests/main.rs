@@ -22,6 +22,7 @@ mod objects;
 mod patches;
 mod persistence;
 mod plain;
+mod reading;
 mod reviews;
 mod roles;
 mod scene;
