@@ -75,6 +75,8 @@ pub(crate) async fn run<C: Controller>(mut controller: C, actor: Actor) {
             ear.wait(queue.due()).await;
             continue;
         };
+        // However much there is to do, others get their turn.
+        tokio::task::consume_budget().await;
         match controller.reconcile(&actor, &key).await {
             Ok(next) => {
                 queue.succeeded(&key);
