@@ -19,8 +19,9 @@ use proc_macro::TokenStream;
 /// Makes the kind of a spec a managed one; stands beside `#[derive(CustomResource)]` and reads its `#[kube(...)]`.
 ///
 /// On the struct: `#[managed(finalizer = "group/name")]`, `#[managed(pause = field)]`, `#[managed(crate = "path")]`,
-/// `#[managed(allow(float))]`. On a field: `#[managed(allow(float))]`. Warnings that can be allowed: `integer`, `float`,
-/// `phase`, `bool`, `list`, `case`, `reserved`.
+/// `#[managed(allow(float))]`. On a field: `#[managed(allow(float))]`, and `#[managed(reference = Kind)]` where it names
+/// objects of another kind: each gets a finalizer before it is used, is waited for, and can't go before it is let go. Warnings
+/// that can be allowed: `integer`, `float`, `phase`, `bool`, `list`, `case`, `reserved`.
 #[proc_macro_derive(Managed, attributes(managed))]
 pub fn managed(item: TokenStream) -> TokenStream {
     stages::managed(item.into()).into_tokens().into()

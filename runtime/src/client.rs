@@ -3,6 +3,7 @@
 //! `kube` does the work (connection, TLS, credentials, URLs); what is added is an error that knows who wanted to do what, so
 //! that a missing permission can be said in the role's own words.
 
+mod finalizer;
 mod part;
 mod write;
 

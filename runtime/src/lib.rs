@@ -27,6 +27,7 @@ mod provisioner;
 pub mod queue;
 mod readiness;
 mod reconcile;
+pub mod reference;
 pub mod source;
 pub mod testing;
 mod watch;
@@ -38,6 +39,7 @@ pub use context::{Calls, Cause, Context, Draft, PartCalls, Path, Teardown};
 pub use controller::{
     Controller, REQUEUE, Settings,
     factory::{Factory, Runs},
+    mapped::Mapped,
 };
 pub use environment::Environment;
 pub use error::{BoxError, Error, Result, yield_because};
@@ -60,6 +62,7 @@ pub use provisioner::{
     shape::{Access, Count, Edge, Embedded, Node, Order, Place, Reach, ResourceOptions, Shape, Stop, Verb},
 };
 pub use readiness::{Readiness, readiness};
+pub use reference::NamespacedName;
 pub use watch::{Health, WatchState};
 
 /// What a project of an operator names all the time.

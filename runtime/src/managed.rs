@@ -1,6 +1,6 @@
 //! What a managed kind is, as far as the kind itself can say.
 
-use crate::kind::Kind;
+use crate::{kind::Kind, reference::Reference};
 use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
@@ -30,6 +30,8 @@ pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 
     /// What gives the definition of the kind, as its derives say it. `None` for a [`Foreign`](crate::Foreign) kind: then
     /// nothing is generated for it, and nothing written to its status.
     const DEFINITION: Option<fn() -> CustomResourceDefinition>;
+    /// The fields of the spec that name other objects.
+    const REFERENCES: &'static [Reference<Self>] = &[];
 
     /// The kind by its names.
     fn kind() -> Kind;

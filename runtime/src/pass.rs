@@ -9,6 +9,7 @@ use crate::{
     kind::Kind,
     managed::Managed,
     provisioner::{child::Child, made::Blackboard, mark::Mark, memory::Memory, trial::World, unchanged::ByNode},
+    reference::Targets,
     watch::Watched,
 };
 use parking_lot::{Mutex, MutexGuard};
@@ -33,6 +34,8 @@ pub(crate) struct Shared {
     pub(crate) recorder: Recorder,
     /// The kinds of the tree's resource nodes, by their full names.
     pub(crate) children: BTreeMap<Kind, Arc<Watched<Child>>>,
+    /// The kinds that specs name objects of.
+    pub(crate) targets: BTreeMap<Kind, Arc<Targets>>,
     /// By the kind of the children's store; `None` for that of the primaries, which may be of a child's kind.
     pub(crate) own_writes: OwnWrites<Option<Kind>>,
     pub(crate) memory: Mutex<Memory>,

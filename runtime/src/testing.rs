@@ -85,6 +85,7 @@ where
             environment: Environment::system(),
             recorder: event::Recorder::off(),
             children: Default::default(),
+            targets: Default::default(),
             own_writes: Default::default(),
             memory: Default::default(),
             trial: Some(world.clone()),

@@ -9,8 +9,9 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
     allowed(&model.allowed, diags);
     for field in &model.fields {
         allowed(&field.allowed, diags);
-        if let Some(reference) = &field.reference {
-            diags.error(reference, "references are not supported yet", "remove `reference` and check the name by hand");
+        if let Some(reference) = field.reference.as_ref().filter(|_| field.hints.skip) {
+            let fix = "remove `reference`, or keep the field in the spec";
+            diags.error(reference, "nobody can name an object by a field that is not in the spec", fix);
         }
         for key in &field.misplaced {
             let name = key.get_ident().map(ToString::to_string).unwrap_or_default();

@@ -4,8 +4,9 @@ use crate::{
     check::Checked,
     model::managed::{Managed, Pause},
 };
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
 pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     let Some(root) = managed.root() else { return TokenStream::new() };
@@ -13,6 +14,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     let finalizer = finalizer(managed);
     let status = status(managed);
     let paused = paused(managed.pause.as_ref());
+    let references = references(managed, &root);
     quote! {
         #[automatically_derived]
         impl #krate::Managed for #root {
@@ -22,6 +24,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
             const FINALIZER: ::core::option::Option<&'static ::core::primitive::str> = #finalizer;
             const DEFINITION: ::core::option::Option<fn() -> #private::CustomResourceDefinition> =
                 ::core::option::Option::Some(<#root as #private::CustomResourceExt>::crd);
+            #references
             fn kind() -> #krate::Kind {
                 #private::kind_of::<#root>()
             }
@@ -46,6 +49,29 @@ fn finalizer(managed: &Managed) -> TokenStream {
         Some(finalizer) => quote! { ::core::option::Option::Some(#finalizer) },
         None => quote! { ::core::option::Option::None },
     }
+}
+
+/// Nothing, where no field names anything: the trait says so.
+fn references(managed: &Managed, root: &Ident) -> TokenStream {
+    let (krate, private) = (&managed.paths.krate, &managed.paths.private);
+    let of_field = managed.fields.iter().filter_map(|field| {
+        let (kind, ident, ty) = (field.reference.as_ref()?, &field.ident, &field.ty);
+        let path = format!("spec.{}", field.name);
+        // The type is named, so that one that names nothing is an error of the field.
+        let names = quote_spanned! { ty.span() => <#ty as #krate::reference::Names>::names };
+        Some(quote! {
+            #krate::reference::Reference {
+                field: #path,
+                kind: #private::kind_of::<#kind>,
+                names: |object: &#root| #names(&object.spec.#ident),
+            }
+        })
+    });
+    let references: Vec<_> = of_field.collect();
+    if references.is_empty() {
+        return TokenStream::new();
+    }
+    quote! { const REFERENCES: &'static [#krate::reference::Reference<Self>] = &[#(#references),*]; }
 }
 
 /// Without a status the object has no such field; only a mended model comes here like that.

@@ -24,6 +24,10 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     fn crd(&self) -> Option<CustomResourceDefinition>;
     /// Its tree, as data.
     fn shape(&self) -> &'static Shape;
+    /// The kinds of the objects that its objects name, each with the field that does.
+    fn references(&self) -> Vec<(&'static str, Kind)> {
+        Vec::new()
+    }
     /// The finalizer it puts on its objects.
     fn finalizer(&self) -> String;
     /// How passes are scheduled, and what is recorded.
@@ -84,6 +88,10 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for
 
     fn shape(&self) -> &'static Shape {
         &P::SHAPE
+    }
+
+    fn references(&self) -> Vec<(&'static str, Kind)> {
+        O::Object::REFERENCES.iter().map(|reference| (reference.field, (reference.kind)())).collect()
     }
 
     fn finalizer(&self) -> String {

@@ -1,12 +1,17 @@
 //! A controller: one kind, the tree it is given, and how its passes are scheduled.
 
 pub(crate) mod factory;
+pub(crate) mod mapped;
 pub(crate) mod running;
 
 use crate::{
+    kind::Typed,
     managed::{Managed, Owner},
     queue::Delay,
+    reference::NamespacedName,
 };
+use mapped::Mapped;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -38,6 +43,8 @@ pub struct Settings {
     pub sample: Option<Value>,
     /// The labels of the objects that are meant; without any, all are.
     pub labels: BTreeMap<String, String>,
+    /// The other kinds that are followed.
+    pub mapped: Vec<Mapped>,
 }
 
 impl Default for Settings {
@@ -52,6 +59,7 @@ impl Default for Settings {
             events: true,
             sample: None,
             labels: BTreeMap::new(),
+            mapped: Vec::new(),
         }
     }
 }
@@ -103,6 +111,40 @@ impl<O: Owner> Controller<O> {
     #[must_use]
     pub fn labels<N: Into<String>, V: Into<String>>(mut self, labels: impl IntoIterator<Item = (N, V)>) -> Self {
         self.settings.labels.extend(labels.into_iter().map(|(name, value)| (name.into(), value.into())));
+        self
+    }
+
+    /// Follows objects of another kind: when one comes, changes or goes, the primaries that `map` names are looked at. A name
+    /// without a namespace is one in the namespace of the object. The role gets the right to list and watch the kind; to read
+    /// one, a node declares `get`. Default: what the tree makes and what the spec names are followed.
+    ///
+    /// ```
+    /// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+    /// # use opgen::{NamespacedName, Operator, prelude::*};
+    /// # #[derive(Provisioner)]
+    /// # #[provisioner(serial, owner = Foreign<Namespace>)]
+    /// # struct Tree {
+    /// #     #[provisioner(resource)]
+    /// #     settings: ConfigMap,
+    /// # }
+    /// # impl Tree {
+    /// #     fn settings(_: &Namespace) -> ConfigMap { ConfigMap::default() }
+    /// # }
+    /// # let operator =
+    /// Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| {
+    ///     // Every change of a ConfigMap concerns the Namespace that it is in.
+    ///     c.watches(|config: &ConfigMap| {
+    ///         config.metadata.namespace.clone().map(|name| NamespacedName { name, namespace: None })
+    ///     })
+    /// });
+    /// ```
+    #[must_use]
+    pub fn watches<K, N>(mut self, map: impl Fn(&K) -> N + Send + Sync + 'static) -> Self
+    where
+        K: Typed + DeserializeOwned,
+        N: IntoIterator<Item = NamespacedName>,
+    {
+        self.settings.mapped.push(Mapped::new(map));
         self
     }
 

@@ -25,6 +25,10 @@ impl Running {
         Self { inner, queue: Queue::default(), backoff, settings }
     }
 
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// A primary changed: worth a pass if what it wants, whether it goes, or who holds it is different.
     pub(crate) fn on_primary(&self, change: &Change<Encoded>, listing: bool) {
         let priority = if listing { Priority::Low } else { Priority::Normal };

@@ -3,6 +3,7 @@
 pub(crate) mod children;
 pub(crate) mod command;
 pub(crate) mod live;
+mod mapped;
 pub(crate) mod operator;
 pub(crate) mod picture;
 pub(crate) mod probes;
@@ -10,4 +11,5 @@ pub(crate) mod rights;
 pub(crate) mod run;
 pub(crate) mod signals;
 mod sweep;
+mod targets;
 pub(crate) mod uninstall;

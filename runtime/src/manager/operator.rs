@@ -149,6 +149,8 @@ fn controlled(factory: &dyn Factory) -> Result<Controlled, ProjectError> {
         finalizer: factory.finalizer(),
         events: factory.settings().events,
         shape: factory.shape(),
+        references: factory.references(),
+        followed: factory.settings().mapped.iter().map(|mapped| mapped.kind().clone()).collect(),
         sample: factory.settings().sample.clone(),
         kind,
     })

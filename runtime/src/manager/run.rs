@@ -7,9 +7,11 @@
 
 use super::{
     children::{self, OwnerRef},
+    mapped::Follows,
     operator::Operator,
     probes,
     sweep::{Broom, Search, Sweep},
+    targets,
 };
 use crate::{
     cache::{Change, Encoded},
@@ -21,6 +23,7 @@ use crate::{
     pass::Shared,
     provisioner::{child::Child, document::Malformed},
     reconcile::Loop,
+    reference::Targets,
     source::{Source, kubernetes::Kubernetes},
     watch::{Health, Watched},
 };
@@ -177,10 +180,12 @@ impl Operator {
     ) -> Floor {
         let trees: Vec<_> = self.factories.iter().map(|factory| factory.shape()).collect();
         let children = children::stores(&trees);
+        let targets = targets::stores(&self.factories);
         let (recorder, writer) = Recorder::new(client.clone(), self.environment.clone(), &self.name);
         tasks.spawn(writer);
         let controllers = self.factories.iter().map(|factory| {
             let own = children::kinds(factory.shape());
+            let named: Vec<_> = factory.references().into_iter().map(|(_, kind)| kind).collect();
             let settings = factory.settings().clone();
             let shared = Shared {
                 client: client.clone(),
@@ -193,6 +198,11 @@ impl Operator {
                     .filter(|(kind, _)| own.contains(kind))
                     .map(|(k, c)| (k.clone(), c.clone()))
                     .collect(),
+                targets: targets
+                    .iter()
+                    .filter(|(kind, _)| named.contains(kind))
+                    .map(|(k, t)| (k.clone(), t.clone()))
+                    .collect(),
                 own_writes: Default::default(),
                 memory: Default::default(),
                 trial: None,
@@ -203,8 +213,19 @@ impl Operator {
             let inner = Loop::new(Arc::new(shared), Arc::new(source), reconciler, finalizer, labels);
             Arc::new(Running::new(inner, settings, &self.environment))
         });
-        let controllers = controllers.collect();
-        Floor { client, operator: self.name.clone(), namespace, children, controllers, broom, recorder }
+        let controllers: Vec<_> = controllers.collect();
+        let follows = controllers.iter().flat_map(Follows::of).collect();
+        Floor {
+            client,
+            operator: self.name.clone(),
+            namespace,
+            children,
+            targets,
+            follows,
+            controllers,
+            broom,
+            recorder,
+        }
     }
 }
 
@@ -214,6 +235,8 @@ struct Floor {
     operator: String,
     namespace: Option<String>,
     children: BTreeMap<Kind, Arc<Watched<Child>>>,
+    targets: BTreeMap<Kind, Arc<Targets>>,
+    follows: Vec<Arc<Follows>>,
     controllers: Vec<Arc<Running>>,
     broom: Broom,
     recorder: Recorder,
@@ -243,6 +266,15 @@ impl Floor {
                 children::follow(&client, &children, &operator, namespace.as_deref(), &on_owner).await;
             });
         }
+        for follows in &self.follows {
+            tasks.spawn(follows.clone().run(self.client.clone(), self.namespace.clone()));
+        }
+        for targets in self.targets.values() {
+            let (client, namespace, targets) = (self.client.clone(), self.namespace.clone(), targets.clone());
+            let controllers = self.controllers.clone();
+            tasks.spawn(self.broom.clone().follow(targets.watched.health.clone()));
+            tasks.spawn(async move { targets::follow(&client, &targets, namespace.as_deref(), &controllers).await });
+        }
     }
 
     fn sweep(&self, searches: mpsc::UnboundedReceiver<Search>, tasks: &mut JoinSet<()>) {
@@ -255,7 +287,9 @@ impl Floor {
     fn health(&self) -> Vec<Arc<dyn AsHealth>> {
         let primaries = self.controllers.iter().map(|controller| controller.clone() as Arc<dyn AsHealth>);
         let children = self.children.values().map(|children| children.clone() as Arc<dyn AsHealth>);
-        primaries.chain(children).collect()
+        let targets = self.targets.values().map(|targets| targets.clone() as Arc<dyn AsHealth>);
+        let follows = self.follows.iter().map(|follows| follows.clone() as Arc<dyn AsHealth>);
+        primaries.chain(children).chain(targets).chain(follows).collect()
     }
 
     /// Waits until every watch has its first list, or is known to have none.
@@ -294,6 +328,18 @@ impl AsHealth for Watched<Child> {
 
     fn is_optional(&self) -> bool {
         self.optional
+    }
+}
+
+impl AsHealth for Follows {
+    fn health(&self) -> &Health {
+        &self.watched.health
+    }
+}
+
+impl AsHealth for Targets {
+    fn health(&self) -> &Health {
+        &self.watched.health
     }
 }
 

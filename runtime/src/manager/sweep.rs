@@ -1,4 +1,5 @@
-//! The end of children that nobody tears down: what the garbage collector does for owner references, for marks.
+//! The end of what nobody tears down: children, as the garbage collector does it for owner references, by their marks; and
+//! references of objects that are gone.
 //!
 //! # Flow
 //! 1. Once the watches are decided, and again whenever one of them recovers, all marked children are looked through; when a
@@ -14,7 +15,7 @@ use crate::{
     cache::{Change, Encoded, Entry, Uid},
     client::{CallError, Client, Target},
     controller::running::Running,
-    error::Error,
+    error::{Error, Result},
     kind::Kind,
     provisioner::{child::Child, mark::Mark, removal::of_this},
     watch::{Health, WatchState, Watched},
@@ -97,9 +98,9 @@ impl Sweep {
             while let Ok(search) = searches.try_recv() {
                 waiting.push(search);
             }
-            if let Err(error) = self.sweep(&waiting).await {
-                let error = Error::from(error);
-                tracing::warn!(%error, "orphaned children could not be removed; it is tried again");
+            let swept = self.sweep(&waiting).await.map_err(Error::from);
+            if let Err(error) = swept.and(self.release(&waiting).await) {
+                tracing::warn!(%error, "what objects that are gone left behind could not be removed; it is tried again");
                 let broom = broom.clone();
                 tokio::spawn(async move {
                     tokio::time::sleep(RETRY).await;
@@ -119,6 +120,21 @@ impl Sweep {
                 {
                     self.delete(&children.kind, &child, &mark).await?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is referenced by an object that went while nobody looked.
+    async fn release(&self, searches: &[Search]) -> Result<()> {
+        if !searches.iter().any(|search| matches!(search, Search::All)) {
+            return Ok(());
+        }
+        for controller in &self.controllers {
+            let (source, targets) = (&controller.inner.source, &controller.inner.shared.targets);
+            let in_order = |health: &Health| is_in_order(&health.state());
+            if in_order(source.health()) && targets.values().all(|targets| in_order(&targets.watched.health)) {
+                controller.inner.release_stuck(self.namespace.as_deref()).await?;
             }
         }
         Ok(())

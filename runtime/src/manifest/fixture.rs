@@ -120,6 +120,8 @@ fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &
         finalizer: finalizer.into(),
         events,
         shape,
+        references: Vec::new(),
+        followed: Vec::new(),
         sample: None,
     }
 }

@@ -35,6 +35,10 @@ pub struct Controlled {
     pub events: bool,
     /// The tree that provisions its objects.
     pub shape: &'static Shape,
+    /// The kinds of the objects that its objects name, each with the field that does.
+    pub references: Vec<(&'static str, Kind)>,
+    /// The other kinds that it follows.
+    pub followed: Vec<Kind>,
     /// An object to be shown as the sample; `apiVersion`, `kind` and `metadata.name` are added where they are missing.
     /// Without one, a sample is made from the schema.
     pub sample: Option<Value>,

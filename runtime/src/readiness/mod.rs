@@ -51,6 +51,14 @@ pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> 
     }
 }
 
+/// The readiness of an object of a managed kind: without a word of its controller it is not ready yet (unikorn REF11).
+pub(crate) fn managed_readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> Readiness {
+    match find(status, "Available") {
+        Some(_) => readiness(kind, generation, spec, status),
+        None => of_condition(status, "Available"),
+    }
+}
+
 /// Whether the readiness of a kind can be seen from its metadata alone: it has no status that counts.
 pub(crate) fn is_ready_once_there(kind: &Kind) -> bool {
     matches!(

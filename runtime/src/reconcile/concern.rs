@@ -13,9 +13,15 @@ impl Loop {
         let (before, after) = (&old.header, &new.header);
         before.uid != after.uid
             || before.deleting != after.deleting
-            || before.finalizers != after.finalizers
+            || self.is_held_differently(before, after)
             || self.is_meant(before) != self.is_meant(after)
             || self.wish(old) != self.wish(new)
+    }
+
+    /// Whether our finalizer came or went; once the object goes, all who hold it matter.
+    fn is_held_differently(&self, before: &Header, after: &Header) -> bool {
+        let ours = |header: &Header| header.finalizers.contains(&self.finalizer);
+        ours(before) != ours(after) || after.deleting && before.finalizers != after.finalizers
     }
 
     /// Whether the controller is for this object.

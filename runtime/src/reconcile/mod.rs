@@ -2,16 +2,18 @@
 //!
 //! # Flow
 //! 1. The object is read from the cache, and only if the cache has seen what the operator itself wrote last.
-//! 2. Being deleted: its tree is torn down, then the finalizer removed. Paused: nothing at all; deletion wins over pause.
+//! 2. Being deleted: once nothing names it any more, its tree is torn down, what it names let go, then the finalizer removed. Paused: nothing at all; deletion wins over pause.
 //! 3. The finalizer is stored before anything else happens.
-//! 4. The tree is provisioned.
-//! 5. The status is written once, and only if it differs. That of a foreign kind is left alone; events say the outcome.
+//! 4. What the spec names is referenced, and waited for.
+//! 5. The tree is provisioned; then what is no longer named is let go.
+//! 6. The status is written once, and only if it differs. That of a foreign kind is left alone; events say the outcome.
 //!
 //! # Guarantees
 //! A pass that finds everything as wanted makes no call. A crash between any two calls converges on restart. A panic of a
 //! provisioner is an error of its pass.
 
 mod concern;
+mod reference;
 mod status;
 mod teardown;
 pub(crate) mod tree;
@@ -24,10 +26,12 @@ use crate::{
     kind::Kind,
     pass::{Core, Identity, Shared},
     provisioner::shape::Shape,
+    reference::Named,
     source::Source,
 };
 use futures::future::BoxFuture;
 use parking_lot::{Mutex, MutexGuard};
+use reference::Referrers;
 use serde_json::Value;
 use std::{
     borrow::Cow,
@@ -68,6 +72,8 @@ pub(crate) trait Opened: Send + Sync {
     fn paused(&self) -> bool;
     /// The status as it is stored.
     fn status(&self) -> Value;
+    /// The objects that the spec names.
+    fn named(&self) -> Vec<Named>;
     /// Runs the tree; gives the status as the provisioners left it. A panic of a provisioner is an outcome, too.
     fn run<'a>(&'a self, core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Value)>;
 }
@@ -84,6 +90,7 @@ pub(crate) struct Loop {
     parked: Mutex<HashMap<ObjectKey, String>>,
     /// What was said last of objects whose status is not ours.
     said: Mutex<HashMap<ObjectKey, String>>,
+    referrers: Mutex<Referrers>,
 }
 
 /// How soon a pass is tried again that would have acted on an old state [Y1].
@@ -97,8 +104,8 @@ impl Loop {
         finalizer: String,
         labels: BTreeMap<String, String>,
     ) -> Self {
-        let (parked, said) = Default::default();
-        Self { shared, source, reconciler, finalizer, labels, parked, said }
+        let (parked, said, referrers) = Default::default();
+        Self { shared, source, reconciler, finalizer, labels, parked, said, referrers }
     }
 
     /// One pass.
@@ -107,7 +114,8 @@ impl Loop {
         let behind = self.is_behind(key);
         let Some(entry) = self.source.objects().store().get(key) else {
             self.forget(key);
-            return Next::AwaitChange;
+            let released = self.release_vanished(key).await;
+            return released.map_or_else(|error| self.interrupted(key, error), |()| Next::AwaitChange);
         };
         if behind {
             return Next::Soon;
@@ -143,7 +151,14 @@ impl Loop {
                 self.said().insert(header.key.clone(), String::new());
             }
         }
-        let (outcome, status, again) = self.run(header, opened, Direction::Up).await;
+        let named = self.named(opened);
+        let (outcome, status, again) = match self.hold_named(header, &named).await {
+            Ok(()) => self.run(header, opened, Direction::Up).await,
+            Err(error) => (Err(error), opened.status(), false),
+        };
+        if outcome.is_ok() {
+            self.let_go_of_unnamed(&header.key, &named).await?;
+        }
         self.conclude(&claimed, Direction::Up, &outcome, opened.status(), status).await?;
         Ok(match outcome {
             Ok(()) if again => Next::Requeue,

@@ -12,7 +12,13 @@ use serde_json::Value;
 
 impl Loop {
     pub(super) async fn tear_down(&self, header: &Header, opened: &dyn Opened) -> Result<Next> {
-        let (outcome, status, _) = self.run(header, opened, Direction::Down).await;
+        let (outcome, status) = match self.is_free(header) {
+            Ok(()) => {
+                let (outcome, status, _) = self.run(header, opened, Direction::Down).await;
+                (outcome, status)
+            }
+            Err(error) => (Err(error), opened.status()),
+        };
         self.ended(header, outcome, opened.status(), status).await
     }
 
@@ -22,7 +28,9 @@ impl Loop {
         let header = &entry.header;
         let stored = self.stored_status(entry);
         let mut nodes = Vec::new();
-        let outcome = if resources(self.reconciler.shape(), &mut nodes) {
+        let outcome = if let Err(error) = self.is_free(header) {
+            Err(error)
+        } else if resources(self.reconciler.shape(), &mut nodes) {
             let core = Core::new(&self.shared, self.identity(header), &header.resource_version);
             remove_all(&core, nodes).await
         } else {
@@ -34,6 +42,7 @@ impl Loop {
     async fn ended(&self, header: &Header, outcome: Result<()>, stored: Value, status: Value) -> Result<Next> {
         match outcome {
             Ok(()) => {
+                self.release_vanished(&header.key).await?;
                 // No last status: nobody could read it.
                 let version = self.source.release(header, &self.finalizer).await?;
                 self.wrote(header, &version);

@@ -10,6 +10,7 @@ use crate::{
     managed::{Managed, Owner},
     pass::{Core, Pass},
     provisioner::{Provision, Provisioner, order::guarded, shape::Shape},
+    reference::Named,
 };
 use futures::future::{BoxFuture, FutureExt};
 use parking_lot::Mutex;
@@ -55,6 +56,10 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for 
 
     fn status(&self) -> Value {
         self.object.status().map_or(Value::Null, plain)
+    }
+
+    fn named(&self) -> Vec<Named> {
+        Named::all(O::Object::REFERENCES, &*self.object, self.object.metadata().namespace.as_deref())
     }
 
     fn run<'a>(&'a self, core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Value)> {

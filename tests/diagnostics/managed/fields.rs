@@ -1,8 +1,10 @@
 // Fields by their names and attributes.
 
-//# references are not supported yet
+//# reference by a field that is not in the spec
 #[kube(group = "demo.example.com", version = "v1", kind = "WebApp", status = "Status")]
 pub struct WebAppSpec {
+    pub image: String,
+    #[serde(skip)]
     #[managed(reference = Network)]
     pub network: String,
 }

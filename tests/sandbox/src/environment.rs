@@ -15,6 +15,7 @@ const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 #[derive(Debug)]
 pub(crate) struct Environment {
     start: Timestamp,
+    seeded: bool,
     began: Instant,
     chance: Mutex<fastrand::Rng>,
 }
@@ -26,7 +27,12 @@ impl Environment {
             None => Timestamp::now(),
         };
         let chance = seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
-        Self { start, began: Instant::now(), chance: Mutex::new(chance) }
+        Self { start, seeded: seed.is_some(), began: Instant::now(), chance: Mutex::new(chance) }
+    }
+
+    /// Whether time and chance follow from a seed.
+    pub(crate) fn is_seeded(&self) -> bool {
+        self.seeded
     }
 
     /// The time, which moves with tokio's clock.

@@ -93,6 +93,15 @@ impl Failure {
         Self::new(StatusCode::CONFLICT, "Conflict", message).about(kind, name)
     }
 
+    /// 409 about an object that a request names by its kind alone.
+    pub(crate) fn conflict_of(kind: &str, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {kind} {name:?}: {why}");
+        let mut failure = Self::new(StatusCode::CONFLICT, "Conflict", message);
+        failure.detail("name", name);
+        failure.detail("kind", kind);
+        failure
+    }
+
     /// The object was changed since it was read.
     pub(crate) fn stale(kind: &Kind, name: &str) -> Self {
         let why = "the object has been modified; please apply your changes to the latest version and try again";
@@ -110,6 +119,14 @@ impl Failure {
         failure.detail("kind", &kind.kind);
         let cause = |cause: &Cause| json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
         failure.details.insert("causes".into(), causes.iter().map(cause).collect());
+        failure
+    }
+
+    /// 422 of a patch that makes something else of the object.
+    pub(crate) fn unfit_patch(cause: &Cause) -> Self {
+        let mut failure = Self::unprocessable(format!(" \"\" is invalid: {}: {}", cause.field, cause.message));
+        let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
+        failure.details.insert("causes".into(), json!([cause]));
         failure
     }
 
@@ -134,7 +151,19 @@ impl Failure {
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message).about(kind, name)
     }
 
-    /// 403 about a path or a resource that no kind stands for.
+    /// 403 about a resource, whether or not a kind stands for it.
+    pub(crate) fn forbidden_resource(group: &str, plural: &str, name: &str, why: &str) -> Self {
+        let named = if name.is_empty() { String::new() } else { format!(" {name:?}") };
+        let dot = if group.is_empty() { "" } else { "." };
+        let message = format!("{plural}{dot}{group}{named} is forbidden: {why}");
+        let mut failure = Self::new(StatusCode::FORBIDDEN, "Forbidden", message);
+        failure.detail("name", name);
+        failure.detail("group", group);
+        failure.detail("kind", plural);
+        failure
+    }
+
+    /// 403 about a path.
     pub(crate) fn forbidden_path(why: &str) -> Self {
         Self::new(StatusCode::FORBIDDEN, "Forbidden", format!("forbidden: {why}"))
     }
@@ -202,7 +231,9 @@ impl Failure {
         if !self.reason.is_empty() {
             status["reason"] = self.reason.into();
         }
-        if !self.details.is_empty() || self.reason == "NotFound" {
+        let detailed = ["NotFound", "Invalid", "Forbidden", "MethodNotAllowed"].contains(&self.reason);
+        let always = detailed || self.message == "415: Unsupported Media Type";
+        if !self.details.is_empty() || always {
             status["details"] = Value::Object(self.details.clone());
         }
         status

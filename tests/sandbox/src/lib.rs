@@ -8,10 +8,13 @@
 mod admission;
 mod answer;
 mod audit;
+mod authentication;
 mod authorization;
+mod bootstrap;
 mod call;
 mod client;
 mod controller;
+mod convert;
 mod discovery;
 mod environment;
 mod failure;

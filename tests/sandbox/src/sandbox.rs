@@ -8,6 +8,9 @@ use http::{Request, Response};
 use crate::{
     answer::{Answer, Body},
     audit::{Audit, Record},
+    authentication::{self, Authentication},
+    authorization::Policies,
+    bootstrap,
     call::Call,
     controller::{self, Controllers},
     environment::Environment,
@@ -23,7 +26,7 @@ const HISTORY: usize = 4096;
 /// An API server in the process. Clones are of the same one; the last one ends it.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
-    server: Arc<Server>,
+    pub(crate) server: Arc<Server>,
     _controllers: Arc<Controllers>,
 }
 
@@ -33,6 +36,8 @@ pub(crate) struct Server {
     pub(crate) environment: Environment,
     pub(crate) store: Arc<Store>,
     pub(crate) kinds: Registry,
+    pub(crate) authentication: Authentication,
+    pub(crate) policies: Policies,
     pub(crate) options: Options,
     pub(crate) audit: Audit,
 }
@@ -53,6 +58,7 @@ pub struct Builder {
     history: usize,
     options: Options,
     audit: Audit,
+    authentication: Authentication,
 }
 
 impl Sandbox {
@@ -69,7 +75,13 @@ impl Sandbox {
     #[must_use]
     pub fn builder() -> Builder {
         let options = Options { workloads: false, owner_permissions: false };
-        Builder { seed: None, history: HISTORY, options, audit: Audit::default() }
+        Builder {
+            seed: None,
+            history: HISTORY,
+            options,
+            audit: Audit::default(),
+            authentication: Authentication::default(),
+        }
     }
 
     /// Answers a request of a user.
@@ -137,19 +149,30 @@ impl Builder {
         self
     }
 
+    /// A user who is known by a bearer token.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<String>, user: User) -> Self {
+        self.authentication.know(token.into(), user);
+        self
+    }
+
     /// Starts it on the current tokio runtime.
     ///
     /// # Panics
     /// Outside a tokio runtime.
     #[must_use]
     pub fn start(self) -> Sandbox {
+        let store = Arc::new(Store::new(self.history));
         let server = Arc::new(Server {
             environment: Environment::new(self.seed),
-            store: Arc::new(Store::new(self.history)),
+            authentication: self.authentication,
+            policies: Policies::new(&store),
+            store,
             kinds: Registry::default(),
             options: self.options,
             audit: self.audit,
         });
+        bootstrap::fill(&server);
         let controllers = controller::start(&server);
         Sandbox { server, _controllers: Arc::new(controllers) }
     }
@@ -157,11 +180,15 @@ impl Builder {
 
 impl Server {
     pub(crate) async fn answer(&self, user: User, request: Request<Bytes>) -> Answer {
-        let call = match Call::new(user, request) {
+        let wanted = authentication::Wanted::of(request.headers());
+        let mut call = match Call::new(user, request) {
             Ok(call) => call,
             Err(failure) => return failure.into(),
         };
-        let answer = verb::answer(self, &call).await.unwrap_or_else(Answer::from);
+        let answer = match authentication::impersonate(self, &mut call, wanted) {
+            Ok(()) => verb::answer(self, &call).await.unwrap_or_else(Answer::from),
+            Err(failure) => failure.into(),
+        };
         self.audit.record(&call, answer.code);
         answer
     }

@@ -23,6 +23,12 @@ impl User {
         Self::of(name, &[MASTERS, "system:authenticated"])
     }
 
+    /// A user in some groups, and in that of all who are known.
+    #[must_use]
+    pub fn named(name: &str, groups: &[&str]) -> Self {
+        Self::of(name, &[groups, &["system:authenticated"]].concat())
+    }
+
     /// Nobody in particular: what a request without credentials is.
     #[must_use]
     pub fn anonymous() -> Self {

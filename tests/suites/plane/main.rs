@@ -8,6 +8,7 @@ mod harness;
 mod kinds;
 mod operator;
 mod permissions;
+mod reference;
 mod scaffolded;
 mod shop;
 mod tree;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         operator::cases(),
         faults::cases(),
         permissions::cases(),
+        reference::cases(),
         scaffolded::cases(),
         shop::cases(),
         tree::cases(),

@@ -13,6 +13,7 @@ pub(crate) mod tally;
 
 mod deletion;
 pub(crate) mod fleet;
+mod follow;
 mod foreign;
 mod group;
 mod kill;
@@ -38,6 +39,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         group::cases(),
         picture::cases(),
         foreign::cases(),
+        follow::cases(),
         manifest::cases(),
     ];
     suites.into_iter().flatten().collect()

@@ -17,10 +17,10 @@ const RUNTIME: [&[&str]; 10] = [
     &["manifest"],
     &["reconcile"],
     &["provisioner", "context", "pass"],
-    &["reference", "condition", "readiness", "patch", "event", "source", "cd", "webhook"],
+    &["reference::targets", "condition", "readiness", "patch", "event", "source", "cd", "webhook"],
     &["watch"],
     &["client", "error"],
-    &["cache", "queue", "access", "environment", "managed", "foreign"],
+    &["cache", "queue", "access", "environment", "reference", "managed", "foreign"],
     &["kind", "provisioner::shape", "provisioner::document", "provisioner::builtin"],
 ];
 

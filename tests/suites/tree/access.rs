@@ -1,7 +1,11 @@
 //! What a hand-written node is limited to, as far as no compiler can tell.
 
-use k8s_openapi::api::core::v1::{ConfigMap, Secret, ServiceAccount};
-use opgen::{part, prelude::*, testing::Trial};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Pod, Secret, ServiceAccount},
+};
+use opgen::{Part, part::Token, prelude::*, testing::Trial};
+use serde_json::{Value, json};
 
 use super::kind::{App, Pool, app};
 
@@ -30,8 +34,8 @@ impl Provision<App> for Caller {
             "elsewhere" => drop(cx.in_namespace("attic").get::<Secret>("other").await?),
             "apply" => drop(cx.apply(&config("settings")).await?),
             "apply another" => drop(cx.apply(&config("another")).await?),
-            "token" => drop(cx.part::<ServiceAccount, part::Token>("web").create(&Default::default()).await?),
-            "token of another" => drop(cx.part::<ServiceAccount, part::Token>("a").create(&Default::default()).await?),
+            "token" => drop(cx.part::<ServiceAccount, Token>("web").create(&Default::default()).await?),
+            "token of another" => drop(cx.part::<ServiceAccount, Token>("a").create(&Default::default()).await?),
             "path" => drop(cx.get_path("/metrics?a=b").await?),
             "path below" => drop(cx.get_path("/healthz/etcd").await?),
             "another path" => drop(cx.get_path("/metrics/slis").await?),
@@ -100,4 +104,63 @@ async fn a_replacement_of_what_was_never_read_is_terminal() {
 
     let error = Trial::<App, Replacer>::new(app(&[])).up().await.unwrap_err();
     assert!(matches!(&error, Error::Terminal { reason, .. } if reason == "NoVersion"), "{error}");
+}
+
+/// A subresource of a kind that has more than Kubernetes knows of.
+struct Pause;
+
+impl Part for Pause {
+    const NAME: &'static str = "pause";
+    type Body = Value;
+    type Made = Value;
+}
+
+/// Declares what the compiler says to add where `subresources_are_not_declared.rs` declares too little, word for word.
+#[derive(Provisioner)]
+#[provisioner(access(
+    Deployment/status: get;
+    Deployment/status: patch;
+    Deployment/status: update;
+    Deployment/scale: get;
+    Deployment/scale: patch;
+    Deployment/scale: update;
+    Pod/opgen::part::Log: get;
+    Pod/opgen::part::Resize: get;
+    Pod/opgen::part::Resize: patch;
+    ServiceAccount/Token: create;
+    Deployment/Pause: update;
+))]
+struct Advised;
+
+impl Provision<App> for Advised {
+    async fn provision(cx: &Context<'_, App, Self>) -> Result<()> {
+        let deployment: Deployment = cx.get_status("web").await?;
+        cx.patch_status::<Deployment>("web", &json!({})).await?;
+        cx.update_status(&deployment).await?;
+        let scale = cx.get_scale::<Deployment>("web").await?;
+        cx.patch_scale::<Deployment>("web", 3).await?;
+        cx.update_scale::<Deployment>(&scale).await?;
+        cx.part::<Pod, opgen::part::Log>("web-0").text().await?;
+        cx.part::<Pod, opgen::part::Resize>("web-0").get().await?;
+        cx.part::<Pod, opgen::part::Resize>("web-0").patch(&json!({})).await?;
+        cx.part::<ServiceAccount, Token>("web").create(&Default::default()).await?;
+        cx.part::<Deployment, Pause>("web").update(&json!({})).await?;
+        Ok(())
+    }
+
+    async fn deprovision(_: &Teardown<'_, App, Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn what_the_compiler_says_to_add_is_what_compiles() {
+    let messages = include_str!("../../ui/provisioner/subresources_are_not_declared.stderr");
+    let entries: Vec<_> = messages.split("add `").skip(1).filter_map(|rest| rest.split('`').next()).collect();
+    assert_eq!(entries.len(), 11, "{entries:?}");
+    for entry in entries {
+        assert!(include_str!("access.rs").contains(&format!("\n    {entry};\n")), "`{entry}` is not tried here");
+    }
+    let error = Trial::<App, Advised>::new(app(&[])).up().await.unwrap_err();
+    assert!(error.to_string().contains("there is no API server"), "{error}");
 }

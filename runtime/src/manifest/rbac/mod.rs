@@ -19,6 +19,8 @@ use crate::kind::Kind;
 use crate::provisioner::shape::{Access, Node, Place, Reach, Stop, Verb};
 
 const OWN: &[&str] = &["list", "patch", "watch"];
+const NAMED: &[&str] = &["list", "patch", "watch"];
+const FOLLOWED: &[&str] = &["list", "watch"];
 const STATUS: &[&str] = &["patch"];
 const EVENTS: &[&str] = &["create", "patch"];
 
@@ -147,6 +149,16 @@ fn of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
     )];
     if !controlled.is_foreign() {
         grants.push(own(Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS), "writes the status"));
+    }
+    for (_, named) in &controlled.references {
+        let said = "waits for objects that its spec names, and keeps them from being deleted";
+        let rule = Rule::on(&named.group, &named.plural, NAMED);
+        grants.push(Grant { rule, scope: where_of(project, named), asker: asker(Why::Loop(said)) });
+    }
+    for followed in &controlled.followed {
+        let said = "follows a kind whose changes concern its objects";
+        let rule = Rule::on(&followed.group, &followed.plural, FOLLOWED);
+        grants.push(Grant { rule, scope: where_of(project, followed), asker: asker(Why::Loop(said)) });
     }
     if controlled.events {
         // Events on an object without a namespace go to the namespace `default`, so they are clusterwide as it is.

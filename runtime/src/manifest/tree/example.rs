@@ -124,6 +124,8 @@ pub(crate) fn project() -> Project {
         finalizer: "demo.example.com/shop".into(),
         events: true,
         shape: &TREE,
+        references: Vec::new(),
+        followed: Vec::new(),
         sample: None,
     };
     Project { name: "shops".into(), namespace: "shops-system".into(), controllers: vec![shop], ..fixture::project() }

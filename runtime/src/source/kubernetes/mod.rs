@@ -12,7 +12,6 @@ use crate::{
 };
 use feed::{Scope, Sink};
 use futures::future::{BoxFuture, FutureExt};
-use kube::api::Patch;
 use serde_json::{Value, json};
 
 /// Watches the objects of a custom kind; claims them by finalizers.
@@ -36,17 +35,6 @@ impl Kubernetes {
 
     fn target<'a>(&'a self, object: &'a Header) -> Target<'a> {
         Target { kind: &self.kind, namespace: object.key.namespace(), name: object.key.name() }
-    }
-
-    /// Changes the list of finalizers of exactly the state that was read.
-    ///
-    /// Replacing the resourceVersion by itself makes a stale patch a conflict (409); a failed `test` would be a 422.
-    async fn patch_finalizers(&self, object: &Header, change: Value) -> Result<ResourceVersion> {
-        let version = object.resource_version.to_string();
-        let guard = json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version});
-        let operations: Patch<()> = Patch::Json(serde_json::from_value(json!([guard, change]))?);
-        let patched = self.client.patch(self.target(object), &operations, &self.operator).await;
-        version_of(patched)
     }
 }
 
@@ -77,21 +65,20 @@ impl Source for Kubernetes {
     }
 
     fn claim<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>> {
-        let change = if object.finalizers.is_empty() {
-            json!({"op": "add", "path": "/metadata/finalizers", "value": [finalizer]})
-        } else {
-            json!({"op": "add", "path": "/metadata/finalizers/-", "value": finalizer})
-        };
-        self.patch_finalizers(object, change).boxed()
+        async move {
+            version_of(self.client.add_finalizer(self.target(object), object, finalizer, &self.operator).await)
+        }
+        .boxed()
     }
 
     fn release<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>> {
         async move {
-            let Some(at) = object.finalizers.iter().position(|held| held == finalizer) else {
-                return Ok(object.resource_version.clone());
-            };
-            let change = json!({"op": "remove", "path": format!("/metadata/finalizers/{at}")});
-            self.patch_finalizers(object, change).await
+            let target = self.target(object);
+            match self.client.remove_finalizer(target, object, finalizer, &self.operator).await {
+                Ok(None) => Ok(object.resource_version.clone()),
+                Ok(Some(answer)) => version_of(Ok(answer)),
+                Err(error) => Err(error.into()),
+            }
         }
         .boxed()
     }

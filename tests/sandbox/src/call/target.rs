@@ -61,6 +61,12 @@ impl Target {
     }
 }
 
+/// Whether a path says itself that it is watched, in the obsolete form `/api/v1/watch/...`.
+pub(super) fn is_watch(path: &str) -> bool {
+    let words: Vec<&str> = path.split('/').filter(|word| !word.is_empty()).take(5).collect();
+    matches!(words[..], ["api", _, "watch", _, ..] | ["apis", _, _, "watch", _])
+}
+
 fn decoded(word: &str) -> String {
     percent_decode_str(word).decode_utf8_lossy().into_owned()
 }

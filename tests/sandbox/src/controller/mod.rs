@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use crate::sandbox::Server;
+use crate::{authorization, sandbox::Server};
 use actor::{Actor, Refused};
 use reconcile::{Controller, Next, Outcome, Seen, Watches};
 
 mod accounts;
 mod actor;
 mod collector;
+mod crd;
+mod crd_removal;
 mod namespaces;
+mod naming;
 mod protection;
 mod queue;
 mod reconcile;
@@ -44,7 +47,9 @@ impl Controllers {
 
 /// Starts them on the current runtime.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
-    let mut all = Controllers { tasks: Vec::new() };
+    let tasks =
+        vec![tokio::spawn(crd::run(server.clone())), tokio::spawn(authorization::aggregation::run(server.clone()))];
+    let mut all = Controllers { tasks };
     all.add(server, "generic-garbage-collector", collector::Collector::default());
     all.add(server, "namespace-controller", namespaces::Namespaces);
     all.add(server, "service-account-controller", accounts::Accounts);

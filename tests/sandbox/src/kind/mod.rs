@@ -1,12 +1,14 @@
 //! The kinds that are served.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::schema::Schema;
 
 pub(crate) use registry::Registry;
 
 pub(crate) mod builtin;
+pub(crate) mod custom;
+pub(crate) mod definition;
 mod registry;
 
 /// A kind in one version, as it is served.
@@ -63,6 +65,14 @@ pub(crate) struct Custom {
     pub(crate) conversion: serde_json::Value,
     /// The schema as it was written, for OpenAPI and validation.
     pub(crate) written: serde_json::Value,
+    /// The schemas of all versions, by name.
+    pub(crate) versions: Arc<BTreeMap<String, Arc<Schema>>>,
+    /// Objects of an older version of the store were written under an older schema.
+    pub(crate) since: u64,
+    /// Whether the CRD is on its way out: nothing is created any more.
+    pub(crate) terminating: bool,
+    /// What clients of this version are warned of.
+    pub(crate) warning: Option<String>,
 }
 
 /// Where a CRD's `scale` subresource reads and writes; paths without the leading dot.

@@ -14,6 +14,7 @@ pub(crate) fn default(schema: &Schema, value: &mut Value) {
                     map.insert(name.to_string(), default.clone());
                 }
             }
+            map.retain(|name, value| !value.is_null() || fields.field(name).is_none_or(|schema| keeps_null(schema)));
             for (name, value) in map {
                 let each = match &fields.others {
                     Others::Each(schema) => Some(&**schema),
@@ -25,6 +26,26 @@ pub(crate) fn default(schema: &Schema, value: &mut Value) {
             }
         }
         (Shape::List(list), Value::Array(items)) => items.iter_mut().for_each(|item| default(&list.items, item)),
+        _ => {}
+    }
+}
+
+/// A null that neither is a value nor stands for a default is dropped.
+fn keeps_null(schema: &Schema) -> bool {
+    schema.nullable || schema.default.is_some() || matches!(schema.resolve().shape, Shape::Any)
+}
+
+/// Writes numbers without a fraction as such, as Go does.
+pub(crate) fn whole_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            let whole = number.as_f64().filter(|whole| number.is_f64() && whole.fract() == 0.0 && whole.abs() < 9e15);
+            if let Some(whole) = whole {
+                *value = (whole as i64).into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        Value::Object(map) => map.values_mut().for_each(whole_numbers),
         _ => {}
     }
 }

@@ -4,14 +4,25 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-pub(crate) use default::default;
+pub(crate) use default::{default, whole_numbers};
 pub(crate) use parse::parse;
+pub(crate) use part::{complete_part, prune_part, validate_part};
 pub(crate) use prune::prune;
+pub(crate) use structural::structural;
+pub(crate) use validate::validate;
 
 pub(crate) mod builtin;
 mod default;
+mod format;
+pub(crate) mod keywords;
+pub(crate) mod null;
 mod parse;
+mod part;
+pub(crate) mod pattern;
 mod prune;
+pub(crate) mod rules;
+mod structural;
+pub(crate) mod validate;
 
 /// What a value may look like.
 #[derive(Debug, Default)]
@@ -21,8 +32,8 @@ pub(crate) struct Schema {
     pub(crate) nullable: bool,
     /// What stands in for an absent value.
     pub(crate) default: Option<Value>,
-    /// The keywords of this level as they were written, for validation. Only the schemas of CRDs have them.
-    pub(crate) keywords: Option<Box<Value>>,
+    /// What validation asks for, of this level and those below. Only the roots of the schemas of CRDs have it.
+    pub(crate) keywords: Option<Box<keywords::Keywords>>,
 }
 
 /// The outline of a value.

@@ -14,9 +14,6 @@ pub(crate) use stored::Stored;
 mod shelf;
 mod stored;
 
-/// The version of a store in which nothing was written.
-const FIRST: u64 = 1;
-
 /// All objects of all kinds under one sequence of versions.
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -60,11 +57,25 @@ pub(crate) struct Raced;
 pub(crate) struct TooOld;
 
 impl Store {
+    /// The version of a store in which nothing was written.
+    pub(crate) const FIRST: u64 = 1;
+
     pub(crate) fn new(history: usize) -> Self {
-        Self {
-            state: Mutex::new(State { version: FIRST, compacted: 0, shelves: HashMap::new() }),
-            history,
-            lives: watch::channel(0).0,
+        let state = State { version: Self::FIRST, compacted: 0, shelves: HashMap::new() };
+        Self { state: Mutex::new(state), history, lives: watch::channel(0).0 }
+    }
+
+    /// Whether nothing was ever written.
+    pub(crate) fn is_new(&self) -> bool {
+        self.version() == Self::FIRST
+    }
+
+    /// Takes objects that are ready to be kept, their versions rising from that of the store.
+    pub(crate) fn load(&self, objects: impl Iterator<Item = (Arc<str>, Stored)>) {
+        let mut state = self.state();
+        for (shelf, object) in objects {
+            state.version = object.version;
+            state.shelf(&shelf, self.history).load(Arc::new(object));
         }
     }
 

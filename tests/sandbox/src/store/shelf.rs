@@ -104,12 +104,23 @@ impl Shelf {
         };
         let change = Change { kind, version, object: object.clone(), before };
         let of_life = change.is_of_life();
+        self.remember(change);
+        (object, of_life)
+    }
+
+    /// Takes a new object as it is.
+    pub(super) fn load(&mut self, object: Arc<Stored>) {
+        self.objects.insert(object.key(), object.clone());
+        self.remember(Change { kind: ChangeKind::Added, version: object.version, object, before: None });
+    }
+
+    fn remember(&mut self, change: Change) {
+        let version = change.version;
         self.changes.push_back(Arc::new(change));
         while self.changes.len() > self.history {
             self.forgotten = self.changes.pop_front().map_or(self.forgotten, |change| change.version);
         }
         self.news.send_replace(version);
-        (object, of_life)
     }
 
     /// The changes after a version, oldest first.

@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::{kind::Kind, object};
+use crate::object;
 
 /// An object: its JSON without `apiVersion` and `kind`, and what is asked about all the time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stored {
     pub(crate) namespace: Box<str>,
     pub(crate) name: Box<str>,
@@ -25,7 +25,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    pub(super) fn new(mut object: Value, version: u64, api_version: &str) -> Self {
+    pub(crate) fn new(mut object: Value, version: u64, api_version: &str) -> Self {
         object::metadata_mut(&mut object).insert("resourceVersion".into(), version.to_string().into());
         if let Value::Object(map) = &mut object {
             map.remove("apiVersion");
@@ -44,16 +44,6 @@ impl Stored {
             api_version: api_version.into(),
             json: Bytes::from(object.to_string()),
         }
-    }
-
-    /// The object as its kind's version, which the caller knows to be the one it is kept in.
-    pub(crate) fn object(&self, kind: &Kind) -> Value {
-        let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
-        if let Value::Object(map) = &mut object {
-            map.insert("apiVersion".into(), kind.api_version().into());
-            map.insert("kind".into(), kind.kind.clone().into());
-        }
-        object
     }
 
     /// The value of a label.

@@ -1,108 +1,113 @@
-//! What the server itself says about an object, kind by kind: metadata, status, generation.
+//! What the server itself says about an object, kind by kind: defaults, metadata, status, generation.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::{failure::Failure, kind::Kind, object, sandbox::Server, verb::Asked};
+pub(crate) use metadata::{fill_metadata, generate_name, keep_metadata};
+pub(crate) use quantity::Quantity;
+pub(crate) use update::{creates_on_update, updates_unconditionally};
 
-/// How many letters a generated name gets.
-const SUFFIX: usize = 5;
 
-/// Gives a name to an object that has only the beginning of one.
-pub(crate) fn generate_name(server: &Server, object: &mut Value) {
-    let begin = object::text(object, &["metadata", "generateName"]);
-    if object::name(object).is_empty() && !begin.is_empty() {
-        // A name is at most 63 letters long where it may be a label.
-        let begin: String = begin.chars().take(63 - SUFFIX).collect();
-        let name = format!("{begin}{}", server.environment.suffix(SUFFIX));
-        object::metadata_mut(object).insert("name".into(), name.into());
-    }
-}
+use crate::{
+    failure::Failure,
+    kind::{Kind, Origin, definition},
+    object,
+    schema::builtin,
+    verb::Asked,
+};
 
-/// The metadata that a new object gets.
-pub(crate) fn fill_metadata(server: &Server, object: &mut Value) {
-    let (uid, time) = (server.environment.uid(), server.environment.time());
-    let metadata = object::metadata_mut(object);
-    for given in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion", "generation"] {
-        metadata.remove(given);
-    }
-    metadata.insert("uid".into(), uid.into());
-    metadata.insert("creationTimestamp".into(), time.into());
-}
+mod daemon_set;
+mod defaults;
+mod generation;
+mod job;
+mod metadata;
+mod namespace;
+mod pod;
+mod quantity;
+mod secret;
+pub(crate) mod service;
+pub(crate) mod service_address;
+mod special;
+mod status;
+mod update;
+mod written;
 
-/// The metadata that no write changes.
-pub(crate) fn keep_metadata(new: &mut Value, old: &Value) {
-    let metadata = object::metadata_mut(new);
-    for kept in [
-        "uid",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "generation",
-        "generateName",
-        "selfLink",
-    ] {
-        match object::at(old, &["metadata", kept]) {
-            Some(value) => metadata.insert(kept.into(), value.clone()),
-            None => metadata.remove(kept),
-        };
-    }
-    if let Some(version) = object::version(old) {
-        metadata.insert("resourceVersion".into(), version.into());
+/// Fills in what a built-in kind's own code does on reading, after the defaults of the schema.
+/// Of a custom object that is the form of its metadata.
+pub(crate) fn default(kind: &Kind, object: &mut Value) {
+    match kind.origin {
+        Origin::Custom(_) => written::metadata(object),
+        Origin::Builtin => {
+            if let Some(definition) = builtin::of_kind(&kind.group, &kind.version, &kind.kind) {
+                written::definition(definition, object);
+            }
+        }
     }
 }
 
 /// A new object has no status yet, and its first generation.
 pub(crate) fn prepare_create(asked: Asked<'_>, object: &mut Value) -> Result<(), Failure> {
-    if let Value::Object(map) = object
-        && asked.kind.has_status()
-    {
-        map.remove("status");
+    let kind = asked.kind;
+    status::begin(asked, object);
+    generation::begin(kind, object);
+    match kind.plural.as_str() {
+        _ if kind.custom().is_some() => {}
+        "daemonsets" => daemon_set::begin(object),
+        "jobs" => job::select_pods(object),
+        "namespaces" => namespace::prepare_create(object),
+        "services" => service_address::allocate(asked.server, object),
+        _ => {}
     }
-    if has_generation(asked.kind) {
-        object::metadata_mut(object).insert("generation".into(), 1.into());
+    if definition::is(asked.kind) {
+        definition::prepare_create(object);
     }
     Ok(())
 }
 
 /// A write of the object leaves its status alone, and one of the status the rest; a new spec is a new generation.
 pub(crate) fn prepare_update(asked: Asked<'_>, new: &mut Value, old: &Value) -> Result<(), Failure> {
+    let kind = asked.kind;
     crate::verb::keep_rest(asked, new, old);
-    let (Value::Object(fields), Value::Object(held)) = (&mut *new, old) else { return Ok(()) };
     if asked.subresource == Some("status") {
-        let status = fields.get("status").cloned();
-        let version = fields.get("metadata").and_then(|metadata| metadata.get("resourceVersion")).cloned();
-        let managed = fields.get("metadata").and_then(|metadata| metadata.get("managedFields")).cloned();
-        fields.clone_from(held);
-        set(fields, "status", status);
-        if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-            set(metadata, "resourceVersion", version);
-            set(metadata, "managedFields", managed);
-        }
+        status::only(kind, new, old);
         return Ok(());
     }
-    if asked.kind.has_status() {
-        set(fields, "status", held.get("status").cloned());
+    if let (Value::Object(fields), Value::Object(held)) = (&mut *new, old) {
+        status::keep(kind, fields, held);
     }
-    if has_generation(asked.kind) {
-        let content = |object: &serde_json::Map<String, Value>| {
-            let mut content = object.clone();
-            ["metadata", "status"].into_iter().for_each(|part| drop(content.remove(part)));
-            content
-        };
-        if content(fields) != content(held) {
-            let generation = object::number(old, &["metadata", "generation"]).unwrap_or(0) + 1;
-            object::metadata_mut(new).insert("generation".into(), generation.into());
+    if definition::is(kind) {
+        definition::prepare_update(new);
+    }
+    match kind.plural.as_str() {
+        _ if kind.custom().is_some() => {}
+        "daemonsets" => daemon_set::count(new, old),
+        "namespaces" if asked.subresource != Some("finalize") => {
+            let held = object::at(old, &["spec", "finalizers"]).cloned();
+            set(object::map_at(new, &["spec"]), "finalizers", held);
         }
+        "services" => {
+            service::prepare_update(new, old);
+            service_address::allocate(asked.server, new);
+        }
+        _ => {}
     }
+    generation::count(kind, new, old);
     Ok(())
 }
 
-/// Whether objects of the kind count their specs.
-fn has_generation(kind: &Kind) -> bool {
-    kind.custom().is_some() || kind.group == "apps" || kind.schema().field("spec").is_some() && kind.has_status()
+/// The labels of the template of a workload.
+fn template_labels(workload: &Map<String, Value>) -> Option<Value> {
+    let labels = workload.get("spec")?.pointer("/template/metadata/labels")?;
+    labels.as_object().is_some_and(|labels| !labels.is_empty()).then(|| labels.clone())
 }
 
-fn set(map: &mut serde_json::Map<String, Value>, key: &str, value: Option<Value>) {
+/// An object without labels takes these.
+fn default_labels(object: &mut Map<String, Value>, labels: Value) {
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.entry("labels").or_insert(labels);
+    }
+}
+
+fn set(map: &mut Map<String, Value>, key: &str, value: Option<Value>) {
     match value {
         Some(value) => map.insert(key.to_owned(), value),
         None => map.remove(key),

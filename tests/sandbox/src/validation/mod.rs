@@ -2,19 +2,179 @@
 
 use serde_json::Value;
 
-use crate::{failure::Cause, object, verb::Asked};
+use self::at::{At, Causes};
+pub(crate) use types::check as check_types;
+
+use crate::{failure::Cause, kind::definition, object, verb::Asked};
+
+mod at;
+mod autoscaling;
+mod claim;
+mod class;
+mod container;
+mod contents;
+mod disruption;
+mod endpoints;
+mod environment;
+mod event;
+mod ingress;
+mod job;
+mod metadata;
+pub(crate) mod name;
+mod network_policy;
+mod pod;
+mod pod_update;
+mod policy;
+mod probe;
+mod quota;
+mod rbac;
+mod resources;
+mod schedule;
+mod scheduling;
+mod selector;
+mod service;
+mod types;
+mod volume;
+mod webhook;
+mod workload;
 
 /// What is wrong with a new object.
 pub(crate) fn create(asked: Asked<'_>, object: &Value) -> Vec<Cause> {
-    let _ = asked;
-    if object::name(object).is_empty() {
-        return vec![Cause::required("metadata.name", "name or generateName is required")];
+    let mut causes = Vec::new();
+    let top = At::top(object);
+    metadata::create(asked.kind, &top.child("metadata"), &mut causes);
+    if definition::is(asked.kind) {
+        causes.extend(definition::validate(object, None));
+        return causes;
     }
-    Vec::new()
+    if asked.kind.custom().is_some() {
+        causes.extend(crate::schema::validate(asked.kind, object, None, None));
+        return causes;
+    }
+    whole(asked, &top, &mut causes);
+    match asked.kind.plural.as_str() {
+        "pods" => pod::create(&top, &mut causes),
+        "jobs" => {
+            metadata::without_labels_of(&top.child("metadata"), &top.at(&["spec", "template"]), &mut causes);
+            job::job(&top.child("metadata"), &top.child("spec"), &mut causes);
+        }
+        "services" if causes.is_empty() => service::new_address(asked.server, &top.child("spec"), &mut causes),
+        "events" if asked.kind.group.is_empty() => event::old_form(&top, &mut causes),
+        "events" => event::new_form(&top, &mut causes),
+        _ => {}
+    }
+    causes
 }
 
 /// What is wrong with a new state of an object.
 pub(crate) fn update(asked: Asked<'_>, new: &Value, old: &Value) -> Vec<Cause> {
-    let _ = (asked, new, old);
-    Vec::new()
+    let mut causes = Vec::new();
+    let (given, held) = (new, old);
+    let (new, old) = (At::top(new), At::top(old));
+    metadata::update(asked.kind, &new.child("metadata"), &old.child("metadata"), &mut causes);
+    if definition::is(asked.kind) {
+        let judged = asked.subresource.is_none().then(|| definition::validate(given, Some(held)));
+        causes.extend(judged.into_iter().flatten());
+        return causes;
+    }
+    if asked.kind.custom().is_some() {
+        causes.extend(crate::schema::validate(asked.kind, given, Some(held), asked.subresource));
+        return causes;
+    }
+    match asked.subresource {
+        None => {
+            whole(asked, &new, &mut causes);
+            changed(asked, &new, &old, &mut causes);
+        }
+        Some("status") if asked.kind.is("apps", "deployments") => {
+            workload::deployment_status(&new.child("status"), &mut causes);
+        }
+        Some(_) => {}
+    }
+    causes
+}
+
+/// What holds of a new object and of each of its later states.
+fn whole(asked: Asked<'_>, top: &At<'_>, causes: &mut Causes) {
+    let (kind, spec) = (asked.kind, top.child("spec"));
+    let in_namespace = kind.namespaced;
+    match (kind.group.as_str(), kind.plural.as_str()) {
+        ("", "configmaps") => contents::config_map(top, causes),
+        ("", "secrets") => contents::secret(top, causes),
+        ("", "services") => service::service(&spec, causes),
+        ("", "persistentvolumeclaims") => claim::claim(&spec, causes),
+        ("", "persistentvolumes") => claim::volume(&spec, causes),
+        ("", "podtemplates") => pod::template(&top.child("template"), causes),
+        ("", "resourcequotas") => quota::quota(&spec, causes),
+        ("", "limitranges") => quota::limits(&spec, causes),
+        ("", "endpoints") => endpoints::endpoints(top, causes),
+        ("apps", "deployments") => workload::deployment(&spec, causes),
+        ("apps", "replicasets") => workload::replica_set(&spec, causes),
+        ("apps", "daemonsets") => workload::daemon_set(&spec, causes),
+        ("apps", "statefulsets") => workload::stateful_set(&spec, causes),
+        ("batch", "cronjobs") => job::cron_job(&spec, causes),
+        ("autoscaling", _) => autoscaling::autoscaler(&spec, causes),
+        ("policy", _) => disruption::budget(&spec, causes),
+        ("networking.k8s.io", "ingresses") => ingress::ingress(&spec, causes),
+        ("networking.k8s.io", "ingressclasses") => ingress::class(&spec, causes),
+        ("networking.k8s.io", "networkpolicies") => network_policy::policy(&spec, causes),
+        ("rbac.authorization.k8s.io", "roles" | "clusterroles") => {
+            rbac::rules(top, in_namespace, causes);
+            rbac::aggregation(top, causes);
+        }
+        ("rbac.authorization.k8s.io", _) => rbac::binding(top, in_namespace, causes),
+        ("coordination.k8s.io", "leases") => event::lease(&spec, causes),
+        ("discovery.k8s.io", _) => endpoints::slice(top, causes),
+        ("storage.k8s.io", "storageclasses") => class::storage(top, causes),
+        ("scheduling.k8s.io", "priorityclasses") => class::priority(top, causes),
+        ("admissionregistration.k8s.io", plural) => admission(plural, top, causes),
+        _ => {}
+    }
+}
+
+fn admission(plural: &str, top: &At<'_>, causes: &mut Causes) {
+    let spec = top.child("spec");
+    match plural {
+        "validatingadmissionpolicies" => policy::validating(&spec, causes),
+        "mutatingadmissionpolicies" => policy::mutating(&spec, causes),
+        "validatingadmissionpolicybindings" => policy::binding(&spec, true, causes),
+        "mutatingadmissionpolicybindings" => policy::binding(&spec, false, causes),
+        _ => webhook::webhooks(&top.child("webhooks"), causes),
+    }
+}
+
+/// What may not change.
+fn changed(asked: Asked<'_>, new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
+    let (spec, held) = (new.child("spec"), old.child("spec"));
+    match (asked.kind.group.as_str(), asked.kind.plural.as_str()) {
+        ("", "configmaps") => contents::update(new, old, &["data", "binaryData"], causes),
+        ("", "secrets") => {
+            new.child("type").immutable(causes, &old.child("type"));
+            contents::update(new, old, &["data"], causes);
+        }
+        ("", "services") => service::update(&spec, old.value, causes),
+        ("", "pods") => {
+            pod::spec(&spec, causes);
+            pod_update::update(&spec, &held, causes);
+        }
+        ("", "persistentvolumeclaims") => {
+            let bound = object::text(old.value, &["status", "phase"]) == "Bound";
+            claim::claim_update(&spec, &held, bound, causes);
+        }
+        ("apps", "deployments" | "replicasets" | "daemonsets") => workload::keeps_selector(&spec, &held, causes),
+        ("apps", "statefulsets") => workload::stateful_update(&spec, &held, causes),
+        ("batch", "jobs") => {
+            job::job(&new.child("metadata"), &spec, causes);
+            job::update(&spec, &held, causes);
+        }
+        ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings")
+            if new.child("roleRef").value != old.child("roleRef").value =>
+        {
+            new.child("roleRef").invalid(causes, "cannot change roleRef");
+        }
+        ("storage.k8s.io", "storageclasses") => class::storage_update(new, old, causes),
+        ("scheduling.k8s.io", "priorityclasses") => class::priority_update(new, old, causes),
+        ("discovery.k8s.io", _) => new.child("addressType").immutable(causes, &old.child("addressType")),
+        _ => {}
+    }
 }

@@ -2,7 +2,14 @@
 
 use serde_json::Value;
 
-use crate::{call::Strictness, failure::Failure, kind::Kind, object, verb::Asked};
+use crate::{
+    authorization,
+    call::{Strictness, Verb},
+    failure::{Cause, Failure},
+    kind::Kind,
+    object,
+    verb::Asked,
+};
 
 /// An object from a request, and what the client should be warned of.
 pub(crate) struct Decoded {
@@ -42,7 +49,9 @@ impl Asked<'_> {
 
     /// Prunes and defaults, as strictly as the request wants it.
     pub(crate) fn completed(&self, mut object: Value) -> Result<Decoded, Failure> {
+        crate::validation::check_types(self.kind, &object).map_err(|why| self.unfit(&object, &why))?;
         let unknown = self.complete(&mut object);
+        authorization::validation::fill_in(self.kind, &mut object);
         let said = unknown.iter().map(|field| format!("unknown field {field:?}"));
         match self.call.options.field_validation.unwrap_or(Strictness::Warn) {
             Strictness::Strict if !unknown.is_empty() => {
@@ -52,6 +61,18 @@ impl Asked<'_> {
             Strictness::Warn => Ok(Decoded { warnings: said.collect(), object }),
             Strictness::Ignore | Strictness::Strict => Ok(Decoded { object, warnings: Vec::new() }),
         }
+    }
+
+    /// The object, or what a patch makes of it, is none of the kind.
+    fn unfit(&self, object: &Value, why: &str) -> Failure {
+        let kind = self.kind;
+        if self.call.verb != Verb::Patch {
+            let what =
+                format!("{} in version {:?} cannot be handled as a {}: {why}", kind.kind, kind.version, kind.kind);
+            return Failure::bad_request(what);
+        }
+        let cause = Cause::invalid("patch", &object.to_string().into(), why);
+        Failure::unfit_patch(&cause)
     }
 
     fn check_type(&self, object: &Value, kind: &Kind) -> Result<(), Failure> {

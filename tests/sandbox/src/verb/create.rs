@@ -8,6 +8,15 @@ use super::{
 };
 use crate::{answer::Answer, failure::Failure, object, strategy, verb::Asked};
 
+/// Nothing comes into being whose kind is about to go.
+pub(super) fn refuse_terminating(asked: Asked<'_>, name: &str) -> Result<(), Failure> {
+    if !asked.kind.custom().is_some_and(|custom| custom.terminating) {
+        return Ok(());
+    }
+    let why = "create not allowed while custom resource definition is terminating";
+    Err(Failure::forbidden(asked.kind, name, why))
+}
+
 pub(super) async fn create(asked: Asked<'_>) -> Result<Answer, Failure> {
     if !asked.kind.is_kept() {
         return crate::authorization::review(asked);
@@ -18,6 +27,7 @@ pub(super) async fn create(asked: Asked<'_>) -> Result<Answer, Failure> {
     }
     asked.place(&mut decoded.object)?;
     strategy::generate_name(asked.server, &mut decoded.object);
+    refuse_terminating(asked, object::name(&decoded.object))?;
     let written = match write::create(asked, decoded.object, Tracking::Update).await {
         Ok(written) => written,
         Err(Refused::Failure(failure)) => return Err(failure),

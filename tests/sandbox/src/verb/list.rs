@@ -84,7 +84,7 @@ fn whole(asked: Asked<'_>, metadata: &Value, items: &[Arc<Stored>]) -> Bytes {
         match &typed {
             Some(head) => {
                 text.extend_from_slice(head);
-                text.extend_from_slice(item.json.get(1..).unwrap_or_default());
+                text.extend_from_slice(item.text(kind).get(1..).unwrap_or_default());
             }
             None => text.extend_from_slice(&item.json),
         }

@@ -10,7 +10,7 @@ use crate::{
     call::{Call, ResourceTarget, Target, Verb},
     discovery,
     failure::Failure,
-    kind::Kind,
+    kind::{Kind, definition},
     sandbox::Server,
     store::Stored,
 };
@@ -54,6 +54,10 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
     let asked = Asked::new(server, call, &kind, target)?;
     if let Some(name) = asked.subresource {
         return subresource::answer(asked, name).await;
+    }
+    // What is only asked has no names.
+    if !kind.is_kept() && !asked.name.is_empty() {
+        return Err(Failure::no_such_resource());
     }
     if !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
         return Err(Failure::method_not_allowed());
@@ -100,8 +104,22 @@ impl<'a> Asked<'a> {
 
     /// The schema of the kind, defaults filled in and unknown fields gone: an object as it may be worked with.
     pub(crate) fn complete(&self, object: &mut Value) -> Vec<String> {
-        let unknown = crate::schema::prune(self.kind.schema(), object);
+        let mut unknown = crate::schema::prune(self.kind.schema(), object);
+        if self.kind.custom().is_some() {
+            unknown.sort();
+            crate::schema::whole_numbers(object);
+        } else {
+            crate::schema::null::settle(self.kind.schema(), object);
+        }
         crate::schema::default(self.kind.schema(), object);
+        if definition::is(self.kind) {
+            definition::default(object);
+        }
+        crate::strategy::default(self.kind, object);
+        // A request may leave to its path what it is about.
+        let typed = crate::object::map_at(object, &[]);
+        typed.insert("apiVersion".into(), self.kind.api_version().into());
+        typed.insert("kind".into(), self.kind.kind.as_str().into());
         unknown
     }
 }

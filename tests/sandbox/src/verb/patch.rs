@@ -1,6 +1,7 @@
 //! `patch`: four kinds of it.
 
 use http::StatusCode;
+use serde_json::Value;
 
 use super::{
     read,
@@ -8,51 +9,126 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    failure::Failure,
+    authorization,
+    call::{Strictness, Verb},
+    failure::{Cause, Failure},
+    kind::Origin,
     object,
-    patch::{self, Patch},
+    patch::{Media, Patch},
     verb::Asked,
 };
 
 pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
-    let patch = Patch::of(asked)?;
+    let media = Media::of(asked)?;
+    let mut read = None;
     loop {
-        match attempt(asked, &patch).await {
+        let held = asked.server.store.get(&asked.kind.shelf, asked.namespace, asked.name);
+        // Only an apply makes what isn't there, and no path behind it does.
+        if held.is_none() && (media != Media::Apply || asked.subresource.is_some()) {
+            return Err(Failure::not_found(asked.kind, asked.name));
+        }
+        // What there is to patch is looked for before the patch is read.
+        let (patch, warnings) = match read.take() {
+            Some(read) => read,
+            None => Patch::read(asked, media)?,
+        };
+        let done = match &held {
+            Some(held) => change(asked, &patch, &warnings, held).await,
+            None => create(asked, &patch, &warnings).await,
+        };
+        match done {
             Ok(written) => {
                 let code = if written.created { StatusCode::CREATED } else { StatusCode::OK };
                 return Ok(read::answer(asked, code, written.object)?.warning(written.warnings));
             }
             Err(Refused::Failure(failure)) => return Err(failure),
             // Made again from what is there now; a version in the patch refuses it then.
-            Err(Refused::Raced) => {}
+            Err(Refused::Raced) => read = Some((patch, warnings)),
         }
     }
 }
 
-async fn attempt(asked: Asked<'_>, patch: &Patch) -> Result<Written, Refused> {
-    let held = asked.server.store.get(&asked.kind.shelf, asked.namespace, asked.name);
-    let Some(held) = held else {
-        let Patch::Apply(applied) = patch else { return Err(Failure::not_found(asked.kind, asked.name).into()) };
-        if asked.subresource.is_some() {
-            return Err(Failure::not_found(asked.kind, asked.name).into());
+async fn create(asked: Asked<'_>, patch: &Patch, warnings: &[String]) -> Result<Written, Refused> {
+    let new = patch.creates(asked)?;
+    let uid = object::uid(&new);
+    if !uid.is_empty() {
+        let why = format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
+        return Err(Failure::conflict(asked.kind, asked.name, &why).into());
+    }
+    let (new, warnings) = completed(asked, patch, new, warnings)?;
+    let mut call = asked.call.clone();
+    call.verb = Verb::Create;
+    authorization::authorize(asked.server, &call)?;
+    let written = write::create(asked, new, Tracking::Done).await?;
+    Ok(Written { warnings: [warnings, written.warnings].concat(), ..written })
+}
+
+async fn change(
+    asked: Asked<'_>,
+    patch: &Patch,
+    warnings: &[String],
+    held: &std::sync::Arc<crate::store::Stored>,
+) -> Result<Written, Refused> {
+    let new = patch.applied_to(asked, &held.object(asked.kind))?;
+    let tracking = if matches!(patch, Patch::Apply(_)) { Tracking::Done } else { Tracking::Update };
+    let (new, warnings) = completed(asked, patch, new, warnings)?;
+    let written = write::update(asked, held, new, tracking).await?;
+    Ok(Written { warnings: [warnings, written.warnings].concat(), ..written })
+}
+
+/// The patched object as it goes on: still of this kind and name, without unknown fields and with defaults.
+fn completed(
+    asked: Asked<'_>,
+    patch: &Patch,
+    mut new: Value,
+    warnings: &[String],
+) -> Result<(Value, Vec<String>), Failure> {
+    check_type(asked, patch, &new)?;
+    let whole = new.clone();
+    let unknown = asked.complete(&mut new).into_iter().map(|field| format!("unknown field {field:?}"));
+    let mut said = warnings.to_vec();
+    said.extend(unknown);
+    match asked.call.options.field_validation.unwrap_or(Strictness::Warn) {
+        Strictness::Strict if !said.is_empty() => {
+            return Err(patch.spoils(&whole, &format!("strict decoding error: {}", said.join(", "))));
         }
-        if !object::uid(applied).is_empty() {
-            let why = "uid mismatch: the provided object specified a uid, and no existing object was found";
-            return Err(Failure::conflict(asked.kind, asked.name, why).into());
+        Strictness::Strict | Strictness::Ignore => said.clear(),
+        Strictness::Warn => {}
+    }
+    let named = !object::name(&new).is_empty();
+    asked.place(&mut new)?;
+    if named { Ok((new, said)) } else { Err(nameless(asked)) }
+}
+
+fn nameless(asked: Asked<'_>) -> Failure {
+    let name = asked.name;
+    let why = format!("the name of the object ({name} based on URL) was undeterminable: name must be provided");
+    Failure::bad_request(why)
+}
+
+/// A patch doesn't make an object one of another kind.
+fn check_type(asked: Asked<'_>, patch: &Patch, new: &Value) -> Result<(), Failure> {
+    let kind = asked.kind;
+    let (api_version, name) = (object::text(new, &["apiVersion"]), object::text(new, &["kind"]));
+    if api_version == kind.api_version() && name == kind.kind {
+        return Ok(());
+    }
+    if let (Origin::Custom(_), false) = (&kind.origin, name.is_empty() || api_version.is_empty()) {
+        let mut causes = Vec::new();
+        for (field, is, must) in [("kind", name, kind.kind.clone()), ("apiVersion", api_version, kind.api_version())] {
+            if is != must {
+                causes.push(Cause::invalid(field, &is.into(), &format!("must be {must}")));
+            }
         }
-        let decoded = asked.completed(patch::apply(asked, None, applied)?)?;
-        let mut new = decoded.object;
-        asked.place(&mut new)?;
-        let written = write::create(asked, new, Tracking::Done).await?;
-        return Ok(Written { warnings: [decoded.warnings, written.warnings].concat(), ..written });
+        return Err(Failure::invalid(kind, asked.name, &causes));
+    }
+    if asked.kind.custom().is_none() && name.is_empty() {
+        return Err(nameless(asked));
+    }
+    let why = if name.is_empty() {
+        format!("Object 'Kind' is missing in '{new}'")
+    } else {
+        format!("no kind {name:?} is registered for version {api_version:?} in scheme \"pkg/runtime/scheme.go:111\"")
     };
-    let old = held.object(asked.kind);
-    let (new, tracking) = match patch {
-        Patch::Apply(applied) => (patch::apply(asked, Some(&old), applied)?, Tracking::Done),
-        other => (other.applied_to(asked, &old)?, Tracking::Update),
-    };
-    let mut decoded = asked.completed(new)?;
-    asked.place(&mut decoded.object)?;
-    let written = write::update(asked, &held, decoded.object, tracking).await?;
-    Ok(Written { warnings: [decoded.warnings, written.warnings].concat(), ..written })
+    Err(patch.spoils(new, &why))
 }

@@ -41,7 +41,7 @@ pub(super) fn metadata_of(object: &Value) -> Value {
 pub(super) fn text(kind: &Kind, stored: &Stored) -> Bytes {
     let mut text = BytesMut::with_capacity(stored.json.len() + 64);
     text.extend_from_slice(&head(kind));
-    text.extend_from_slice(stored.json.get(1..).unwrap_or_default());
+    text.extend_from_slice(stored.text(kind).get(1..).unwrap_or_default());
     text.freeze()
 }
 

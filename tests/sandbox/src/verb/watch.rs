@@ -229,14 +229,9 @@ impl Watch {
             return line(&json!({"type": type_, "object": self.shown(item.object(&self.server.kind))}));
         }
         let head = head(&self.server.kind);
-        let parts: [&[u8]; 6] = [
-            b"{\"type\":\"",
-            type_.as_bytes(),
-            b"\",\"object\":",
-            &head,
-            item.json.get(1..).unwrap_or_default(),
-            b"}\n",
-        ];
+        let text = item.text(&self.server.kind);
+        let parts: [&[u8]; 6] =
+            [b"{\"type\":\"", type_.as_bytes(), b"\",\"object\":", &head, text.get(1..).unwrap_or_default(), b"}\n"];
         Bytes::from(parts.concat())
     }
 

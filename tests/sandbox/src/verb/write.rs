@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::delete;
 use crate::{
     admission::{self, Review},
-    call::DryRun,
-    failure::Failure,
+    authorization,
+    call::{DryRun, Verb},
+    failure::{Cause, Failure},
     fields, object,
     store::{Expect, Stored},
     strategy, validation,
@@ -54,6 +55,7 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     let mut review = Review::create(asked, new);
     admission::mutate(&mut review).await?;
     let Review { object: mut new, mut warnings, .. } = review;
+    authorization::check_escalation(asked, &new, None)?;
     strategy::prepare_create(asked, &mut new)?;
     fields::settle(asked, None, &mut new);
     let causes = validation::create(asked, &new);
@@ -72,7 +74,8 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
         return Ok(Written { object: new, created: true, warnings });
     }
     let at = (asked.namespace, name.as_str());
-    let stored = server.store.commit(&kind.shelf, at, Expect::Absent, Some(new), &kind.api_version());
+    let (new, api_version) = kind.kept(new);
+    let stored = server.store.commit(&kind.shelf, at, Expect::Absent, Some(new), &api_version);
     let stored = stored.map_err(|_| Failure::already_exists(kind, &name))?;
     Ok(Written { object: stored.object(kind), created: true, warnings })
 }
@@ -87,15 +90,17 @@ pub(super) async fn update(
     let Asked { server, kind, call, .. } = asked;
     let old = held.object(kind);
     check_preconditions(asked, &old, &new)?;
-    strategy::keep_metadata(&mut new, &old);
-    strategy::prepare_update(asked, &mut new, &old)?;
+    // What the server itself puts back or fills in is nobody's.
     if tracking == Tracking::Update {
         fields::update(asked, Some(&old), &mut new);
     }
+    strategy::keep_metadata(&mut new, &old);
+    strategy::prepare_update(asked, &mut new, &old)?;
     let mut review = Review::update(asked, new, old);
     admission::mutate(&mut review).await?;
     let Review { object: mut new, old, mut warnings, .. } = review;
     let old = old.unwrap_or_default();
+    authorization::check_escalation(asked, &new, Some(&old))?;
     strategy::prepare_update(asked, &mut new, &old)?;
     fields::settle(asked, Some(&old), &mut new);
     let causes = validation::update(asked, &new, &old);
@@ -116,9 +121,10 @@ pub(super) async fn update(
         return Ok(written(new));
     }
     let at = (asked.namespace, asked.name);
-    let next = if delete::is_released(asked, &new) { None } else { Some(new.clone()) };
-    let released = next.is_none();
-    let stored = server.store.commit(&kind.shelf, at, Expect::Version(held.version), next, &kind.api_version());
+    let released = delete::is_released(asked, &new);
+    let (kept, api_version) = kind.kept(new.clone());
+    let next = (!released).then_some(kept);
+    let stored = server.store.commit(&kind.shelf, at, Expect::Version(held.version), next, &api_version);
     let stored = stored.map_err(|_| Refused::Raced)?;
     Ok(written(if released { new } else { stored.object(kind) }))
 }
@@ -127,14 +133,27 @@ pub(super) async fn update(
 fn check_preconditions(asked: Asked<'_>, old: &Value, new: &Value) -> Result<(), Failure> {
     let (kind, name) = (asked.kind, asked.name);
     let (wanted, is) = (object::uid(new), object::uid(old));
-    if !wanted.is_empty() && wanted != is {
+    let other_uid = !wanted.is_empty() && wanted != is;
+    if other_uid && asked.call.verb == Verb::Update {
         let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {is}");
         return Err(Failure::conflict(kind, name, &why));
     }
     match object::version(new) {
-        Some(wanted) if Some(wanted) != object::version(old) => Err(Failure::stale(kind, name)),
-        _ => Ok(()),
+        Some(wanted) if wanted.parse::<u64>().is_err() => {
+            let why = format!("strconv.ParseUint: parsing {wanted:?}: invalid syntax");
+            return Err(Failure { code: 500, reason: "", message: why, details: serde_json::Map::new() });
+        }
+        Some(wanted) if Some(wanted) != object::version(old) => return Err(Failure::stale(kind, name)),
+        _ => {}
     }
+    if other_uid {
+        let cause = Cause::invalid("metadata.uid", &wanted.into(), "field is immutable");
+        let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
+        let one = Cause::invalid("metadata.uid", &wanted.into(), "field is immutable");
+        // It is found twice, and said once.
+        return Err(Failure::invalid(kind, name, &[one]).with_causes(vec![cause.clone(), cause]));
+    }
+    Ok(())
 }
 
 /// Whether two states are the same but for their version.

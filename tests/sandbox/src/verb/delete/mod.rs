@@ -1,6 +1,6 @@
 //! `delete` and `deletecollection`: at once, or marked until finalizers and grace let go.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -11,6 +11,7 @@ use crate::{
     answer::Answer,
     call::Propagation,
     failure::Failure,
+    kind::definition,
     object,
     store::{Expect, Stored},
     verb::Asked,
@@ -113,7 +114,11 @@ fn attempt(asked: Asked<'_>, options: &DeleteOptions, held: &Arc<Stored>, old: V
     }
     let put = |expected: &Arc<Stored>, next: Option<Value>| {
         let (at, expected) = ((asked.namespace, asked.name), Expect::Version(expected.version));
-        asked.server.store.commit(&asked.kind.shelf, at, expected, next, &held.api_version).ok()
+        let (next, api_version) = match next.map(|next| asked.kind.kept(next)) {
+            Some((next, api_version)) => (Some(next), api_version),
+            None => (None, Cow::Borrowed(&*held.api_version)),
+        };
+        asked.server.store.commit(&asked.kind.shelf, at, expected, next, &api_version).ok()
     };
     match step {
         Step::Nothing => Some(Deleted::Marked(old)),
@@ -134,10 +139,15 @@ fn step(asked: Asked<'_>, options: &DeleteOptions, old: &Value) -> Step {
     }
     if !policy::is_graceful(asked.kind) {
         set_propagation(asked, &mut new, options.propagation);
+        if definition::is(asked.kind) {
+            definition::mark_deleted(asked.server, &mut new);
+        }
         if object::finalizers(&new).is_empty() {
             return Step::Remove;
         }
-        mark(asked, &mut new, 0);
+        if !definition::is(asked.kind) {
+            mark(asked, &mut new, 0);
+        }
         return Step::Mark(new);
     }
     let grace = policy::grace_period(old, options.grace);

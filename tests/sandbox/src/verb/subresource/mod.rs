@@ -13,17 +13,22 @@ mod connect;
 mod eviction;
 mod log;
 mod part;
+mod scale;
 
 pub(super) async fn answer(asked: Asked<'_>, name: &str) -> Result<Answer, Failure> {
-    let served = asked.kind.subresource(name).ok_or_else(Failure::no_such_resource)?;
+    let served = asked.kind.subresource(name).ok_or_else(|| unknown(asked))?;
     if !served.verbs.iter().any(|verb| verb == asked.call.verb.as_str()) {
         return Err(Failure::method_not_allowed());
     }
     let pods = asked.kind.is("", "pods");
     match (name, asked.call.verb) {
+        ("token", Verb::Create) => crate::authentication::request::answer(asked),
         ("status", Verb::Get) => read::get(asked).await,
         ("status", Verb::Update) => replace::replace(asked).await,
         ("status", Verb::Patch) => patch::patch(asked).await,
+        ("scale", Verb::Get) => scale::get(asked),
+        ("scale", Verb::Update) => scale::replace(asked).await,
+        ("scale", Verb::Patch) => scale::patch(asked).await,
         _ if part::is_part(asked.kind, name) => match asked.call.verb {
             Verb::Get => read::get(asked).await,
             Verb::Patch => patch::patch(asked).await,
@@ -35,6 +40,11 @@ pub(super) async fn answer(asked: Asked<'_>, name: &str) -> Result<Answer, Failu
         ("attach" | "exec" | "portforward" | "proxy", _) => Err(connect::refuse(asked, name)),
         _ => Err(Failure::method_not_allowed()),
     }
+}
+
+/// A part of a custom resource that it does not have is not told from an object that is not there.
+fn unknown(asked: Asked<'_>) -> Failure {
+    if asked.kind.custom().is_some() { Failure::not_found(asked.kind, asked.name) } else { Failure::no_such_resource() }
 }
 
 /// What a request is answered with that makes no object.

@@ -1,0 +1,54 @@
+#[automatically_derived]
+impl ::opgen::Managed for WebApp {
+    type Spec = WebAppSpec;
+    type Status = Status;
+    fn status(&self) -> ::core::option::Option<&Self::Status> {
+        ::core::option::Option::as_ref(&self.status)
+    }
+    type Subject = Self;
+    const FINALIZER: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::None;
+    const DEFINITION: ::core::option::Option<
+        fn() -> ::opgen::__private::CustomResourceDefinition,
+    > = ::core::option::Option::Some(
+        <WebApp as ::opgen::__private::CustomResourceExt>::crd,
+    );
+    const REFERENCES: &'static [::opgen::reference::Reference<Self>] = &[
+        ::opgen::reference::Reference {
+            field: "spec.homeNetwork",
+            kind: ::opgen::__private::kind_of::<Network>,
+            names: |object: &WebApp| <String as ::opgen::reference::Names>::names(
+                &object.spec.home_network,
+            ),
+        },
+        ::opgen::reference::Reference {
+            field: "spec.keys",
+            kind: ::opgen::__private::kind_of::<k8s_openapi::api::core::v1::Secret>,
+            names: |object: &WebApp| <Option<
+                Vec<String>,
+            > as ::opgen::reference::Names>::names(&object.spec.keys),
+        },
+    ];
+    fn kind() -> ::opgen::Kind {
+        ::opgen::__private::kind_of::<WebApp>()
+    }
+    fn metadata(&self) -> &::opgen::__private::ObjectMeta {
+        &self.metadata
+    }
+    fn spec(&self) -> &Self::Spec {
+        &self.spec
+    }
+    fn paused(&self) -> ::core::primitive::bool {
+        false
+    }
+    fn subject(&self) -> &Self {
+        self
+    }
+}
+const _: () = {
+    #[deprecated(
+        note = "`keys` has no list type, so one applier replaces the items of another; add `#[schemars(extend(\"x-kubernetes-list-type\" = \"atomic\"))]` (or `set`, or `map` with its keys), or keep it with `#[managed(allow(list))]`"
+    )]
+    #[allow(non_upper_case_globals)]
+    const list: () = ();
+    list
+};

@@ -1,0 +1,140 @@
+//! The key that signs the tokens of ServiceAccounts.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use ring::{
+    digest,
+    rand::SystemRandom,
+    rsa::PublicKeyComponents,
+    signature::{
+        ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _,
+        RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RsaKeyPair, UnparsedPublicKey,
+    },
+};
+use serde_json::{Value, json};
+
+/// A sandbox with a seed repeats to the bit, its tokens included, so its key is known to all. Who needs tokens that nobody
+/// can make gives no seed.
+const SEEDED: &[u8] = include_bytes!("../../table/seeded-key.der");
+
+/// What stands before a public key in its `SubjectPublicKeyInfo` (RFC 5280): the algorithm.
+const RSA_HEADER: [u8; 24] = [
+    0x30, 0x82, 0x01, 0x22, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00,
+    0x03, 0x82, 0x01, 0x0f, 0x00,
+];
+const P256_HEADER: [u8; 26] = [
+    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce,
+    0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+];
+
+/// Signs, and knows its own signatures.
+#[derive(Debug)]
+pub(super) struct Key {
+    pair: Pair,
+    /// The digest of its public half, as Kubernetes names keys.
+    id: String,
+}
+
+#[derive(Debug)]
+enum Pair {
+    Rsa(Box<RsaKeyPair>),
+    P256(Box<EcdsaKeyPair>),
+}
+
+/// There is no key: the machine gave no randomness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no key to sign tokens with")]
+pub(crate) struct NoKey;
+
+impl Key {
+    /// With a seed always the same one.
+    pub(super) fn new(seeded: bool) -> Result<Self, NoKey> {
+        let pair = if seeded {
+            Pair::Rsa(Box::new(RsaKeyPair::from_pkcs8(SEEDED).map_err(|_| NoKey)?))
+        } else {
+            let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
+            let written = EcdsaKeyPair::generate_pkcs8(algorithm, &random).map_err(|_| NoKey)?;
+            Pair::P256(Box::new(EcdsaKeyPair::from_pkcs8(algorithm, written.as_ref(), &random).map_err(|_| NoKey)?))
+        };
+        let public = match &pair {
+            Pair::Rsa(pair) => [&RSA_HEADER[..], pair.public_key().as_ref()].concat(),
+            Pair::P256(pair) => [&P256_HEADER[..], pair.public_key().as_ref()].concat(),
+        };
+        let id = URL_SAFE_NO_PAD.encode(digest::digest(&digest::SHA256, &public));
+        Ok(Self { pair, id })
+    }
+
+    /// The token with some claims (RFC 7519).
+    pub(super) fn token(&self, claims: &Value) -> Result<String, NoKey> {
+        let header = json!({"alg": self.algorithm(), "kid": self.id});
+        let [header, claims] = [header, claims.clone()].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+        let text = format!("{header}.{claims}");
+        let signature = match &self.pair {
+            Pair::Rsa(pair) => {
+                let mut signature = vec![0; pair.public().modulus_len()];
+                pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), text.as_bytes(), &mut signature)
+                    .map_err(|_| NoKey)?;
+                signature
+            }
+            Pair::P256(pair) => pair.sign(&SystemRandom::new(), text.as_bytes()).map_err(|_| NoKey)?.as_ref().to_vec(),
+        };
+        Ok(format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature)))
+    }
+
+    /// Whether it signed a text.
+    pub(super) fn signed(&self, text: &[u8], signature: &[u8]) -> bool {
+        match &self.pair {
+            Pair::Rsa(pair) => {
+                UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, pair.public_key()).verify(text, signature).is_ok()
+            }
+            Pair::P256(pair) => {
+                UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, pair.public_key()).verify(text, signature).is_ok()
+            }
+        }
+    }
+
+    pub(super) fn algorithm(&self) -> &'static str {
+        match self.pair {
+            Pair::Rsa(_) => "RS256",
+            Pair::P256(_) => "ES256",
+        }
+    }
+
+    /// Its public half as a JSON Web Key (RFC 7517).
+    pub(super) fn public(&self) -> Value {
+        let mut key = match &self.pair {
+            Pair::Rsa(pair) => {
+                let PublicKeyComponents::<Vec<u8>> { n, e } = pair.public().into();
+                json!({"kty": "RSA", "n": URL_SAFE_NO_PAD.encode(n), "e": URL_SAFE_NO_PAD.encode(e)})
+            }
+            Pair::P256(pair) => {
+                // A point is written as a mark and two coordinates of the same length.
+                let (x, y) = pair.public_key().as_ref().split_at(33);
+                json!({"kty": "EC", "crv": "P-256", "x": URL_SAFE_NO_PAD.encode(&x[1..]), "y": URL_SAFE_NO_PAD.encode(y)})
+            }
+        };
+        key["use"] = "sig".into();
+        key["kid"] = self.id.as_str().into();
+        key["alg"] = self.algorithm().into();
+        key
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_knows_its_own_signature_and_no_other() {
+        let (one, other) = (Key::new(false).unwrap(), Key::new(true).unwrap());
+        for (key, foreign) in [(&one, &other), (&other, &one)] {
+            let token = key.token(&json!({"sub": "a"})).unwrap();
+            let (text, signature) = token.rsplit_once('.').unwrap();
+            let signature = URL_SAFE_NO_PAD.decode(signature).unwrap();
+            assert!(key.signed(text.as_bytes(), &signature));
+            assert!(!key.signed(b"another", &signature) && !foreign.signed(text.as_bytes(), &signature));
+        }
+        assert_eq!(other.token(&json!({})).unwrap(), Key::new(true).unwrap().token(&json!({})).unwrap());
+        assert_ne!(one.public()["kid"], Key::new(false).unwrap().public()["kid"]);
+    }
+}

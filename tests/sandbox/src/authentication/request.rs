@@ -1,0 +1,158 @@
+//! `serviceaccounts/NAME/token`: a token on request.
+
+use std::sync::{Arc, LazyLock};
+
+use http::StatusCode;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use super::{
+    ISSUER,
+    claims::{Grant, Named},
+};
+use crate::{
+    answer::Answer,
+    environment,
+    failure::{Cause, Failure},
+    fields,
+    kind::{Kind, Origin, SchemaOf, builtin},
+    object,
+    schema::builtin as definitions,
+    verb::Asked,
+};
+
+/// For how long a token is good if nobody says it, and the least that may be said.
+const DEFAULT_SECONDS: i64 = 3600;
+const LEAST_SECONDS: i64 = 600;
+
+/// What is read and answered; no path of its own serves it.
+static TOKEN_REQUEST: LazyLock<Option<Arc<Kind>>> = LazyLock::new(|| {
+    let (group, version, kind) = ("authentication.k8s.io", "v1", "TokenRequest");
+    let review = builtin::kinds().iter().find(|own| own.is(group, "tokenreviews"))?;
+    let schema = SchemaOf::Table(definitions::of_kind(group, version, kind)?.schema());
+    Some(Arc::new(Kind {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        kind: kind.to_owned(),
+        list_kind: format!("{kind}List"),
+        plural: "tokenrequests".to_owned(),
+        singular: "tokenrequest".to_owned(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: true,
+        verbs: vec!["create".to_owned()],
+        subresources: Vec::new(),
+        schema,
+        shelf: review.shelf.clone(),
+        origin: Origin::Builtin,
+    }))
+});
+
+pub(crate) fn answer(asked: Asked<'_>) -> Result<Answer, Failure> {
+    let kind = TOKEN_REQUEST.as_ref().ok_or_else(Failure::no_such_resource)?;
+    let account = asked.held()?;
+    let asked = Asked { kind, ..asked };
+    let decoded = asked.decode()?;
+    let mut request = decoded.object;
+    // A name that differs has its own refusal.
+    Asked { name: "", ..asked }.place(&mut request)?;
+    fill_in(asked, &mut request, &account.uid)?;
+    fields::update(asked, None, &mut request);
+    let seconds = check_seconds(asked, &request)?;
+    let bound = bound(asked, &request)?;
+    let mut audiences: Vec<String> = object::at(&request, &["spec", "audiences"])
+        .and_then(|list| serde_json::from_value(list.clone()).ok())
+        .unwrap_or_default();
+    if audiences.is_empty() {
+        audiences.push(ISSUER.to_owned());
+    }
+    let name = asked.name.to_owned();
+    let account = Named { kind: "serviceaccount", name, uid: account.uid.to_string() };
+    let grant = Grant { namespace: asked.namespace, account, bound, audiences: &audiences, seconds };
+    let token = grant.token(asked.server).map_err(|no_key| Failure::internal(no_key.to_string()))?;
+    let now = asked.server.environment.now();
+    let end = now.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(now);
+    object::map_at(&mut request, &["spec"]).insert("audiences".into(), json!(audiences));
+    object::map_at(&mut request, &["spec"]).entry("boundObjectRef").or_insert(Value::Null);
+    request["status"] = json!({"token": token, "expirationTimestamp": environment::seconds(end)});
+    request["kind"] = kind.kind.as_str().into();
+    request["apiVersion"] = kind.api_version().into();
+    Ok(Answer::json(StatusCode::CREATED, request.to_string().into()).warning(decoded.warnings))
+}
+
+/// The metadata is the account's.
+fn fill_in(asked: Asked<'_>, request: &mut Value, uid: &str) -> Result<(), Failure> {
+    let name = object::name(request);
+    if !name.is_empty() && name != asked.name {
+        let why = "must match the service account name if specified";
+        let cause = Cause::invalid("metadata.name", &name.into(), why);
+        return Err(Failure::invalid(asked.kind, asked.name, &[cause]));
+    }
+    let time = asked.server.environment.time();
+    let metadata = object::metadata_mut(request);
+    metadata.insert("name".into(), asked.name.into());
+    metadata.insert("uid".into(), uid.into());
+    metadata.insert("creationTimestamp".into(), time.into());
+    let spec = object::map_at(request, &["spec"]);
+    if spec.get("expirationSeconds").is_none_or(Value::is_null) {
+        spec.insert("expirationSeconds".into(), DEFAULT_SECONDS.into());
+    }
+    if let Value::Object(request) = request {
+        request.remove("status");
+    }
+    Ok(())
+}
+
+fn check_seconds(asked: Asked<'_>, request: &Value) -> Result<i64, Failure> {
+    let seconds = object::number(request, &["spec", "expirationSeconds"]).unwrap_or(DEFAULT_SECONDS);
+    let why = match seconds {
+        ..LEAST_SECONDS => "may not specify a duration less than 10 minutes",
+        0x1_0000_0001.. => "may not specify a duration larger than 2^32 seconds",
+        _ => return Ok(seconds),
+    };
+    let cause = Cause::invalid("spec.expirationSeconds", &seconds.into(), why);
+    Err(Failure::invalid(asked.kind, "", &[cause]))
+}
+
+/// What the token is to live with: the object that the request names, and a Pod's node.
+fn bound(asked: Asked<'_>, request: &Value) -> Result<Vec<Named>, Failure> {
+    let Some(reference) = object::at(request, &["spec", "boundObjectRef"]) else { return Ok(Vec::new()) };
+    let word = |key: &str| object::text(reference, &[key]);
+    let (word_kind, plural, kind) = match (word("apiVersion"), word("kind")) {
+        ("v1" | "", "Pod") => ("pod", "pods", "Pod"),
+        ("v1" | "", "Secret") => ("secret", "secrets", "Secret"),
+        ("v1" | "", "Node") => ("node", "nodes", "Node"),
+        (version, other) => {
+            let slash = if version.contains('/') { "" } else { "/" };
+            let why = format!("cannot bind token to object of type {slash}{version}, Kind={other}");
+            return Err(Failure::bad_request(why));
+        }
+    };
+    let found = builtin::kinds().iter().find(|own| own.is("", plural)).ok_or_else(Failure::no_such_resource)?;
+    let place = if word_kind == "node" { "" } else { asked.namespace };
+    let held = asked.server.store.get(&found.shelf, place, word("name"));
+    let held = held.ok_or_else(|| Failure::not_found(found, word("name")))?;
+    let object = held.object(found);
+    if word_kind == "pod" && object::text(&object, &["spec", "serviceAccountName"]) != asked.name {
+        let why = "to pod running with different serviceaccount name.";
+        return Err(Failure::bad_request(format!("cannot bind token for serviceaccount {:?} {why}", asked.name)));
+    }
+    if !word("uid").is_empty() && *held.uid != *word("uid") {
+        return Err(replaced(kind, word("name"), word("uid")));
+    }
+    let mut named = vec![Named { kind: word_kind, name: word("name").to_owned(), uid: held.uid.to_string() }];
+    let node = object::text(&object, &["spec", "nodeName"]);
+    if word_kind == "pod" && !node.is_empty() {
+        let uid = asked.server.store.get("nodes", "", node).map(|node| node.uid.to_string()).unwrap_or_default();
+        named.push(Named { kind: "node", name: node.to_owned(), uid });
+    }
+    Ok(named)
+}
+
+/// 409 of an object that is not the one that was meant; it is named by its kind.
+fn replaced(kind: &str, name: &str, uid: &str) -> Failure {
+    let why = format!(
+        "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have been deleted and then recreated"
+    );
+    Failure::conflict_of(kind, name, &why)
+}

@@ -1,0 +1,119 @@
+//! Keeps ClusterRoles that gather the rules of others (`aggregationRule`) up to date.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::{object, sandbox::Server, store::Stored, user::User};
+
+const SHELF: &str = "clusterroles.rbac.authorization.k8s.io";
+const PATH: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+/// Who it is to the API server, and whose fields the rules are.
+const USER: &str = "system:serviceaccount:kube-system:clusterrole-aggregation-controller";
+const MANAGER: &str = "clusterrole-aggregation-controller";
+
+/// Gathers whenever a ClusterRole changes from now on; what every cluster starts with is gathered already.
+pub(crate) fn run(server: Arc<Server>) -> impl Future<Output = ()> + Send {
+    let mut news = server.store.news(&SHELF.into());
+    async move {
+        while news.changed().await.is_ok() {
+            gather_all(&server).await;
+        }
+    }
+}
+
+async fn gather_all(server: &Server) {
+    let (_, roles) = server.store.list(SHELF, None);
+    let may_gather =
+        |role: &&Arc<Stored>| str::from_utf8(&role.json).is_ok_and(|json| json.contains("aggregationRule"));
+    for role in roles.iter().filter(may_gather) {
+        let rules = rules_and_selectors(role);
+        let Some(selectors) = rules.1 else { continue };
+        let gathered = gathered(role, &selectors, &roles);
+        if gathered != rules.0 {
+            apply(server, &role.name, gathered).await;
+        }
+    }
+}
+
+/// What a role allows and, if it gathers, what it selects.
+fn rules_and_selectors(role: &Stored) -> (Vec<Value>, Option<Vec<Value>>) {
+    let role: Value = serde_json::from_slice(&role.json).unwrap_or_default();
+    let list = |path: &[&str]| object::at(&role, path).and_then(Value::as_array).cloned();
+    (list(&["rules"]).unwrap_or_default(), list(&["aggregationRule", "clusterRoleSelectors"]))
+}
+
+/// The rules of the roles that are selected, each once: by selector, then by name.
+fn gathered(role: &Stored, selectors: &[Value], roles: &[Arc<Stored>]) -> Vec<Value> {
+    let mut rules: Vec<Value> = Vec::new();
+    for selector in selectors {
+        let others = roles.iter().filter(|other| other.name != role.name && selects(selector, other));
+        for rule in others.flat_map(|other| rules_and_selectors(other).0) {
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
+    }
+    rules
+}
+
+/// Whether a label selector selects an object.
+fn selects(selector: &Value, object: &Stored) -> bool {
+    let mut matched = selector["matchLabels"].as_object().into_iter().flatten();
+    let expressions = selector["matchExpressions"].as_array();
+    matched.all(|(key, value)| object.label(key) == value.as_str())
+        && expressions.into_iter().flatten().all(|expression| {
+            let held = expression["key"].as_str().and_then(|key| object.label(key));
+            let among =
+                |held: &str| expression["values"].as_array().is_some_and(|all| all.iter().any(|one| one == held));
+            match expression["operator"].as_str() {
+                Some("In") => held.is_some_and(among),
+                Some("NotIn") => !held.is_some_and(among),
+                Some("Exists") => held.is_some(),
+                Some("DoesNotExist") => held.is_none(),
+                _ => false,
+            }
+        })
+}
+
+async fn apply(server: &Server, name: &str, rules: Vec<Value>) {
+    let mut role = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": name},
+    });
+    if !rules.is_empty() {
+        role["rules"] = rules.into();
+    }
+    let name = percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC);
+    let request = http::Request::patch(format!("{PATH}/{name}?fieldManager={MANAGER}&force=true"))
+        .header(http::header::CONTENT_TYPE, "application/apply-patch+yaml")
+        .body(bytes::Bytes::from(role.to_string()));
+    let Ok(request) = request else { return };
+    let answer = server.answer(User::admin(USER), request).await;
+    // A role that is gone, or was changed in between, makes news of its own.
+    tracing::debug!(code = answer.code.as_u16(), "applied the gathered rules");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_gathered_by_selector_then_by_name_each_once() {
+        let rule = |resource: &str| json!({"resources": [resource]});
+        let role = |name: &str, labels: Value, rules: &[Value]| {
+            let role = json!({"metadata": {"name": name, "labels": labels}, "rules": rules});
+            Arc::new(Stored::new(role, 1, "rbac.authorization.k8s.io/v1"))
+        };
+        let roles = [
+            role("a", json!({"second": ""}), &[rule("z"), rule("y")]),
+            role("all", json!({"second": ""}), &[rule("v")]),
+            role("b", json!({"first": "yes", "second": ""}), &[rule("x"), rule("y")]),
+            role("c", json!({"third": ""}), &[rule("w")]),
+        ];
+        let selectors = [
+            json!({"matchLabels": {"first": "yes"}}),
+            json!({"matchExpressions": [{"key": "second", "operator": "Exists"}]}),
+        ];
+        assert_eq!(gathered(&roles[1], &selectors, &roles), [rule("x"), rule("y"), rule("z")]);
+    }
+}

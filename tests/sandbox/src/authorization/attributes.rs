@@ -1,0 +1,94 @@
+//! What authorization looks at, and how it words a refusal.
+
+use crate::{
+    call::{Call, Target, Verb},
+    failure::Failure,
+    user::User,
+};
+
+/// A request as a rule sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attributes<'a> {
+    pub(crate) user: &'a User,
+    /// `get`, `list`, ...; of a path the method in lower case.
+    pub(crate) verb: &'a str,
+    pub(crate) about: About<'a>,
+}
+
+/// What a request is about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum About<'a> {
+    Resource {
+        group: &'a str,
+        /// Empty for all namespaces and for what is in none.
+        namespace: &'a str,
+        resource: &'a str,
+        /// Empty for the object itself.
+        subresource: &'a str,
+        /// Empty for collections.
+        name: &'a str,
+    },
+    Path(&'a str),
+}
+
+impl<'a> Attributes<'a> {
+    pub(crate) fn of(call: &'a Call) -> Self {
+        let about = match &call.target {
+            Target::Path(path) => return Self { user: &call.user, verb: method(call.verb), about: About::Path(path) },
+            Target::Resource(target) => About::Resource {
+                group: &target.group,
+                namespace: &target.namespace,
+                resource: &target.plural,
+                subresource: target.subresource.as_deref().unwrap_or_default(),
+                name: target.name.as_deref().unwrap_or_else(|| selected_name(call)),
+            },
+        };
+        Self { user: &call.user, verb: call.verb.as_str(), about }
+    }
+
+    /// The namespace whose RoleBindings count; empty where only ClusterRoleBindings do.
+    pub(crate) fn namespace(&self) -> &'a str {
+        match self.about {
+            About::Resource { namespace, .. } => namespace,
+            About::Path(_) => "",
+        }
+    }
+
+    /// The 403, with what else there is to say.
+    pub(crate) fn refusal(&self, why: &str) -> Failure {
+        let (verb, why) = (self.verb, if why.is_empty() { String::new() } else { format!(": {why}") });
+        let user = format!("User {:?} cannot {verb}", self.user.name);
+        match self.about {
+            About::Path(path) => Failure::forbidden_path(&format!("{user} path {path:?}{why}")),
+            About::Resource { group, namespace, resource, subresource, name } => {
+                let whole =
+                    if subresource.is_empty() { resource.to_owned() } else { format!("{resource}/{subresource}") };
+                let place = match namespace {
+                    "" => "at the cluster scope".to_owned(),
+                    namespace => format!("in the namespace {namespace:?}"),
+                };
+                let said = format!("{user} resource {whole:?} in API group {group:?} {place}{why}");
+                Failure::forbidden_resource(group, resource, name, &said)
+            }
+        }
+    }
+}
+
+/// A list or watch of one object by its name is about that object.
+fn selected_name(call: &Call) -> &str {
+    if !matches!(call.verb, Verb::List | Verb::Watch) {
+        return "";
+    }
+    let name = call.options.field_selector.split(',').find_map(|term| term.strip_prefix("metadata.name="));
+    name.map_or("", |name| name.strip_prefix('=').unwrap_or(name))
+}
+
+fn method(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Get | Verb::List | Verb::Watch => "get",
+        Verb::Create => "post",
+        Verb::Update => "put",
+        Verb::Patch => "patch",
+        Verb::Delete | Verb::DeleteCollection => "delete",
+    }
+}

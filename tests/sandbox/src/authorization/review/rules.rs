@@ -1,0 +1,47 @@
+//! What somebody may do: SelfSubjectRulesReview.
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    authorization::{policy, rule::Rule},
+    failure::Failure,
+    object,
+    verb::Asked,
+};
+
+pub(super) fn answer(asked: Asked<'_>, review: &Value) -> Result<Value, Failure> {
+    let namespace = object::text(review, &["spec", "namespace"]);
+    if namespace.is_empty() {
+        return Err(Failure::bad_request("no namespace on request"));
+    }
+    let policy = asked.server.policies.current(&asked.server.store);
+    let (rules, missing) = policy.rules_of(&asked.call.user, namespace);
+    // A user with all rights by group has them by the binding of that group, too.
+    let (of_resources, of_paths): (Vec<&Rule>, Vec<&Rule>) = rules.into_iter().partition(|rule| rule.paths.is_empty());
+    let mut status = json!({
+        "resourceRules": of_resources.into_iter().map(resources).collect::<Vec<_>>(),
+        "nonResourceRules": of_paths.into_iter().map(paths).collect::<Vec<_>>(),
+        "incomplete": false,
+    });
+    if !missing.is_empty() {
+        status["evaluationError"] = policy::errors("", &missing, "").into();
+    }
+    Ok(json!({"spec": {}, "status": status}))
+}
+
+fn resources(rule: &Rule) -> Value {
+    let mut written = Map::new();
+    written.insert("verbs".into(), json!(rule.verbs));
+    let lists =
+        [("apiGroups", &rule.api_groups), ("resources", &rule.resources), ("resourceNames", &rule.resource_names)];
+    for (key, words) in lists {
+        if !words.is_empty() {
+            written.insert(key.into(), json!(words));
+        }
+    }
+    Value::Object(written)
+}
+
+fn paths(rule: &Rule) -> Value {
+    json!({"verbs": rule.verbs, "nonResourceURLs": rule.paths})
+}

@@ -1,0 +1,44 @@
+//! Who somebody is: SelfSubjectReview and TokenReview.
+
+use serde_json::{Map, Value, json};
+
+use crate::{authentication, failure::Failure, object, user::User, verb::Asked};
+
+pub(super) fn own(asked: Asked<'_>) -> Value {
+    let created = asked.server.environment.time();
+    json!({"metadata": {"creationTimestamp": created}, "status": {"userInfo": written(&asked.call.user)}})
+}
+
+pub(super) fn of_token(asked: Asked<'_>, mut review: Value) -> Result<Value, Failure> {
+    let token = object::text(&review, &["spec", "token"]);
+    if token.is_empty() {
+        return Err(Failure::bad_request("token is required for TokenReview in authentication"));
+    }
+    let wanted = review["spec"]["audiences"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let wanted: Vec<String> = wanted.map(str::to_owned).collect();
+    review["status"] = match authentication::of_token(asked.server, token, &wanted) {
+        Ok((user, audiences)) => json!({"authenticated": true, "user": written(&user), "audiences": audiences}),
+        Err(why) => json!({"user": {}, "error": why.to_string()}),
+    };
+    Ok(review)
+}
+
+/// `UserInfo`.
+fn written(user: &User) -> Value {
+    let mut info = Map::new();
+    let mut put = |key: &str, value: Value| info.insert(key.to_owned(), value);
+    if !user.name.is_empty() {
+        put("username", user.name.as_str().into());
+    }
+    if !user.uid.is_empty() {
+        put("uid", user.uid.as_str().into());
+    }
+    if !user.groups.is_empty() {
+        put("groups", json!(user.groups));
+    }
+    if !user.extra.is_empty() {
+        let extra: Map<_, _> = user.extra.iter().map(|(key, values)| (key.clone(), json!(values))).collect();
+        put("extra", Value::Object(extra));
+    }
+    Value::Object(info)
+}

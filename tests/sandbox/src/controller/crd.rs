@@ -1,0 +1,199 @@
+//! CustomResourceDefinitions: accepts their names, serves their kinds, and clears up behind them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use http::{Method, Request, header};
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+use super::naming;
+use crate::{
+    answer::Content,
+    kind::{custom, definition},
+    object::{self, at, text},
+    sandbox::Server,
+    store::Stored,
+    user::{MASTERS, User},
+};
+
+const COLLECTION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// Follows the CRDs for as long as the server lives.
+pub(super) async fn run(server: Arc<Server>) {
+    let shelf: Arc<str> = format!("{}.{}", definition::PLURAL, definition::GROUP).into();
+    let mut news = server.store.news(&shelf);
+    let mut crds =
+        Crds { server: server.clone(), shelf: shelf.clone(), known: BTreeMap::new(), removals: JoinSet::new() };
+    let (mut after, items) = server.store.list(&shelf, None);
+    let mut due: BTreeSet<String> = items.iter().map(|item| item.name.to_string()).collect();
+    loop {
+        while let Some(name) = due.pop_first() {
+            due.extend(crds.sync(&name).await);
+        }
+        news.borrow_and_update();
+        match server.store.changes(&shelf, after) {
+            Ok(changes) => {
+                after = changes.last().map_or(after, |change| change.version);
+                due.extend(changes.iter().map(|change| change.object.name.to_string()));
+            }
+            Err(_) => {
+                let (version, items) = server.store.list(&shelf, None);
+                after = version;
+                due.extend(items.iter().map(|item| item.name.to_string()).chain(crds.known.keys().cloned()));
+            }
+        }
+        if due.is_empty() && news.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// What is known of the CRDs.
+struct Crds {
+    server: Arc<Server>,
+    shelf: Arc<str>,
+    known: BTreeMap<String, Known>,
+    /// Waiting for the objects of deleted CRDs to go.
+    removals: JoinSet<()>,
+}
+
+/// A CRD as it was last seen.
+struct Known {
+    uid: String,
+    group: String,
+    names: Value,
+    /// What its kinds were made from.
+    served: Option<(i64, Value, bool)>,
+    /// The version of the store from which on its schemas hold.
+    since: u64,
+    removed: bool,
+}
+
+impl Crds {
+    /// Does what a CRD needs now. The names that come back need a look, too.
+    async fn sync(&mut self, name: &str) -> Vec<String> {
+        let Some(stored) = self.server.store.get(&self.shelf, "", name) else {
+            self.server.kinds.define(name, Vec::new());
+            let Some(gone) = self.known.remove(name) else { return Vec::new() };
+            return self.others_of(&gone.group, name);
+        };
+        let crd = self.read(&stored);
+        let known = self.remember(name, &crd);
+        let first = !known.removed && object::is_deleting(&crd);
+        if first && object::finalizers(&crd).contains(&definition::CLEANUP) {
+            known.removed = true;
+            self.serve(name, &crd);
+            self.removals.spawn(super::crd_removal::remove(self.server.clone(), crd));
+            return Vec::new();
+        }
+        if let Some(changed) = self.named(&crd) {
+            let group = text(&crd, &["spec", "group"]).to_owned();
+            write(&self.server, &changed, "/status").await;
+            return self.others_of(&group, name);
+        }
+        self.serve(name, &crd);
+        if definition::has_condition(&crd, "NamesAccepted") && !definition::has_condition(&crd, "Established") {
+            let mut crd = crd;
+            let message = "the initial names have been accepted";
+            let established = definition::condition("Established", true, "InitialNamesAccepted", message);
+            definition::set_condition(&mut crd, established, &self.server.environment.time());
+            write(&self.server, &crd, "/status").await;
+        }
+        Vec::new()
+    }
+
+    fn read(&self, stored: &Stored) -> Value {
+        let kind = self.server.kinds.find(definition::GROUP, "v1", definition::PLURAL);
+        kind.map(|kind| stored.object(&kind)).unwrap_or_default()
+    }
+
+    fn remember(&mut self, name: &str, crd: &Value) -> &mut Known {
+        let (uid, group) = (object::uid(crd).to_owned(), text(crd, &["spec", "group"]).to_owned());
+        let names = crd["status"]["acceptedNames"].clone();
+        let fresh = || Known { uid: uid.clone(), group, names: Value::Null, served: None, since: 0, removed: false };
+        let known = self.known.entry(name.to_owned()).or_insert_with(fresh);
+        if known.uid != uid {
+            *known =
+                Known { uid, group: known.group.clone(), names: Value::Null, served: None, since: 0, removed: false };
+        }
+        known.names = names;
+        known
+    }
+
+    /// The CRD with its names settled, if they weren't.
+    fn named(&self, crd: &Value) -> Option<Value> {
+        let group = text(crd, &["spec", "group"]);
+        let of_group = self.known.values().filter(|known| known.group == group);
+        naming::settle(crd, of_group.map(|known| &known.names), &self.server.environment.time())
+    }
+
+    /// Serves the kinds as the CRD has them now.
+    fn serve(&mut self, name: &str, crd: &Value) {
+        if !definition::has_condition(crd, "NamesAccepted") && !definition::has_condition(crd, "Established") {
+            return;
+        }
+        let Some(known) = self.known.get_mut(name) else { return };
+        let terminating = definition::has_condition(crd, "Terminating");
+        let generation = object::number(crd, &["metadata", "generation"]).unwrap_or(0);
+        let made_from = Some((generation, known.names.clone(), terminating));
+        if known.served != made_from {
+            // What was written before the schema changed is looked at again when it is read.
+            let changed = known.served.as_ref().map_or(generation > 1, |(before, ..)| *before != generation);
+            if changed {
+                known.since = self.server.store.version() + 1;
+            }
+            self.server.kinds.define(name, custom::kinds(crd, known.since));
+            known.served = made_from;
+        }
+    }
+
+    fn others_of(&self, group: &str, name: &str) -> Vec<String> {
+        let others = self.known.iter().filter(|(other, known)| known.group == group && *other != name);
+        others.map(|(other, _)| other.clone()).collect()
+    }
+}
+
+/// Writes a CRD back; a race is no loss, for the newer state is looked at, too.
+pub(super) async fn write(server: &Server, crd: &Value, part: &str) -> Option<Value> {
+    let path = format!("{COLLECTION}/{}{part}", object::name(crd));
+    call(server, Method::PUT, &path, crd.to_string()).await
+}
+
+/// Asks the API as the API server itself does; `None` if it refused.
+pub(super) async fn call(server: &Server, method: Method, path: &str, body: String) -> Option<Value> {
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::USER_AGENT, "kube-apiserver/v1.36")
+        .body(Bytes::from(body))
+        .ok()?;
+    let answer = server.answer(system(), request).await;
+    match answer.content {
+        Content::Whole(text) if answer.code.is_success() => serde_json::from_slice(&text).ok(),
+        Content::Whole(text) => {
+            tracing::debug!(path, answer = %String::from_utf8_lossy(&text), "refused");
+            None
+        }
+        Content::Stream(_) => None,
+    }
+}
+
+fn system() -> User {
+    let groups = vec![MASTERS.to_owned(), "system:authenticated".to_owned()];
+    User { name: "system:apiserver".to_owned(), uid: String::new(), groups, extra: Vec::new() }
+}
+
+/// The path of a kind's collection, of one namespace or of none.
+pub(super) fn collection(crd: &Value, namespace: &str) -> String {
+    let versions = at(crd, &["spec", "versions"]).and_then(Value::as_array);
+    let served = versions.into_iter().flatten().find(|version| version["served"] == true);
+    let version = served.map(|version| text(version, &["name"])).unwrap_or_default();
+    let (group, plural) = (text(crd, &["spec", "group"]), text(crd, &["status", "acceptedNames", "plural"]));
+    let within = if namespace.is_empty() { String::new() } else { format!("namespaces/{namespace}/") };
+    format!("/apis/{group}/{version}/{within}{plural}")
+}

@@ -1,0 +1,170 @@
+//! What differs between two states of an object.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{
+    Element, Set,
+    typed::{self, Form, Type},
+};
+use crate::schema::List;
+
+/// The fields that a new state has and an old one had not, that differ, and that are gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    pub(crate) added: Set,
+    pub(crate) modified: Set,
+    pub(crate) removed: Set,
+}
+
+/// What became of a field itself, apart from what it contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Same,
+    Added,
+    Modified,
+    Removed,
+}
+
+/// What changes from the old state to the new.
+pub(crate) fn changes(of: Type<'_>, old: &Value, new: &Value) -> Changes {
+    let mut changes = Changes::default();
+    compare(of, Some(old), Some(new), &mut changes);
+    changes
+}
+
+impl Changes {
+    /// Leaves out fields with all that they contain.
+    pub(crate) fn without(self, ignored: &Set) -> Self {
+        if ignored.is_empty() {
+            return self;
+        }
+        Self {
+            added: self.added.without(ignored),
+            modified: self.modified.without(ignored),
+            removed: self.removed.without(ignored),
+        }
+    }
+
+    /// Notes what became of a field and of what it contains.
+    fn note(&mut self, element: &Element, fate: Fate, below: Self) {
+        self.added.graft(element, fate == Fate::Added, below.added);
+        self.modified.graft(element, fate == Fate::Modified, below.modified);
+        self.removed.graft(element, fate == Fate::Removed, below.removed);
+    }
+}
+
+/// Compares two values of which one is there, notes what differs below them, and says what became of the value itself.
+fn compare(of: Type<'_>, old: Option<&Value>, new: Option<&Value>, below: &mut Changes) -> Fate {
+    let forms = (of.form(old), of.form(new));
+    let form = match forms {
+        (form, _) if new.is_none() => form,
+        (Form::Leaf, Form::Leaf) | (Form::Map(_), Form::Map(_)) | (Form::Items(_), Form::Items(_)) => forms.1,
+        (_, form) if old.is_none() => form,
+        // A value became one of another sort: what it contained is gone, and it is another.
+        (was, is) => {
+            inside(of, was, old, new, below);
+            inside(of, is, old, new, below);
+            return Fate::Modified;
+        }
+    };
+    inside(of, form, old, new, below)
+}
+
+fn inside(of: Type<'_>, form: Form<'_>, old: Option<&Value>, new: Option<&Value>, below: &mut Changes) -> Fate {
+    match form {
+        Form::Leaf => return whole(old, new),
+        Form::Items(list) => {
+            let (was, is) = (array(old), array(new));
+            if was.is_empty() && is.is_empty() {
+                return whole(old, new);
+            }
+            compare_items(list, was, is, below);
+        }
+        Form::Map(_) => {
+            let (was, is) = (old.and_then(Value::as_object), new.and_then(Value::as_object));
+            if was.is_none_or(Map::is_empty) && is.is_none_or(Map::is_empty) {
+                return whole(old, new);
+            }
+            compare_fields(of, was, is, below);
+        }
+    }
+    match (old, new) {
+        (None, _) => Fate::Added,
+        (_, None) => Fate::Removed,
+        _ => Fate::Same,
+    }
+}
+
+/// What became of something that is one value.
+fn whole(old: Option<&Value>, new: Option<&Value>) -> Fate {
+    match (old, new) {
+        (None, _) => Fate::Added,
+        (_, None) => Fate::Removed,
+        (Some(old), Some(new)) if old == new => Fate::Same,
+        _ => Fate::Modified,
+    }
+}
+
+fn array(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+type Object = Map<String, Value>;
+
+fn compare_fields(of: Type<'_>, old: Option<&Object>, new: Option<&Object>, below: &mut Changes) {
+    let in_old = old.into_iter().flatten().map(|(name, value)| (name, Some(value), new.and_then(|new| new.get(name))));
+    let in_new = new.into_iter().flatten().filter(|(name, _)| old.is_none_or(|old| !old.contains_key(*name)));
+    for (name, was, is) in in_old.chain(in_new.map(|(name, value)| (name, None, Some(value)))) {
+        if was == is {
+            continue;
+        }
+        let inner = of.field(name).map_or(Type::Deduced, |field| field.of);
+        let mut inside = Changes::default();
+        let fate = compare(inner, was, is, &mut inside);
+        below.note(&Element::field(name), fate, inside);
+    }
+}
+
+fn compare_items(list: &List, old: &[Value], new: &[Value], below: &mut Changes) {
+    let mut beside: BTreeMap<Element, (Vec<&Value>, Vec<&Value>)> = BTreeMap::new();
+    for item in old {
+        if let Ok(element) = typed::element(list, item) {
+            beside.entry(element).or_default().0.push(item);
+        }
+    }
+    for item in new {
+        if let Ok(element) = typed::element(list, item) {
+            beside.entry(element).or_default().1.push(item);
+        }
+    }
+    for (element, (was, is)) in beside {
+        if was == is {
+            continue;
+        }
+        let mut inside = Changes::default();
+        // Items that can't be told apart are tracked as one.
+        let fate = match (&was[..], &is[..]) {
+            (&[_, _, ..], &[_, _, ..]) => Fate::Modified,
+            (&[_, _, ..], _) => {
+                if let Some(item) = is.first() {
+                    let fate = compare(typed::items(list), None, Some(item), &mut inside);
+                    below.note(&element, fate, inside);
+                    inside = Changes::default();
+                }
+                Fate::Removed
+            }
+            (_, &[_, _, ..]) => {
+                if let Some(item) = was.first() {
+                    let fate = compare(typed::items(list), Some(item), None, &mut inside);
+                    below.note(&element, fate, inside);
+                    inside = Changes::default();
+                }
+                Fate::Added
+            }
+            _ => compare(typed::items(list), was.first().copied(), is.first().copied(), &mut inside),
+        };
+        below.note(&element, fate, inside);
+    }
+}

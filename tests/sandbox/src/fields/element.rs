@@ -1,0 +1,161 @@
+//! One step of a path in `managedFields`.
+
+use std::{cmp::Ordering, fmt};
+
+use serde_json::Value;
+
+/// A step from a value to one that it contains.
+#[derive(Clone, Debug)]
+pub(crate) enum Element {
+    /// A field of an object: `f:replicas`.
+    Field(Box<str>),
+    /// An item of a list, known by some of its fields, in their order by name: `k:{"type":"Ready"}`.
+    Key(Vec<(Box<str>, Value)>),
+    /// An item of a set: `v:"a"`.
+    Value(Value),
+    /// An item by its place: `i:0`.
+    Index(i64),
+}
+
+impl Element {
+    pub(crate) fn field(name: &str) -> Self {
+        Self::Field(name.into())
+    }
+
+    /// As a key of `FieldsV1` has it; `None` where it says nothing.
+    pub(super) fn decoded(text: &str) -> Option<Self> {
+        let (sort, rest) = (text.get(..2)?, text.get(2..)?);
+        match sort {
+            "f:" => Some(Self::field(rest)),
+            "v:" => serde_json::from_str(rest).ok().map(Self::Value),
+            "i:" => rest.parse().ok().map(Self::Index),
+            "k:" => {
+                let Value::Object(fields) = serde_json::from_str(rest).ok()? else { return None };
+                let mut key: Vec<_> = fields.into_iter().map(|(name, value)| (name.into(), value)).collect();
+                key.sort_by(|(a, _): &(Box<str>, Value), (b, _)| a.cmp(b));
+                Some(Self::Key(key))
+            }
+            _ => None,
+        }
+    }
+
+    /// As a key of `FieldsV1`.
+    pub(super) fn encoded(&self) -> String {
+        match self {
+            Self::Field(name) => format!("f:{name}"),
+            Self::Value(value) => format!("v:{value}"),
+            Self::Index(index) => format!("i:{index}"),
+            Self::Key(key) => {
+                let fields: Vec<_> =
+                    key.iter().map(|(name, value)| format!("{}:{value}", Value::from(&**name))).collect();
+                format!("k:{{{}}}", fields.join(","))
+            }
+        }
+    }
+
+    /// Fields come first, then keys, values and places.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Field(_) => 0,
+            Self::Key(_) => 1,
+            Self::Value(_) => 2,
+            Self::Index(_) => 3,
+        }
+    }
+}
+
+/// As a conflict names it: `.replicas`, `[type="Ready"]`, `[="a"]`, `[0]`.
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(name) => write!(f, ".{name}"),
+            Self::Value(value) => write!(f, "[={value}]"),
+            Self::Index(index) => write!(f, "[{index}]"),
+            Self::Key(key) => {
+                let fields: Vec<_> = key.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                write!(f, "[{}]", fields.join(","))
+            }
+        }
+    }
+}
+
+impl Ord for Element {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Field(a), Self::Field(b)) => a.cmp(b),
+            (Self::Index(a), Self::Index(b)) => a.cmp(b),
+            (Self::Value(a), Self::Value(b)) => compare(a, b),
+            (Self::Key(a), Self::Key(b)) => {
+                let pairs = a
+                    .iter()
+                    .zip(b)
+                    .map(|((name, value), (other, beside))| name.cmp(other).then_with(|| compare(value, beside)));
+                pairs.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
+            }
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+
+impl PartialOrd for Element {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Element {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Element {}
+
+/// The order of scalars: numbers, texts, truth values, and whatever else by its JSON.
+fn compare(a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::Number(x), Value::Number(y)) => match (x.as_i64(), y.as_i64()) {
+            (Some(x), Some(y)) => x.cmp(&y),
+            _ => x.as_f64().unwrap_or(0.0).total_cmp(&y.as_f64().unwrap_or(0.0)),
+        },
+        (Value::String(x), Value::String(y)) => x.cmp(y),
+        (Value::Bool(x), Value::Bool(y)) => x.cmp(y),
+        _ => scalar_rank(a).cmp(&scalar_rank(b)).then_with(|| a.to_string().cmp(&b.to_string())),
+    }
+}
+
+fn scalar_rank(value: &Value) -> u8 {
+    match value {
+        Value::Number(_) => 0,
+        Value::String(_) => 1,
+        Value::Bool(_) => 2,
+        Value::Array(_) => 3,
+        Value::Object(_) => 4,
+        Value::Null => 5,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_read_and_written_as_fields_v1() {
+        for text in ["f:replicas", "v:\"a\"", "v:5", "i:0", "k:{\"containerPort\":80,\"protocol\":\"TCP\"}", "f:a:b"] {
+            assert_eq!(Element::decoded(text).unwrap().encoded(), text);
+        }
+        for text in ["", ".", "x:1", "v:", "k:[]", "i:a"] {
+            assert_eq!(Element::decoded(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn elements_are_ordered_by_sort_then_value() {
+        let ordered = ["f:a", "f:b", "k:{\"port\":80}", "k:{\"port\":443}", "v:2", "v:10", "v:\"a\"", "i:1"];
+        let mut read: Vec<_> = ordered.iter().map(|text| Element::decoded(text).unwrap()).collect();
+        read.reverse();
+        read.sort();
+        assert_eq!(read.iter().map(Element::encoded).collect::<Vec<_>>(), ordered);
+    }
+}

@@ -1,0 +1,46 @@
+//! What an object is before anybody said anything of it.
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    kind::{Kind, Origin},
+    schema::{Fields, Schema, Shape},
+};
+
+/// The object that a creation is compared with. Of the table's kinds it is a Go struct of zeroes, which shows in who owns
+/// what: a struct in it that always was is nobody's. Of a custom kind it is a map with a type.
+pub(crate) fn empty(kind: &Kind) -> Value {
+    let mut object = match kind.origin {
+        Origin::Builtin => kind.schema().fields().map(zeroes).unwrap_or_default(),
+        Origin::Custom(_) => Map::new(),
+    };
+    object.insert("apiVersion".into(), kind.api_version().into());
+    object.insert("kind".into(), kind.kind.clone().into());
+    Value::Object(object)
+}
+
+fn zeroes(fields: &Fields) -> Map<String, Value> {
+    let zero = |(name, schema): (&Box<str>, &Schema)| Some((name.to_string(), zero_of(fields, name, schema)?));
+    fields.known.iter().filter_map(zero).collect()
+}
+
+/// What Go writes for a field that was never set; `None` if it writes nothing.
+fn zero_of(fields: &Fields, name: &str, schema: &Schema) -> Option<Value> {
+    match (&schema.default, &schema.resolve().shape) {
+        // A struct that is no pointer.
+        (Some(default), Shape::Object(inner)) if *default == json!({}) => Some(Value::Object(zeroes(inner))),
+        (Some(default), _) if is_zero(default) => Some(default.clone()),
+        (None, _) if fields.required.iter().any(|required| **required == *name) => Some(Value::Null),
+        _ => None,
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Bool(truth) => !truth,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Null | Value::Array(_) => false,
+    }
+}

@@ -1,0 +1,175 @@
+//! The entries of `managedFields`.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::Set;
+use crate::{environment, kind::Kind, object};
+
+/// How a manager came by its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Operation {
+    Apply,
+    Update,
+}
+
+/// Who manages: what tells the entries apart.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Manager {
+    pub(crate) name: String,
+    pub(crate) operation: Operation,
+    /// Of an applier it is empty: it has one entry, whatever the version.
+    pub(crate) version: String,
+    pub(crate) subresource: String,
+}
+
+/// What a manager has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// The version in which the fields are named.
+    pub(crate) api_version: String,
+    pub(crate) time: Option<Timestamp>,
+    pub(crate) set: Set,
+}
+
+/// All managers of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Managers {
+    pub(crate) shares: BTreeMap<Manager, Share>,
+}
+
+impl Operation {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Apply => "Apply",
+            Self::Update => "Update",
+        }
+    }
+}
+
+impl Manager {
+    pub(crate) fn new(name: &str, operation: Operation, api_version: &str, subresource: Option<&str>) -> Self {
+        let version = if operation == Operation::Apply { String::new() } else { api_version.to_owned() };
+        let name = if name.is_empty() { "unknown" } else { name };
+        Self { name: name.to_owned(), operation, version, subresource: subresource.unwrap_or_default().to_owned() }
+    }
+
+    /// The text by which the real server sorts managers of the same time.
+    pub(crate) fn key(&self) -> String {
+        let mut text = format!("{{\"manager\":{:?},\"operation\":{:?}", self.name, self.operation.as_str());
+        for (key, value) in [("apiVersion", &self.version), ("subresource", &self.subresource)] {
+            if !value.is_empty() {
+                text.push_str(&format!(",{key:?}:{value:?}"));
+            }
+        }
+        text + "}"
+    }
+}
+
+impl Share {
+    pub(crate) fn new(api_version: &str, set: Set) -> Self {
+        Self { api_version: api_version.to_owned(), time: None, set }
+    }
+
+    fn seconds(&self) -> i64 {
+        self.time.map_or(0, Timestamp::as_second)
+    }
+}
+
+impl Managers {
+    /// The managers that an object names; `None` if they can't be read.
+    pub(crate) fn of(object: &Value) -> Option<Self> {
+        let entries = object::at(object, &["metadata", "managedFields"]);
+        let entries = entries.map_or(Some(&[][..]), |entries| entries.as_array().map(Vec::as_slice))?;
+        let shares = entries.iter().map(read).collect::<Option<_>>()?;
+        Some(Self { shares })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.shares.is_empty()
+    }
+
+    /// Writes the managers into an object; none leave no field behind.
+    pub(crate) fn write_to(&self, object: &mut Value) {
+        let metadata = object::metadata_mut(object);
+        if self.is_empty() {
+            metadata.remove("managedFields");
+        } else {
+            metadata.insert("managedFields".into(), self.encoded());
+        }
+    }
+
+    fn encoded(&self) -> Value {
+        let mut entries: Vec<_> = self.shares.iter().collect();
+        entries.sort_by(|(a, share), (b, other)| {
+            let order = a.operation.cmp(&b.operation).then(share.seconds().cmp(&other.seconds()));
+            let order = order.then_with(|| a.name.cmp(&b.name)).then_with(|| share.api_version.cmp(&other.api_version));
+            order.then_with(|| a.subresource.cmp(&b.subresource))
+        });
+        entries.into_iter().map(|(manager, share)| written(manager, share)).collect()
+    }
+
+    /// Drops those that have nothing.
+    pub(crate) fn tidy(&mut self) {
+        self.shares.retain(|_, share| !share.set.is_empty());
+    }
+}
+
+/// Takes `managedFields` out of an object.
+pub(crate) fn clear(object: &mut Value) {
+    object::metadata_mut(object).remove("managedFields");
+}
+
+/// Whether a client asks to forget who manages what: by one empty entry, or by an empty list, which a custom kind doesn't
+/// tell from none.
+pub(crate) fn is_reset(kind: &Kind, object: &Value) -> bool {
+    match object::at(object, &["metadata", "managedFields"]).and_then(Value::as_array).map(Vec::as_slice) {
+        Some([]) => kind.custom().is_none(),
+        Some([one]) => one.as_object().is_some_and(Map::is_empty),
+        _ => false,
+    }
+}
+
+fn read(entry: &Value) -> Option<(Manager, Share)> {
+    let operation = match entry["operation"].as_str() {
+        Some("Apply") => Operation::Apply,
+        Some("Update") => Operation::Update,
+        _ => return None,
+    };
+    let api_version = entry["apiVersion"].as_str().filter(|version| !version.is_empty())?;
+    if entry["fieldsType"] != "FieldsV1" {
+        return None;
+    }
+    let set = match object::at(entry, &["fieldsV1"]) {
+        Some(fields) => Set::decoded(fields)?,
+        None => Set::default(),
+    };
+    let time = entry["time"].as_str().and_then(|time| time.parse().ok());
+    let version = if operation == Operation::Apply { "" } else { api_version };
+    let manager = Manager {
+        name: entry["manager"].as_str().unwrap_or_default().to_owned(),
+        operation,
+        version: version.to_owned(),
+        subresource: entry["subresource"].as_str().unwrap_or_default().to_owned(),
+    };
+    Some((manager, Share { api_version: api_version.to_owned(), time, set }))
+}
+
+fn written(manager: &Manager, share: &Share) -> Value {
+    let mut entry = json!({
+        "operation": manager.operation.as_str(), "apiVersion": share.api_version,
+        "fieldsType": "FieldsV1", "fieldsV1": share.set.encoded(),
+    });
+    if !manager.name.is_empty() {
+        entry["manager"] = manager.name.clone().into();
+    }
+    if let Some(time) = share.time {
+        entry["time"] = environment::seconds(time).into();
+    }
+    if !manager.subresource.is_empty() {
+        entry["subresource"] = manager.subresource.clone().into();
+    }
+    entry
+}

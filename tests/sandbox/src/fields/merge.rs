@@ -1,0 +1,166 @@
+//! An object with what an applier says of it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde_json::{Map, Value};
+
+use super::{
+    Element,
+    typed::{self, Form, Type},
+};
+use crate::schema::List;
+
+/// The live object, changed to what the applied one says; what that doesn't say stays.
+pub(crate) fn merged(of: Type<'_>, live: &Value, applied: &Value) -> Value {
+    merge(of, Some(live), Some(applied)).unwrap_or_default()
+}
+
+fn merge(of: Type<'_>, live: Option<&Value>, applied: Option<&Value>) -> Option<Value> {
+    let Some(wanted) = applied else { return live.cloned() };
+    let Some(held) = live else { return Some(wanted.clone()) };
+    match (of.form(live), of.form(applied)) {
+        (Form::Items(list), Form::Items(_)) => merge_items(list, held, wanted),
+        (Form::Map(_), Form::Map(_)) => merge_fields(of, held, wanted),
+        _ => Some(wanted.clone()),
+    }
+}
+
+fn merge_fields(of: Type<'_>, live: &Value, applied: &Value) -> Option<Value> {
+    let (held, wanted) = (live.as_object(), applied.as_object());
+    // Of two that say nothing the newer one tells null from empty.
+    if held.is_none_or(Map::is_empty) && wanted.is_none_or(Map::is_empty) {
+        return Some(applied.clone());
+    }
+    let mut fields = Map::new();
+    for (name, live) in held.into_iter().flatten() {
+        let inner = of.field(name).map_or(Type::Deduced, |field| field.of);
+        if let Some(value) = merge(inner, Some(live), wanted.and_then(|wanted| wanted.get(name))) {
+            fields.insert(name.clone(), value);
+        }
+    }
+    for (name, applied) in wanted.into_iter().flatten() {
+        if !held.is_some_and(|held| held.contains_key(name)) {
+            fields.insert(name.clone(), applied.clone());
+        }
+    }
+    Some(Value::Object(fields)).filter(|fields| fields.as_object().is_some_and(|fields| !fields.is_empty()))
+}
+
+fn merge_items(list: &List, live: &Value, applied: &Value) -> Option<Value> {
+    let (held, wanted) = (numbered(list, live), numbered(list, applied));
+    if held.is_empty() && wanted.is_empty() {
+        return Some(applied.clone());
+    }
+    let mut by_element: BTreeMap<&Element, Vec<&Value>> = BTreeMap::new();
+    held.iter().for_each(|(element, item)| by_element.entry(element).or_default().push(item));
+    let applied: BTreeSet<&Element> = wanted.iter().map(|(element, _)| element).collect();
+    let items = in_order(&held, &wanted, &applied, &by_element).into_iter().filter_map(|place| match place {
+        Place::Live(item) => Some(item.clone()),
+        Place::Applied(element, item) => {
+            // Items that can't be told apart give way to the one that is applied.
+            let live = by_element.get(element).filter(|items| items.len() == 1).and_then(|items| items.first());
+            merge(typed::items(list), live.copied(), Some(item))
+        }
+    });
+    Some(items.collect::<Vec<_>>()).filter(|items| !items.is_empty()).map(Value::Array)
+}
+
+type Numbered<'a> = Vec<(Element, &'a Value)>;
+
+fn numbered<'a>(list: &List, value: &'a Value) -> Numbered<'a> {
+    let items = value.as_array().into_iter().flatten();
+    items.filter_map(|item| Some((typed::element(list, item).ok()?, item))).collect()
+}
+
+/// What stands at a place of a merged list.
+enum Place<'a> {
+    Live(&'a Value),
+    Applied(&'a Element, &'a Value),
+}
+
+/// The order of a merged list: applied items as they were applied, the others after what they followed in the live list.
+fn in_order<'a>(
+    held: &'a Numbered<'_>,
+    wanted: &'a Numbered<'_>,
+    applied: &BTreeSet<&Element>,
+    live: &BTreeMap<&Element, Vec<&Value>>,
+) -> Vec<Place<'a>> {
+    let mut shared: VecDeque<&Element> =
+        wanted.iter().map(|(element, _)| element).filter(|element| live.contains_key(element)).collect();
+    let mut next_shared = shared.pop_front();
+    let mut done: BTreeSet<&Element> = BTreeSet::new();
+    let mut places = Vec::with_capacity(held.len().max(wanted.len()));
+    let (mut left, mut right) = (held.iter().peekable(), wanted.iter().peekable());
+    loop {
+        if let (Some((element, _)), Some((other, item))) = (left.peek(), right.peek()) {
+            if element == other {
+                done.insert(other);
+                places.push(Place::Applied(other, item));
+                left.next();
+                right.next();
+                next_shared = shared.pop_front();
+                continue;
+            }
+            // An item that both have, but whose turn it isn't: it comes where it was applied.
+            if applied.contains(element) && next_shared.is_some_and(|next| next != element) {
+                left.next();
+                continue;
+            }
+        }
+        if let Some((element, item)) = left.peek() {
+            if !applied.contains(element) {
+                places.push(Place::Live(item));
+                left.next();
+                continue;
+            }
+            if done.contains(element) {
+                left.next();
+            }
+        }
+        match right.next() {
+            Some((element, item)) => {
+                done.insert(element);
+                places.push(Place::Applied(element, item));
+                if next_shared == Some(element) {
+                    next_shared = shared.pop_front();
+                }
+            }
+            None if left.peek().is_none() => return places,
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema::{Schema, parse};
+
+    fn set() -> Schema {
+        parse(&json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}))
+    }
+
+    /// What structured-merge-diff makes of sets, whose items are letters here.
+    #[test]
+    fn applied_items_come_in_their_order_and_others_stay_where_they_were() {
+        let schema = set();
+        let letters = |text: &str| Value::Array(text.chars().map(|letter| letter.to_string().into()).collect());
+        for (live, applied, expected) in [
+            ("abc", "", "abc"),
+            ("abc", "d", "abcd"),
+            ("abc", "cb", "acb"),
+            ("abc", "ca", "bca"),
+            ("abcd", "dxa", "bcdxa"),
+            ("ab", "ab", "ab"),
+            ("", "ba", "ba"),
+            ("aab", "a", "ab"),
+            ("aab", "c", "aabc"),
+        ] {
+            let made = merged(Type::Known(&schema), &letters(live), &letters(applied));
+            assert_eq!(made, letters(expected), "{live} + {applied}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Fields that a path doesn't write, so that nobody comes to own them through it.
+
+use super::Set;
+use crate::{kind::Origin, verb::Asked};
+
+/// The fields that the strategy of the request's path puts back, as they are named in a version.
+pub(super) fn ignored(asked: Asked<'_>, api_version: &str) -> Set {
+    let kind = asked.kind;
+    if !kind.has_status() {
+        return Set::default();
+    }
+    match (&kind.origin, asked.subresource) {
+        // A custom kind knows of its own version alone, but for its status.
+        (Origin::Custom(_), None) if kind.api_version() != api_version => Set::default(),
+        (Origin::Custom(_), Some("status")) => Set::of(&[&["metadata"], &["spec"]]),
+        (_, None | Some("finalize")) => Set::of(&[&["status"]]),
+        (Origin::Builtin, Some("status")) => by_status(&kind.group, &kind.plural),
+        (Origin::Builtin, Some("approval")) => Set::of(&[&["spec"], &["status", "certificate"]]),
+        _ => Set::default(),
+    }
+}
+
+fn by_status(group: &str, plural: &str) -> Set {
+    match (group, plural) {
+        ("", "pods") => Set::of(&[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]]),
+        ("apps", "deployments") => Set::of(&[&["spec"], &["metadata", "labels"]]),
+        ("certificates.k8s.io", "certificatesigningrequests") => Set::of(&[&["spec"], &["status", "conditions"]]),
+        ("networking.k8s.io", "servicecidrs")
+        | ("storage.k8s.io", "volumeattachments")
+        | ("admissionregistration.k8s.io", "validatingadmissionpolicies")
+        | ("flowcontrol.apiserver.k8s.io" | "resource.k8s.io" | "storagemigration.k8s.io", _) => {
+            Set::of(&[&["metadata"], &["spec"]])
+        }
+        _ => Set::of(&[&["spec"]]),
+    }
+}

@@ -1,0 +1,219 @@
+//! A set of fields.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::Element;
+
+/// Paths to fields, as a tree. A field can be in it without what it contains, and the other way round.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Set {
+    nodes: BTreeMap<Element, Node>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Node {
+    /// Whether the field itself is in the set.
+    member: bool,
+    below: Set,
+}
+
+impl Node {
+    fn is_empty(&self) -> bool {
+        !self.member && self.below.is_empty()
+    }
+}
+
+impl Set {
+    /// One of paths to fields by name.
+    pub(crate) fn of(paths: &[&[&str]]) -> Self {
+        let mut set = Self::default();
+        for path in paths {
+            if let Some((last, before)) = path.split_last() {
+                let mut here = &mut set;
+                for name in before {
+                    here = &mut here.nodes.entry(Element::field(name)).or_default().below;
+                }
+                here.insert(Element::field(last));
+            }
+        }
+        set
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Adds a field of this level.
+    pub(crate) fn insert(&mut self, element: Element) {
+        self.nodes.entry(element).or_default().member = true;
+    }
+
+    /// Adds what is in `below` under a field, and the field itself if it is a `member`.
+    pub(crate) fn graft(&mut self, element: &Element, member: bool, below: Self) {
+        if !member && below.is_empty() {
+            return;
+        }
+        let node = self.nodes.entry(element.clone()).or_default();
+        node.member |= member;
+        if node.below.is_empty() {
+            node.below = below;
+        } else {
+            node.below = node.below.union(&below);
+        }
+    }
+
+    /// Whether a field of this level is in the set.
+    pub(crate) fn has(&self, element: &Element) -> bool {
+        self.nodes.get(element).is_some_and(|node| node.member)
+    }
+
+    /// What is in the set under a field of this level.
+    pub(crate) fn below(&self, element: &Element) -> Option<&Self> {
+        self.nodes.get(element).map(|node| &node.below).filter(|below| !below.is_empty())
+    }
+
+    /// The fields of this level: whether each is a member, and what is under it.
+    pub(crate) fn level(&self) -> impl Iterator<Item = (&Element, bool, &Self)> {
+        self.nodes.iter().map(|(element, node)| (element, node.member, &node.below))
+    }
+
+    pub(crate) fn union(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        for (element, node) in &other.nodes {
+            both.graft(element, node.member, node.below.clone());
+        }
+        both
+    }
+
+    pub(crate) fn intersection(&self, other: &Self) -> Self {
+        self.combined(other, |own, theirs| Node {
+            member: own.member && theirs.member,
+            below: own.below.intersection(&theirs.below),
+        })
+    }
+
+    /// What is in this and not in the other; a field stays though what contains it is in the other.
+    pub(crate) fn difference(&self, other: &Self) -> Self {
+        self.reduced(other, |own, theirs| Node {
+            member: own.member && !theirs.member,
+            below: own.below.difference(&theirs.below),
+        })
+    }
+
+    /// What is in this and neither it nor what contains it is in the other.
+    pub(crate) fn without(&self, other: &Self) -> Self {
+        self.reduced(other, |own, theirs| {
+            if theirs.member {
+                return Node::default();
+            }
+            Node { member: own.member, below: own.below.without(&theirs.below) }
+        })
+    }
+
+    /// What both have at each place that both have.
+    fn combined(&self, other: &Self, each: impl Fn(&Node, &Node) -> Node) -> Self {
+        let shared = self.nodes.iter().filter_map(|(element, own)| Some((element, own, other.nodes.get(element)?)));
+        let nodes = shared.map(|(element, own, theirs)| (element.clone(), each(own, theirs)));
+        Self { nodes: nodes.filter(|(_, node)| !node.is_empty()).collect() }
+    }
+
+    /// This, changed at each place that both have.
+    fn reduced(&self, other: &Self, each: impl Fn(&Node, &Node) -> Node) -> Self {
+        let nodes = self.nodes.iter().map(|(element, own)| {
+            let node = other.nodes.get(element).map_or_else(|| own.clone(), |theirs| each(own, theirs));
+            (element.clone(), node)
+        });
+        Self { nodes: nodes.filter(|(_, node)| !node.is_empty()).collect() }
+    }
+
+    /// Only what contains nothing else of the set.
+    pub(crate) fn leaves(&self) -> Self {
+        let leaf = |node: &Node| Node { member: node.member && node.below.is_empty(), below: node.below.leaves() };
+        Self { nodes: self.nodes.iter().map(|(element, node)| (element.clone(), leaf(node))).collect() }
+    }
+
+    /// Each path of the set as a conflict names it: those of a level before what is under them.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        self.list("", &mut paths);
+        paths
+    }
+
+    fn list(&self, before: &str, paths: &mut Vec<String>) {
+        paths.extend(self.level().filter(|(_, member, _)| *member).map(|(element, _, _)| format!("{before}{element}")));
+        for (element, _, below) in self.level().filter(|(_, _, below)| !below.is_empty()) {
+            below.list(&format!("{before}{element}"), paths);
+        }
+    }
+
+    /// From `FieldsV1`; `None` if it is none.
+    pub(crate) fn decoded(fields: &Value) -> Option<Self> {
+        let mut set = Self::default();
+        for (name, inner) in fields.as_object()? {
+            if name == "." {
+                continue;
+            }
+            let element = Element::decoded(name)?;
+            let below = Self::decoded(inner)?;
+            let member = inner.get(".").is_some() || below.is_empty();
+            set.graft(&element, member, below);
+        }
+        Some(set)
+    }
+
+    /// As `FieldsV1`: a member that contains others of the set has a dot among them.
+    pub(crate) fn encoded(&self) -> Value {
+        let encoded = |node: &Node| {
+            let Value::Object(mut below) = node.below.encoded() else { return Value::Null };
+            if node.member && !below.is_empty() {
+                below.insert(".".into(), Value::Object(Map::new()));
+            }
+            Value::Object(below)
+        };
+        Value::Object(self.nodes.iter().map(|(element, node)| (element.encoded(), encoded(node))).collect())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn set(fields: &Value) -> Set {
+        Set::decoded(fields).unwrap()
+    }
+
+    #[test]
+    fn sets_are_read_and_written_as_fields_v1() {
+        let written = json!({"f:spec": {".": {}, "f:a": {}, "f:b": {"k:{\"n\":1}": {".": {}, "f:n": {}}}}});
+        assert_eq!(set(&written).encoded(), written);
+        assert_eq!(Set::decoded(&json!({"spec": {}})), None);
+        assert_eq!(Set::decoded(&json!("f:spec")), None);
+    }
+
+    #[test]
+    fn a_difference_keeps_what_is_under_a_field_and_without_drops_it() {
+        let all = set(&json!({"f:spec": {".": {}, "f:a": {".": {}, "f:b": {}}}, "f:c": {}}));
+        let some = Set::of(&[&["spec", "a"], &["c"]]);
+        assert_eq!(all.difference(&some).encoded(), json!({"f:spec": {".": {}, "f:a": {"f:b": {}}}}));
+        assert_eq!(all.without(&some).encoded(), json!({"f:spec": {}}));
+        assert!(all.without(&Set::of(&[&["spec"], &["c"]])).is_empty());
+        assert_eq!(all.intersection(&some), some);
+    }
+
+    #[test]
+    fn a_union_has_the_members_of_both() {
+        let (a, b) = (set(&json!({"f:a": {"f:b": {}}})), set(&json!({"f:a": {}, "f:c": {}})));
+        assert_eq!(a.union(&b).encoded(), json!({"f:a": {".": {}, "f:b": {}}, "f:c": {}}));
+    }
+
+    #[test]
+    fn paths_are_told_level_by_level() {
+        let written = json!({"f:b": {".": {}, "k:{\"n\":\"x\",\"p\":1}": {"f:n": {}}}, "f:a": {"v:\"q\"": {}}});
+        assert_eq!(set(&written).paths(), [".b", ".a[=\"q\"]", ".b[n=\"x\",p=1].n"]);
+    }
+}

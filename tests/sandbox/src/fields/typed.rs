@@ -1,0 +1,155 @@
+//! How server-side apply sees a value: as one thing, as a list of items or as a map of fields.
+
+use serde_json::Value;
+
+use super::Element;
+use crate::schema::{Fields, List, ListKind, Others, Scalar, Schema, Shape, builtin};
+
+/// What is known of a value's looks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Type<'a> {
+    /// A whole object: its `metadata` is always the one of the table.
+    Root(&'a Schema),
+    Known(&'a Schema),
+    /// Nothing: maps have fields, all else is one value.
+    Deduced,
+    /// Nothing, and it is one value whatever it is.
+    Opaque,
+}
+
+/// How a value is taken apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form<'a> {
+    /// It is one value: a scalar, or an atomic list or map.
+    Leaf,
+    /// Its items are known by a key or by themselves.
+    Items(&'a List),
+    Map(Option<&'a Fields>),
+}
+
+/// What a field of an object looks like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field<'a> {
+    pub(crate) of: Type<'a>,
+    /// Whether the schema names it, as it doesn't name the keys of a map.
+    pub(crate) named: bool,
+}
+
+/// Why an item can't be told apart from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nameless {
+    NullAmongKeys,
+    NoMapAmongKeys,
+    NoKey,
+    MapInSet,
+    ListInSet,
+    NullInSet,
+}
+
+impl<'a> Type<'a> {
+    /// How a value is taken apart; of an absent one, of what sort it would be.
+    pub(crate) fn form(self, value: Option<&Value>) -> Form<'a> {
+        match self {
+            Self::Opaque => Form::Leaf,
+            Self::Deduced => match value {
+                Some(Value::Object(_) | Value::Null) | None => Form::Map(None),
+                Some(_) => Form::Leaf,
+            },
+            Self::Root(schema) | Self::Known(schema) => match &schema.resolve().shape {
+                Shape::Any | Shape::Named(_) => Self::Deduced.form(value),
+                Shape::Scalar(_) => Form::Leaf,
+                Shape::Object(fields) if fields.atomic => Form::Leaf,
+                Shape::Object(fields) => Form::Map(Some(fields)),
+                Shape::List(list) if list.kind == ListKind::Atomic => Form::Leaf,
+                Shape::List(list) => Form::Items(list),
+            },
+        }
+    }
+
+    /// What a field of this object looks like; `None` if there is no such field.
+    pub(crate) fn field(self, name: &str) -> Option<Field<'a>> {
+        let (Self::Root(schema) | Self::Known(schema)) = self else {
+            let of = if matches!(self, Self::Opaque) { Self::Opaque } else { Self::Deduced };
+            return Some(Field { of, named: false });
+        };
+        if matches!(self, Self::Root(_)) && name == "metadata" {
+            return Some(Field { of: metadata(), named: true });
+        }
+        if matches!(self, Self::Root(_)) && matches!(name, "apiVersion" | "kind") {
+            return Some(Field { of: Self::Known(&TEXT), named: true });
+        }
+        let Some(fields) = schema.fields() else { return Some(Field { of: Self::Deduced, named: false }) };
+        if let Some(known) = fields.known.get(name) {
+            return Some(Field { of: Self::of(known), named: true });
+        }
+        let of = match &fields.others {
+            Others::Each(each) => Self::of(each),
+            Others::Kept => Self::Deduced,
+            Others::Unknown if fields.known.is_empty() || fields.embedded => Self::Deduced,
+            Others::Unknown => return None,
+        };
+        Some(Field { of, named: false })
+    }
+
+    fn of(schema: &'a Schema) -> Self {
+        match &schema.shape {
+            // What an extension holds is nobody's business.
+            Shape::Named(definition) if definition.name.ends_with(".RawExtension") => Self::Opaque,
+            _ => Self::Known(schema),
+        }
+    }
+}
+
+static TEXT: Schema = Schema { shape: Shape::Scalar(Scalar::Text), nullable: false, default: None, keywords: None };
+
+fn metadata() -> Type<'static> {
+    let definition = builtin::definition("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
+    definition.map_or(Type::Deduced, |definition| Type::Known(definition.schema()))
+}
+
+/// What the items of a list look like.
+pub(crate) fn items(list: &List) -> Type<'_> {
+    Type::of(&list.items)
+}
+
+/// How an item of a list is told apart from the others.
+pub(crate) fn element(list: &List, item: &Value) -> Result<Element, Nameless> {
+    let ListKind::Map(keys) = &list.kind else {
+        return match item {
+            Value::Object(_) => Err(Nameless::MapInSet),
+            Value::Array(_) => Err(Nameless::ListInSet),
+            Value::Null => Err(Nameless::NullInSet),
+            scalar => Ok(Element::Value(scalar.clone())),
+        };
+    };
+    let fields = match item {
+        Value::Object(fields) => fields,
+        Value::Null => return Err(Nameless::NullAmongKeys),
+        _ => return Err(Nameless::NoMapAmongKeys),
+    };
+    let value = |key: &str| fields.get(key).or_else(|| list.items.field(key)?.default.as_ref()).cloned();
+    let mut named: Vec<_> = keys.iter().filter_map(|key| Some((key.clone(), value(key)?))).collect();
+    named.sort_by(|(a, _), (b, _)| a.cmp(b));
+    if named.is_empty() { Err(Nameless::NoKey) } else { Ok(Element::Key(named)) }
+}
+
+impl Nameless {
+    /// In the words of the real server.
+    pub(crate) fn said(self, list: &List) -> String {
+        match self {
+            Self::NullAmongKeys => "associative list with keys may not have a null element".to_owned(),
+            Self::NoMapAmongKeys => "associative list with keys may not have non-map elements".to_owned(),
+            Self::MapInSet => "associative list without keys has an element that's a map type".to_owned(),
+            Self::ListInSet => "not supported: associative list with lists as elements".to_owned(),
+            Self::NullInSet => "associative list without keys has an element that's an explicit null".to_owned(),
+            Self::NoKey => {
+                let keys: &[Box<str>] = if let ListKind::Map(keys) = &list.kind { keys } else { &[] };
+                let keys: Vec<_> = keys.iter().map(|key| format!("{key:?}")).collect();
+                let keys = keys.join(" ");
+                format!(
+                    "associative list with keys has an element that omits all key fields [{keys}] (and doesn't have default values for any key fields)"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What a write does to the shares of the managers.
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use super::{
+    Set, cap,
+    compare::{self, Changes},
+    empty::empty,
+    managers::{self, Manager, Managers, Operation, Share},
+    reset,
+    typed::Type,
+};
+use crate::{object, verb::Asked};
+
+/// What a write that is no apply changes becomes its manager's; `old` is the empty object for a creation.
+pub(super) fn update(asked: Asked<'_>, old: Option<&Value>, new: &mut Value) {
+    let managers = known(asked, old, new);
+    managers::clear(new);
+    // An object of which nobody knew who managed it stays so until it is applied.
+    if managers.is_empty() && old.is_some() {
+        return;
+    }
+    let managers = match old {
+        Some(old) => updated(asked, managers, old, new, asked.call.field_manager()),
+        None => updated(asked, managers, &empty(asked.kind), new, asked.call.field_manager()),
+    };
+    managers.write_to(new);
+}
+
+/// The managers of before the write: as the write says itself, else as the live object does.
+fn known(asked: Asked<'_>, old: Option<&Value>, new: &Value) -> Managers {
+    let live = || old.and_then(Managers::of).unwrap_or_default();
+    if asked.subresource.is_some() {
+        return live();
+    }
+    if managers::is_reset(asked.kind, new) {
+        return Managers::default();
+    }
+    Managers::of(new).filter(|managers| !managers.is_empty()).unwrap_or_else(live)
+}
+
+/// The managers after an update of `old` to `new` by a manager of this name.
+pub(super) fn updated(asked: Asked<'_>, mut managers: Managers, old: &Value, new: &Value, name: &str) -> Managers {
+    let version = asked.kind.api_version();
+    let own = changes(asked, &version, old, new).unwrap_or_default();
+    for share in managers.shares.values_mut() {
+        if share.api_version == version {
+            lose(share, &own);
+        } else if let Some(changes) = changes(asked, &share.api_version, old, new) {
+            lose(share, &changes);
+        } else {
+            share.set = Set::default();
+        }
+    }
+    managers.tidy();
+    let gained = own.modified.union(&own.added).difference(&STRIPPED);
+    if !gained.is_empty() {
+        let manager = Manager::new(name, Operation::Update, &version, asked.subresource);
+        let share = managers.shares.entry(manager).or_insert_with(|| Share::new(&version, Set::default()));
+        share.set = share.set.union(&gained);
+        share.time = Some(asked.server.environment.now());
+    }
+    cap::cap(&mut managers);
+    managers
+}
+
+/// What differs between two states, in the words of a version, without what the path doesn't write; `None` if the version
+/// isn't served any more.
+pub(super) fn changes(asked: Asked<'_>, api_version: &str, old: &Value, new: &Value) -> Option<Changes> {
+    let ignored = reset::ignored(asked, api_version);
+    let compared = |schema| compare::changes(Type::Root(schema), old, new).without(&ignored);
+    if asked.kind.api_version() == api_version {
+        return Some(compared(asked.kind.schema()));
+    }
+    let kind = asked.server.kinds.of_kind(api_version, &asked.kind.kind)?;
+    Some(compared(kind.schema()))
+}
+
+/// Takes from a share what somebody else changed or removed.
+pub(super) fn lose(share: &mut Share, changes: &Changes) {
+    share.set = share.set.difference(&changes.modified).difference(&changes.added).difference(&changes.removed);
+}
+
+/// What nobody owns: what the server alone writes, and what says which object it is.
+pub(super) static STRIPPED: LazyLock<Set> = LazyLock::new(|| {
+    let of_metadata = [
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "selfLink",
+        "uid",
+        "clusterName",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+    ];
+    let stripped = Set::of(&[&["apiVersion"], &["kind"], &["metadata"]]);
+    of_metadata.iter().fold(stripped, |all, name| all.union(&Set::of(&[&["metadata", name]])))
+});
+
+/// Whether the managers of two states differ in nothing but when they wrote.
+pub(super) fn same_but_for_times(new: &Managers, old: &Managers) -> bool {
+    new.shares.len() == old.shares.len()
+        && new.shares.iter().all(|(manager, share)| {
+            let held = old.shares.get(manager);
+            held.is_some_and(|held| held.set == share.set && held.api_version == share.api_version)
+        })
+}
+
+/// An object without its managers and its version: what a write is about.
+pub(super) fn content(object: &Value) -> Value {
+    let mut content = object.clone();
+    let metadata = object::metadata_mut(&mut content);
+    metadata.remove("managedFields");
+    metadata.remove("resourceVersion");
+    content
+}

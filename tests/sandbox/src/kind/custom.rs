@@ -1,0 +1,116 @@
+//! From a CustomResourceDefinition to the kinds that it defines.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::Value;
+
+use super::{Custom, Kind, Origin, ScalePaths, SchemaOf, Subresource};
+use crate::{
+    object::{at, text},
+    schema::{self, Schema},
+};
+
+/// What may be done with custom resources, in the order of discovery.
+const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+
+/// What may be done with a part of one.
+const PART_VERBS: [&str; 3] = ["get", "patch", "update"];
+
+/// The served versions of a CRD whose names were accepted, in the order of the CRD. The schemas hold for what is
+/// written after `since`.
+pub(crate) fn kinds(crd: &Value, since: u64) -> Vec<Arc<Kind>> {
+    let versions = || at(crd, &["spec", "versions"]).and_then(Value::as_array).into_iter().flatten();
+    let schema = |version: &Value| Arc::new(schema::structural(&version["schema"]["openAPIV3Schema"]));
+    let schemas = versions().map(|version| (text(version, &["name"]).to_owned(), schema(version)));
+    let schemas: Schemas = Arc::new(schemas.collect());
+    let served = versions().filter(|version| version["served"] == true);
+    served.map(|version| Arc::new(kind(crd, version, &schemas, since))).collect()
+}
+
+/// The schemas of all versions, by name.
+type Schemas = Arc<BTreeMap<String, Arc<Schema>>>;
+
+/// The version in which a CRD has its objects kept.
+pub(crate) fn storage_version(crd: &Value) -> &str {
+    let versions = at(crd, &["spec", "versions"]).and_then(Value::as_array);
+    let stored = versions.into_iter().flatten().find(|version| version["storage"] == true);
+    stored.map(|version| text(version, &["name"])).unwrap_or_default()
+}
+
+fn kind(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Kind {
+    let names = &crd["status"]["acceptedNames"];
+    let group = text(crd, &["spec", "group"]).to_owned();
+    let plural = text(names, &["plural"]).to_owned();
+    let (name, kind) = (text(version, &["name"]), text(names, &["kind"]));
+    Kind {
+        shelf: format!("{plural}.{group}").into(),
+        list_kind: text(names, &["listKind"]).to_owned(),
+        singular: text(names, &["singular"]).to_owned(),
+        short_names: words(&names["shortNames"]),
+        categories: words(&names["categories"]),
+        namespaced: crd["spec"]["scope"] == "Namespaced",
+        verbs: VERBS.map(str::to_owned).to_vec(),
+        subresources: subresources(version, &group, kind),
+        schema: SchemaOf::Written(schemas.get(name).cloned().unwrap_or_default()),
+        origin: Origin::Custom(Arc::new(custom(crd, version, schemas, since))),
+        version: name.to_owned(),
+        kind: kind.to_owned(),
+        group,
+        plural,
+    }
+}
+
+fn custom(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Custom {
+    let written = &version["schema"]["openAPIV3Schema"];
+    let selectable = version["selectableFields"].as_array();
+    Custom {
+        storage_version: storage_version(crd).to_owned(),
+        scale: at(version, &["subresources", "scale"]).map(scale),
+        selectable: selectable.into_iter().flatten().map(|field| path(field, "jsonPath")).collect(),
+        columns: version["additionalPrinterColumns"].as_array().cloned().unwrap_or_default(),
+        conversion: crd["spec"]["conversion"].clone(),
+        written: written.clone(),
+        versions: schemas.clone(),
+        since,
+        terminating: super::definition::has_condition(crd, "Terminating"),
+        warning: warning(crd, version),
+    }
+}
+
+/// What a client of a deprecated version is told.
+fn warning(crd: &Value, version: &Value) -> Option<String> {
+    let said = || {
+        let (group, kind) = (text(crd, &["spec", "group"]), text(crd, &["status", "acceptedNames", "kind"]));
+        format!("{group}/{} {kind} is deprecated", text(version, &["name"]))
+    };
+    (version["deprecated"] == true).then(|| version["deprecationWarning"].as_str().map_or_else(said, str::to_owned))
+}
+
+fn subresources(version: &Value, group: &str, kind: &str) -> Vec<Subresource> {
+    let part = |name: &str, answers: [&str; 3]| Subresource {
+        name: name.to_owned(),
+        verbs: PART_VERBS.map(str::to_owned).to_vec(),
+        answers: answers.map(str::to_owned).into(),
+    };
+    let own = text(version, &["name"]);
+    let status = at(version, &["subresources", "status"]).map(|_| part("status", [group, own, kind]));
+    let scale = at(version, &["subresources", "scale"]).map(|_| part("scale", ["autoscaling", "v1", "Scale"]));
+    status.into_iter().chain(scale).collect()
+}
+
+fn scale(written: &Value) -> ScalePaths {
+    ScalePaths {
+        spec_replicas: path(written, "specReplicasPath"),
+        status_replicas: path(written, "statusReplicasPath"),
+        label_selector: written["labelSelectorPath"].is_string().then(|| path(written, "labelSelectorPath")),
+    }
+}
+
+/// A JSON path without its leading dot.
+fn path(written: &Value, key: &str) -> String {
+    text(written, &[key]).trim_start_matches('.').to_owned()
+}
+
+fn words(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}

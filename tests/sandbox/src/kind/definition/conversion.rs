@@ -1,0 +1,88 @@
+//! How a CustomResourceDefinition has its versions converted.
+
+use serde_json::Value;
+
+use super::names::{LABEL, is_label};
+use crate::{
+    failure::Cause,
+    object::{at, text},
+};
+
+/// What is wrong with `spec.conversion`.
+pub(super) fn check(conversion: &Value) -> Vec<Cause> {
+    let client = at(conversion, &["webhook", "clientConfig"]);
+    let reviews = at(conversion, &["webhook", "conversionReviewVersions"]).and_then(Value::as_array);
+    let reviews = reviews.map(Vec::as_slice).unwrap_or_default();
+    let mut causes = match text(conversion, &["strategy"]) {
+        "Webhook" => {
+            let mut causes = webhook(client);
+            causes.extend(review_versions(reviews));
+            return causes;
+        }
+        "None" => Vec::new(),
+        "" => vec![Cause::required("spec.conversion.strategy", "")],
+        other => vec![Cause::unsupported("spec.conversion.strategy", &other.into(), &["None", "Webhook"])],
+    };
+    let why = "should not be set when strategy is not set to Webhook";
+    if client.is_some() {
+        causes.push(Cause::forbidden("spec.conversion.webhookClientConfig", why));
+    }
+    if !reviews.is_empty() {
+        causes.push(Cause::forbidden("spec.conversion.conversionReviewVersions", why));
+    }
+    causes
+}
+
+fn webhook(client: Option<&Value>) -> Vec<Cause> {
+    let place = "spec.conversion.webhookClientConfig";
+    let Some(client) = client else {
+        return vec![Cause::required(place, "required when strategy is set to Webhook")];
+    };
+    match (client["url"].as_str(), at(client, &["service"])) {
+        (Some(url), None) => address(url, &format!("{place}.url")),
+        (None, Some(service)) => {
+            let missing = ["name", "namespace"].into_iter().filter(|key| text(service, &[key]).is_empty());
+            missing
+                .map(|key| Cause::required(format!("{place}.service.{key}"), &format!("service {key} is required")))
+                .collect()
+        }
+        _ => vec![Cause::required(place, "exactly one of url or service is required")],
+    }
+}
+
+fn address(url: &str, place: &str) -> Vec<Cause> {
+    let form = "; desired format: https://host[/path]";
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let mut causes = Vec::new();
+    let mut blame = |value: &str, why: &str| causes.push(Cause::invalid(place, &value.into(), &format!("{why}{form}")));
+    if scheme != "https" {
+        blame(scheme, "'https' is the only allowed URL scheme");
+    }
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if host.is_empty() {
+        blame(host, "host must be specified");
+    }
+    if host.contains('@') {
+        blame(host, "user information is not permitted in the URL");
+    }
+    causes
+}
+
+fn review_versions(versions: &[Value]) -> Vec<Cause> {
+    let place = "spec.conversion.conversionReviewVersions";
+    if versions.is_empty() {
+        return vec![Cause::required(place, "")];
+    }
+    let mut causes = Vec::new();
+    for (index, version) in versions.iter().enumerate() {
+        if versions[..index].contains(version) {
+            causes.push(Cause::invalid(format!("{place}[{index}]"), version, "duplicate version"));
+        } else if !version.as_str().is_some_and(is_label) {
+            causes.push(Cause::invalid(format!("{place}[{index}]"), version, LABEL));
+        }
+    }
+    if !versions.iter().any(|version| version == "v1" || version == "v1beta1") {
+        causes.push(Cause::invalid(place, &versions.to_vec().into(), "must include at least one of v1, v1beta1"));
+    }
+    causes
+}

@@ -1,0 +1,135 @@
+//! CustomResourceDefinitions as objects: their defaults, what the server says in their status, how they go.
+
+use serde_json::{Map, Value, json};
+
+pub(crate) use validate::validate;
+
+use super::{Kind, custom::storage_version};
+use crate::{
+    object::{self, at, text},
+    sandbox::Server,
+};
+
+mod conversion;
+mod defaults;
+mod levels;
+mod names;
+mod parts;
+mod rules;
+mod schemas;
+mod structure;
+mod validate;
+
+/// Keeps a CRD until its objects are gone.
+pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// The group of CRDs.
+pub(crate) const GROUP: &str = "apiextensions.k8s.io";
+
+/// Their plural.
+pub(crate) const PLURAL: &str = "customresourcedefinitions";
+
+/// Whether objects of the kind are CRDs.
+pub(crate) fn is(kind: &Kind) -> bool {
+    kind.is(GROUP, PLURAL)
+}
+
+/// Fills in what a CRD leaves out.
+pub(crate) fn default(crd: &mut Value) {
+    let kind = text(crd, &["spec", "names", "kind"]).to_owned();
+    if !crd["spec"].is_object() {
+        return;
+    }
+    let absent =
+        |names: &Map<String, Value>, key: &str| names.get(key).is_none_or(|name| *name == "" || name.is_null());
+    let names = object::map_at(crd, &["spec", "names"]);
+    if absent(names, "singular") && !kind.is_empty() {
+        names.insert("singular".into(), kind.to_lowercase().into());
+    }
+    if absent(names, "listKind") && !kind.is_empty() {
+        names.insert("listKind".into(), format!("{kind}List").into());
+    }
+    let spec = object::map_at(crd, &["spec"]);
+    if spec.get("conversion").is_none_or(Value::is_null) {
+        spec.insert("conversion".into(), json!({"strategy": "None"}));
+    }
+    if at(crd, &["spec", "conversion", "webhook", "clientConfig", "service"]).is_some() {
+        let service = object::map_at(crd, &["spec", "conversion", "webhook", "clientConfig", "service"]);
+        service.entry("port").or_insert_with(|| 443.into());
+    }
+}
+
+/// The status of a new CRD.
+pub(crate) fn prepare_create(crd: &mut Value) {
+    let stored = storage_version(crd).to_owned();
+    let versions: Vec<_> = Some(stored).filter(|stored| !stored.is_empty()).into_iter().collect();
+    crd["status"] = json!({
+        "conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": versions,
+    });
+}
+
+/// A new storage version is one that objects may be kept in from now on.
+pub(crate) fn prepare_update(crd: &mut Value) {
+    let stored = storage_version(crd).to_owned();
+    let status = object::map_at(crd, &["status"]);
+    let versions = status.entry("storedVersions").or_insert_with(|| json!([]));
+    if let Value::Array(versions) = versions
+        && !stored.is_empty()
+        && !versions.iter().any(|version| *version == stored)
+    {
+        versions.push(stored.into());
+    }
+}
+
+/// Marks a CRD as deleted. Its finalizer holds it until its objects are gone.
+pub(crate) fn mark_deleted(server: &Server, crd: &mut Value) {
+    if object::is_deleting(crd) {
+        return;
+    }
+    let time = server.environment.time();
+    let mut finalizers: Vec<String> = object::finalizers(crd).into_iter().map(str::to_owned).collect();
+    if !finalizers.iter().any(|finalizer| finalizer == CLEANUP) {
+        finalizers.push(CLEANUP.into());
+    }
+    object::set_finalizers(crd, finalizers);
+    object::metadata_mut(crd).insert("deletionTimestamp".into(), time.clone().into());
+    let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+    set_condition(crd, condition("Terminating", true, "InstanceDeletionPending", message), &time);
+}
+
+/// Whether a condition is `True`.
+pub(crate) fn has_condition(crd: &Value, type_: &str) -> bool {
+    find_condition(crd, type_).is_some_and(|condition| condition["status"] == "True")
+}
+
+/// A condition by its type.
+pub(crate) fn find_condition<'a>(crd: &'a Value, type_: &str) -> Option<&'a Value> {
+    let conditions = at(crd, &["status", "conditions"]).and_then(Value::as_array);
+    conditions.into_iter().flatten().find(|condition| condition["type"] == type_)
+}
+
+/// A condition without its time.
+pub(crate) fn condition(type_: &str, holds: bool, reason: &str, message: &str) -> Value {
+    let status = if holds { "True" } else { "False" };
+    json!({"type": type_, "status": status, "lastTransitionTime": null, "reason": reason, "message": message})
+}
+
+/// Sets a condition. Its time is that of the last change of its status.
+pub(crate) fn set_condition(crd: &mut Value, mut condition: Value, time: &str) {
+    let status = object::map_at(crd, &["status"]);
+    let conditions = status.entry("conditions").or_insert_with(|| json!([]));
+    if !conditions.is_array() {
+        *conditions = json!([]);
+    }
+    condition["lastTransitionTime"] = time.into();
+    let Value::Array(conditions) = conditions else { return };
+    match conditions.iter_mut().find(|own| own["type"] == condition["type"]) {
+        Some(own) => {
+            if own["status"] == condition["status"] {
+                condition["lastTransitionTime"] = own["lastTransitionTime"].clone();
+            }
+            *own = condition;
+        }
+        None => conditions.push(condition),
+    }
+}

@@ -1,0 +1,78 @@
+//! The names of a CustomResourceDefinition.
+
+use serde_json::Value;
+
+use crate::{
+    failure::Cause,
+    object::{self, text},
+};
+
+/// What is said of a text that is no label.
+pub(super) const LABEL: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+/// What is said of a text that is no domain.
+pub(super) const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+/// Whether it is a label by RFC 1035.
+pub(super) fn is_label(text: &str) -> bool {
+    text.len() <= 63 && text.starts_with(|letter: char| letter.is_ascii_lowercase()) && is_part(text)
+}
+
+/// Whether it is a domain by RFC 1123.
+pub(super) fn is_subdomain(text: &str) -> bool {
+    text.len() <= 253 && text.split('.').all(is_part)
+}
+
+fn is_part(text: &str) -> bool {
+    let inner = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    text.starts_with(inner) && text.ends_with(inner) && text.chars().all(|letter| inner(letter) || letter == '-')
+}
+
+/// The object is named by plural and group.
+pub(super) fn of_object(crd: &Value) -> Vec<Cause> {
+    let name = object::name(crd);
+    let wanted = format!("{}.{}", text(crd, &["spec", "names", "plural"]), text(crd, &["spec", "group"]));
+    let mut causes = Vec::new();
+    if !is_subdomain(name) {
+        causes.push(Cause::invalid("metadata.name", &name.into(), SUBDOMAIN));
+    }
+    if name != wanted {
+        causes.push(Cause::invalid("metadata.name", &name.into(), "must be spec.names.plural+\".\"+spec.group"));
+    }
+    causes
+}
+
+/// What is wrong with `spec.names`.
+pub(super) fn check(names: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let (kind, list_kind) = (text(names, &["kind"]), text(names, &["listKind"]));
+    for key in ["plural", "singular", "kind", "listKind"] {
+        if text(names, &[key]).is_empty() {
+            causes.push(Cause::required(format!("spec.names.{key}"), ""));
+        }
+    }
+    for key in ["plural", "singular"] {
+        let name = text(names, &[key]);
+        if !name.is_empty() && !is_label(name) {
+            causes.push(Cause::invalid(format!("spec.names.{key}"), &name.into(), LABEL));
+        }
+    }
+    for (key, name) in [("kind", kind), ("listKind", list_kind)] {
+        if !name.is_empty() && !is_label(&name.to_lowercase()) {
+            let why = format!("may have mixed case, but should otherwise match: {LABEL}");
+            causes.push(Cause::invalid(format!("spec.names.{key}"), &name.into(), &why));
+        }
+    }
+    if !kind.is_empty() && kind == list_kind {
+        let why = "kind and listKind may not be the same";
+        causes.push(Cause::invalid("spec.names.listKind", &list_kind.into(), why));
+    }
+    for key in ["shortNames", "categories"] {
+        for (index, name) in names[key].as_array().into_iter().flatten().enumerate() {
+            if !name.as_str().is_some_and(is_label) {
+                causes.push(Cause::invalid(format!("spec.names.{key}[{index}]"), name, LABEL));
+            }
+        }
+    }
+    causes
+}

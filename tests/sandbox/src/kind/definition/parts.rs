@@ -1,0 +1,133 @@
+//! What a version of a CustomResourceDefinition has beside its schema.
+
+use serde_json::Value;
+
+use crate::{
+    failure::Cause,
+    object::{at, text},
+};
+
+const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
+
+const COLUMN_FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
+
+/// How many fields a selector may name.
+const MOST_SELECTABLE: usize = 8;
+
+/// What is wrong with the words for clients of an old version.
+pub(super) fn deprecation(version: &Value, place: &str) -> Option<Cause> {
+    let warning = version["deprecationWarning"].as_str()?;
+    let why = match warning {
+        _ if version["deprecated"] != true => "can only be set for deprecated versions",
+        "" => "must not be an empty string",
+        long if long.len() > 256 => "must be <= 256 characters long",
+        _ => return None,
+    };
+    Some(Cause::invalid(place, &warning.into(), why))
+}
+
+/// What is wrong with the paths of `scale`.
+pub(super) fn subresources(version: &Value, place: &str) -> Vec<Cause> {
+    let Some(scale) = at(version, &["subresources", "scale"]) else { return Vec::new() };
+    let mut causes = Vec::new();
+    for (key, below, should) in [
+        ("specReplicasPath", &[".spec."][..], "should be a json path under .spec"),
+        ("statusReplicasPath", &[".status."], "should be a json path under .status"),
+        ("labelSelectorPath", &[".spec.", ".status."], "should be a json path under either .spec or .status"),
+    ] {
+        let (path, place) = (text(scale, &[key]), format!("{place}.scale.{key}"));
+        if path.is_empty() {
+            if key != "labelSelectorPath" {
+                causes.push(Cause::required(place, ""));
+            }
+        } else if !path.starts_with('.') {
+            causes.push(no_path(&place, path));
+        } else if !below.iter().any(|below| path.starts_with(below)) {
+            causes.push(Cause::invalid(place, &path.into(), should));
+        }
+    }
+    causes
+}
+
+fn no_path(place: &str, path: &str) -> Cause {
+    Cause::invalid(place, &path.into(), "must be a simple json path starting with .")
+}
+
+/// What is wrong with the columns of its table.
+pub(super) fn columns(version: &Value, place: &str) -> Vec<Cause> {
+    let columns = version["additionalPrinterColumns"].as_array();
+    let mut causes = Vec::new();
+    for (index, column) in columns.into_iter().flatten().enumerate() {
+        let place = |key: &str| format!("{place}[{index}].{key}");
+        let (type_, format) = (text(column, &["type"]), text(column, &["format"]));
+        let types = format!("must be one of {}", COLUMN_TYPES.join(","));
+        if text(column, &["name"]).is_empty() {
+            causes.push(Cause::required(place("name"), ""));
+        }
+        if type_.is_empty() {
+            causes.push(Cause::required(place("type"), &types));
+        } else if !COLUMN_TYPES.contains(&type_) {
+            causes.push(Cause::invalid(place("type"), &type_.into(), &types));
+        }
+        if !format.is_empty() && !COLUMN_FORMATS.contains(&format) {
+            let formats = format!("must be one of {}", COLUMN_FORMATS.join(","));
+            causes.push(Cause::invalid(place("format"), &format.into(), &formats));
+        }
+        match text(column, &["jsonPath"]) {
+            "" => causes.push(Cause::required(place("JSONPath"), "")),
+            path if !path.starts_with('.') => causes.push(no_path(&place("JSONPath"), path)),
+            _ => {}
+        }
+    }
+    causes
+}
+
+/// What is wrong with the fields that selectors may name.
+pub(super) fn selectable(version: &Value, place: &str) -> Vec<Cause> {
+    let fields = version["selectableFields"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let schema = &version["schema"]["openAPIV3Schema"];
+    let (mut causes, mut known) = (Vec::new(), Vec::new());
+    for (index, field) in fields.iter().enumerate() {
+        let (path, place) = (text(field, &["jsonPath"]), format!("{place}[{index}].jsonPath"));
+        if path.is_empty() {
+            causes.push(Cause::required(place, ""));
+            continue;
+        }
+        let found = match found(schema, path) {
+            Ok(found) => found,
+            Err(why) => {
+                causes.push(Cause::invalid(place, &path.into(), &format!("is an invalid path: {why}")));
+                continue;
+            }
+        };
+        if path == ".metadata" || path.starts_with(".metadata.") {
+            causes.push(Cause::invalid(place.clone(), &path.into(), "must not point to fields in metadata"));
+        }
+        if !matches!(text(found, &["type"]), "string" | "boolean" | "integer") {
+            let why = "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
+            causes.push(Cause::invalid(place.clone(), &path.into(), why));
+        }
+        if known.contains(&path) {
+            let message = format!("Duplicate value: {path:?}");
+            causes.push(Cause { reason: "FieldValueDuplicate", message, field: place });
+        } else {
+            known.push(path);
+        }
+    }
+    if known.len() > MOST_SELECTABLE {
+        let message = format!("Too many: {}: must have at most {MOST_SELECTABLE} items", known.len());
+        causes.push(Cause { reason: "FieldValueTooMany", message, field: place.to_owned() });
+    }
+    causes
+}
+
+/// The schema behind a path of fields.
+pub(super) fn found<'a>(schema: &'a Value, path: &str) -> Result<&'a Value, &'static str> {
+    if path.contains(['[', ']']) {
+        return Err("array notation is not allowed");
+    }
+    let fields = path.strip_prefix('.').ok_or("expected . or [")?.split('.');
+    fields
+        .into_iter()
+        .try_fold(schema, |schema, field| schema["properties"].get(field).ok_or("does not refer to a valid field"))
+}

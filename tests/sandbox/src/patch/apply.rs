@@ -1,0 +1,197 @@
+//! Server-side apply (KEP-555).
+
+use serde_json::{Value, json};
+
+use super::untold;
+use crate::{
+    call::Strictness,
+    failure::Failure,
+    fields::{
+        apply::{self, Conflicts},
+        check, go,
+        managers::{Manager, Operation, Share},
+        typed::Type,
+    },
+    object,
+    verb::Asked,
+};
+
+/// Where client-side apply keeps what it applied.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// The manager that takes over from client-side apply.
+const KUBECTL: &str = "kubectl";
+
+/// Reads what is applied, JSON or YAML, and says what the client should be warned of.
+pub(super) fn read(asked: Asked<'_>) -> Result<(Value, Vec<String>), Failure> {
+    let body = &asked.call.body;
+    let (object, warnings) = match serde_json::from_slice(body) {
+        Ok(object) => (object, Vec::new()),
+        Err(_) => from_yaml(asked, body)?,
+    };
+    match object {
+        Value::Object(_) => Ok((object, warnings)),
+        Value::Null => Ok((json!({}), warnings)),
+        other => {
+            let sort = go::sort(&other);
+            let why = format!("json: cannot unmarshal {sort} into Go value of type map[string]interface {{}}");
+            let why = format!("error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}");
+            Err(Failure::bad_request(why))
+        }
+    }
+}
+
+/// The object after an apply by the manager of the request, managers included.
+pub(crate) fn apply(asked: Asked<'_>, live: Option<&Value>, applied: &Value) -> Result<Value, Failure> {
+    check_applied(asked, applied)?;
+    let name = asked.call.field_manager();
+    let force = asked.call.options.force.unwrap_or(false);
+    let made = apply::apply(asked, live, applied, name, force);
+    let made = made.or_else(|conflicts| take_over(asked, live, applied, conflicts));
+    let mut made = made.map_err(|conflicts| refused(&conflicts))?;
+    if name == KUBECTL && !last_applied(&made).is_empty() {
+        note(&mut made, applied);
+    }
+    Ok(made)
+}
+
+/// Whether it is an object of this kind that can be applied.
+fn check_applied(asked: Asked<'_>, applied: &Value) -> Result<(), Failure> {
+    let kind = asked.kind;
+    let (api_version, name) = (object::text(applied, &["apiVersion"]), object::text(applied, &["kind"]));
+    let shown = if api_version.contains('/') { api_version.to_owned() } else { format!("/{api_version}") };
+    if api_version != kind.api_version() || name != kind.kind {
+        return Err(Failure::bad_request(format!("invalid object type: {shown}, Kind={name}")));
+    }
+    if apply::says_managers(applied) {
+        return Err(Failure::bad_request("metadata.managedFields must be nil"));
+    }
+    let faults = check::faults(Type::Root(kind.schema()), applied);
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let (namespace, named) = (object::namespace(applied), object::name(applied));
+    let which = format!("{namespace}/{named}; {shown}, Kind={name}");
+    Err(untold(format!("failed to create typed patch object ({which}): {}", check::said(&faults))))
+}
+
+/// kubectl may overrule those who have what it itself wrote before by client-side apply.
+fn take_over(
+    asked: Asked<'_>,
+    live: Option<&Value>,
+    applied: &Value,
+    conflicts: Conflicts,
+) -> Result<Value, Conflicts> {
+    let name = asked.call.field_manager();
+    let Some(live) = live.filter(|_| name == KUBECTL) else { return Err(conflicts) };
+    let Ok(last) = serde_json::from_str::<Value>(last_applied(live)) else { return Err(conflicts) };
+    if object::text(&last, &["apiVersion"]) != asked.kind.api_version() {
+        return Err(conflicts);
+    }
+    let own = apply::agreed(asked, &last, live);
+    let mut rest = conflicts;
+    for share in rest.values_mut() {
+        share.set = share.set.difference(&own);
+    }
+    rest.retain(|_, share| !share.set.is_empty());
+    if rest.is_empty() { apply::apply(asked, Some(live), applied, name, true) } else { Err(rest) }
+}
+
+/// Keeps the annotation of client-side apply in step, for whoever goes back to it.
+fn note(made: &mut Value, applied: &Value) {
+    let mut applied = applied.clone();
+    if let Some(annotations) = applied.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
+        annotations.remove(LAST_APPLIED);
+        if annotations.is_empty() {
+            object::metadata_mut(&mut applied).remove("annotations");
+        }
+    }
+    object::map_at(made, &["metadata", "annotations"]).insert(LAST_APPLIED.into(), format!("{applied}\n").into());
+}
+
+fn last_applied(object: &Value) -> &str {
+    object::text(object, &["metadata", "annotations", LAST_APPLIED])
+}
+
+/// Reads YAML; a key that comes twice has its last value, if the client doesn't want it refused.
+fn from_yaml(asked: Asked<'_>, body: &[u8]) -> Result<(Value, Vec<String>), Failure> {
+    let refused = |error: &serde_saphyr::Error| match serde_saphyr::from_slice_with_options::<Value>(body, last_wins())
+    {
+        Ok(object) => Ok((object, doubled(error))),
+        Err(error) => Err(yaml_error("decoding", &plain(&error))),
+    };
+    let (object, doubled) = match serde_saphyr::from_slice::<Value>(body) {
+        Ok(object) => (object, Vec::new()),
+        Err(error) => refused(&error)?,
+    };
+    match asked.call.options.field_validation.unwrap_or(Strictness::Warn) {
+        Strictness::Strict if !doubled.is_empty() => {
+            let said = format!("unmarshal errors:\n  {}", doubled.join("\n  "));
+            Err(yaml_error("strict decoding", &said))
+        }
+        Strictness::Warn => Ok((object, doubled)),
+        Strictness::Strict | Strictness::Ignore => Ok((object, Vec::new())),
+    }
+}
+
+fn last_wins() -> serde_saphyr::Options {
+    serde_saphyr::options! { duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins }
+}
+
+fn yaml_error(how: &str, said: &str) -> Failure {
+    Failure::bad_request(format!("error {how} YAML: error converting YAML to JSON: yaml: {said}"))
+}
+
+/// `line 5: key "a" already set in map`
+fn doubled(error: &serde_saphyr::Error) -> Vec<String> {
+    let text = error.to_string();
+    let line = text.split_once("line ").and_then(|(_, rest)| rest.split_once(' ')).map(|(line, _)| line);
+    let key = text.split_once("duplicate mapping key: ").and_then(|(_, rest)| rest.split_once(','));
+    match (line, key) {
+        (Some(line), Some((key, _))) => vec![format!("line {line}: key {key:?} already set in map")],
+        _ => Vec::new(),
+    }
+}
+
+/// What is wrong, without where.
+fn plain(error: &serde_saphyr::Error) -> String {
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    first.split_once("column ").and_then(|(_, rest)| rest.split_once(": ")).map_or(first, |(_, said)| said).to_owned()
+}
+
+/// 409: what the apply would take from others.
+fn refused(conflicts: &Conflicts) -> Failure {
+    let mut by_key: Vec<_> = conflicts.iter().map(|(manager, share)| (manager.key(), manager, share)).collect();
+    by_key.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+    let paths: Vec<_> = by_key.iter().map(|(_, manager, share)| (said(manager, share), share.set.paths())).collect();
+    let count = paths.iter().map(|(_, paths)| paths.len()).sum::<usize>();
+    let cause = |who: &str, path: &String| json!({"reason": "FieldManagerConflict", "message": format!("conflict with {who}"), "field": path});
+    let causes = paths.iter().flat_map(|(who, paths)| paths.iter().map(move |path| cause(who, path)));
+    let message = match &paths[..] {
+        [(who, paths)] if count == 1 => {
+            format!("Apply failed with 1 conflict: conflict with {who}: {}", paths.concat())
+        }
+        several => {
+            let lines = several.iter().map(|(who, paths)| {
+                let paths = paths.iter().map(|path| format!("\n- {path}")).collect::<String>();
+                format!("conflicts with {who}:{paths}")
+            });
+            format!("Apply failed with {count} conflicts: {}", lines.collect::<Vec<_>>().join("\n"))
+        }
+    };
+    let failure = Failure { code: 409, reason: "Conflict", message, details: serde_json::Map::new() };
+    failure.with_causes(causes.collect())
+}
+
+/// Who a manager is, in the words of a conflict.
+fn said(manager: &Manager, share: &Share) -> String {
+    let mut text = format!("{:?}", manager.name);
+    if !manager.subresource.is_empty() {
+        text.push_str(&format!(" with subresource {:?}", manager.subresource));
+    }
+    if manager.operation == Operation::Update {
+        text.push_str(&format!(" using {}", share.api_version));
+    }
+    text
+}

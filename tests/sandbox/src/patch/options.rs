@@ -1,0 +1,54 @@
+//! The parameters of a patch.
+
+use serde_json::{Map, Value, json};
+
+use super::Media;
+use crate::{
+    call::Call,
+    failure::{Cause, Failure},
+};
+
+/// A manager's name is no longer than this, in bytes.
+const LONGEST: usize = 128;
+
+/// Only an apply is forced, and it must say who applies.
+pub(super) fn check(call: &Call, media: Media) -> Result<(), Failure> {
+    let manager = call.options.field_manager.as_deref();
+    let mut causes = Vec::new();
+    if media == Media::Apply {
+        if manager.is_none() {
+            causes.push(Cause::required("fieldManager", "is required for apply patch"));
+        }
+    } else if call.options.force.is_some() {
+        causes.push(Cause::forbidden("force", "may not be specified for non-apply patch"));
+    }
+    causes.extend(manager.and_then(fault_of));
+    if causes.is_empty() { Ok(()) } else { Err(invalid("PatchOptions", &causes)) }
+}
+
+/// What is wrong with the name of a manager.
+fn fault_of(manager: &str) -> Option<Cause> {
+    if manager.len() > LONGEST {
+        let message = format!("Too long: may not be more than {LONGEST} bytes");
+        return Some(Cause { reason: "FieldValueTooLong", message, field: "fieldManager".into() });
+    }
+    let (at, letter) = manager.char_indices().find(|(_, letter)| letter.is_control())?;
+    let why = format!("invalid character U+{:04X} (at position {at})", letter as u32);
+    let shown: String = manager
+        .chars()
+        .map(|letter| if letter.is_control() { format!("\\x{:02x}", letter as u32) } else { letter.to_string() })
+        .collect();
+    let message = format!("Invalid value: \"{shown}\": {why}");
+    Some(Cause { reason: "FieldValueInvalid", message, field: "fieldManager".into() })
+}
+
+fn invalid(kind: &str, causes: &[Cause]) -> Failure {
+    let said: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+    let said = if said.len() == 1 { said.concat() } else { format!("[{}]", said.join(", ")) };
+    let mut details = Map::new();
+    details.insert("group".into(), "meta.k8s.io".into());
+    details.insert("kind".into(), kind.into());
+    let cause = |cause: &Cause| json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
+    details.insert("causes".into(), causes.iter().map(cause).collect::<Value>());
+    Failure { code: 422, reason: "Invalid", message: format!("{kind}.meta.k8s.io \"\" is invalid: {said}"), details }
+}

@@ -1,0 +1,207 @@
+//! The formats of texts that Kubernetes knows.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    sync::LazyLock,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use jiff::civil::Date;
+use regex::Regex;
+
+/// A format, with how it is checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Format {
+    /// A text that this takes.
+    Text(fn(&str) -> bool),
+    /// An integer of 32 bits.
+    Int32,
+    /// One that takes everything of its type.
+    Other,
+}
+
+/// A format that is a regular expression.
+macro_rules! matches_regex {
+    ($pattern:literal) => {
+        |text| {
+            static REGEX: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new($pattern).ok());
+            REGEX.as_ref().is_some_and(|regex| regex.is_match(text))
+        }
+    };
+}
+
+impl Format {
+    /// A format of texts by its name, whose dashes don't count.
+    pub(crate) fn of_text(name: &str) -> Option<Self> {
+        Some(Self::Text(match name.replace('-', "").as_str() {
+            "bsonobjectid" => matches_regex!("^[0-9a-fA-F]{24}$"),
+            "uri" => is_uri,
+            "email" => is_email,
+            "hostname" => is_hostname,
+            "ipv4" => |text| text.parse::<Ipv4Addr>().is_ok(),
+            "ipv6" => |text| text.parse::<Ipv6Addr>().is_ok(),
+            "cidr" => is_cidr,
+            "mac" => matches_regex!(
+                "^(?:[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}[:-]){4}[0-9a-fA-F]{2}|(?:[0-9a-fA-F]{2}[:-]){7}[0-9a-fA-F]{2}|(?:[0-9a-fA-F]{4}\\.){2,3}[0-9a-fA-F]{4})$"
+            ),
+            "uuid" => matches_regex!("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$"),
+            "uuid3" => matches_regex!("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$"),
+            "uuid4" => matches_regex!("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$"),
+            "uuid5" => matches_regex!("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$"),
+            "isbn" => |text| is_isbn10(text) || is_isbn13(text),
+            "isbn10" => is_isbn10,
+            "isbn13" => is_isbn13,
+            "creditcard" => is_credit_card,
+            "ssn" => matches_regex!("^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$"),
+            "hexcolor" => matches_regex!("^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$"),
+            "rgbcolor" => matches_regex!(
+                "^rgb\\(\\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\\s*,\\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\\s*,\\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\\s*\\)$"
+            ),
+            "byte" => |text| !text.is_empty() && STANDARD.decode(text).is_ok(),
+            "password" => |_| true,
+            "date" => |text| text.len() == 10 && text.parse::<Date>().is_ok(),
+            "duration" => is_duration,
+            "datetime" => is_date_time,
+            "k8sshortname" => |text| text.len() <= 63 && is_label(text),
+            "k8slongname" => |text| text.len() <= 253 && text.split('.').all(is_label),
+            _ => return None,
+        }))
+    }
+}
+
+fn is_label(text: &str) -> bool {
+    let inner = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    let ends = [text.bytes().next(), text.bytes().last()];
+    ends.iter().all(|letter| letter.is_some_and(inner)) && text.bytes().all(|letter| inner(letter) || letter == b'-')
+}
+
+fn is_uri(text: &str) -> bool {
+    if text.starts_with('/') {
+        return !text.contains(char::is_whitespace);
+    }
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let mut letters = scheme.chars();
+    letters.next().is_some_and(|letter| letter.is_ascii_alphabetic())
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
+        && !rest.is_empty()
+        && !rest.contains(char::is_whitespace)
+}
+
+fn is_email(text: &str) -> bool {
+    let address = match (text.rfind('<'), text.strip_suffix('>')) {
+        (Some(start), Some(inner)) => inner.get(start + 1..).unwrap_or_default(),
+        _ => text,
+    };
+    let Some((local, domain)) = address.rsplit_once('@') else { return false };
+    let word = |part: &str| !part.is_empty() && part.split('.').all(|atom| !atom.is_empty());
+    let plain = |letter: char| !letter.is_whitespace() && !"()<>[]:;@\\,\"".contains(letter);
+    word(local) && word(domain) && local.chars().chain(domain.chars()).all(plain)
+}
+
+fn is_hostname(text: &str) -> bool {
+    let label = |part: &str| {
+        let inner = |letter: char| letter.is_ascii_alphanumeric() || !letter.is_ascii();
+        !part.is_empty()
+            && part.len() <= 63
+            && part.starts_with(inner)
+            && part.ends_with(inner)
+            && part.chars().all(|letter| inner(letter) || letter == '-')
+    };
+    let mut parts = text.rsplit('.');
+    let last = parts.next().unwrap_or_default();
+    let top = |part: &str| part.chars().count() >= 2 && part.chars().all(|c| c.is_ascii_alphabetic() || !c.is_ascii());
+    text.len() <= 255 && label(last) && (!text.contains('.') || top(last)) && parts.all(label)
+}
+
+fn is_cidr(text: &str) -> bool {
+    let Some((address, length)) = text.split_once('/') else { return false };
+    let most = match address.parse::<IpAddr>() {
+        Ok(IpAddr::V4(_)) => 32,
+        Ok(IpAddr::V6(_)) => 128,
+        Err(_) => return false,
+    };
+    length.bytes().all(|digit| digit.is_ascii_digit()) && length.parse::<u8>().is_ok_and(|length| length <= most)
+}
+
+fn is_isbn10(text: &str) -> bool {
+    let digits: Vec<u32> = text
+        .chars()
+        .filter(|letter| !"- ".contains(*letter))
+        .map(|letter| if letter == 'X' { 10 } else { letter.to_digit(10).unwrap_or(99) })
+        .collect();
+    let fits = digits.iter().enumerate().all(|(index, digit)| *digit < 10 || index == 9 && *digit == 10);
+    digits.len() == 10
+        && fits
+        && (1..).zip(&digits).map(|(weight, digit): (u32, _)| weight * digit).sum::<u32>() % 11 == 0
+}
+
+fn is_isbn13(text: &str) -> bool {
+    let digits: Option<Vec<u32>> =
+        text.chars().filter(|letter| !"- ".contains(*letter)).map(|letter| letter.to_digit(10)).collect();
+    let Some(digits) = digits else { return false };
+    let sum = |digits: &[u32]| {
+        digits.iter().zip([1, 3].into_iter().cycle()).map(|(digit, weight)| digit * weight).sum::<u32>()
+    };
+    digits.len() == 13 && sum(&digits) % 10 == 0
+}
+
+fn is_credit_card(text: &str) -> bool {
+    let digits: Vec<u32> = text.chars().filter_map(|letter| letter.to_digit(10)).collect();
+    let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(index, digit)| if index % 2 == 1 { doubled(*digit) } else { *digit })
+        .sum();
+    (13..=16).contains(&digits.len()) && sum % 10 == 0
+}
+
+/// As Go's `time.ParseDuration`, or in words: `3 days`.
+fn is_duration(text: &str) -> bool {
+    let go: fn(&str) -> bool = matches_regex!("^[-+]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$");
+    let words: fn(&str) -> bool = matches_regex!(
+        "^([0-9]+\\s*(ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?)\\s*)+$"
+    );
+    go(text) || words(&text.to_lowercase())
+}
+
+fn is_date_time(text: &str) -> bool {
+    let shaped: fn(&str) -> bool = matches_regex!(
+        "^[0-9]{4}-[0-9]{2}-[0-9]{2}[tT]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?([zZ]|[+-][0-9]{2}:[0-9]{2})$"
+    );
+    shaped(text) && text.get(..10).is_some_and(|date| date.parse::<Date>().is_ok())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_take_what_they_name() {
+        for (format, good, bad) in [
+            ("date", "2026-02-28", "2026-02-30"),
+            ("date-time", "2026-02-28T10:11:12.5Z", "2026-02-28 10:11:12"),
+            ("duration", "1h30m", "1x"),
+            ("email", "a@b.io", "a"),
+            ("hostname", "a.example.org", "-a"),
+            ("ipv4", "10.0.0.1", "10.0.0.256"),
+            ("ipv6", "fe80::1", "10.0.0.1"),
+            ("cidr", "10.0.0.0/8", "10.0.0.0/33"),
+            ("mac", "00:11:22:33:44:55", "00:11"),
+            ("uuid", "9dbca461-9667-4ef2-9268-756ad39e049c", "9dbca461"),
+            ("uri", "https://a.b/c", "a b"),
+            ("byte", "aGk=", "%"),
+            ("isbn", "0321751043", "0321751044"),
+            ("creditcard", "4111 1111 1111 1111", "4111 1111 1111 1112"),
+            ("hexcolor", "#FFaa00", "#ggg"),
+            ("k8s-short-name", "a-b", "A"),
+            ("k8s-long-name", "a.b-c", "a..b"),
+        ] {
+            let Some(Format::Text(takes)) = Format::of_text(format) else { unreachable!("{format}") };
+            assert!(takes(good), "{format} {good}");
+            assert!(!takes(bad), "{format} {bad}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Parts of a CRD's schema by themselves: what defaults are checked by.
+
+use serde_json::Value;
+
+use super::{default, keywords::Keywords, prune, structural::level, validate};
+use crate::failure::Cause;
+
+/// Removes what a part of a schema does not know, and tells its paths.
+pub(crate) fn prune_part(written: &Value, value: &mut Value) -> Vec<String> {
+    prune(&level(written), value)
+}
+
+/// Fills in the defaults of a part.
+pub(crate) fn complete_part(written: &Value, value: &mut Value) {
+    default(&level(written), value);
+}
+
+/// What is wrong with a value of a part that is at `place`.
+pub(crate) fn validate_part(written: &Value, value: &Value, place: &str) -> Vec<Cause> {
+    validate::part(&Keywords::of(written), value, place)
+}

@@ -1,0 +1,100 @@
+//! JSON as CEL sees it, by its schema.
+
+use std::{collections::HashMap, sync::Arc};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use kube_cel::cel::{
+    Context, Program, Value as Cel,
+    objects::{Key, Map},
+};
+use serde_json::Value;
+
+use crate::schema::keywords::Keywords;
+
+/// Words of CEL that a field name can't be.
+const RESERVED: [&str; 21] = [
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+
+thread_local! {
+    /// How a text becomes a time or a duration: by CEL's own functions.
+    static TIMES: Option<(Program, Program, Context<'static>)> = Program::compile("timestamp(text)")
+        .ok()
+        .zip(Program::compile("duration(text)").ok())
+        .map(|(time, duration)| (time, duration, Context::default()));
+}
+
+/// A value as CEL has it.
+pub(super) fn of(value: &Value, schema: Option<&Keywords>) -> Cel {
+    match value {
+        Value::Null => Cel::Null,
+        Value::Bool(truth) => Cel::Bool(*truth),
+        Value::Number(number) => {
+            let whole = number.as_i64().filter(|_| !schema.is_some_and(|schema| schema.has_type("number")));
+            whole.map_or_else(|| Cel::Float(number.as_f64().unwrap_or(f64::NAN)), Cel::Int)
+        }
+        Value::String(text) => of_text(text, schema),
+        Value::Array(items) => {
+            let schema = schema.and_then(|schema| schema.items.as_deref());
+            Cel::List(Arc::new(items.iter().map(|item| of(item, schema)).collect()))
+        }
+        Value::Object(map) => {
+            let is_map = schema.is_some_and(|schema| schema.is_map);
+            let entry = |(name, value): (&String, &Value)| {
+                let below = schema.and_then(|schema| schema.field(name));
+                let name = if is_map { name.clone() } else { escaped(name) };
+                (Key::String(Arc::new(name)), of(value, below))
+            };
+            Cel::Map(Map { map: Arc::new(map.iter().map(entry).collect::<HashMap<_, _>>()) })
+        }
+    }
+}
+
+fn of_text(text: &str, schema: Option<&Keywords>) -> Cel {
+    let plain = || Cel::String(Arc::new(text.to_owned()));
+    let format = schema.and_then(|schema| schema.format.as_ref()).map_or("", |(name, _)| name.as_str());
+    match format {
+        "byte" => STANDARD.decode(text).map_or_else(|_| plain(), |bytes| Cel::Bytes(Arc::new(bytes))),
+        "date-time" => time(text, false).unwrap_or_else(plain),
+        "date" => time(&format!("{text}T00:00:00Z"), false).unwrap_or_else(plain),
+        "duration" => time(text, true).unwrap_or_else(plain),
+        _ => plain(),
+    }
+}
+
+fn time(text: &str, is_duration: bool) -> Option<Cel> {
+    TIMES.with(|times| {
+        let (time, duration, functions) = times.as_ref()?;
+        let mut scope = functions.new_inner_scope();
+        scope.add_variable_from_value("text", Cel::String(Arc::new(text.to_owned())));
+        (if is_duration { duration } else { time }).execute(&scope).ok()
+    })
+}
+
+/// A field name as an identifier of CEL.
+pub(crate) fn escaped(name: &str) -> String {
+    if RESERVED.contains(&name) {
+        return format!("__{name}__");
+    }
+    name.replace("__", "__underscores__").replace('.', "__dot__").replace('-', "__dash__").replace('/', "__slash__")
+}

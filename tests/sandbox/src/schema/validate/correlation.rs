@@ -1,0 +1,44 @@
+//! Which old value a new one comes from. What stays as it was is not blamed.
+
+use serde_json::Value;
+
+use crate::schema::keywords::{Keywords, ListType};
+
+/// The old state of a value.
+#[derive(Clone, Copy)]
+pub(crate) struct Old<'a> {
+    /// `None` if there is none, or it can't be told which one it is.
+    pub(crate) value: Option<&'a Value>,
+    /// Whether this, or the nearest that can be told, is as it was.
+    pub(crate) unchanged: bool,
+}
+
+impl<'a> Old<'a> {
+    pub(crate) fn of(new: &Value, old: Option<&'a Value>) -> Self {
+        Self { value: old, unchanged: old == Some(new) }
+    }
+
+    fn below(self, new: &Value, old: Option<&'a Value>) -> Self {
+        old.map_or(Self { value: None, ..self }, |old| Self { value: Some(old), unchanged: old == new })
+    }
+
+    /// Of a field of an object.
+    pub(crate) fn field(self, name: &str, new: &Value) -> Self {
+        self.below(new, self.value.and_then(|old| old.as_object()?.get(name)))
+    }
+
+    /// Of an item: only those of maps are known again.
+    pub(crate) fn item(self, keywords: &Keywords, new: &Value) -> Self {
+        let ListType::Map(keys) = &keywords.list else { return Self { value: None, ..self } };
+        let own = key(keywords, keys, new);
+        let items = self.value.and_then(Value::as_array);
+        let mut found = items.into_iter().flatten().filter(|old| key(keywords, keys, old) == own);
+        self.below(new, found.next())
+    }
+}
+
+/// The values that tell an item apart, with defaults.
+pub(super) fn key<'a>(keywords: &'a Keywords, keys: &[String], item: &'a Value) -> Vec<Option<&'a Value>> {
+    let _ = keywords;
+    keys.iter().map(|key| item.get(key)).collect()
+}

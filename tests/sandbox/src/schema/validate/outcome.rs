@@ -1,0 +1,104 @@
+//! What came of looking at a value: how much fitted, and what did not.
+
+use serde_json::Value;
+
+use crate::failure::Cause;
+
+/// Among alternatives, the one that fits most is the one that was meant.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) matches: usize,
+    pub(super) causes: Vec<Cause>,
+}
+
+impl Outcome {
+    pub(super) fn merge(&mut self, other: Self) {
+        self.matches += other.matches;
+        self.causes.extend(other.causes);
+    }
+
+    pub(super) fn is_valid(&self) -> bool {
+        self.causes.is_empty()
+    }
+}
+
+/// Where a value is: below what is looked at, which may itself be a part of the object.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) base: &'a str,
+    pub(super) path: &'a str,
+}
+
+impl Place<'_> {
+    fn field(self) -> String {
+        let path = self.path.trim_start_matches('.');
+        match (self.base.is_empty(), path.is_empty()) {
+            (true, true) => "<nil>".to_owned(),
+            (true, false) => path.to_owned(),
+            (false, true) => self.base.to_owned(),
+            (false, false) => format!("{}.{path}", self.base),
+        }
+    }
+
+    fn cause(self, reason: &'static str, message: String) -> Cause {
+        Cause { reason, message, field: self.field() }
+    }
+
+    /// `Invalid value: 0: spec.size in body should be ...`
+    pub(super) fn invalid(self, value: &Value, should: &str) -> Cause {
+        self.cause("FieldValueInvalid", format!("Invalid value: {}: {} in body {should}", shown(value), self.path))
+    }
+
+    pub(super) fn wrong_type(self, value: &str, expected: &str) -> Cause {
+        let message = format!("Invalid value: {value:?}: {} in body must be of type {expected}: {value:?}", self.path);
+        self.cause("FieldValueTypeInvalid", message)
+    }
+
+    pub(super) fn required(self) -> Cause {
+        self.cause("FieldValueRequired", "Required value".to_owned())
+    }
+
+    pub(super) fn unsupported(self, value: &Value, allowed: &[Value]) -> Cause {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let allowed: Vec<_> = allowed.iter().map(|value| format!("{:?}", text(value))).collect();
+        let message = format!("Unsupported value: {}: supported values: {}", shown(value), allowed.join(", "));
+        self.cause("FieldValueNotSupported", message)
+    }
+
+    pub(super) fn too_long(self, most: u64) -> Cause {
+        let unit = if most == 1 { "byte" } else { "bytes" };
+        self.cause("FieldValueTooLong", format!("Too long: may not be more than {most} {unit}"))
+    }
+
+    pub(super) fn too_many(self, count: usize, most: u64) -> Cause {
+        let unit = if most == 1 { "item" } else { "items" };
+        self.cause("FieldValueTooMany", format!("Too many: {count}: must have at most {most} {unit}"))
+    }
+
+    /// One that belongs to no field, though it names its path.
+    pub(super) fn composite(self, message: &str) -> Cause {
+        let field = if self.base.is_empty() { "<nil>" } else { self.base };
+        let message = format!("Invalid value: \"\": {message}");
+        Cause { reason: "FieldValueInvalid", message, field: field.to_owned() }
+    }
+}
+
+/// A value as Go prints it in errors.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.as_f64().filter(|_| number.is_f64()).map_or_else(|| number.to_string(), float),
+        other => other.to_string(),
+    }
+}
+
+/// A number as Go's `%v` writes it: without a fraction if there is none.
+pub(crate) fn float(number: f64) -> String {
+    let exponent = if number == 0.0 { 0.0 } else { number.abs().log10().floor() };
+    if (-4.0..21.0).contains(&exponent) {
+        return number.to_string();
+    }
+    let written = format!("{number:e}");
+    let (digits, exponent) = written.split_once('e').unwrap_or((&written, "0"));
+    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+    format!("{digits}e{sign}{exponent:0>2}")
+}

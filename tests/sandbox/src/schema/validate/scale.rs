@@ -1,0 +1,50 @@
+//! What `scale` reads must be there to be read.
+
+use serde_json::Value;
+
+use super::at_path;
+use crate::{failure::Cause, kind::ScalePaths};
+
+/// What is wrong with the wanted number of replicas.
+pub(super) fn spec(paths: &ScalePaths, object: &Value) -> Vec<Cause> {
+    replicas(&paths.spec_replicas, object)
+}
+
+/// What is wrong with the number of replicas there are, and with their selector.
+pub(super) fn status(paths: &ScalePaths, object: &Value) -> Vec<Cause> {
+    let mut causes = replicas(&paths.status_replicas, object);
+    if let Some(path) = &paths.label_selector
+        && let Some(value) = at_path(object, path).filter(|value| !value.is_string())
+    {
+        causes.push(invalid(path, "\"\"", &accessor(path, value, "string")));
+    }
+    causes
+}
+
+fn replicas(path: &str, object: &Value) -> Vec<Cause> {
+    let Some(value) = at_path(object, path) else { return Vec::new() };
+    let Some(number) = value.as_i64() else { return vec![invalid(path, "0", &accessor(path, value, "int64"))] };
+    let why = match number {
+        ..0 => "should be a non-negative integer".to_owned(),
+        0..=0x7fff_ffff => return Vec::new(),
+        _ => format!("should be less than or equal to {}", i32::MAX),
+    };
+    vec![invalid(path, &number.to_string(), &why)]
+}
+
+fn accessor(path: &str, value: &Value, expected: &str) -> String {
+    let (shown, is) = match value {
+        Value::String(text) => (text.clone(), "string"),
+        Value::Bool(truth) => (truth.to_string(), "bool"),
+        Value::Number(number) if number.is_f64() => (number.to_string(), "float64"),
+        Value::Number(number) => (number.to_string(), "int64"),
+        Value::Array(_) => (value.to_string(), "[]interface {}"),
+        other => (other.to_string(), "map[string]interface {}"),
+    };
+    format!(".{path} accessor error: {shown} is of the type {is}, expected {expected}")
+}
+
+fn invalid(path: &str, value: &str, why: &str) -> Cause {
+    let message = format!("Invalid value: {value}: {why}");
+    Cause { reason: "FieldValueInvalid", message, field: format!(".{path}") }
+}

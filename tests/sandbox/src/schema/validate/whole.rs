@@ -1,0 +1,43 @@
+//! Objects within objects say what they are.
+
+use serde_json::Value;
+
+use crate::{failure::Cause, object::text, schema::keywords::Keywords};
+
+/// What embedded resources lack.
+pub(super) fn check(keywords: &Keywords, object: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    walk(keywords, object, "", &mut causes);
+    causes
+}
+
+fn walk(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>) {
+    match value {
+        Value::Object(map) => {
+            if keywords.embedded {
+                for name in ["apiVersion", "kind"] {
+                    if text(value, &[name]).is_empty() {
+                        let why = if map.contains_key(name) { "must not be empty" } else { "" };
+                        causes.push(Cause::required(format!("{path}.{name}"), why));
+                    }
+                }
+            }
+            for (name, value) in map {
+                if let Some(schema) = keywords.properties.get(name) {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    walk(schema, value, &format!("{path}{dot}{name}"), causes);
+                } else if let Some(schema) = &keywords.additional {
+                    walk(schema, value, &format!("{path}[{name}]"), causes);
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(schema) = &keywords.items {
+                for (index, item) in items.iter().enumerate() {
+                    walk(schema, item, &format!("{path}[{index}]"), causes);
+                }
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,55 @@
+//! Jobs.
+
+use serde_json::{Map, Value, json};
+
+use crate::object;
+
+/// Labels that tell the Pods of a Job, by their old names and by those of today.
+const NAME_LABELS: [&str; 2] = ["job-name", "batch.kubernetes.io/job-name"];
+const UID_LABELS: [&str; 2] = ["controller-uid", "batch.kubernetes.io/controller-uid"];
+
+/// The defaults of a Job; a CronJob's template doesn't get them.
+pub(super) fn default(job: &mut Map<String, Value>) {
+    if let Some(labels) = super::template_labels(job) {
+        super::default_labels(job, labels);
+    }
+    let Some(Value::Object(spec)) = job.get_mut("spec") else { return };
+    if !spec.contains_key("parallelism") {
+        spec.entry("completions").or_insert_with(|| 1.into());
+        spec.insert("parallelism".into(), 1.into());
+    }
+    let backoff = if spec.contains_key("backoffLimitPerIndex") { i32::MAX } else { 6 };
+    let replacement = if spec.contains_key("podFailurePolicy") { "Failed" } else { "TerminatingOrFailed" };
+    let defaults: [(&str, Value); 5] = [
+        ("backoffLimit", backoff.into()),
+        ("completionMode", "NonIndexed".into()),
+        ("suspend", false.into()),
+        ("podReplacementPolicy", replacement.into()),
+        ("manualSelector", false.into()),
+    ];
+    for (key, value) in defaults {
+        spec.entry(key).or_insert(value);
+    }
+}
+
+/// A Job selects its Pods by its own uid, unless it chooses to select them itself.
+pub(super) fn select_pods(job: &mut Value) {
+    if object::at(job, &["spec", "manualSelector"]) == Some(&json!(true)) {
+        return;
+    }
+    let (name, uid) = (object::name(job).to_owned(), object::uid(job).to_owned());
+    let taken = object::at(job, &["metadata", "labels"]).cloned();
+    let labels = object::map_at(job, &["spec", "template", "metadata", "labels"]);
+    // Labels that came from the template follow it.
+    let follows = taken.is_none_or(|taken| taken.as_object() == Some(labels));
+    for (keys, value) in [(NAME_LABELS, name), (UID_LABELS, uid.clone())] {
+        for key in keys {
+            labels.entry(key).or_insert_with(|| value.as_str().into());
+        }
+    }
+    let labels = labels.clone();
+    if follows {
+        object::metadata_mut(job).insert("labels".into(), labels.into());
+    }
+    object::map_at(job, &["spec", "selector", "matchLabels"]).entry(UID_LABELS[1]).or_insert_with(|| uid.into());
+}

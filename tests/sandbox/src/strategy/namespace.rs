@@ -1,0 +1,31 @@
+//! Namespaces.
+
+use serde_json::{Map, Value, json};
+
+use crate::object;
+
+/// The label by which selectors know a namespace.
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+/// The finalizer under which the contents of a namespace are deleted.
+const FINALIZER: &str = "kubernetes";
+
+pub(super) fn default(namespace: &mut Map<String, Value>) {
+    let Some(Value::Object(metadata)) = namespace.get_mut("metadata") else { return };
+    let Some(name) = metadata.get("name").cloned() else { return };
+    if let Value::Object(labels) = metadata.entry("labels").or_insert_with(|| json!({})) {
+        labels.insert(NAME_LABEL.into(), name);
+    }
+}
+
+/// A new namespace is held by Kubernetes itself.
+pub(super) fn prepare_create(namespace: &mut Value) {
+    if let Value::Object(fields) = namespace {
+        default(fields);
+    }
+    let finalizers = object::map_at(namespace, &["spec"]).entry("finalizers").or_insert_with(|| json!([]));
+    if let Value::Array(finalizers) = finalizers
+        && !finalizers.iter().any(|finalizer| finalizer == FINALIZER)
+    {
+        finalizers.push(FINALIZER.into());
+    }
+}

@@ -1,0 +1,137 @@
+//! Pods and the templates of Pods.
+
+use serde_json::{Map, Value, json};
+
+use super::quantity::Quantity;
+use crate::object;
+
+/// An image without a tag, and one with the tag `latest`, is always pulled.
+pub(super) fn default_container(container: &mut Map<String, Value>) {
+    let image = container.get("image").and_then(Value::as_str).unwrap_or_default();
+    let policy = pull_policy(image);
+    container.entry("imagePullPolicy").or_insert_with(|| policy.into());
+}
+
+fn pull_policy(image: &str) -> &'static str {
+    let (image, digested) = image.split_once('@').map_or((image, false), |(image, _)| (image, true));
+    // The last colon before a slash is the port of a registry.
+    let last = image.rsplit('/').next().unwrap_or_default();
+    match last.split_once(':') {
+        _ if image.is_empty() => "IfNotPresent",
+        Some((_, "latest")) => "Always",
+        None if !digested => "Always",
+        _ => "IfNotPresent",
+    }
+}
+
+/// A volume of no kind is an empty directory.
+pub(super) fn default_volume(volume: &mut Map<String, Value>) {
+    if !volume.keys().any(|key| key != "name") {
+        volume.insert("emptyDir".into(), json!({}));
+    }
+    if let Some(Value::Object(image)) = volume.get_mut("image") {
+        let policy = pull_policy(image.get("reference").and_then(Value::as_str).unwrap_or_default());
+        image.entry("pullPolicy").or_insert_with(|| policy.into());
+    }
+}
+
+/// `serviceAccount` is the old name of `serviceAccountName`; both are written.
+pub(super) fn default_spec(spec: &mut Map<String, Value>) {
+    let named = |key: &str| spec.get(key).and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned);
+    if let Some(name) = named("serviceAccountName").or_else(|| named("serviceAccount")) {
+        spec.insert("serviceAccountName".into(), name.as_str().into());
+        spec.insert("serviceAccount".into(), name.into());
+    }
+}
+
+/// What only a Pod gets, not a template.
+pub(super) fn default(pod: &mut Map<String, Value>) {
+    let Some(Value::Object(spec)) = pod.get_mut("spec") else { return };
+    let on_host = spec.get("hostNetwork").and_then(Value::as_bool) == Some(true);
+    for containers in ["containers", "initContainers"] {
+        let Some(Value::Array(containers)) = spec.get_mut(containers) else { continue };
+        for container in containers.iter_mut().filter_map(Value::as_object_mut) {
+            request_limits(container);
+            if on_host {
+                open_host_ports(container);
+            }
+        }
+    }
+    spec.entry("enableServiceLinks").or_insert(Value::Bool(true));
+}
+
+/// What is limited and not requested is requested up to its limit.
+fn request_limits(container: &mut Map<String, Value>) {
+    let Some(Value::Object(resources)) = container.get_mut("resources") else { return };
+    let Some(Value::Object(limits)) = resources.get("limits").cloned() else { return };
+    if let Value::Object(requests) = resources.entry("requests").or_insert_with(|| json!({})) {
+        for (resource, amount) in limits {
+            requests.entry(resource).or_insert(amount);
+        }
+    }
+}
+
+fn open_host_ports(container: &mut Map<String, Value>) {
+    let Some(Value::Array(ports)) = container.get_mut("ports") else { return };
+    for port in ports.iter_mut().filter_map(Value::as_object_mut) {
+        if let Some(number) = port.get("containerPort").cloned() {
+            port.entry("hostPort").or_insert(number);
+        }
+    }
+}
+
+/// The status of a new Pod.
+pub(super) fn first_status(pod: &Value) -> Value {
+    json!({"phase": "Pending", "qosClass": quality_of_service(pod)})
+}
+
+/// A Pod's own class, which it keeps.
+pub(super) fn keep_quality(status: &mut Value, old: &Value) {
+    let kept = object::text(old, &["status", "qosClass"]);
+    if object::text(status, &["qosClass"]).is_empty() && !kept.is_empty() {
+        object::map_at(status, &[]).insert("qosClass".into(), kept.into());
+    }
+}
+
+/// `Guaranteed` if each container is given what it is limited to, `BestEffort` if none says anything.
+fn quality_of_service(pod: &Value) -> &'static str {
+    let listed = |key: &str| object::at(pod, &["spec", key]).and_then(Value::as_array).into_iter().flatten();
+    let mut all: Vec<&Value> = listed("containers").chain(listed("initContainers")).collect();
+    if let Some(own) = object::at(pod, &["spec", "resources"]) {
+        all = vec![own];
+    }
+    let amount = |container: &Value, list: &str, resource: &str| {
+        let resources = container.get("resources").unwrap_or(container);
+        let text = object::text(resources, &[list, resource]);
+        Quantity::parse(text).ok().filter(Quantity::is_positive)
+    };
+    let counted = ["cpu", "memory"];
+    let says = |container: &&Value| {
+        counted.iter().any(|of| ["limits", "requests"].iter().any(|list| amount(container, list, of).is_some()))
+    };
+    if !all.iter().any(says) {
+        return "BestEffort";
+    }
+    let given = |container: &&Value| {
+        counted.iter().all(|of| match (amount(container, "limits", of), amount(container, "requests", of)) {
+            (Some(limit), Some(request)) => limit.compare(&request).is_eq(),
+            _ => false,
+        })
+    };
+    if all.iter().all(given) { "Guaranteed" } else { "Burstable" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pull_policy;
+
+    #[test]
+    fn the_tag_says_when_an_image_is_pulled() {
+        for always in ["a", "a:latest", "r:5000/a", "r:5000/b/a:latest"] {
+            assert_eq!(pull_policy(always), "Always", "{always}");
+        }
+        for once in ["", "a:1", "r:5000/a:1", "a@sha256:00", "a:1@sha256:00"] {
+            assert_eq!(pull_policy(once), "IfNotPresent", "{once}");
+        }
+    }
+}

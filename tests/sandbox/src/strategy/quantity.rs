@@ -1,0 +1,196 @@
+//! Quantities (`resource.Quantity`): amounts with a suffix, and the one form in which each is written.
+
+/// How an amount was written, which decides how it is written again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    /// `k`, `M`, ...
+    Decimal,
+    /// `Ki`, `Mi`, ...
+    Binary,
+    /// `e3`
+    Exponent,
+}
+
+/// `mantissa * 10^exponent`
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quantity {
+    mantissa: i128,
+    exponent: i32,
+    format: Format,
+}
+
+/// The text is no quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed;
+
+/// More digits than this are neither written by anybody nor kept exactly.
+const DIGITS: usize = 27;
+/// Nothing is smaller than a billionth.
+const SMALLEST: i32 = -9;
+const MILLI: i32 = -3;
+
+const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+const DECIMAL: [(&str, i32); 10] =
+    [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
+
+impl Quantity {
+    pub(crate) fn parse(text: &str) -> Result<Self, Malformed> {
+        let (negative, rest) = match text.as_bytes().first() {
+            Some(b'-') => (true, &text[1..]),
+            Some(b'+') => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
+        let (number, suffix) = rest.split_at(end);
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let digits = format!("{whole}{fraction}");
+        if digits.is_empty() || fraction.contains('.') || digits.len() > DIGITS {
+            return Err(Malformed);
+        }
+        let mut mantissa: i128 = digits.parse().map_err(|_| Malformed)?;
+        if negative {
+            mantissa = -mantissa;
+        }
+        let exponent = -i32::try_from(fraction.len()).map_err(|_| Malformed)?;
+        Self { mantissa, exponent, format: Format::Decimal }.suffixed(suffix)
+    }
+
+    fn suffixed(mut self, suffix: &str) -> Result<Self, Malformed> {
+        if let Some((_, power)) = DECIMAL.iter().find(|(known, _)| *known == suffix) {
+            self.exponent += power;
+        } else if let Some(power) = BINARY.iter().position(|known| *known == suffix) {
+            self.format = Format::Binary;
+            let factor = 1i128 << (10 * power);
+            self.mantissa = self.mantissa.checked_mul(factor).ok_or(Malformed)?;
+        } else {
+            let power = suffix.strip_prefix(['e', 'E']).ok_or(Malformed)?;
+            let power: i32 = power.parse().map_err(|_| Malformed)?;
+            if !(-30..=30).contains(&power) {
+                return Err(Malformed);
+            }
+            self.format = Format::Exponent;
+            self.exponent += power;
+        }
+        Ok(self.rounded(SMALLEST))
+    }
+
+    /// What is finer than `10^smallest` is rounded away from zero.
+    fn rounded(mut self, smallest: i32) -> Self {
+        while self.exponent < smallest {
+            let away = i128::from(self.mantissa % 10 != 0) * self.mantissa.signum();
+            self.mantissa = self.mantissa / 10 + away;
+            self.exponent += 1;
+        }
+        self
+    }
+
+    pub(crate) fn is_positive(&self) -> bool {
+        self.mantissa > 0
+    }
+
+    pub(crate) fn is_negative(&self) -> bool {
+        self.mantissa < 0
+    }
+
+    /// Whether this is less than, equal to or greater than another.
+    pub(crate) fn compare(&self, other: &Self) -> std::cmp::Ordering {
+        let least = self.exponent.min(other.exponent);
+        let scaled = |one: &Self| {
+            let factor = 10i128.checked_pow((one.exponent - least).unsigned_abs());
+            let saturated = if one.is_negative() { i128::MIN } else { i128::MAX };
+            factor.and_then(|factor| one.mantissa.checked_mul(factor)).unwrap_or(saturated)
+        };
+        scaled(self).cmp(&scaled(other))
+    }
+
+    /// The amount as a whole number, if it is one.
+    fn whole(&self) -> Option<i128> {
+        let factor = 10i128.checked_pow(self.exponent.unsigned_abs())?;
+        if self.exponent >= 0 {
+            return self.mantissa.checked_mul(factor);
+        }
+        (self.mantissa % factor == 0).then(|| self.mantissa / factor)
+    }
+
+    /// A text of an amount as it is written again. What is short enough already stays as it is, as in Kubernetes.
+    /// In lists of resources there is nothing below a thousandth.
+    pub(crate) fn rewritten(text: &str, thousandths: bool) -> Result<String, Malformed> {
+        let text = text.trim();
+        let mut amount = Self::parse(text)?;
+        let too_fine = thousandths && amount.exponent < MILLI;
+        if !too_fine && amount.format != Format::Binary && amount.exponent % 3 == 0 {
+            let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+            let digits = text.find(['e', 'E']).map_or(digits.as_str(), |end| &text[..end]);
+            let significant = digits.trim_start_matches(['+', '-']);
+            if !significant.starts_with(['0', '.']) && !significant.replace('.', "").ends_with("000") {
+                return Ok(text.to_owned());
+            }
+        }
+        if too_fine {
+            amount = amount.rounded(MILLI);
+        }
+        Ok(amount.canonical())
+    }
+
+    /// The one way to write the amount: no fraction, the greatest suffix that leaves a whole number.
+    fn canonical(&self) -> String {
+        if self.mantissa == 0 {
+            return "0".to_owned();
+        }
+        if self.format == Format::Binary
+            && let Some(mut whole) = self.whole().filter(|whole| whole.unsigned_abs() >= 1024)
+        {
+            let mut power = 0;
+            while whole % 1024 == 0 && power + 1 < BINARY.len() {
+                whole /= 1024;
+                power += 1;
+            }
+            return format!("{whole}{}", BINARY[power]);
+        }
+        let (mut mantissa, mut exponent) = (self.mantissa, self.exponent);
+        while mantissa % 10 == 0 {
+            mantissa /= 10;
+            exponent += 1;
+        }
+        let over = exponent.rem_euclid(3);
+        mantissa *= 10i128.pow(over.unsigned_abs());
+        exponent -= over;
+        // There is no suffix beyond the last: the rest stays in the number.
+        while exponent > 18 && self.format != Format::Exponent {
+            mantissa *= 1000;
+            exponent -= 3;
+        }
+        if self.format == Format::Exponent {
+            return if exponent == 0 { mantissa.to_string() } else { format!("{mantissa}e{exponent}") };
+        }
+        let suffix = DECIMAL.iter().find(|(_, power)| *power == exponent).map_or("", |(suffix, _)| suffix);
+        format!("{mantissa}{suffix}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::Quantity;
+
+    fn canonical(text: &str) -> String {
+        Quantity::rewritten(text, true).unwrap_or_else(|_| "malformed".to_owned())
+    }
+
+    /// What kube-apiserver answered for `resources.limits` written so.
+    #[test]
+    fn each_amount_is_written_in_one_way() {
+        let seen = include_str!("../../tests/golden/quantities.json");
+        let seen: std::collections::BTreeMap<String, String> = serde_json::from_str(seen).unwrap();
+        let ours = seen.keys().map(|text| (text.clone(), canonical(text))).collect();
+        assert_eq!(seen, ours);
+    }
+
+    #[test]
+    fn amounts_compare_across_suffixes() {
+        let compare = |a, b| Quantity::parse(a).unwrap().compare(&Quantity::parse(b).unwrap());
+        assert!(compare("1Gi", "1G").is_gt());
+        assert!(compare("1000m", "1").is_eq());
+        assert!(compare("-1", "1n").is_lt());
+    }
+}

@@ -1,0 +1,13 @@
+//! Secrets.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::{Map, Value, json};
+
+/// `stringData` is for writing only: it becomes part of `data`.
+pub(super) fn default(secret: &mut Map<String, Value>) {
+    let Some(Value::Object(plain)) = secret.remove("stringData") else { return };
+    let Value::Object(data) = secret.entry("data").or_insert_with(|| json!({})) else { return };
+    for (key, value) in plain {
+        data.insert(key, STANDARD.encode(value.as_str().unwrap_or_default()).into());
+    }
+}

@@ -1,0 +1,74 @@
+//! Defaults that depend on more than the absence of a field.
+
+use serde_json::{Map, Value, json};
+
+use super::{job, pod, service};
+
+/// Completes a value of a definition, whose parts are complete.
+pub(super) fn complete(definition: &str, object: &mut Map<String, Value>) {
+    let Some(name) = definition.strip_prefix("io.k8s.api.") else { return };
+    match name {
+        "core.v1.Container" | "core.v1.EphemeralContainer" => pod::default_container(object),
+        "core.v1.Volume" => pod::default_volume(object),
+        "core.v1.PodSpec" => pod::default_spec(object),
+        "core.v1.Pod" => pod::default(object),
+        "core.v1.Service" => service::default(object),
+        "core.v1.Secret" => super::secret::default(object),
+        "core.v1.Namespace" => super::namespace::default(object),
+        "core.v1.LimitRangeItem" => default_limits(object),
+        "core.v1.NodeStatus" => allow_capacity(object),
+        "core.v1.ReplicationController" => default_selector(object),
+        "core.v1.ServiceAccount" => trim_secrets(object),
+        "batch.v1.Job" => job::default(object),
+        "networking.v1.NetworkPolicySpec" => default_policy_types(object),
+        _ => {}
+    }
+}
+
+/// A limit on containers without a default takes the maximum, and a request the limit or the minimum.
+fn default_limits(limit: &mut Map<String, Value>) {
+    if limit.get("type").and_then(Value::as_str) != Some("Container") {
+        return;
+    }
+    for (to, from) in [("default", "max"), ("defaultRequest", "default"), ("defaultRequest", "min")] {
+        let Some(Value::Object(source)) = limit.get(from).cloned() else { continue };
+        if let Value::Object(target) = limit.entry(to).or_insert_with(|| json!({})) {
+            for (resource, amount) in source {
+                target.entry(resource).or_insert(amount);
+            }
+        }
+    }
+}
+
+/// A replication controller selects, and is labelled, as its template, if it doesn't say.
+fn default_selector(controller: &mut Map<String, Value>) {
+    let Some(labels) = super::template_labels(controller) else { return };
+    if let Some(Value::Object(spec)) = controller.get_mut("spec") {
+        spec.entry("selector").or_insert_with(|| labels.clone());
+    }
+    super::default_labels(controller, labels);
+}
+
+/// All that a node has may be given away, if it doesn't say.
+fn allow_capacity(status: &mut Map<String, Value>) {
+    if let (None, Some(capacity)) = (status.get("allocatable"), status.get("capacity").cloned()) {
+        status.insert("allocatable".into(), capacity);
+    }
+}
+
+/// A service account names its secrets and nothing more of them.
+fn trim_secrets(account: &mut Map<String, Value>) {
+    if let Some(Value::Array(secrets)) = account.get_mut("secrets") {
+        for secret in secrets.iter_mut().filter_map(Value::as_object_mut) {
+            secret.retain(|key, _| key == "name");
+        }
+    }
+}
+
+fn default_policy_types(spec: &mut Map<String, Value>) {
+    if !spec.contains_key("policyTypes") {
+        let egress = spec.contains_key("egress");
+        let types = if egress { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) };
+        spec.insert("policyTypes".into(), types);
+    }
+}

@@ -1,0 +1,149 @@
+//! A built-in object as Kubernetes writes it: what its types leave out is gone, amounts and times have one form,
+//! and absent fields have their defaults. In Kubernetes this comes of decoding into Go's types.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{defaults, quantity::Quantity, special};
+use crate::{
+    environment,
+    schema::{Fields, Others, Scalar, Schema, Shape, builtin},
+};
+
+/// Taken from the Go types of the API (`omitempty`, pointers): one line a definition.
+const TEXT: &str = include_str!("../../table/omitted.json");
+
+/// What a definition leaves out when it writes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Row {
+    /// Scalars that are not written when they are empty, false or zero.
+    omitted: Vec<String>,
+    /// Lists and maps that are written as null when they are empty.
+    null: Vec<String>,
+    /// Objects that are not written when they are empty.
+    omitted_structs: Vec<String>,
+}
+
+static ROWS: LazyLock<HashMap<String, Row>> = LazyLock::new(|| serde_json::from_str(TEXT).unwrap_or_default());
+
+const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
+const TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Time";
+const MICRO_TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime";
+
+/// Writes a value of a definition anew.
+pub(super) fn definition(definition: &'static builtin::Definition, value: &mut Value) {
+    walk(definition.schema(), definition.name, value);
+}
+
+/// Writes the metadata of an object of any kind anew.
+pub(super) fn metadata(object: &mut Value) {
+    if let (Some(known), Some(metadata)) = (builtin::definition(METADATA), object.get_mut("metadata")) {
+        definition(known, metadata);
+    }
+}
+
+fn walk(schema: &Schema, name: &'static str, value: &mut Value) {
+    match (&schema.shape, value) {
+        (Shape::Named(definition), value) => match definition.name {
+            QUANTITY => rewrite_quantity(value, false),
+            TIME | MICRO_TIME => rewrite_time(value, definition.name == MICRO_TIME),
+            name => walk(definition.schema(), name, value),
+        },
+        (Shape::Object(fields), Value::Object(map)) => object(fields, name, map),
+        (Shape::List(list), Value::Array(items)) => items.iter_mut().for_each(|item| walk(&list.items, "", item)),
+        _ => {}
+    }
+}
+
+fn object(fields: &Fields, name: &'static str, map: &mut Map<String, Value>) {
+    if let (Others::Each(each), true) = (&fields.others, fields.known.is_empty()) {
+        return each_value(each, map);
+    }
+    let row = ROWS.get(name);
+    let nulls = row.map_or(&[][..], |row| &row.null);
+    map.retain(|key, value| {
+        !is_empty(fields.known.get(key.as_str()), value)
+            && !(is_zero(value) && row.is_some_and(|row| row.omitted.iter().any(|omitted| omitted == key)))
+    });
+    for key in nulls {
+        map.entry(key.as_str()).or_insert(Value::Null);
+    }
+    for rule in defaults::of(name) {
+        rule.apply(map);
+    }
+    for (key, value) in &mut *map {
+        if let Some(schema) = fields.field(key) {
+            walk(schema, "", value);
+        }
+    }
+    for key in row.map_or(&[][..], |row| &row.omitted_structs) {
+        if map.get(key).and_then(Value::as_object).is_some_and(Map::is_empty) {
+            map.remove(key);
+        }
+    }
+    special::complete(name, map);
+}
+
+/// The values of a map, which is one of Go's.
+fn each_value(each: &Schema, map: &mut Map<String, Value>) {
+    let of_amounts = matches!(&each.shape, Shape::Named(definition) if definition.name == QUANTITY);
+    let of_text = matches!(each.resolve().shape, Shape::Scalar(Scalar::Text));
+    for value in map.values_mut() {
+        if of_amounts {
+            rewrite_quantity(value, true);
+        } else if of_text && value.is_null() {
+            *value = "".into();
+        } else {
+            walk(each, "", value);
+        }
+    }
+}
+
+/// Whether a value is as good as none: null, a list without items, a map without values.
+fn is_empty(schema: Option<&Schema>, value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty() && schema.is_some_and(|schema| schema.list().is_some()),
+        Value::Object(map) => map.is_empty() && schema.and_then(Schema::fields).is_some_and(is_map),
+        _ => false,
+    }
+}
+
+fn is_map(fields: &Fields) -> bool {
+    fields.known.is_empty() && matches!(fields.others, Others::Each(_))
+}
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.is_empty(),
+        Value::Bool(bit) => !bit,
+        Value::Number(number) => number.as_i64() == Some(0),
+        _ => false,
+    }
+}
+
+fn rewrite_quantity(value: &mut Value, thousandths: bool) {
+    let text = match &*value {
+        Value::String(text) => Quantity::rewritten(text, thousandths),
+        Value::Number(number) => Quantity::rewritten(&number.to_string(), thousandths),
+        _ => return,
+    };
+    if let Ok(text) = text {
+        *value = text.into();
+    }
+}
+
+fn rewrite_time(value: &mut Value, micro: bool) {
+    let Some(text) = value.as_str() else { return };
+    // `2026-01-01T00:00:00Z` is 20 letters.
+    if text.ends_with('Z') && text.len() == if micro { 27 } else { 20 } {
+        return;
+    }
+    if let Ok(time) = text.parse::<jiff::Timestamp>() {
+        *value = if micro { format!("{time:.6}") } else { environment::seconds(time) }.into();
+    }
+}

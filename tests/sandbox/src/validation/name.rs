@@ -1,0 +1,153 @@
+//! What a name may be.
+
+use crate::kind::Kind;
+
+/// A form of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// RFC 1123: `a.b-c`, up to 253 letters.
+    Subdomain,
+    /// RFC 1123: `a-b`, up to 63 letters.
+    Label,
+    /// RFC 1035: a label that begins with a letter.
+    LetterLabel,
+    /// Whatever a path can have between two slashes.
+    Segment,
+    /// `example.com/name`
+    Qualified,
+    /// The value of a label.
+    LabelValue,
+    /// The name of a port.
+    Port,
+    /// A key of a ConfigMap or a Secret.
+    Key,
+    /// A CronJob's name: room is left for what its Jobs append.
+    Schedule,
+    /// A subdomain that may begin with `*.`.
+    Wildcard,
+}
+
+const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const LETTER_LABEL: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+const QUALIFIED: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+const KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+/// The form of the names of a kind's objects.
+pub(super) fn rule_of(kind: &Kind) -> Rule {
+    let rbac = kind.group == "rbac.authorization.k8s.io";
+    match kind.plural.as_str() {
+        _ if kind.custom().is_some() => Rule::Subdomain,
+        "namespaces" | "services" | "statefulsets" => Rule::Label,
+        "apiservices" => Rule::Segment,
+        "cronjobs" => Rule::Schedule,
+        _ if rbac => Rule::Segment,
+        _ => Rule::Subdomain,
+    }
+}
+
+/// Why a text is no such name.
+pub(crate) fn fault(rule: Rule, text: &str) -> Option<String> {
+    let too_long = |most: usize| (text.len() > most).then(|| format!("must be no more than {most} bytes"));
+    let unless = |good: bool, why: &str| (!good).then(|| why.to_owned());
+    match rule {
+        Rule::Subdomain => too_long(253).or_else(|| unless(is_subdomain(text), SUBDOMAIN)),
+        Rule::Label => too_long(63).or_else(|| unless(is_label(text), LABEL)),
+        Rule::LetterLabel => {
+            let begins = text.starts_with(|letter: char| letter.is_ascii_lowercase());
+            too_long(63).or_else(|| unless(begins && is_label(text), LETTER_LABEL))
+        }
+        Rule::Segment => segment_fault(text),
+        Rule::Qualified => qualified_fault(text),
+        Rule::LabelValue => too_long(63).or_else(|| unless(text.is_empty() || is_word(text), LABEL_VALUE)),
+        Rule::Port => port_fault(text),
+        Rule::Key => too_long(253).or_else(|| key_fault(text)),
+        Rule::Schedule => too_long(52).or_else(|| unless(is_subdomain(text), SUBDOMAIN)),
+        Rule::Wildcard => {
+            let rest = text.strip_prefix("*.").unwrap_or(text);
+            too_long(253).or_else(|| unless(is_subdomain(rest), SUBDOMAIN))
+        }
+    }
+}
+
+fn is_label(text: &str) -> bool {
+    let within = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let ends = |byte: Option<&u8>| byte.is_some_and(|byte| within(*byte));
+    let bytes = text.as_bytes();
+    ends(bytes.first()) && ends(bytes.last()) && bytes.iter().all(|byte| within(*byte) || *byte == b'-')
+}
+
+fn is_subdomain(text: &str) -> bool {
+    text.split('.').all(is_label)
+}
+
+/// Letters, digits, `-`, `_` and `.`, with a letter or a digit at both ends.
+fn is_word(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    ends(bytes.first())
+        && ends(bytes.last())
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
+}
+
+fn segment_fault(text: &str) -> Option<String> {
+    if matches!(text, "." | "..") {
+        return Some(format!("may not be '{text}'"));
+    }
+    let bad = ['/', '%'].into_iter().find(|bad| text.contains(*bad));
+    bad.map(|bad| format!("may not contain '{bad}'"))
+}
+
+fn qualified_fault(text: &str) -> Option<String> {
+    let (prefix, name) = match text.split_once('/') {
+        Some((_, name)) if name.contains('/') => {
+            return Some(format!(
+                "a qualified name {QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            ));
+        }
+        Some((prefix, name)) => (Some(prefix), name),
+        None => (None, text),
+    };
+    if let Some(prefix) = prefix
+        && let Some(why) = fault(Rule::Subdomain, prefix)
+    {
+        return Some(format!("prefix part {why}"));
+    }
+    if name.is_empty() {
+        return Some("name part must be non-empty".to_owned());
+    }
+    if name.len() > 63 {
+        return Some("name part must be no more than 63 bytes".to_owned());
+    }
+    (!is_word(name)).then(|| QUALIFIED.to_owned())
+}
+
+fn port_fault(text: &str) -> Option<String> {
+    let why = if text.len() > 15 {
+        "must be no more than 15 characters"
+    } else if !text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
+        "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
+    } else if !text.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        "must contain at least one letter (a-z)"
+    } else if text.contains("--") {
+        "must not contain consecutive hyphens"
+    } else if text.starts_with('-') || text.ends_with('-') {
+        "must not begin or end with a hyphen"
+    } else {
+        return None;
+    };
+    Some(why.to_owned())
+}
+
+fn key_fault(text: &str) -> Option<String> {
+    if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) || text.is_empty() {
+        return Some(KEY.to_owned());
+    }
+    match text {
+        "." => Some("must not be '.'".to_owned()),
+        ".." => Some("must not be '..'".to_owned()),
+        _ if text.starts_with("..") => Some("must not start with '..'".to_owned()),
+        _ => None,
+    }
+}

@@ -1,0 +1,59 @@
+//! Label selectors.
+
+use serde_json::Value;
+
+use super::{
+    at::{At, Causes},
+    name::{self, Rule},
+};
+
+/// Whether a selector is well formed.
+pub(super) fn selector(selector: &At<'_>, causes: &mut Causes) {
+    let labels = selector.child("matchLabels");
+    super::metadata::labels(&labels, causes);
+    for expression in selector.child("matchExpressions").items() {
+        let (operator, values) = (expression.child("operator"), expression.child("values"));
+        match operator.text() {
+            "In" | "NotIn" if values.is_empty() => {
+                values.required(causes, "must be specified when `operator` is 'In' or 'NotIn'");
+            }
+            "Exists" | "DoesNotExist" if !values.is_empty() => {
+                values.forbidden(causes, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+            }
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+            _ => operator.invalid(causes, "not a valid selector operator"),
+        }
+        let key = expression.child("key");
+        if let Some(why) = name::fault(Rule::Qualified, key.text()) {
+            key.invalid(causes, &why);
+        }
+        for value in values.items() {
+            value.if_named(causes, Rule::LabelValue);
+        }
+    }
+}
+
+/// Whether a selector selects an object with these labels. Nothing is selected by no selector.
+pub(super) fn selects(selector: &Value, labels: &Value) -> bool {
+    let selector = At::top(selector);
+    let label = |key: &str| labels.get(key).and_then(Value::as_str);
+    let equal = selector.child("matchLabels").entries().all(|(key, value)| label(key) == value.as_str());
+    let expressions = selector.child("matchExpressions");
+    let fulfilled = expressions.items().all(|expression| {
+        let is = label(expression.child("key").text());
+        let listed = |text: &str| expression.child("values").items().any(|value| value.text() == text);
+        match expression.child("operator").text() {
+            "In" => is.is_some_and(listed),
+            "NotIn" => !is.is_some_and(listed),
+            "Exists" => is.is_some(),
+            "DoesNotExist" => is.is_none(),
+            _ => false,
+        }
+    });
+    equal && fulfilled
+}
+
+/// Whether a selector says nothing.
+pub(super) fn is_empty(selector: &At<'_>) -> bool {
+    selector.child("matchLabels").is_empty() && selector.child("matchExpressions").is_empty()
+}

@@ -1,0 +1,227 @@
+//! `scale`: the number of replicas, the same for every kind that has one.
+
+use std::sync::{Arc, LazyLock};
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    answer::Answer,
+    failure::{Cause, Failure},
+    kind::{Kind, Origin, ScalePaths, SchemaOf},
+    object::{self, at, text},
+    patch::{self, Patch},
+    schema::{Schema, Shape, builtin, validate::at_path},
+    store::Stored,
+    verb::{
+        Asked, read,
+        write::{self, Refused, Tracking, Written},
+    },
+};
+
+static ANY: Schema = Schema { shape: Shape::Any, nullable: false, default: None, keywords: None };
+
+/// `autoscaling/v1 Scale`, which is served as a part of others alone.
+static SCALE: LazyLock<Arc<Kind>> = LazyLock::new(|| {
+    let definition = builtin::of_kind("autoscaling", "v1", "Scale");
+    Arc::new(Kind {
+        group: "autoscaling".into(),
+        version: "v1".into(),
+        kind: "Scale".into(),
+        list_kind: "ScaleList".into(),
+        plural: "scales".into(),
+        singular: "scale".into(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: true,
+        verbs: Vec::new(),
+        subresources: Vec::new(),
+        schema: SchemaOf::Table(definition.map_or(&ANY, builtin::Definition::schema)),
+        shelf: "scales.autoscaling".into(),
+        origin: Origin::Builtin,
+    })
+});
+
+pub(super) fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
+    let object = asked.held()?.object(asked.kind);
+    let paths = paths(asked.kind);
+    if asked.kind.custom().is_some() && at_path(&object, &paths.spec_replicas).is_none() {
+        let why = format!("the spec replicas field \".{}\" does not exist", paths.spec_replicas);
+        let failure = Failure::internal(format!("Internal error occurred: {why}"));
+        return Err(failure.with_causes(vec![json!({"message": why})]));
+    }
+    read::answer(of_scale(asked), StatusCode::OK, scale_of(asked.kind, &object))
+}
+
+pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
+    let mut decoded = of_scale(asked).decode()?;
+    of_scale(asked).place(&mut decoded.object)?;
+    let versioned = object::version(&decoded.object).is_some();
+    loop {
+        let held = asked.held()?;
+        match set(asked, &held, &decoded.object).await {
+            Ok(written) => return answer(asked, written),
+            Err(Refused::Failure(failure)) => return Err(failure),
+            Err(Refused::Raced) if versioned => return Err(Failure::stale(asked.kind, asked.name)),
+            Err(Refused::Raced) => {}
+        }
+    }
+}
+
+pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
+    let patch = Patch::of(of_scale(asked))?;
+    loop {
+        let held = asked.held()?;
+        let attempt = match &patch {
+            Patch::Apply(applied) => apply(asked, &held, applied).await,
+            other => {
+                let old = scale_of(asked.kind, &held.object(asked.kind));
+                let mut scale = other.applied_to(of_scale(asked), &old)?;
+                of_scale(asked).place(&mut scale)?;
+                set(asked, &held, &scale).await
+            }
+        };
+        match attempt {
+            Ok(written) => return answer(asked, written),
+            Err(Refused::Failure(failure)) => return Err(failure),
+            Err(Refused::Raced) => {}
+        }
+    }
+}
+
+fn answer(asked: Asked<'_>, written: Written) -> Result<Answer, Failure> {
+    let scale = scale_of(asked.kind, &written.object);
+    Ok(read::answer(of_scale(asked), StatusCode::OK, scale)?.warning(written.warnings))
+}
+
+/// The request as one about a `Scale`.
+fn of_scale(asked: Asked<'_>) -> Asked<'_> {
+    Asked { kind: &SCALE, ..asked }
+}
+
+/// Writes what a `Scale` says into the object that it is of.
+async fn set(asked: Asked<'_>, held: &Arc<Stored>, scale: &Value) -> Result<Written, Refused> {
+    let replicas = replicas(asked, scale)?;
+    let mut new = held.object(asked.kind);
+    match object::version(scale) {
+        Some(version) => object::metadata_mut(&mut new).insert("resourceVersion".into(), version.into()),
+        None => None,
+    };
+    let uid = object::uid(scale);
+    if !uid.is_empty() {
+        object::metadata_mut(&mut new).insert("uid".into(), uid.into());
+    }
+    put(&mut new, &paths(asked.kind).spec_replicas, replicas.into());
+    write::update(asked, held, new, Tracking::Update).await
+}
+
+/// An apply of a `Scale` is one of the object with the replicas alone.
+async fn apply(asked: Asked<'_>, held: &Arc<Stored>, applied: &Value) -> Result<Written, Refused> {
+    let replicas = replicas(asked, applied)?;
+    let mut part =
+        json!({"apiVersion": asked.kind.api_version(), "kind": asked.kind.kind, "metadata": {"name": asked.name}});
+    if asked.kind.namespaced {
+        part["metadata"]["namespace"] = asked.namespace.into();
+    }
+    put(&mut part, &paths(asked.kind).spec_replicas, replicas.into());
+    let new = patch::apply(asked, Some(&held.object(asked.kind)), &part)?;
+    let new = asked.completed(new)?.object;
+    write::update(asked, held, new, Tracking::Done).await
+}
+
+/// The wanted number. Of a kind of the table a number below zero is the `Scale`'s own mistake.
+fn replicas(asked: Asked<'_>, scale: &Value) -> Result<i64, Failure> {
+    let written = at(scale, &["spec", "replicas"]);
+    let Some(replicas) = written.map_or(Some(0), Value::as_i64) else {
+        return Err(Failure::bad_request(format!(
+            "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal {} into Go struct field ScaleSpec.spec.replicas of type int32",
+            written.map_or("value", json_type)
+        )));
+    };
+    if replicas < 0 && asked.kind.custom().is_none() {
+        let cause = Cause::invalid("spec.replicas", &replicas.into(), "must be greater than or equal to 0");
+        return Err(Failure::invalid(&SCALE, asked.name, &[cause]));
+    }
+    Ok(replicas)
+}
+
+fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "string",
+        Value::Bool(_) => "bool",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        _ => "number",
+    }
+}
+
+/// Where a kind has its replicas.
+fn paths(kind: &Kind) -> ScalePaths {
+    let own = || ScalePaths {
+        spec_replicas: "spec.replicas".into(),
+        status_replicas: "status.replicas".into(),
+        label_selector: None,
+    };
+    kind.custom().and_then(|custom| custom.scale.clone()).unwrap_or_else(own)
+}
+
+fn scale_of(kind: &Kind, object: &Value) -> Value {
+    let paths = paths(kind);
+    let number = |path: &str| at_path(object, path).and_then(Value::as_i64).unwrap_or(0);
+    let kept = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
+    let kept = kept.into_iter().filter_map(|key| Some((key.to_owned(), at(object, &["metadata", key])?.clone())));
+    let selector = match (&paths.label_selector, kind.custom()) {
+        (Some(path), _) => at_path(object, path).and_then(Value::as_str).unwrap_or_default().to_owned(),
+        (None, Some(_)) => String::new(),
+        (None, None) => selector(&object["spec"]["selector"]),
+    };
+    let mut scale = json!({
+        "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": kept.collect::<Map<_, _>>(),
+        "spec": {}, "status": {"replicas": number(&paths.status_replicas)},
+    });
+    // A zero is written as nothing, as `omitempty` has it.
+    if number(&paths.spec_replicas) != 0 {
+        scale["spec"]["replicas"] = number(&paths.spec_replicas).into();
+    }
+    if !selector.is_empty() {
+        scale["status"]["selector"] = selector.into();
+    }
+    scale
+}
+
+/// A selector in one line; a ReplicationController's is a map of labels.
+fn selector(selector: &Value) -> String {
+    let of_labels = |labels: &Value| -> Vec<(String, String)> {
+        let labels = labels.as_object().into_iter().flatten();
+        labels.map(|(key, value)| (key.clone(), format!("{key}={}", value.as_str().unwrap_or_default()))).collect()
+    };
+    if at(selector, &["matchLabels"]).is_none() && at(selector, &["matchExpressions"]).is_none() {
+        return joined(of_labels(selector));
+    }
+    let mut all = of_labels(&selector["matchLabels"]);
+    for expression in selector["matchExpressions"].as_array().into_iter().flatten() {
+        let key = text(expression, &["key"]).to_owned();
+        let values = expression["values"].as_array();
+        let mut values: Vec<_> = values.into_iter().flatten().filter_map(Value::as_str).collect();
+        values.sort_unstable();
+        let written = match text(expression, &["operator"]) {
+            "In" => format!("{key} in ({})", values.join(",")),
+            "NotIn" => format!("{key} notin ({})", values.join(",")),
+            "Exists" => key.clone(),
+            _ => format!("!{key}"),
+        };
+        all.push((key, written));
+    }
+    joined(all)
+}
+
+fn joined(mut requirements: Vec<(String, String)>) -> String {
+    requirements.sort();
+    requirements.into_iter().map(|(_, written)| written).collect::<Vec<_>>().join(",")
+}
+
+fn put(object: &mut Value, path: &str, value: Value) {
+    let (parents, name) = path.rsplit_once('.').unwrap_or(("", path));
+    let parents: Vec<&str> = parents.split('.').filter(|parent| !parent.is_empty()).collect();
+    object::map_at(object, &parents).insert(name.to_owned(), value);
+}

@@ -1,0 +1,155 @@
+//! Patches and who manages what, step by step as kube-apiserver 1.36 answered them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::BodyExt as _;
+use opgen_sandbox::{Sandbox, User};
+use serde_json::{Map, Value, json};
+
+/// What was asked of the real server, and what it said.
+#[derive(serde::Deserialize)]
+struct Step {
+    says: String,
+    method: String,
+    path: String,
+    #[serde(rename = "type", default)]
+    media: Option<String>,
+    #[serde(default)]
+    body: Value,
+    /// A body that is no JSON.
+    #[serde(default)]
+    text: Option<String>,
+    code: u16,
+    answer: Value,
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
+/// What changes from run to run, or is no part of what is compared.
+const APART: [&str; 5] = ["uid", "resourceVersion", "creationTimestamp", "generation", "selfLink"];
+
+async fn ask(sandbox: &Sandbox, step: &Step) -> (u16, Value, Vec<String>) {
+    let text =
+        step.text.clone().unwrap_or_else(|| if step.body.is_null() { String::new() } else { step.body.to_string() });
+    let request = Request::builder()
+        .method(step.method.as_str())
+        .uri(&step.path)
+        .header("content-type", step.media.as_deref().unwrap_or("application/json"))
+        .header("user-agent", "b-test/1")
+        .body(Bytes::from(text))
+        .unwrap();
+    let response = sandbox.call(User::admin("admin"), request).await;
+    let (head, body) = response.into_parts();
+    let warnings = head.headers.get_all("warning").iter().map(|warning| warning.to_str().unwrap().to_owned()).collect();
+    let body = body.collect().await.unwrap().to_bytes();
+    (head.status.as_u16(), serde_json::from_slice(&body).unwrap(), warnings)
+}
+
+/// An answer without what changes from run to run: managers by who they are, causes in one order.
+fn comparable(mut answer: Value, seen: &Value) -> Value {
+    if answer["kind"] == "Status" {
+        let mut said = Map::new();
+        for key in ["reason", "message", "details"] {
+            if let Some(value) = answer.get_mut(key).map(Value::take) {
+                said.insert(key.into(), value);
+            }
+        }
+        if let Some(causes) = said.get_mut("details").and_then(|details| details["causes"].as_array_mut()) {
+            causes.sort_by_key(|cause| [cause["field"].to_string(), cause["message"].to_string()]);
+        }
+        // What quotes the whole object is compared by its reason and fields.
+        if let Some(fields) = seen.get("field") {
+            let causes = said["details"]["causes"].as_array().unwrap();
+            let own: Vec<_> = causes.iter().map(|cause| cause["field"].clone()).collect();
+            assert_eq!(&Value::from(own), fields);
+            return json!({"reason": said["reason"], "field": fields});
+        }
+        return Value::Object(said);
+    }
+    let object = answer.as_object_mut().unwrap();
+    ["apiVersion", "kind", "status"].iter().for_each(|key| drop(object.remove(*key)));
+    stable(answer)
+}
+
+fn stable(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let kept = map.into_iter().filter(|(key, _)| !APART.contains(&key.as_str()));
+            let field = |(key, value): (String, Value)| {
+                let value = if key == "managedFields" { managers(&value) } else { stable(value) };
+                (key, value)
+            };
+            Value::Object(kept.map(field).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(stable).collect()),
+        scalar => scalar,
+    }
+}
+
+fn managers(entries: &Value) -> Value {
+    let entry = |entry: &Value| {
+        let word = |key: &str| entry[key].as_str().unwrap_or_default();
+        let who = [word("manager"), word("operation"), word("apiVersion"), word("subresource")].join("|");
+        (who, json!({"fields": entry["fieldsV1"], "timed": entry.get("time").is_some()}))
+    };
+    Value::Object(entries.as_array().unwrap().iter().map(entry).collect())
+}
+
+/// Takes the steps, and compares each answer with what the real server said.
+async fn follow(sandbox: &Sandbox, seen: &str) {
+    let steps: Vec<Step> = serde_json::from_str(seen).unwrap();
+    assert!(!steps.is_empty());
+    let mut wrong = Vec::new();
+    for step in &steps {
+        let (code, answer, warnings) = ask(sandbox, step).await;
+        let mut expected = step.answer.clone();
+        if let Some(causes) = expected.get_mut("details").and_then(|details| details["causes"].as_array_mut()) {
+            causes.sort_by_key(|cause| [cause["field"].to_string(), cause["message"].to_string()]);
+        }
+        if let Some(object) = expected.as_object_mut() {
+            object.remove("status");
+        }
+        if code != step.code {
+            wrong.push(format!("{}: {code} instead of {}: {answer}", step.says, step.code));
+            continue;
+        }
+        let answer = comparable(answer, &step.answer);
+        if (&answer, &warnings) != (&expected, &step.warnings) {
+            wrong.push(format!("{}:\n  {answer} {warnings:?}\n  {expected} {:?}", step.says, step.warnings));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} steps differ:\n{}", wrong.len(), steps.len(), wrong.join("\n"));
+}
+
+async fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::builder().seed(1).start();
+    let step = Step {
+        says: "the namespace".into(),
+        method: "POST".into(),
+        path: "/api/v1/namespaces".into(),
+        media: None,
+        body: json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}),
+        text: None,
+        code: 201,
+        answer: Value::Null,
+        warnings: Vec::new(),
+    };
+    assert_eq!(ask(&sandbox, &step).await.0, 201);
+    sandbox
+}
+
+#[tokio::test(start_paused = true)]
+async fn appliers_own_conflict_and_give_up_as_on_the_real_server() {
+    follow(&sandbox().await, include_str!("seen/patch/apply.json")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn merge_json_and_strategic_patches_do_what_they_do_on_the_real_server() {
+    follow(&sandbox().await, include_str!("seen/patch/patches.json")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_of_merged_lists_come_in_the_real_servers_order() {
+    follow(&sandbox().await, include_str!("seen/patch/order.json")).await;
+}
