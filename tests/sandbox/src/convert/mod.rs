@@ -1,4 +1,4 @@
-//! The versions of a custom kind: objects are kept in one and served in each.
+//! The versions of a custom kind, and the two forms of events: objects are kept in one and served in each.
 
 use std::borrow::Cow;
 
@@ -11,6 +11,8 @@ use crate::{
     store::Stored,
 };
 
+pub(crate) mod event;
+
 impl Stored {
     /// The object in the version of a kind. What its schema has defaults for by now is filled in.
     pub(crate) fn object(&self, kind: &Kind) -> Value {
@@ -19,6 +21,8 @@ impl Stored {
             && !self.is_current(kind)
         {
             read(self, kind, custom, &mut object);
+        } else if event::is_other_form(kind) {
+            event::read(&mut object);
         }
         name(&mut object, kind);
         object
@@ -39,7 +43,7 @@ impl Stored {
 
     /// Whether the object is kept just as the kind shows it.
     pub(crate) fn is_current(&self, kind: &Kind) -> bool {
-        let Some(custom) = kind.custom() else { return true };
+        let Some(custom) = kind.custom() else { return !event::is_other_form(kind) };
         let version = self.api_version.rsplit('/').next().unwrap_or_default();
         version == kind.version && self.version >= custom.since
     }
@@ -48,6 +52,10 @@ impl Stored {
 impl Kind {
     /// An object of this version as it is kept, and in which version.
     pub(crate) fn kept(&self, mut object: Value) -> (Value, Cow<'_, str>) {
+        if event::is_other_form(self) {
+            event::keep(&mut object);
+            return (object, "v1".into());
+        }
         let Some(custom) = self.custom().filter(|custom| custom.storage_version != self.version) else {
             return (object, self.api_version().into());
         };

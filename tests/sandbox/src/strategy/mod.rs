@@ -6,7 +6,6 @@ pub(crate) use metadata::{fill_metadata, generate_name, keep_metadata};
 pub(crate) use quantity::Quantity;
 pub(crate) use update::{creates_on_update, updates_unconditionally};
 
-
 use crate::{
     failure::Failure,
     kind::{Kind, Origin, definition},
