@@ -86,7 +86,7 @@ fn whole(asked: Asked<'_>, metadata: &Value, items: &[Arc<Stored>]) -> Bytes {
                 text.extend_from_slice(head);
                 text.extend_from_slice(item.text(kind).get(1..).unwrap_or_default());
             }
-            None => text.extend_from_slice(&item.json),
+            None => text.extend_from_slice(&item.text(kind)),
         }
     }
     text.extend_from_slice(b"]}");
