@@ -25,7 +25,7 @@ use kube::{
     runtime::{WatchStreamExt, watcher},
 };
 use opgen::RunOptions;
-use opgen_tests::{Options, Plane, Process, wait};
+use opgen_tests::{Form, Options, Plane, Process, wait};
 use tokio::sync::Mutex;
 
 use kind::{Widget, WidgetSpec};
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 }
 
 async fn measure() -> String {
-    let plane = Plane::start(Options::default()).await.unwrap();
+    let plane = Plane::start(Options { form: Form::ControlPlane, ..Options::default() }).await.unwrap();
     let crds = Api::<CustomResourceDefinition>::all(plane.client());
     let name = Widget::crd_name();
     crds.patch(name, &PatchParams::apply("bench").force(), &Patch::Apply(Widget::crd())).await.unwrap();

@@ -1,7 +1,7 @@
 //! Cases of the suites that need a control plane: each an async function with a plane, run by `libtest-mimic`.
 
 use std::{
-    process::ExitCode,
+    process::{Command, ExitCode},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -10,9 +10,10 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    Options, Plane,
+    Form, Options, Plane,
     binaries::{self, planes_folder},
     folder::Folder,
+    plane::PLANE,
 };
 
 /// Turns a case that can't run for want of a control plane from an ignored one into a failure.
@@ -46,7 +47,7 @@ where
     F: Future<Output = R>,
     R: Outcome,
 {
-    trial(name, move || {
+    trial(Form::chosen(), &format!("{}::{name}", Form::chosen()), move || {
         let runtime = runtime();
         let plane = shared(&runtime)?;
         run(&runtime, body(plane))
@@ -59,30 +60,62 @@ where
     F: Future<Output = R>,
     R: Outcome,
 {
-    trial(name, move || {
+    trial(options.form, &format!("{}::{name}", options.form), move || {
         let runtime = runtime();
         let plane = runtime.block_on(Plane::start(options)).map_err(|missing| missing.to_string())?;
         run(&runtime, body(Arc::new(plane)))
     })
 }
 
-/// The whole of a suite's `main`: runs the cases that the command line asks for, then stops the shared plane.
+/// A case that a sandbox can't stand for, and `why`: ignored there, and on a plane of its own where the real one is.
+pub fn case_on_controlplane<F, R>(
+    name: &str,
+    why: &str,
+    body: impl FnOnce(Arc<Plane>) -> F + Send + 'static,
+) -> Trial
+where
+    F: Future<Output = R>,
+    R: Outcome,
+{
+    match Form::chosen() {
+        Form::ControlPlane => case_on(name, Options::default(), body),
+        Form::Sandbox => Trial::test(format!("sandbox::{name}"), || Ok(())).with_kind(why).with_ignored_flag(true),
+    }
+}
+
+/// The whole of a suite's `main`: runs the cases that the command line asks for, then stops the shared plane. If both
+/// forms are asked for, the program runs once more for each.
 pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
+    if Form::both() {
+        return run_both();
+    }
     let conclusion = libtest_mimic::run(&Arguments::from_args(), cases);
     drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
     Folder::sweep(&planes_folder());
     conclusion.exit_code()
 }
 
-/// A case without Go and without assets is ignored, and shows why where libtest shows a kind.
-fn trial(name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
+fn run_both() -> ExitCode {
+    let succeeds = |form: Form| {
+        let program = std::env::current_exe().expect("this program's path");
+        let arguments = std::env::args_os().skip(1);
+        let status = Command::new(program).args(arguments).env(PLANE, form.to_string()).status();
+        status.expect("this program can be run again").success()
+    };
+    let ended = [Form::Sandbox, Form::ControlPlane].map(succeeds);
+    if ended.iter().all(|well| *well) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A case of that form. One that needs the real plane is ignored without Go and without assets, and shows why where
+/// libtest shows a kind.
+pub fn trial(form: Form, name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     match binaries::availability() {
-        Ok(()) => Trial::test(name, body),
-        Err(missing) => {
+        Err(missing) if form == Form::ControlPlane => {
             let required = std::env::var_os(REQUIRE).is_some_and(|value| value != "0");
             let kind = format!("no control plane: {missing}");
             Trial::test(name, move || Err(kind_of(&missing).into())).with_kind(kind).with_ignored_flag(!required)
         }
+        _ => Trial::test(name, body),
     }
 }
 

@@ -84,8 +84,14 @@ impl Authority {
     }
 
     /// Not a secret: whoever reads our folder may be `system:masters` of a server that lives for a test.
-    fn token(&self, user: &str) -> String {
+    pub(crate) fn token(&self, user: &str) -> String {
         format!("token-of-{}", user.replace(':', "-"))
+    }
+
+    /// The text of a file.
+    pub(crate) fn read(&self, file: &str) -> String {
+        let path = self.path(file);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{} can't be read: {error}", path.display()))
     }
 
     fn write(&self, file: &str, text: &str) {

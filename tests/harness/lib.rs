@@ -1,4 +1,4 @@
-//! What the suites stand on: a real control plane, started as often as a test likes, and the means to ask it questions.
+//! What the suites stand on: a control plane, the real one or the sandbox, started as often as a test likes, and the means to ask it questions.
 //!
 //! Everything here panics with the reason when the machine lets it down: a test could do nothing else with an error.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -18,7 +18,7 @@ mod port;
 mod server;
 
 pub use audit::{Entries, Entry};
-pub use case::{case, case_on, run_suites};
+pub use case::{case, case_on, case_on_controlplane, run_suites};
 pub use credentials::Access;
-pub use plane::{Options, Plane};
+pub use plane::{Form, Options, Plane};
 pub use process::Process;

@@ -1,9 +1,9 @@
-//! A real control plane: etcd, kube-apiserver, kube-controller-manager and a kubelet that only pretends.
+//! A control plane to test against: the real one, or the sandbox in its place.
 
 use std::{
     path::Path,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        OnceLock,
         atomic::{AtomicU32, Ordering},
     },
 };
@@ -18,98 +18,107 @@ use kube::{
 };
 
 use crate::{
-    Access, Entries, Process,
+    Access, Entries,
     audit::Log,
     binaries::{Binaries, Missing, find, planes_folder},
-    credentials::{ADMIN, AUDITOR, Authority, KUBELET},
+    credentials::{ADMIN, AUDITOR, Authority},
     folder::Folder,
-    kubelet::Kubelet,
     port::Port,
-    server::{self, Ports},
-    wait,
+    server, wait,
 };
 
+pub use form::{Form, PLANE};
+
+use self::{house::House, programs::Programs};
+
+mod form;
+mod house;
 mod outage;
+mod programs;
 
 /// What a plane is to be like.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Whether Pods become ready; with `false` they stay pending for ever.
+    /// What plays the cluster; by default what the environment chooses.
+    pub form: Form,
+    /// Whether Pods become ready; with `false` they stay pending for ever, and in the sandbox there are none.
     pub kubelet: bool,
-    /// More flags for kube-apiserver, for example `--watch-cache=false`.
+    /// More flags for kube-apiserver, for example `--watch-cache=false`. The sandbox knows those that have a counterpart.
     pub apiserver_flags: Vec<String>,
+    /// Which controllers run, as kube-controller-manager's flag has them; without, all that need no machine.
+    pub controllers: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { kubelet: true, apiserver_flags: Vec::new() }
+        Self { form: Form::chosen(), kubelet: true, apiserver_flags: Vec::new(), controllers: None }
     }
 }
 
 /// A control plane of one's own on loopback ports, with RBAC on. Dropping it stops everything and removes its data.
 #[derive(Debug)]
 pub struct Plane {
-    // Dropped in this order: the clients before the servers, the servers before their data.
-    kubelet: Option<Kubelet>,
-    servers: Mutex<Servers>,
+    // Dropped in this order: the servers before their data.
+    server: Server,
     admin: Access,
     auditor: Access,
     authority: Authority,
     log: Log,
-    binaries: Binaries,
+    binaries: OnceLock<Binaries>,
     options: Options,
-    ports: Ports,
-    _reserved: [Port; 3],
+    _reserved: Port,
     names: AtomicU32,
     folder: Folder,
 }
 
 #[derive(Debug)]
-struct Servers {
-    controller_manager: Option<Process>,
-    apiserver: Option<Process>,
-    etcd: Process,
+enum Server {
+    Programs(Programs),
+    House(House),
 }
 
 impl Plane {
     /// Starts one; ready when `/readyz` is, and the `default` namespace has its ServiceAccount.
     ///
     /// # Errors
-    /// [`Missing`], if the programs are neither here nor can be built.
+    /// [`Missing`], if the programs are neither here nor can be built. The sandbox needs none.
     ///
     /// # Panics
     /// With the end of a server's log, if that server ends or is not ready in time.
     pub async fn start(options: Options) -> Result<Self, Missing> {
-        // The first call may build for minutes.
-        let binaries = tokio::task::spawn_blocking(find).await.expect("the search for the programs")?;
         let folder = Folder::new(&planes_folder());
-        let reserved = [(); 3].map(|()| Port::reserve());
-        let [etcd, peer, api] = reserved.each_ref().map(|port| port.number);
-        let ports = Ports { etcd, peer, api };
-        let authority = Authority::new(folder.path(), ports.api);
-        let etcd = server::etcd(&binaries, folder.path(), ports);
-        let etcd = Process::spawn("etcd", etcd, &folder.path().join("etcd.log"));
-        let mut plane = Self {
-            kubelet: None,
-            servers: Mutex::new(Servers { controller_manager: None, apiserver: None, etcd }),
+        let api = Port::reserve();
+        let authority = Authority::new(folder.path(), api.number);
+        let server = match options.form {
+            Form::ControlPlane => Server::Programs(Programs::start(&folder, api.number).await?),
+            Form::Sandbox => Server::House(House::start(&folder, api.number, &authority, &options)),
+        };
+        let plane = Self {
+            server,
             admin: authority.user(ADMIN),
             auditor: authority.user(AUDITOR),
             log: Log::new(&server::audit_log(folder.path())),
             authority,
-            binaries,
+            binaries: OnceLock::new(),
             options,
-            ports,
-            _reserved: reserved,
+            _reserved: api,
             names: AtomicU32::new(0),
             folder,
         };
         plane.start_apiserver().await;
-        plane.start_controller_manager();
-        if plane.options.kubelet {
-            plane.kubelet = Some(Kubelet::start(&plane.authority.user(KUBELET)));
+        if let Server::Programs(programs) = &plane.server {
+            programs.start_controller_manager(&plane.folder, &plane.authority, &plane.options);
+            if plane.options.kubelet {
+                programs.start_kubelet(&plane.authority);
+            }
         }
         plane.account_exists("default", "default").await;
         Ok(plane)
+    }
+
+    /// What plays the cluster.
+    pub fn form(&self) -> Form {
+        self.options.form
     }
 
     /// The access of a cluster administrator.
@@ -165,18 +174,20 @@ impl Plane {
         self.log.entries()
     }
 
-    /// Starts kube-controller-manager anew. The garbage collector looks for new kinds every 30 s only, and at its start.
+    /// Starts kube-controller-manager anew. Its garbage collector looks for new kinds every 30 s only, and at its start;
+    /// that of the sandbox knows them at once.
     pub fn restart_controller_manager(&self) {
-        self.servers().controller_manager = None;
-        self.start_controller_manager();
+        if let Server::Programs(programs) = &self.server {
+            programs.start_controller_manager(&self.folder, &self.authority, &self.options);
+        }
     }
 
-    /// The ids of the processes that run for this plane, by name.
+    /// The ids of the processes that run for this plane, by name; a sandbox has none.
     pub fn processes(&self) -> Vec<(&'static str, u32)> {
-        let servers = self.servers();
-        let others = [("kube-apiserver", &servers.apiserver), ("kube-controller-manager", &servers.controller_manager)];
-        let others = others.into_iter().filter_map(|(name, process)| Some((name, process.as_ref()?.id())));
-        [("etcd", servers.etcd.id())].into_iter().chain(others).collect()
+        match &self.server {
+            Server::Programs(programs) => programs.processes(),
+            Server::House(_) => Vec::new(),
+        }
     }
 
     /// The folder of this plane: logs, kubeconfigs, room for files of a test. Removed on drop.
@@ -184,16 +195,12 @@ impl Plane {
         self.folder.path()
     }
 
-    /// The programs it was started from.
+    /// The programs of Kubernetes, kubectl among them.
+    ///
+    /// # Panics
+    /// Where they are neither here nor can be built.
     pub fn binaries(&self) -> &Binaries {
-        &self.binaries
-    }
-
-    fn start_controller_manager(&self) {
-        let path = self.folder.path();
-        let command = server::controller_manager(&self.binaries, path, &self.authority);
-        let log = path.join("kube-controller-manager.log");
-        self.servers().controller_manager = Some(Process::spawn("kube-controller-manager", command, &log));
+        self.binaries.get_or_init(|| find().unwrap_or_else(|missing| panic!("this case needs kubectl, but {missing}")))
     }
 
     async fn account_exists(&self, namespace: &str, name: &str) {
@@ -207,17 +214,9 @@ impl Plane {
         .await;
     }
 
-    fn servers(&self) -> MutexGuard<'_, Servers> {
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A server that ended by itself will not get ready any more.
     fn check_servers(&self) {
-        let Servers { controller_manager, apiserver, etcd } = &mut *self.servers();
-        for process in [Some(etcd), apiserver.as_mut(), controller_manager.as_mut()].into_iter().flatten() {
-            if let Some(status) = process.exited() {
-                panic!("a server of the plane ended: {status}; {}", process.log_tail(20));
-            }
+        if let Server::Programs(programs) = &self.server {
+            programs.check();
         }
     }
 }

@@ -80,11 +80,16 @@ pub(crate) fn apiserver(
     command
 }
 
-pub(crate) fn controller_manager(binaries: &Binaries, folder: &Path, authority: &Authority) -> Command {
+pub(crate) fn controller_manager(
+    binaries: &Binaries,
+    folder: &Path,
+    authority: &Authority,
+    controllers: Option<&str>,
+) -> Command {
     let mut command = binaries.command("kube-controller-manager");
     command.args([
         flag("kubeconfig", authority.user(CONTROLLERS).kubeconfig()),
-        flag("controllers", CONTROLLERS_ON),
+        flag("controllers", controllers.unwrap_or(CONTROLLERS_ON)),
         flag("leader-elect", "false"),
         flag("secure-port", "0"),
         flag("cert-dir", folder),

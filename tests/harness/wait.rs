@@ -26,16 +26,22 @@ pub fn until<T>(
 ) -> impl Future<Output = T> {
     let (caller, what) = (Location::caller(), what.into());
     async move {
-        let start = Instant::now();
-        loop {
-            let seen = match probe().await {
-                Ok(value) => return value,
-                Err(seen) => seen,
-            };
-            if start.elapsed() >= deadline {
-                panic!("{caller}: not within {deadline:?}: {what}; last seen: {seen}");
-            }
-            tokio::time::sleep(PAUSE).await;
+        let found = within(deadline, async || probe().await).await;
+        found.unwrap_or_else(|seen| panic!("{caller}: not within {deadline:?}: {what}; last seen: {seen}"))
+    }
+}
+
+/// As [`until`], but gives what the last probe saw in its error.
+///
+/// # Errors
+/// The last probe's, after `deadline`.
+pub async fn within<T>(deadline: Duration, mut probe: impl AsyncFnMut() -> Result<T, String>) -> Result<T, String> {
+    let start = Instant::now();
+    loop {
+        match probe().await {
+            Ok(value) => return Ok(value),
+            Err(seen) if start.elapsed() >= deadline => return Err(seen),
+            Err(_) => tokio::time::sleep(PAUSE).await,
         }
     }
 }

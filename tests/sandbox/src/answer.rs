@@ -8,7 +8,7 @@ use std::{
 use bytes::Bytes;
 use futures::{Stream, StreamExt as _, stream::BoxStream};
 use http::{HeaderValue, Response, StatusCode, header};
-use http_body::{Body as _, Frame, SizeHint};
+use http_body::{Frame, SizeHint};
 use http_body_util::{Full, StreamBody};
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ pub(crate) const JSON: &str = "application/json";
 impl Answer {
     /// 200 with an object.
     pub(crate) fn object(object: &Value) -> Self {
-        Self::json(StatusCode::OK, Bytes::from(object.to_string()))
+        Self::json(StatusCode::OK, line(object))
     }
 
     pub(crate) fn json(code: StatusCode, json: Bytes) -> Self {
@@ -94,12 +94,19 @@ impl Answer {
 impl From<Failure> for Answer {
     fn from(failure: Failure) -> Self {
         let code = StatusCode::from_u16(failure.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut answer = Self::json(code, Bytes::from(failure.status().to_string()));
+        let mut answer = Self::json(code, line(&failure.status()));
         if let Some(seconds) = failure.details.get("retryAfterSeconds") {
             answer.headers.push(("retry-after", seconds.to_string()));
         }
         answer
     }
+}
+
+/// JSON on a line, as Go's encoder writes it.
+pub(crate) fn line(value: &Value) -> Bytes {
+    let mut text = value.to_string();
+    text.push('\n');
+    text.into()
 }
 
 /// Nothing goes wrong with a body that is made here.

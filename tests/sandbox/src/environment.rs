@@ -20,6 +20,19 @@ pub(crate) struct Environment {
     chance: Mutex<fastrand::Rng>,
 }
 
+/// Tells the time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    start: Timestamp,
+    began: Instant,
+}
+
+impl Clock {
+    pub(crate) fn now(&self) -> Timestamp {
+        self.start.checked_add(self.began.elapsed()).unwrap_or(self.start)
+    }
+}
+
 impl Environment {
     pub(crate) fn new(seed: Option<u64>) -> Self {
         let start = match seed {
@@ -37,7 +50,12 @@ impl Environment {
 
     /// The time, which moves with tokio's clock.
     pub(crate) fn now(&self) -> Timestamp {
-        self.start.checked_add(self.began.elapsed()).unwrap_or(self.start)
+        self.clock().now()
+    }
+
+    /// What tells the time, for those who live longer than a request.
+    pub(crate) fn clock(&self) -> Clock {
+        Clock { start: self.start, began: self.began }
     }
 
     /// The time as `metav1.Time` writes it: whole seconds.

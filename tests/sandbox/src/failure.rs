@@ -50,6 +50,21 @@ impl Cause {
     }
 }
 
+impl Cause {
+    /// All of them in one sentence.
+    fn all(causes: &[Self]) -> String {
+        let said: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+        if said.len() == 1 { said.concat() } else { format!("[{}]", said.join(", ")) }
+    }
+
+    fn written(&self) -> Value {
+        json!({"reason": self.reason, "message": self.message, "field": self.field})
+    }
+}
+
+/// What of the details stands in the metadata: the token with which a list may go on regardless.
+const CONTINUE: &str = "continue";
+
 impl Failure {
     fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
         Self { code: code.as_u16(), reason, message: message.into(), details: Map::new() }
@@ -110,16 +125,46 @@ impl Failure {
 
     /// 422 with a cause for each field.
     pub(crate) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
-        let said: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
-        let said = if said.len() == 1 { said.concat() } else { format!("[{}]", said.join(", ")) };
-        let message = format!("{} {name:?} is invalid: {said}", kind.qualified());
-        let mut failure = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
+        Self::invalid_as(&kind.kind, &kind.group, name, causes)
+    }
+
+    /// The same of an object that is of no kind, or of another than was asked for.
+    pub(crate) fn invalid_as(kind: &str, group: &str, name: &str, causes: &[Cause]) -> Self {
+        let dot = if group.is_empty() { "" } else { "." };
+        let message = format!("{kind}{dot}{group} {name:?} is invalid: {}", Cause::all(causes));
+        let mut failure = Self::unprocessable(message);
         failure.detail("name", name);
-        failure.detail("group", &kind.group);
-        failure.detail("kind", &kind.kind);
-        let cause = |cause: &Cause| json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
-        failure.details.insert("causes".into(), causes.iter().map(cause).collect());
-        failure
+        failure.detail("group", group);
+        failure.detail("kind", kind);
+        failure.with_causes(causes.iter().map(Cause::written).collect())
+    }
+
+    /// 422 about the options of a list or a watch.
+    pub(crate) fn invalid_list_options(causes: &[Cause]) -> Self {
+        Self::invalid_as("ListOptions", "meta.k8s.io", "", causes)
+    }
+
+    /// 500 of an error that Kubernetes gives no reason for.
+    pub(crate) fn unexplained(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message)
+    }
+
+    /// 406 where none of the wished forms is served.
+    pub(crate) fn no_such_form() -> Self {
+        let served = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+        Self::not_acceptable(format!("406: Not Acceptable\n\nAvailable representations: {served}"))
+    }
+
+    /// With when it may be tried again.
+    pub(crate) fn retry_after(mut self, seconds: u32) -> Self {
+        self.details.insert("retryAfterSeconds".into(), seconds.into());
+        self
+    }
+
+    /// With how a list may go on regardless.
+    pub(crate) fn with_continue(mut self, token: String) -> Self {
+        self.details.insert(CONTINUE.into(), token.into());
+        self
     }
 
     /// 422 of a patch that makes something else of the object.
@@ -231,11 +276,19 @@ impl Failure {
         if !self.reason.is_empty() {
             status["reason"] = self.reason.into();
         }
-        let detailed = ["NotFound", "Invalid", "Forbidden", "MethodNotAllowed"].contains(&self.reason);
-        let always = detailed || self.message == "415: Unsupported Media Type";
-        if !self.details.is_empty() || always {
-            status["details"] = Value::Object(self.details.clone());
+        let mut details = self.details.clone();
+        if let Some(token) = details.remove(CONTINUE) {
+            status["metadata"][CONTINUE] = token;
+        }
+        if !details.is_empty() || self.always_has_details() {
+            status["details"] = Value::Object(details);
         }
         status
+    }
+
+    /// Whether there are details even if they say nothing: so it is where Kubernetes refuses before it looks at a kind.
+    fn always_has_details(&self) -> bool {
+        let by_reason = matches!(self.reason, "NotFound" | "MethodNotAllowed" | "Invalid" | "Forbidden");
+        by_reason || self.message.starts_with("406: ") || self.message.starts_with("415: ")
     }
 }

@@ -1,23 +1,25 @@
 //! The API server as a value.
 
-use std::sync::Arc;
+use std::{io, path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
 use http::{Request, Response};
 
 use crate::{
+    admission::Admission,
     answer::{Answer, Body},
     audit::{Audit, Record},
     authentication::{self, Authentication},
     authorization::Policies,
     bootstrap,
-    call::Call,
+    call::{Call, Verb},
     controller::{self, Controllers},
     environment::Environment,
+    failure::Failure,
     kind::Registry,
     store::Store,
     user::User,
-    verb,
+    verb, webhook,
 };
 
 /// How many changes of each kind a watch can go back.
@@ -40,6 +42,8 @@ pub(crate) struct Server {
     pub(crate) policies: Policies,
     pub(crate) options: Options,
     pub(crate) audit: Audit,
+    pub(crate) admission: Admission,
+    pub(crate) webhooks: webhook::Doors,
 }
 
 /// What the sandbox is to be like.
@@ -59,6 +63,8 @@ pub struct Builder {
     options: Options,
     audit: Audit,
     authentication: Authentication,
+    file: Option<PathBuf>,
+    webhooks: webhook::Doors,
 }
 
 impl Sandbox {
@@ -81,6 +87,8 @@ impl Sandbox {
             options,
             audit: Audit::default(),
             authentication: Authentication::default(),
+            file: None,
+            webhooks: webhook::Doors::default(),
         }
     }
 
@@ -104,6 +112,14 @@ impl Sandbox {
     /// Forgets the history: a watch from an older version is told 410.
     pub fn compact(&self) {
         self.server.store.compact();
+    }
+}
+
+impl Sandbox {
+    /// Writes the rest to the [file](Builder::file) and closes it, so that another may have it. What is written by clones
+    /// of this one after that is refused. The last clone does it, too, but not before its controllers have let go.
+    pub fn close(self) {
+        self.server.store.close();
     }
 }
 
@@ -156,13 +172,58 @@ impl Builder {
         self
     }
 
+    /// Keeps everything in a file, too, and begins with what is there already. Only one sandbox can have it at a time.
+    #[must_use]
+    pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.file = Some(path.into());
+        self
+    }
+
+    /// Where the Pods of a Service listen; webhooks are called there.
+    #[must_use]
+    pub fn service(mut self, namespace: &str, name: &str, address: std::net::SocketAddr) -> Self {
+        self.webhooks.add_service(namespace, name, address);
+        self
+    }
+
+    /// Answers calls to webhooks without a socket: those to URLs that begin so. A Service is
+    /// `https://NAME.NAMESPACE.svc:PORT`.
+    #[must_use]
+    pub fn webhook<F>(mut self, url: &str, answer: impl Fn(Request<Bytes>) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Response<Bytes>> + Send + 'static,
+    {
+        self.webhooks.add_stand_in(url, answer);
+        self
+    }
+
     /// Starts it on the current tokio runtime.
     ///
     /// # Panics
-    /// Outside a tokio runtime.
+    /// Outside a tokio runtime, and if a [file](Self::file) can't be opened: [`try_start`](Self::try_start) tells.
     #[must_use]
     pub fn start(self) -> Sandbox {
-        let store = Arc::new(Store::new(self.history));
+        match self.try_start() {
+            Ok(sandbox) => sandbox,
+            // A sandbox without its file would lose what it is asked to keep.
+            #[allow(clippy::panic)]
+            Err(error) => panic!("the data file can't be opened: {error}"),
+        }
+    }
+
+    /// The same, where the [file](Self::file) may be another's or no data file.
+    ///
+    /// # Errors
+    /// If the file can't be opened.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn try_start(self) -> io::Result<Sandbox> {
+        let store = Store::new(self.history);
+        if let Some(path) = &self.file {
+            store.keep(path)?;
+        }
+        let store = Arc::new(store);
         let server = Arc::new(Server {
             environment: Environment::new(self.seed),
             authentication: self.authentication,
@@ -171,10 +232,12 @@ impl Builder {
             kinds: Registry::default(),
             options: self.options,
             audit: self.audit,
+            admission: Admission::default(),
+            webhooks: self.webhooks,
         });
         bootstrap::fill(&server);
         let controllers = controller::start(&server);
-        Sandbox { server, _controllers: Arc::new(controllers) }
+        Ok(Sandbox { server, _controllers: Arc::new(controllers) })
     }
 }
 
@@ -188,6 +251,13 @@ impl Server {
         let answer = match authentication::impersonate(self, &mut call, wanted) {
             Ok(()) => verb::answer(self, &call).await.unwrap_or_else(Answer::from),
             Err(failure) => failure.into(),
+        };
+        let answer = answer.formed(&call);
+        let reads = matches!(call.verb, Verb::Get | Verb::List | Verb::Watch);
+        let answer = if reads || self.store.settled().await {
+            answer
+        } else {
+            Failure::internal("the data file can't be written").into()
         };
         self.audit.record(&call, answer.code);
         answer

@@ -1,51 +1,63 @@
 //! Admission: what may change an object on its way, and what may refuse it.
 
-use serde_json::Value;
+use crate::failure::Failure;
 
-use crate::{failure::Failure, verb::Asked};
+use reinvocation::Reinvocation;
 
-/// A write that is looked at.
-pub(crate) struct Review<'a> {
-    pub(crate) asked: Asked<'a>,
-    pub(crate) operation: Operation,
-    /// The new state; null of a deletion.
-    pub(crate) object: Value,
-    pub(crate) old: Option<Value>,
-    /// What the client is told beside the answer.
-    pub(crate) warnings: Vec<String>,
-}
+pub(crate) use review::{Operation, Review};
 
-/// As admission names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operation {
-    Create,
-    Update,
-    Delete,
-    Connect,
-}
+mod authorizer;
+mod expression;
+mod matching;
+mod plugin;
+mod policy;
+mod quantity;
+mod reinvocation;
+mod review;
+mod webhook;
 
-impl<'a> Review<'a> {
-    pub(crate) fn create(asked: Asked<'a>, object: Value) -> Self {
-        Self { asked, operation: Operation::Create, object, old: None, warnings: Vec::new() }
-    }
-
-    pub(crate) fn update(asked: Asked<'a>, object: Value, old: Value) -> Self {
-        Self { asked, operation: Operation::Update, object, old: Some(old), warnings: Vec::new() }
-    }
-
-    pub(crate) fn delete(asked: Asked<'a>, old: Value) -> Self {
-        Self { asked, operation: Operation::Delete, object: Value::Null, old: Some(old), warnings: Vec::new() }
-    }
+/// What admission remembers between writes.
+#[derive(Debug, Default)]
+pub(crate) struct Admission {
+    policies: policy::Policies,
+    webhooks: webhook::Webhooks,
 }
 
 /// Lets everything that may change the object do so, in Kubernetes' order.
 pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
-    let _ = review;
+    let mut reinvocation = Reinvocation::default();
+    loop {
+        plugins(review)?;
+        policy::mutate(review, &mut reinvocation)?;
+        webhook::mutate(review, &mut reinvocation).await?;
+        if !reinvocation.next_round() {
+            return Ok(());
+        }
+    }
+}
+
+fn plugins(review: &mut Review<'_>) -> Result<(), Failure> {
+    plugin::namespace_lifecycle::admit(review)?;
+    plugin::limit_ranger::mutate(review);
+    plugin::service_account::mutate(review)?;
+    plugin::taint_nodes::mutate(review);
+    plugin::priority::mutate(review)?;
+    plugin::default_tolerations::mutate(review);
+    plugin::default_storage_class::mutate(review);
+    plugin::storage_protection::mutate(review);
+    plugin::default_ingress_class::mutate(review);
     Ok(())
 }
 
-/// Asks everything that may refuse the write.
+/// Asks everything that may refuse the write, in Kubernetes' order.
 pub(crate) async fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
-    let _ = review;
+    policy::check(review)?;
+    plugin::limit_ranger::validate(review)?;
+    plugin::service_account::validate(review)?;
+    plugin::priority::validate(review)?;
+    plugin::owner_references::validate(review)?;
+    policy::validate(review)?;
+    webhook::validate(review).await?;
+    plugin::resource_quota::validate(review).await?;
     Ok(())
 }

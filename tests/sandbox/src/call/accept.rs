@@ -50,7 +50,6 @@ impl Form {
             ("application/json", Some("PartialObjectMetadataList")) => Self::MetadataList,
             ("application/json", Some("APIGroupDiscoveryList")) => Self::Discovery,
             ("application/yaml", None) => Self::Yaml,
-            ("text/plain", None) => Self::Json,
             _ => Self::Foreign,
         }
     }

@@ -10,6 +10,7 @@ pub(crate) use options::{DryRun, Options, Propagation, Strictness};
 pub(crate) use target::{ResourceTarget, Target};
 
 mod accept;
+mod label_parser;
 mod options;
 pub(crate) mod selector;
 mod target;
@@ -93,8 +94,8 @@ fn verb(method: &Method, target: &Target, options: &Options) -> Result<Verb, Fai
         Target::Path(_) => true,
     };
     match *method {
-        Method::GET | Method::HEAD if options.watch && matches!(target, Target::Resource(_)) => Ok(Verb::Watch),
-        Method::GET | Method::HEAD => Ok(if named { Verb::Get } else { Verb::List }),
+        Method::GET if options.watch && matches!(target, Target::Resource(_)) => Ok(Verb::Watch),
+        Method::GET => Ok(if named { Verb::Get } else { Verb::List }),
         Method::POST => Ok(Verb::Create),
         Method::PUT => Ok(Verb::Update),
         Method::PATCH => Ok(Verb::Patch),

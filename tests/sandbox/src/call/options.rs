@@ -1,5 +1,7 @@
 //! The parameters of a request.
 
+use std::num::IntErrorKind;
+
 use percent_encoding::percent_decode_str;
 
 use crate::failure::{Cause, Failure};
@@ -76,16 +78,16 @@ impl Options {
             "resourceVersion" => value.clone_into(&mut self.resource_version),
             "resourceVersionMatch" => value.clone_into(&mut self.resource_version_match),
             "continue" => value.clone_into(&mut self.continue_token),
-            "limit" => self.limit = Some(number::<usize>(key, value)?).filter(|limit| *limit > 0),
+            "limit" => self.limit = usize::try_from(number(value)?).ok().filter(|limit| *limit > 0),
             "watch" => self.watch = truth(value),
             "allowWatchBookmarks" => self.bookmarks = truth(value),
             "sendInitialEvents" => self.send_initial_events = Some(truth(value)),
-            "timeoutSeconds" => self.timeout_seconds = Some(number(key, value)?),
+            "timeoutSeconds" => self.timeout_seconds = u64::try_from(number(value)?).ok(),
             "fieldManager" => self.field_manager = Some(value.to_owned()).filter(|value| !value.is_empty()),
             "force" => self.force = Some(truth(value)),
             "dryRun" => self.dry_run = DryRun::of(value)?,
             "fieldValidation" => self.field_validation = Strictness::of(value)?,
-            "gracePeriodSeconds" => self.grace_period_seconds = Some(number(key, value)?),
+            "gracePeriodSeconds" => self.grace_period_seconds = Some(number(value)?),
             "propagationPolicy" => self.propagation = Some(Propagation::of(value)?),
             "orphanDependents" if self.propagation.is_none() => {
                 let orphan = truth(value);
@@ -143,8 +145,14 @@ fn truth(value: &str) -> bool {
     !matches!(value.to_ascii_lowercase().as_str(), "false" | "0")
 }
 
-fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, Failure> {
-    value.parse().map_err(|_| Failure::bad_request(format!("{key}: {value:?} is no number in its range")))
+fn number(value: &str) -> Result<i64, Failure> {
+    value.parse().map_err(|error: std::num::ParseIntError| {
+        let why = match error.kind() {
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
+            _ => "invalid syntax",
+        };
+        Failure::bad_request(format!("strconv.ParseInt: parsing {value:?}: {why}"))
+    })
 }
 
 fn decoded(word: &str) -> String {

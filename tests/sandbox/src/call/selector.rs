@@ -1,5 +1,6 @@
 //! Label and field selectors.
 
+use super::label_parser;
 use crate::failure::Failure;
 
 /// What labels must be like; all requirements hold.
@@ -7,14 +8,14 @@ use crate::failure::Failure;
 pub(crate) struct LabelSelector(Vec<Requirement>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Requirement {
-    key: String,
-    relation: Relation,
-    values: Vec<String>,
+pub(super) struct Requirement {
+    pub(super) key: String,
+    pub(super) relation: Relation,
+    pub(super) values: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relation {
+pub(super) enum Relation {
     In,
     NotIn,
     Exists,
@@ -26,10 +27,7 @@ enum Relation {
 impl LabelSelector {
     /// Reads `a=b,c!=d,e in (f,g),!h,i`.
     pub(crate) fn of(written: &str) -> Result<Self, Failure> {
-        let parts = split_outside_brackets(written);
-        parts.iter().map(|part| Requirement::of(part.trim())).collect::<Option<_>>().map(Self).ok_or_else(|| {
-            Failure::bad_request(format!("unable to parse requirement: {written:?} is no label selector"))
-        })
+        label_parser::parse(written).map(Self).map_err(Failure::bad_request)
     }
 
     /// From a selector object (`matchLabels`, `matchExpressions`); an empty one selects everything.
@@ -65,36 +63,6 @@ impl LabelSelector {
 }
 
 impl Requirement {
-    fn of(written: &str) -> Option<Self> {
-        let new = |key: &str, relation, values: Vec<&str>| {
-            let values = values.into_iter().map(|value| value.trim().to_owned()).collect();
-            let key = key.trim();
-            is_word(key).then(|| Self { key: key.to_owned(), relation, values })
-        };
-        if let Some((key, list)) = set(written, " notin ").or_else(|| set(written, " notin(")) {
-            return new(key, Relation::NotIn, list);
-        }
-        if let Some((key, list)) = set(written, " in ").or_else(|| set(written, " in(")) {
-            return new(key, Relation::In, list);
-        }
-        if let Some((key, value)) = written.split_once("!=") {
-            return new(key, Relation::NotIn, vec![value]);
-        }
-        if let Some((key, value)) = written.split_once("==").or_else(|| written.split_once('=')) {
-            return new(key, Relation::In, vec![value]);
-        }
-        if let Some((key, value)) = written.split_once('>') {
-            return new(key, Relation::Greater, vec![value]);
-        }
-        if let Some((key, value)) = written.split_once('<') {
-            return new(key, Relation::Less, vec![value]);
-        }
-        match written.strip_prefix('!') {
-            Some(key) => new(key, Relation::Absent, Vec::new()),
-            None => new(written, Relation::Exists, Vec::new()),
-        }
-    }
-
     fn holds(&self, label: Option<&str>) -> bool {
         let among = |label: &str| self.values.iter().any(|value| value == label);
         let number = |text: &str| text.parse::<i64>().ok();
@@ -108,35 +76,6 @@ impl Requirement {
             Relation::Less => label.and_then(compared).is_some_and(std::cmp::Ordering::is_lt),
         }
     }
-}
-
-/// `KEY in (A,B)`: the key and what is in the brackets.
-fn set<'a>(written: &'a str, relation: &str) -> Option<(&'a str, Vec<&'a str>)> {
-    let (key, list) = written.split_once(relation)?;
-    let list = list.trim().trim_start_matches('(').strip_suffix(')')?;
-    Some((key, list.split(',').collect()))
-}
-
-fn is_word(key: &str) -> bool {
-    !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
-}
-
-fn split_outside_brackets(written: &str) -> Vec<&str> {
-    let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
-    for (at, letter) in written.char_indices() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(&written[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&written[start..]);
-    parts.retain(|part| !part.trim().is_empty());
-    parts
 }
 
 /// What fields must be like; all requirements hold.
@@ -156,18 +95,11 @@ impl FieldSelector {
     /// Reads `metadata.name=a,status.phase!=Running`.
     pub(crate) fn of(written: &str) -> Result<Self, Failure> {
         let parts = written.split(',').filter(|part| !part.trim().is_empty());
-        let requirement = |part: &str| {
-            let (field, value, equal) =
-                part.split_once("!=").map(|(field, value)| (field, value, false)).or_else(|| {
-                    part.split_once("==").or_else(|| part.split_once('=')).map(|(field, value)| (field, value, true))
-                })?;
-            Some(FieldRequirement { field: field.trim().to_owned(), value: value.trim().to_owned(), equal })
-        };
         parts
-            .map(requirement)
-            .collect::<Option<_>>()
+            .map(FieldRequirement::of)
+            .collect::<Result<_, _>>()
             .map(Self)
-            .ok_or_else(|| Failure::bad_request(format!("invalid selector: {written:?}; can't understand {written:?}")))
+            .map_err(|part| Failure::bad_request(format!("invalid selector: '{written}'; can't understand '{part}'")))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -176,6 +108,17 @@ impl FieldSelector {
 
     pub(crate) fn matches(&self, field: impl Fn(&str) -> String) -> bool {
         self.0.iter().all(|requirement| (field(&requirement.field) == requirement.value) == requirement.equal)
+    }
+}
+
+impl FieldRequirement {
+    /// What can't be understood comes back.
+    fn of(part: &str) -> Result<Self, &str> {
+        let unequal = part.split_once("!=").map(|(field, value)| (field, value, false));
+        let equal =
+            || part.split_once("==").or_else(|| part.split_once('=')).map(|(field, value)| (field, value, true));
+        let (field, value, equal) = unequal.or_else(equal).ok_or(part)?;
+        Ok(Self { field: field.trim().to_owned(), value: value.trim().to_owned(), equal })
     }
 }
 
@@ -200,6 +143,11 @@ mod tests {
         for selector in ["app=db", "app!=web", "app notin (web,db)", "!app", "gone", "tier<1", "gone in (x)"] {
             assert!(!selects(selector, &labels), "{selector}");
         }
-        assert!(LabelSelector::of("a b c").is_err());
+        let wrong = |selector| LabelSelector::of(selector).unwrap_err().message;
+        let unparsable = "unable to parse requirement: found";
+        assert_eq!(wrong("a b"), format!("{unparsable} 'b', expected: in, notin, =, ==, !=, gt, lt"));
+        assert_eq!(wrong("a===b"), format!("{unparsable} '=', expected: identifier"));
+        assert!(wrong("%").starts_with("unable to parse requirement: <nil>: Invalid value: \"%\": name part must"));
+        assert_eq!(LabelSelector::of("a in ()").unwrap(), LabelSelector::of("a=").unwrap());
     }
 }

@@ -2,15 +2,19 @@
 
 use std::{
     collections::HashMap,
+    io,
+    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use serde_json::Value;
 use tokio::sync::watch;
 
+use journal::Journal;
 pub(crate) use shelf::{Change, ChangeKind, Listed, Shelf};
 pub(crate) use stored::Stored;
 
+mod journal;
 mod shelf;
 mod stored;
 
@@ -29,7 +33,18 @@ struct State {
     version: u64,
     /// No history goes back beyond this version.
     compacted: u64,
+    /// The file, if there is one.
+    file: File,
     shelves: HashMap<Arc<str>, Shelf>,
+}
+
+/// Whether what is written goes to a disk, too.
+#[derive(Debug)]
+enum File {
+    None,
+    Open(Journal),
+    /// It was closed: no write is safe any more.
+    Closed,
 }
 
 impl State {
@@ -61,7 +76,7 @@ impl Store {
     pub(crate) const FIRST: u64 = 1;
 
     pub(crate) fn new(history: usize) -> Self {
-        let state = State { version: Self::FIRST, compacted: 0, shelves: HashMap::new() };
+        let state = State { version: Self::FIRST, compacted: 0, file: File::None, shelves: HashMap::new() };
         Self { state: Mutex::new(state), history, lives: watch::channel(0).0 }
     }
 
@@ -74,9 +89,58 @@ impl Store {
     pub(crate) fn load(&self, objects: impl Iterator<Item = (Arc<str>, Stored)>) {
         let mut state = self.state();
         for (shelf, object) in objects {
-            state.version = object.version;
-            state.shelf(&shelf, self.history).load(Arc::new(object));
+            let (version, object) = (object.version, Arc::new(object));
+            state.version = version;
+            state.shelf(&shelf, self.history).load(object.clone());
+            if let File::Open(journal) = &state.file {
+                journal.note(version, &shelf, object.key(), Some(object));
+            }
         }
+    }
+
+    /// Goes on with what a file holds, and writes everything there from now on. It is to be called on a new store.
+    pub(crate) fn keep(&self, path: &Path) -> io::Result<()> {
+        let (journal, kept) = Journal::open(path)?;
+        let mut objects = Vec::new();
+        let mut state = self.state();
+        if let Some(kept) = kept {
+            for (shelf, api_version, json) in kept.objects {
+                objects.extend(Stored::kept(&json, &api_version).map(|object| (shelf, object)));
+            }
+            objects.sort_by_key(|(_, object)| object.version);
+            state.version = kept.version;
+        }
+        for (shelf, object) in objects {
+            state.shelf(&shelf, self.history).restore(Arc::new(object));
+        }
+        state.file = File::Open(journal);
+        drop(state);
+        // What led here is not in the file.
+        self.compact();
+        Ok(())
+    }
+
+    /// Waits until all that is written now is in the file, if there is one; false if it never will be.
+    pub(crate) async fn settled(&self) -> bool {
+        let (mut written, version) = {
+            let state = self.state();
+            match &state.file {
+                File::None => return true,
+                File::Closed => return false,
+                File::Open(journal) => (journal.written(), state.version),
+            }
+        };
+        written.wait_for(|written| *written >= version).await.is_ok()
+    }
+
+    /// Closes the file, when all that is written is in it.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        let file = if matches!(state.file, File::None) { File::None } else { File::Closed };
+        let open = std::mem::replace(&mut state.file, file);
+        drop(state);
+        // This waits for the disk.
+        drop(open);
     }
 
     /// The version of the last write.
@@ -113,6 +177,7 @@ impl Store {
     ) -> Result<Arc<Stored>, Raced> {
         let mut state = self.state();
         let next = state.version + 1;
+        let name_of_shelf = shelf;
         let shelf = state.shelf(shelf, self.history);
         let held = shelf.get(namespace, name);
         match (expected, &held) {
@@ -120,18 +185,27 @@ impl Store {
             (Expect::Version(expected), Some(held)) if held.version == expected => {}
             _ => return Err(Raced),
         }
+        let removed = object.is_none();
         let (put, of_life) = shelf.put(next, held, object, api_version);
         state.version = next;
+        if let File::Open(journal) = &state.file {
+            journal.note(next, name_of_shelf, put.key(), (!removed).then(|| put.clone()));
+        }
         if of_life {
             self.lives.send_replace(next);
         }
         Ok(put)
     }
 
-    /// Changes of a kind after a version, and how to wait for more.
+    /// Changes of a kind after a version, oldest first.
     pub(crate) fn changes(&self, shelf: &Arc<str>, after: u64) -> Result<Vec<Arc<Change>>, TooOld> {
+        self.some_changes(shelf, after, usize::MAX)
+    }
+
+    /// The first changes of a kind after a version.
+    pub(crate) fn some_changes(&self, shelf: &Arc<str>, after: u64, most: usize) -> Result<Vec<Arc<Change>>, TooOld> {
         let state = self.state();
-        state.shelves.get(shelf).map_or_else(|| Ok(Vec::new()), |shelf| shelf.after(after))
+        state.shelves.get(shelf).map_or_else(|| Ok(Vec::new()), |shelf| shelf.some_after(after, most))
     }
 
     /// Says the version of a kind's newest change.

@@ -123,13 +123,23 @@ impl Shelf {
         self.news.send_replace(version);
     }
 
+    /// Takes an object that was kept elsewhere.
+    pub(super) fn restore(&mut self, object: Arc<Stored>) {
+        self.objects.insert(object.key(), object);
+    }
+
     /// The changes after a version, oldest first.
     pub(super) fn after(&self, version: u64) -> Result<Vec<Arc<Change>>, TooOld> {
+        self.some_after(version, usize::MAX)
+    }
+
+    /// The first changes after a version.
+    pub(super) fn some_after(&self, version: u64, most: usize) -> Result<Vec<Arc<Change>>, TooOld> {
         if version < self.forgotten {
             return Err(TooOld);
         }
         let start = self.changes.partition_point(|change| change.version <= version);
-        Ok(self.changes.range(start..).cloned().collect())
+        Ok(self.changes.range(start..).take(most).cloned().collect())
     }
 
     pub(super) fn news(&self) -> watch::Receiver<u64> {

@@ -46,6 +46,13 @@ impl Stored {
         }
     }
 
+    /// An object from its JSON; `None` if it has no version.
+    pub(super) fn kept(json: &[u8], api_version: &str) -> Option<Self> {
+        let object: Value = serde_json::from_slice(json).ok()?;
+        let version = object::version(&object)?.parse().ok()?;
+        Some(Self::new(object, version, api_version))
+    }
+
     /// The value of a label.
     pub(crate) fn label(&self, key: &str) -> Option<&str> {
         self.labels.iter().find(|(own, _)| **own == *key).map(|(_, value)| &**value)

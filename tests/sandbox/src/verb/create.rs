@@ -6,7 +6,7 @@ use super::{
     read,
     write::{self, Refused, Tracking},
 };
-use crate::{answer::Answer, failure::Failure, object, strategy, verb::Asked};
+use crate::{answer::Answer, failure::Failure, object, verb::Asked};
 
 /// Nothing comes into being whose kind is about to go.
 pub(super) fn refuse_terminating(asked: Asked<'_>, name: &str) -> Result<(), Failure> {
@@ -26,7 +26,6 @@ pub(super) async fn create(asked: Asked<'_>) -> Result<Answer, Failure> {
         return Err(Failure::bad_request("resourceVersion should not be set on objects to be created"));
     }
     asked.place(&mut decoded.object)?;
-    strategy::generate_name(asked.server, &mut decoded.object);
     refuse_terminating(asked, object::name(&decoded.object))?;
     let written = match write::create(asked, decoded.object, Tracking::Update).await {
         Ok(written) => written,

@@ -2,28 +2,41 @@
 
 use std::sync::Arc;
 
-use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{
-    read::{head, metadata_of, not_acceptable},
-    watch::Filter,
+    filter::Filter,
+    list_options,
+    read::{go_type, head, metadata_of},
 };
-use crate::{answer::Answer, call::Form, discovery::print, failure::Failure, kind::Origin, store::Stored, verb::Asked};
+use crate::{
+    answer::Answer,
+    call::{Form, Options},
+    discovery::print,
+    failure::Failure,
+    kind::Origin,
+    store::Stored,
+    verb::Asked,
+};
 
 /// Where a list that was cut goes on.
 #[derive(Serialize, Deserialize)]
 struct Continue {
     #[serde(rename = "v")]
     version: String,
+    /// Of the list's beginning; -1 goes on with what is there now.
     #[serde(rename = "rv")]
-    resource_version: u64,
-    /// The key after which it goes on.
+    resource_version: i64,
+    /// The key at which it goes on: behind a slash, and just after the last that was listed.
     start: String,
 }
+
+/// The version of the token's form.
+const TOKEN: &str = "meta.k8s.io/v1";
 
 /// A part of a list.
 struct Page {
@@ -34,27 +47,38 @@ struct Page {
 }
 
 pub(super) async fn list(asked: Asked<'_>) -> Result<Answer, Failure> {
+    list_options::check(&asked.call.options, asked.call.verb)?;
     let page = page(asked)?;
     let mut metadata = Map::from_iter([("resourceVersion".to_owned(), json!(page.version.to_string()))]);
-    if let Some(token) = page.token {
-        metadata.insert("continue".into(), token.into());
+    let form = asked.call.accept.form();
+    match page.token {
+        Some(token) => drop(metadata.insert("continue".into(), token.into())),
+        // The lists of custom kinds always have it.
+        None if asked.kind.custom().is_some() && matches!(form, Form::Json | Form::Yaml) => {
+            metadata.insert("continue".into(), "".into());
+        }
+        None => {}
     }
     if let Some(remaining) = page.remaining {
         metadata.insert("remainingItemCount".into(), remaining.into());
     }
     let (kind, metadata) = (asked.kind, Value::Object(metadata));
     let objects = || page.items.iter().map(|item| item.object(kind));
-    match asked.call.accept.form() {
+    match form {
         Form::Table => {
-            let table = print::table(kind, &objects().collect::<Vec<_>>(), &metadata, asked.call);
+            let table = print::table(asked, &objects().collect::<Vec<_>>(), &metadata)?;
             Ok(Answer::object(&table))
         }
-        Form::Metadata | Form::MetadataList => {
+        Form::MetadataList => {
             let items: Vec<Value> = objects().map(|object| metadata_of(&object)).collect();
             let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "items": items});
             Ok(Answer::object(&list))
         }
-        Form::Foreign => Err(not_acceptable()),
+        Form::Metadata => {
+            let what = "you requested PartialObjectMetadata, but the requested object is a list";
+            Err(Failure::not_acceptable(format!("{what} ({})", go_type(kind, "List"))))
+        }
+        Form::Foreign => Err(Failure::no_such_form()),
         Form::Json | Form::Yaml | Form::Discovery => {
             Ok(Answer::json(StatusCode::OK, whole(asked, &metadata, &page.items)))
         }
@@ -70,13 +94,14 @@ pub(super) fn whole_list(asked: Asked<'_>, version: u64, items: &[Arc<Stored>]) 
 /// The text of a list, made without reading the objects. The items of custom kinds say their type, as with Kubernetes.
 fn whole(asked: Asked<'_>, metadata: &Value, items: &[Arc<Stored>]) -> Bytes {
     let kind = asked.kind;
-    let mut text = BytesMut::with_capacity(items.iter().map(|item| item.json.len() + 64).sum::<usize>() + 128);
+    let typed = matches!(kind.origin, Origin::Custom(_)).then(|| head(kind));
+    let beside = typed.as_ref().map_or(1, |head| head.len() + 1);
+    let mut text = BytesMut::with_capacity(items.iter().map(|item| item.json.len() + beside).sum::<usize>() + 256);
     let (list_kind, api_version) = (&kind.list_kind, kind.api_version());
     text.extend_from_slice(
         format!("{{\"kind\":{list_kind:?},\"apiVersion\":{api_version:?},\"metadata\":{metadata},\"items\":[")
             .as_bytes(),
     );
-    let typed = matches!(kind.origin, Origin::Custom(_)).then(|| head(kind));
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
             text.put_u8(b',');
@@ -89,60 +114,123 @@ fn whole(asked: Asked<'_>, metadata: &Value, items: &[Arc<Stored>]) -> Bytes {
             None => text.extend_from_slice(&item.text(kind)),
         }
     }
-    text.extend_from_slice(b"]}");
+    text.extend_from_slice(b"]}\n");
     text.freeze()
 }
 
 fn page(asked: Asked<'_>) -> Result<Page, Failure> {
     let options = &asked.call.options;
     let filter = Filter::of(asked)?;
-    let namespace = Some(asked.namespace);
-    let token = token(&options.continue_token)?;
-    let exact = (options.resource_version_match == "Exact").then(|| options.resource_version.parse().unwrap_or(0));
-    let at = token.as_ref().map(|token| token.resource_version).filter(|version| *version > 0).or(exact);
-    let (version, mut items) = match at {
-        Some(version) => {
+    let named = list_options::version(options, asked.call.verb)?;
+    let token = token(options)?;
+    let (version, mut items) = match (&token, exact(options, named)) {
+        (Some(token), _) => start_again(asked, token)?,
+        (None, Some(version)) => {
             check_reached(asked, version)?;
-            let items =
-                asked.server.store.list_at(&asked.kind.shelf, namespace, version).map_err(|_| gone(token.is_some()))?;
-            (version, items)
+            let items = asked.server.store.list_at(&asked.kind.shelf, Some(asked.namespace), version);
+            (version, items.map_err(|_| Failure::expired("The resourceVersion for the provided list is too old."))?)
         }
-        None => {
-            check_reached(asked, options.resource_version.parse().unwrap_or(0))?;
-            asked.server.store.list(&asked.kind.shelf, namespace)
+        (None, None) => {
+            check_reached(asked, named.unwrap_or(0))?;
+            held(asked, &filter)
         }
     };
-    if let Some(token) = &token {
-        items.retain(|item| item.key() > token.start);
-    }
     items.retain(|item| filter.passes(asked.kind, item));
-    let Some(limit) = options.limit.filter(|limit| *limit < items.len()) else {
-        return Ok(Page { version, items, token: None, remaining: None });
-    };
-    let remaining = (filter.is_empty()).then_some(items.len() - limit);
+    // Whichever version is good enough comes from a cache, which knows no pieces.
+    let limit = options.limit.filter(|limit| *limit < items.len() && named != Some(0));
+    let Some(limit) = limit else { return Ok(Page { version, items, token: None, remaining: None }) };
+    let remaining = filter.is_empty().then_some(items.len() - limit);
     items.truncate(limit);
-    let start = items.last().map(|item| item.key()).unwrap_or_default();
-    let token = Continue { version: "meta.k8s.io/v1".into(), resource_version: version, start };
-    let token = STANDARD_NO_PAD.encode(serde_json::to_vec(&token).unwrap_or_default());
-    Ok(Page { version, items, token: Some(token), remaining })
+    let last = items.last().map(|item| key_below(asked, item)).unwrap_or_default();
+    let next = Continue { version: TOKEN.into(), resource_version: version.cast_signed(), start: format!("/{last}\0") };
+    Ok(Page { version, items, token: Some(next.encoded()), remaining })
 }
 
-fn token(written: &str) -> Result<Option<Continue>, Failure> {
+/// The version that it must be: said so, or (as it was before one could say so) of a list in pieces.
+fn exact(options: &Options, named: Option<u64>) -> Option<u64> {
+    let in_pieces = options.limit.is_some() && options.resource_version_match.is_empty();
+    named.filter(|version| *version > 0 && (options.resource_version_match == "Exact" || in_pieces))
+}
+
+/// What is there now, as much of it as may pass.
+fn held(asked: Asked<'_>, filter: &Filter) -> (u64, Vec<Arc<Stored>>) {
+    let (store, shelf) = (&asked.server.store, &asked.kind.shelf);
+    match filter.only_name() {
+        Some(name) if !(asked.kind.namespaced && asked.namespace.is_empty()) => {
+            let version = store.version();
+            (version, store.get(shelf, asked.namespace, name).into_iter().collect())
+        }
+        _ => store.list(shelf, Some(asked.namespace)),
+    }
+}
+
+/// Goes on with a list where its last piece ended.
+fn start_again(asked: Asked<'_>, token: &Continue) -> Result<(u64, Vec<Arc<Stored>>), Failure> {
+    let (store, shelf) = (&asked.server.store, &asked.kind.shelf);
+    let (version, mut items) = match u64::try_from(token.resource_version).ok().filter(|version| *version > 0) {
+        Some(version) => {
+            check_reached(asked, version)?;
+            let items = store.list_at(shelf, Some(asked.namespace), version);
+            (version, items.map_err(|_| too_old(token))?)
+        }
+        None => store.list(shelf, Some(asked.namespace)),
+    };
+    let start = token.start.trim_start_matches('/');
+    items.retain(|item| key_below(asked, item).as_str() >= start);
+    Ok((version, items))
+}
+
+/// The key of an object, below what is listed.
+fn key_below(asked: Asked<'_>, item: &Stored) -> String {
+    if asked.kind.namespaced && !asked.namespace.is_empty() { item.name.to_string() } else { item.key() }
+}
+
+fn token(options: &Options) -> Result<Option<Continue>, Failure> {
+    let written = options.continue_token.as_str();
     if written.is_empty() {
         return Ok(None);
     }
-    let read = STANDARD_NO_PAD.decode(written.trim_end_matches('=')).ok();
-    let read = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    read.map(Some).ok_or_else(|| Failure::bad_request("continue key is not valid: it was not given by this server"))
+    let invalid = |why: &str| Failure::bad_request(format!("invalid continue token: continue key is not valid: {why}"));
+    let decoded = URL_SAFE_NO_PAD.decode(written.trim_end_matches('=')).map_err(|error| {
+        let at = match error {
+            base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
+            base64::DecodeError::InvalidLength(length) => length,
+            base64::DecodeError::InvalidPadding => written.len(),
+        };
+        invalid(&format!("illegal base64 data at input byte {at}"))
+    })?;
+    let read: Value = serde_json::from_slice(&decoded)
+        .map_err(|_| invalid(&super::body::syntax::complaint(&decoded).unwrap_or_else(|| "no JSON".to_owned())))?;
+    if read["v"] != TOKEN {
+        let version = read["v"].as_str().unwrap_or_default();
+        return Err(invalid(&format!("server does not recognize this encoded version {version}")));
+    }
+    if !matches!(options.resource_version.as_str(), "" | "0") {
+        return Err(Failure::bad_request("specifying resource version is not allowed when using continue"));
+    }
+    let token: Continue = serde_json::from_value(read).map_err(|error| invalid(&error.to_string()))?;
+    if token.start.is_empty() {
+        return Err(invalid("encoded start key empty (a valid encoding would have a key)"));
+    }
+    Ok(Some(token))
 }
 
-fn gone(of_token: bool) -> Failure {
-    let message = if of_token {
-        "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter."
-    } else {
-        "The resourceVersion for the provided list is too old."
-    };
-    Failure::expired(message)
+impl Continue {
+    fn encoded(&self) -> String {
+        URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).unwrap_or_default())
+    }
+}
+
+/// 410 with a token that goes on regardless.
+fn too_old(token: &Continue) -> Failure {
+    let message = "The provided continue parameter is too old to display a consistent list result. You can start a new \
+                   list without the continue parameter, or use the continue token in this response to retrieve the \
+                   remainder of the results. Continuing with the provided token results in an inconsistent list - \
+                   objects that were created, modified, or deleted between the time the first chunk was returned and \
+                   now may show up in the list.";
+    let start = token.start.clone();
+    let regardless = Continue { version: TOKEN.into(), resource_version: -1, start };
+    Failure::expired(message).with_continue(regardless.encoded())
 }
 
 /// A version that is still to come can't be listed.
@@ -152,6 +240,6 @@ pub(super) fn check_reached(asked: Asked<'_>, version: u64) -> Result<(), Failur
         return Ok(());
     }
     let cause = json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
-    let message = format!("Too large resource version: {version}, current: {current}");
-    Err(Failure::timeout(message).with_causes(vec![cause]))
+    let message = format!("Timeout: Too large resource version: {version}, current: {current}");
+    Err(Failure::timeout(message).with_causes(vec![cause]).retry_after(1))
 }

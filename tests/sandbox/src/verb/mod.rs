@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     answer::Answer,
     authorization,
-    call::{Call, ResourceTarget, Target, Verb},
+    call::{Call, Form, ResourceTarget, Target, Verb},
     discovery,
     failure::Failure,
     kind::{Kind, definition},
@@ -18,7 +18,9 @@ use crate::{
 mod body;
 mod create;
 mod delete;
+mod filter;
 mod list;
+mod list_options;
 mod patch;
 mod read;
 mod replace;
@@ -49,8 +51,9 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
         Target::Path(path) => return discovery::answer(server, call, path),
         Target::Resource(target) => target,
     };
-    let kind =
-        server.kinds.find(&target.group, &target.version, &target.plural).ok_or_else(Failure::no_such_resource)?;
+    let Some(kind) = server.kinds.find(&target.group, &target.version, &target.plural) else {
+        return discovery::no_kind(server, &target.group, &target.version);
+    };
     let asked = Asked::new(server, call, &kind, target)?;
     if let Some(name) = asked.subresource {
         return subresource::answer(asked, name).await;
@@ -59,8 +62,17 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
     if !kind.is_kept() && !asked.name.is_empty() {
         return Err(Failure::no_such_resource());
     }
-    if !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
+    // One object is written by its name, and made without it.
+    let misplaced = match call.verb {
+        Verb::Update | Verb::Patch => asked.name.is_empty(),
+        Verb::Create => !asked.name.is_empty(),
+        _ => false,
+    };
+    if misplaced || !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
         return Err(Failure::method_not_allowed());
+    }
+    if call.accept.form() == Form::Foreign {
+        return Err(Failure::no_such_form());
     }
     match call.verb {
         Verb::Get => read::get(asked).await,

@@ -4,31 +4,55 @@ use bytes::{Bytes, BytesMut};
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::{list::check_reached, list_options};
 use crate::{
-    answer::Answer, call::Form, discovery::print, failure::Failure, kind::Kind, object, store::Stored, verb::Asked,
+    answer::{Answer, line},
+    call::Form,
+    discovery::print,
+    failure::Failure,
+    kind::Kind,
+    object,
+    store::Stored,
+    verb::Asked,
 };
 
 pub(super) async fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
     // The newest state is as new as any that could be asked for.
+    if let Some(version) = list_options::version(&asked.call.options, asked.call.verb)? {
+        check_reached(asked, version)?;
+    }
     let held = asked.held()?;
-    let object = held.object(asked.kind);
-    answer(asked, StatusCode::OK, object)
+    if asked.call.accept.form() == Form::Json {
+        return Ok(Answer::json(StatusCode::OK, text(asked.kind, &held)));
+    }
+    answer(asked, StatusCode::OK, held.object(asked.kind))
 }
 
 /// An object in the form that the request wants.
 pub(super) fn answer(asked: Asked<'_>, code: StatusCode, object: Value) -> Result<Answer, Failure> {
     let object = match asked.call.accept.form() {
-        Form::Table => print::table(asked.kind, &[object], &json!({}), asked.call),
-        Form::Metadata | Form::MetadataList => metadata_of(&object),
-        Form::Foreign => return Err(not_acceptable()),
+        Form::Table => {
+            let metadata = object::version(&object).map_or(json!({}), |version| json!({"resourceVersion": version}));
+            print::table(asked, &[object], &metadata)?
+        }
+        Form::Metadata => metadata_of(&object),
+        Form::MetadataList => {
+            let what = "you requested PartialObjectMetadataList, but the requested object is not a list";
+            return Err(Failure::not_acceptable(format!("{what} ({})", go_type(asked.kind, ""))));
+        }
+        Form::Foreign => return Err(Failure::no_such_form()),
         Form::Json | Form::Yaml | Form::Discovery => object,
     };
-    Ok(Answer::json(code, Bytes::from(object.to_string())))
+    Ok(Answer::json(code, line(&object)))
 }
 
-pub(super) fn not_acceptable() -> Failure {
-    let known = "application/json, application/json;as=Table;v=v1;g=meta.k8s.io, application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
-    Failure::not_acceptable(format!("only the following media types are accepted: {known}"))
+/// How Go calls the type of a kind's objects, or of its lists.
+pub(super) fn go_type(kind: &Kind, suffix: &str) -> String {
+    if kind.custom().is_some() {
+        return format!("*unstructured.Unstructured{suffix}");
+    }
+    let group = kind.group.split('.').next().filter(|group| !group.is_empty()).unwrap_or("core");
+    format!("*{group}.{}{suffix}", kind.kind)
 }
 
 /// The object as `PartialObjectMetadata`.
@@ -42,6 +66,7 @@ pub(super) fn text(kind: &Kind, stored: &Stored) -> Bytes {
     let mut text = BytesMut::with_capacity(stored.json.len() + 64);
     text.extend_from_slice(&head(kind));
     text.extend_from_slice(stored.text(kind).get(1..).unwrap_or_default());
+    text.extend_from_slice(b"\n");
     text.freeze()
 }
 

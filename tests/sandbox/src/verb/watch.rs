@@ -7,132 +7,100 @@ use futures::stream;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
-use super::read::{head, metadata_of};
+use super::{filter::Filter, list_options, read::metadata_of};
 use crate::{
     answer::Answer,
-    call::{
-        Form,
-        selector::{FieldSelector, LabelSelector},
-    },
+    call::Form,
+    discovery::print::Printer,
+    environment::Clock,
     failure::Failure,
     kind::Kind,
     object,
-    store::{Change, ChangeKind, Stored},
+    schema::{self, Schema},
+    store::{Change, ChangeKind, Store, Stored},
     verb::Asked,
 };
 
 /// How long a watch lasts that says nothing of it.
 const LASTS: Duration = Duration::from_secs(30 * 60);
 
-/// How often a bookmark comes.
+/// How often a bookmark comes, and how long before the end the last one.
 const BOOKMARKS: Duration = Duration::from_secs(60);
+const BEFORE_END: Duration = Duration::from_secs(2);
 
-/// Which objects are asked for.
-#[derive(Clone, Debug)]
-pub(super) struct Filter {
-    name: String,
-    namespace: String,
-    labels: LabelSelector,
-    fields: FieldSelector,
-}
-
-impl Filter {
-    pub(super) fn of(asked: Asked<'_>) -> Result<Self, Failure> {
-        let options = &asked.call.options;
-        let fields = FieldSelector::of(&options.field_selector)?;
-        let selectable = |field: &str| crate::discovery::selectable(asked.kind, field);
-        if let Some(stranger) = fields.0.iter().find(|requirement| !selectable(&requirement.field)) {
-            let why = format!("field label not supported: {}", stranger.field);
-            return Err(Failure::bad_request(why));
-        }
-        Ok(Self {
-            name: asked.name.to_owned(),
-            namespace: asked.namespace.to_owned(),
-            labels: LabelSelector::of(&options.label_selector)?,
-            fields,
-        })
-    }
-
-    /// Whether nothing is filtered but the namespace.
-    pub(super) fn is_empty(&self) -> bool {
-        self.labels.is_empty() && self.fields.is_empty()
-    }
-
-    pub(super) fn passes(&self, kind: &Kind, item: &Stored) -> bool {
-        let placed = self.namespace.is_empty() || *item.namespace == *self.namespace;
-        let named = self.name.is_empty() || *item.name == *self.name;
-        placed && named && self.labels.matches(|key| item.label(key)) && self.fields_match(kind, item)
-    }
-
-    fn fields_match(&self, kind: &Kind, item: &Stored) -> bool {
-        if self.fields.is_empty() {
-            return true;
-        }
-        let mut read = None;
-        let object = &mut read;
-        let parse = || item.object(kind);
-        self.fields.0.iter().all(|wanted| {
-            let value = match wanted.field.as_str() {
-                "metadata.name" => item.name.to_string(),
-                "metadata.namespace" => item.namespace.to_string(),
-                field => plain(object.get_or_insert_with(parse), field),
-            };
-            (value == wanted.value) == wanted.equal
-        })
-    }
-}
-
-/// A field as a selector compares it.
-fn plain(object: &Value, field: &str) -> String {
-    let path: Vec<&str> = field.split('.').collect();
-    match object::at(object, &path) {
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
-        None => String::new(),
-    }
-}
+/// How many changes are made ready at a time: a slow reader holds no more.
+const AT_A_TIME: usize = 512;
 
 /// A watch on its way.
 struct Watch {
-    server: Arc<WatchSource>,
+    store: Arc<Store>,
+    kind: Arc<Kind>,
     filter: Filter,
-    form: Form,
+    shown: Shown,
     after: u64,
+    /// What was there when it began, and is still to be told.
+    initial: VecDeque<Arc<Stored>>,
+    /// Whether a bookmark says that all is told that was there.
+    marks_initial: bool,
     ready: VecDeque<Bytes>,
     ends: Instant,
     bookmark: Option<Instant>,
     done: bool,
 }
 
-/// What a watch reads from, for as long as it lasts.
-struct WatchSource {
-    store: Arc<crate::store::Store>,
-    kind: Arc<Kind>,
+/// In which form objects are told.
+enum Shown {
+    /// Their text as it is kept, behind `{"type":"…","object":{…`.
+    Whole {
+        head: String,
+    },
+    Metadata,
+    Table {
+        printer: Printer,
+        clock: Clock,
+        began: bool,
+    },
 }
 
 pub(super) fn watch(asked: Asked<'_>) -> Result<Answer, Failure> {
     let (options, server) = (&asked.call.options, asked.server);
+    list_options::check(options, asked.call.verb)?;
+    let from = list_options::version(options, asked.call.verb)?.filter(|version| *version > 0);
     let filter = Filter::of(asked)?;
-    let from: Option<u64> = match options.resource_version.as_str() {
-        "" | "0" => None,
-        written => Some(written.parse().map_err(|_| bad_version(written))?),
+    let shown = match asked.call.accept.form() {
+        Form::Table => Shown::Table { printer: Printer::of(asked)?, clock: server.environment.clock(), began: false },
+        Form::Metadata | Form::MetadataList => Shown::Metadata,
+        Form::Foreign | Form::Yaml => return Err(Failure::no_such_form()),
+        Form::Json | Form::Discovery => {
+            let kind = asked.kind;
+            Shown::Whole { head: format!("\"kind\":{:?},\"apiVersion\":{:?},", kind.kind, kind.api_version()) }
+        }
     };
-    let initial =
-        options.send_initial_events == Some(true) || (from.is_none() && options.send_initial_events.is_none());
     let lasts = options.timeout_seconds.filter(|seconds| *seconds > 0).map_or(LASTS, Duration::from_secs);
     let now = Instant::now();
     let mut watch = Watch {
-        server: Arc::new(WatchSource { store: server.store.clone(), kind: asked.kind.clone() }),
+        store: server.store.clone(),
+        kind: asked.kind.clone(),
         filter,
-        form: asked.call.accept.form(),
+        shown,
         after: from.unwrap_or_else(|| server.store.version()),
+        initial: VecDeque::new(),
+        marks_initial: false,
         ready: VecDeque::new(),
-        ends: now + lasts,
-        bookmark: options.bookmarks.then(|| now + BOOKMARKS),
+        ends: now.checked_add(lasts).unwrap_or(now + LASTS),
+        bookmark: None,
         done: false,
     };
-    if initial {
-        watch.start_with_all(options.send_initial_events == Some(true) && options.bookmarks);
+    let as_list = options.send_initial_events == Some(true);
+    // Whoever begins with what is there is told where that ends, even if it was not asked for as a list.
+    if as_list || (from.is_none() && options.send_initial_events.is_none()) {
+        let (version, items) = server.store.list(&asked.kind.shelf, Some(asked.namespace));
+        watch.after = version.max(from.unwrap_or(0));
+        watch.initial = items.into();
+        watch.marks_initial = options.bookmarks;
+    }
+    if options.bookmarks {
+        watch.bookmark = Some(watch.next_bookmark(now));
     }
     let news = server.store.news(&asked.kind.shelf);
     let pieces = stream::unfold((watch, news), async |(mut watch, mut news)| {
@@ -142,38 +110,20 @@ pub(super) fn watch(asked: Asked<'_>) -> Result<Answer, Failure> {
     Ok(Answer::stream(pieces))
 }
 
-fn bad_version(written: &str) -> Failure {
-    Failure::bad_request(format!("invalid resource version: {written:?}: it is no number"))
-}
-
 impl Watch {
-    /// What is there, each as an ADDED; a streaming list ends with a bookmark that says so (KEP-3157).
-    fn start_with_all(&mut self, as_list: bool) {
-        let (version, items) = self.server.store.list(&self.server.kind.shelf, Some(&self.filter.namespace));
-        let kind = self.server.kind.clone();
-        let wanted: Vec<_> = items.into_iter().filter(|item| self.filter.passes(&kind, item)).collect();
-        for item in wanted {
-            let event = self.event("ADDED", &item);
-            self.ready.push_back(event);
-        }
-        self.after = version;
-        if as_list {
-            let bookmark = self.bookmark_event(true);
-            self.ready.push_back(bookmark);
-        }
-    }
-
     async fn next(&mut self, news: &mut tokio::sync::watch::Receiver<u64>) -> Option<Bytes> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
+                return Some(piece);
+            }
+            if let Some(piece) = self.next_initial() {
                 return Some(piece);
             }
             if self.done || Instant::now() >= self.ends {
                 return None;
             }
             news.borrow_and_update();
-            self.read();
-            if !self.ready.is_empty() {
+            if self.read() {
                 continue;
             }
             let wake = self.bookmark.map_or(self.ends, |bookmark| bookmark.min(self.ends));
@@ -185,86 +135,129 @@ impl Watch {
         }
     }
 
-    /// Reads what has happened since.
-    fn read(&mut self) {
-        match self.server.store.changes(&self.server.kind.shelf, self.after) {
+    /// What is there, each as an ADDED; a streaming list ends with a bookmark that says so (KEP-3157).
+    fn next_initial(&mut self) -> Option<Bytes> {
+        while let Some(item) = self.initial.pop_front() {
+            if self.filter.passes(&self.kind, &item) {
+                return Some(self.event("ADDED", &item));
+            }
+        }
+        std::mem::take(&mut self.marks_initial).then(|| self.bookmark_event(true))
+    }
+
+    /// Reads what has happened since; whether there is more to do.
+    fn read(&mut self) -> bool {
+        match self.store.some_changes(&self.kind.shelf, self.after, AT_A_TIME) {
             Ok(changes) => {
-                for change in changes {
+                for change in &changes {
                     self.after = change.version;
-                    if let Some(event) = self.told(&change) {
+                    if let Some(event) = self.told(change) {
                         self.ready.push_back(event);
                     }
                 }
+                !changes.is_empty()
             }
             Err(_) => {
-                let failure = Failure::expired(format!("too old resource version: {}", self.after));
-                self.ready.push_back(line(&json!({"type": "ERROR", "object": failure.status()})));
+                let message = format!("too old resource version: {} ({})", self.after, self.store.version());
+                self.ready.push_back(line("ERROR", &Failure::expired(message).status()));
                 self.done = true;
+                true
             }
         }
     }
 
     /// A change as this watch sees it: what leaves the selection is deleted, what enters it is added.
-    fn told(&self, change: &Change) -> Option<Bytes> {
-        let kind = &self.server.kind;
-        let passes = |item: &Arc<Stored>| self.filter.passes(kind, item);
-        let was = change.before.as_ref().is_some_and(passes);
-        let is = change.kind != ChangeKind::Deleted && passes(&change.object);
+    fn told(&mut self, change: &Change) -> Option<Bytes> {
+        let was = change.before.as_ref().is_some_and(|before| self.filter.passes(&self.kind, before));
+        let deleted = change.kind == ChangeKind::Deleted;
+        let is = !deleted && self.filter.passes(&self.kind, &change.object);
         match (was, is) {
             (false, true) => Some(self.event("ADDED", &change.object)),
             (true, true) => Some(self.event("MODIFIED", &change.object)),
-            (true, false) if change.kind == ChangeKind::Deleted => Some(self.event("DELETED", &change.object)),
+            (true, false) if deleted => Some(self.event("DELETED", &change.object)),
             // The last state that was selected, under the version in which it left.
             (true, false) => {
-                let mut last = change.before.as_ref()?.object(kind);
+                let mut last = change.before.as_ref()?.object(&self.kind);
                 object::metadata_mut(&mut last).insert("resourceVersion".into(), change.version.to_string().into());
-                Some(line(&json!({"type": "DELETED", "object": self.shown(last)})))
+                Some(self.shown("DELETED", last))
             }
             (false, false) => None,
         }
     }
 
-    fn event(&self, type_: &str, item: &Stored) -> Bytes {
-        if self.form != Form::Json {
-            return line(&json!({"type": type_, "object": self.shown(item.object(&self.server.kind))}));
-        }
-        let head = head(&self.server.kind);
-        let text = item.text(&self.server.kind);
-        let parts: [&[u8]; 6] =
-            [b"{\"type\":\"", type_.as_bytes(), b"\",\"object\":", &head, text.get(1..).unwrap_or_default(), b"}\n"];
+    fn event(&mut self, type_: &str, item: &Stored) -> Bytes {
+        let Shown::Whole { head } = &self.shown else { return self.shown(type_, item.object(&self.kind)) };
+        let text = item.text(&self.kind);
+        let rest = text.get(1..).unwrap_or_default();
+        let parts: [&[u8]; 6] = [b"{\"type\":\"", type_.as_bytes(), b"\",\"object\":{", head.as_bytes(), rest, b"}\n"];
         Bytes::from(parts.concat())
     }
 
-    fn shown(&self, object: Value) -> Value {
-        match self.form {
-            Form::Metadata | Form::MetadataList => metadata_of(&object),
-            _ => object,
+    fn shown(&mut self, type_: &str, object: Value) -> Bytes {
+        match &mut self.shown {
+            Shown::Whole { .. } => line(type_, &object),
+            Shown::Metadata => line(type_, &metadata_of(&object)),
+            Shown::Table { printer, clock, began } => {
+                let metadata = json!({"resourceVersion": object::version(&object).unwrap_or_default()});
+                let with_columns = !std::mem::replace(began, true);
+                let table = printer.table(&[object], &metadata, with_columns && type_ != "BOOKMARK", clock.now());
+                line(type_, &table)
+            }
         }
+    }
+
+    fn next_bookmark(&self, now: Instant) -> Instant {
+        let last = self.ends.checked_sub(BEFORE_END).filter(|last| *last > now);
+        let next = now + BOOKMARKS;
+        last.map_or(next, |last| last.min(next))
     }
 
     fn mark(&mut self) {
         let now = Instant::now();
-        if self.bookmark.is_some_and(|bookmark| bookmark <= now) {
-            self.bookmark = Some(now + BOOKMARKS);
-            // Everything up to the version that the bookmark names is told before it.
-            let version = self.server.store.version();
-            self.read();
-            self.after = self.after.max(version);
+        if self.bookmark.is_none_or(|bookmark| bookmark > now) {
+            return;
+        }
+        self.bookmark = Some(self.next_bookmark(now));
+        // Everything up to the version that the bookmark names is told before it.
+        let version = self.store.version();
+        // Of a watch from a version that is still to come there is nothing to say.
+        if !self.read() && self.after <= version {
+            self.after = version;
             let bookmark = self.bookmark_event(false);
             self.ready.push_back(bookmark);
         }
     }
 
-    fn bookmark_event(&self, ends_list: bool) -> Bytes {
-        let kind = &self.server.kind;
-        let mut object = json!({"kind": kind.kind, "apiVersion": kind.api_version(), "metadata": {"resourceVersion": self.after.to_string(), "creationTimestamp": null}});
+    fn bookmark_event(&mut self, ends_list: bool) -> Bytes {
+        let kind = &self.kind;
+        let mut object = json!({"metadata": {"resourceVersion": self.after.to_string()}});
         if ends_list {
             object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
-        line(&json!({"type": "BOOKMARK", "object": object}))
+        // A kind of the table comes with the parts that are never absent.
+        if kind.custom().is_none() {
+            schema::default(kind.schema(), &mut object);
+            fill_required(kind.schema(), &mut object);
+        }
+        object["kind"] = kind.kind.clone().into();
+        object["apiVersion"] = kind.api_version().into();
+        self.shown("BOOKMARK", object)
     }
 }
 
-fn line(event: &Value) -> Bytes {
-    Bytes::from(format!("{event}\n"))
+/// Writes null for what Go can't leave out of a value that has nothing.
+fn fill_required(schema: &Schema, value: &mut Value) {
+    let (Some(fields), Value::Object(map)) = (schema.fields(), value) else { return };
+    for name in &fields.required {
+        map.entry(&**name).or_insert(Value::Null);
+    }
+    for (name, value) in map {
+        if let Some(schema) = fields.known.get(name.as_str()) {
+            fill_required(schema, value);
+        }
+    }
+}
+
+fn line(type_: &str, object: &Value) -> Bytes {
+    Bytes::from(format!("{{\"type\":{type_:?},\"object\":{object}}}\n"))
 }

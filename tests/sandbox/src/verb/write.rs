@@ -48,13 +48,15 @@ impl From<Failure> for Refused {
 /// Creates an object that was decoded and placed.
 pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking) -> Result<Written, Refused> {
     let Asked { server, kind, call, .. } = asked;
-    strategy::fill_metadata(server, &mut new);
     if tracking == Tracking::Update {
         fields::update(asked, None, &mut new);
     }
     let mut review = Review::create(asked, new);
     admission::mutate(&mut review).await?;
     let Review { object: mut new, mut warnings, .. } = review;
+    // What changes it sees neither an id nor a generated name, as with Kubernetes.
+    strategy::generate_name(server, &mut new);
+    strategy::fill_metadata(server, &mut new);
     authorization::check_escalation(asked, &new, None)?;
     strategy::prepare_create(asked, &mut new)?;
     fields::settle(asked, None, &mut new);

@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{list, read, watch::Filter};
+use super::{filter::Filter, list, read};
 use crate::{
     admission::{self, Review},
     answer::Answer,

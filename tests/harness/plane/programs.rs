@@ -1,0 +1,113 @@
+//! The real form of a plane: etcd, kube-apiserver, kube-controller-manager and a kubelet that only pretends.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use kube::{Client, Config};
+
+use super::Options;
+use crate::{
+    Process,
+    binaries::{Binaries, Missing, find},
+    credentials::{Authority, KUBELET},
+    folder::Folder,
+    kubelet::Kubelet,
+    port::Port,
+    server::{self, Ports},
+};
+
+/// The programs that run for one plane.
+#[derive(Debug)]
+pub(super) struct Programs {
+    // Dropped in this order: the clients before the servers.
+    kubelet: Mutex<Option<Kubelet>>,
+    servers: Mutex<Servers>,
+    binaries: Binaries,
+    ports: Ports,
+    _reserved: [Port; 2],
+}
+
+#[derive(Debug)]
+struct Servers {
+    controller_manager: Option<Process>,
+    apiserver: Option<Process>,
+    etcd: Process,
+}
+
+impl Programs {
+    /// Starts etcd alone; the API server will be on a port that is reserved for it.
+    pub(super) async fn start(folder: &Folder, api: u16) -> Result<Self, Missing> {
+        // The first call may build for minutes.
+        let binaries = tokio::task::spawn_blocking(find).await.expect("the search for the programs")?;
+        let reserved = [(); 2].map(|()| Port::reserve());
+        let [etcd, peer] = reserved.each_ref().map(|port| port.number);
+        let ports = Ports { etcd, peer, api };
+        let etcd = server::etcd(&binaries, folder.path(), ports);
+        let etcd = Process::spawn("etcd", etcd, &folder.path().join("etcd.log"));
+        let servers = Mutex::new(Servers { controller_manager: None, apiserver: None, etcd });
+        Ok(Self { kubelet: Mutex::default(), servers, binaries, ports, _reserved: reserved })
+    }
+
+    pub(super) fn start_apiserver(&self, folder: &Folder, authority: &Authority, options: &Options) {
+        let flags = &options.apiserver_flags;
+        let command = server::apiserver(&self.binaries, folder.path(), self.ports, authority, flags);
+        let log = folder.path().join("kube-apiserver.log");
+        self.servers().apiserver = Some(Process::spawn("kube-apiserver", command, &log));
+    }
+
+    pub(super) fn stop_apiserver(&self) {
+        self.servers().apiserver = None;
+    }
+
+    pub(super) fn start_controller_manager(&self, folder: &Folder, authority: &Authority, options: &Options) {
+        let controllers = options.controllers.as_deref();
+        let command = server::controller_manager(&self.binaries, folder.path(), authority, controllers);
+        let log = folder.path().join("kube-controller-manager.log");
+        let mut servers = self.servers();
+        // The old one ends before the new one begins.
+        servers.controller_manager = None;
+        servers.controller_manager = Some(Process::spawn("kube-controller-manager", command, &log));
+    }
+
+    pub(super) fn start_kubelet(&self, authority: &Authority) {
+        let kubelet = Kubelet::start(&authority.user(KUBELET));
+        *self.kubelet.lock().unwrap_or_else(PoisonError::into_inner) = Some(kubelet);
+    }
+
+    /// Drops the history of etcd up to now.
+    pub(super) async fn compact(&self) {
+        let client = Client::try_from(Config::new(server::loopback(self.ports.etcd).parse().expect("etcd's URL")));
+        let client = client.expect("a client for etcd");
+        // A range over the smallest key: what counts is the header.
+        let head: serde_json::Value = etcd_call(&client, "range", r#"{"key":"AA=="}"#).await;
+        let revision = head["header"]["revision"].as_str().expect("etcd's revision").to_owned();
+        let body = format!(r#"{{"revision":"{revision}","physical":true}}"#);
+        let _: serde_json::Value = etcd_call(&client, "compaction", &body).await;
+    }
+
+    pub(super) fn processes(&self) -> Vec<(&'static str, u32)> {
+        let servers = self.servers();
+        let others = [("kube-apiserver", &servers.apiserver), ("kube-controller-manager", &servers.controller_manager)];
+        let others = others.into_iter().filter_map(|(name, process)| Some((name, process.as_ref()?.id())));
+        [("etcd", servers.etcd.id())].into_iter().chain(others).collect()
+    }
+
+    /// A server that ended by itself will not get ready any more.
+    pub(super) fn check(&self) {
+        let Servers { controller_manager, apiserver, etcd } = &mut *self.servers();
+        for process in [Some(etcd), apiserver.as_mut(), controller_manager.as_mut()].into_iter().flatten() {
+            if let Some(status) = process.exited() {
+                panic!("a server of the plane ended: {status}; {}", process.log_tail(20));
+            }
+        }
+    }
+
+    fn servers(&self) -> MutexGuard<'_, Servers> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call to etcd's JSON gateway.
+async fn etcd_call(client: &Client, call: &str, body: &str) -> serde_json::Value {
+    let request = http::Request::post(format!("/v3/kv/{call}")).body(body.as_bytes().to_vec()).expect("a request");
+    client.request(request).await.unwrap_or_else(|error| panic!("etcd's {call} failed: {error}"))
+}

@@ -1,0 +1,156 @@
+//! What an expression sees: the object, the request, and the variables of its policy.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use kube_cel::cel::{Context, ExecutionError, Value as Cel, context::VariableResolver};
+use serde_json::Value;
+
+use super::{
+    Expression, FUNCTIONS,
+    authorizer::{Answers, Authorizer, Question},
+    rewrite::{REQUEST_RESOURCE, VARIABLE},
+    value, worded,
+};
+use crate::admission::{Review, authorizer, matching::Hit};
+
+/// The variables of a policy, in their order; each may use those before it.
+pub(crate) type Variables = [(String, Expression)];
+
+/// What the expressions of one policy, or of one webhook, see of a write.
+pub(crate) struct Scope<'a> {
+    review: &'a Review<'a>,
+    values: Context<'static>,
+    answers: Arc<Answers>,
+    variables: &'a Variables,
+}
+
+impl<'a> Scope<'a> {
+    pub(crate) fn new(review: &'a Review<'a>, hit: &Hit, params: Option<&Value>, variables: &'a Variables) -> Self {
+        let answers = Arc::new(Answers::default());
+        let mut values = FUNCTIONS.new_inner_scope();
+        let mut set = |name: &str, value: Cel| values.add_variable_from_value(name, value);
+        set("object", value::of_json(&review.object));
+        set("oldObject", review.old.as_ref().map_or(Cel::Null, value::of_json));
+        set("request", value::of_json(&review.request(hit)));
+        set("params", params.map_or(Cel::Null, value::of_json));
+        set("namespaceObject", namespace(review));
+        set("authorizer", Authorizer::new(&answers, Question::default()));
+        set(REQUEST_RESOURCE, Authorizer::new(&answers, own_resource(review)));
+        Self { review, values, answers, variables }
+    }
+
+    /// The value of an expression, or why it has none.
+    pub(crate) fn evaluate(&self, expression: &Expression) -> Result<Cel, String> {
+        loop {
+            let lazy =
+                Lazy { scope: self, known: Mutex::default(), failed: Mutex::default(), below: self.variables.len() };
+            let mut context = self.values.new_inner_scope();
+            context.set_variable_resolver(&lazy);
+            let answered = expression.value(&context);
+            let review = self.review;
+            if self.answers.answer(|question| authorizer::allows(review, question)) {
+                continue;
+            }
+            return answered.map_err(|error| lazy.failure().unwrap_or_else(|| worded(&error)));
+        }
+    }
+
+    /// Whether an expression holds.
+    pub(crate) fn holds(&self, expression: &Expression) -> Result<bool, String> {
+        match self.evaluate(expression)? {
+            Cel::Bool(truth) => Ok(truth),
+            _ => Err("no such overload".to_owned()),
+        }
+    }
+
+    /// The text that an expression makes, if it makes one.
+    pub(crate) fn text(&self, expression: &Expression) -> Option<String> {
+        match self.evaluate(expression) {
+            Ok(Cel::String(text)) => Some(text.to_string()),
+            _ => None,
+        }
+    }
+}
+
+/// Evaluates variables when they are used.
+struct Lazy<'a> {
+    scope: &'a Scope<'a>,
+    known: Mutex<BTreeMap<String, Cel>>,
+    /// Why a variable that was used has no value.
+    failed: Mutex<Option<String>>,
+    /// Only variables before this one may be used.
+    below: usize,
+}
+
+impl Lazy<'_> {
+    fn failure(&self) -> Option<String> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn make(&self, name: &str) -> Result<Cel, String> {
+        let variables = &self.scope.variables[..self.below];
+        let found = variables.iter().position(|(own, _)| own == name);
+        let (at, expression) = found.map(|at| (at, &variables[at].1)).ok_or_else(|| format!("no such key: {name}"))?;
+        let inner = Lazy { scope: self.scope, known: Mutex::default(), failed: Mutex::default(), below: at };
+        let mut context = self.scope.values.new_inner_scope();
+        context.set_variable_resolver(&inner);
+        let made: Result<Cel, ExecutionError> = expression.value(&context);
+        made.map_err(|error| {
+            let why = inner.failure().unwrap_or_else(|| worded(&error));
+            format!("composited variable {name:?} fails to evaluate: {why}")
+        })
+    }
+}
+
+impl VariableResolver for Lazy<'_> {
+    fn resolve(&self, variable: &str) -> Option<Cel> {
+        let name = variable.strip_prefix(VARIABLE)?;
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        if known.is_some() {
+            return known;
+        }
+        match self.make(name) {
+            Ok(value) => {
+                self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value.clone());
+                Some(value)
+            }
+            Err(why) => {
+                *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+                None
+            }
+        }
+    }
+}
+
+/// The namespace of the object: what policies may know of it.
+fn namespace(review: &Review<'_>) -> Cel {
+    let asked = review.asked;
+    if !asked.kind.namespaced {
+        return Cel::Null;
+    }
+    let held = asked.server.store.get("namespaces", "", asked.namespace);
+    let held = held.and_then(|held| serde_json::from_slice::<Value>(&held.json).ok());
+    held.map_or(Cel::Null, |mut namespace| {
+        namespace["apiVersion"] = "v1".into();
+        namespace["kind"] = "Namespace".into();
+        if let Some(metadata) = namespace["metadata"].as_object_mut() {
+            metadata.remove("managedFields");
+        }
+        value::of_json(&namespace)
+    })
+}
+
+fn own_resource(review: &Review<'_>) -> Question {
+    let asked = review.asked;
+    Question {
+        group: asked.kind.group.clone(),
+        resource: asked.kind.plural.clone(),
+        subresource: asked.subresource.unwrap_or_default().to_owned(),
+        namespace: asked.namespace.to_owned(),
+        name: review.known_name().to_owned(),
+        ..Question::default()
+    }
+}

@@ -1,0 +1,23 @@
+//! `DefaultIngressClass`: an ingress that names no class gets the default one, if there is one.
+
+use super::default_class;
+use crate::{
+    admission::{Operation, Review},
+    object,
+};
+
+const MARK: &str = "ingressclass.kubernetes.io/is-default-class";
+
+/// The class as it was named before there was a field.
+const OLD_FIELD: &str = "kubernetes.io/ingress.class";
+
+pub(in crate::admission) fn mutate(review: &mut Review<'_>) {
+    let named = object::at(&review.object, &["spec", "ingressClassName"]).is_some()
+        || object::at(&review.object, &["metadata", "annotations", OLD_FIELD]).is_some();
+    if !review.writes(Operation::Create, "networking.k8s.io", "ingresses") || named {
+        return;
+    }
+    if let Some(class) = default_class(review.asked.server, "ingressclasses.networking.k8s.io", MARK) {
+        object::map_at(&mut review.object, &["spec"]).insert("ingressClassName".into(), class.into());
+    }
+}

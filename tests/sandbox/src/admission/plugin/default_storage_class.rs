@@ -1,0 +1,28 @@
+//! `DefaultStorageClass`: a claim that names no class gets the default one, if there is one.
+
+use super::default_class;
+use crate::{
+    admission::{Operation, Review},
+    object,
+};
+
+const MARK: &str = "storageclass.kubernetes.io/is-default-class";
+const OLD_MARK: &str = "storageclass.beta.kubernetes.io/is-default-class";
+
+/// The class as it was named before there was a field.
+const OLD_FIELD: &str = "volume.beta.kubernetes.io/storage-class";
+
+pub(in crate::admission) fn mutate(review: &mut Review<'_>) {
+    let named = |review: &Review<'_>| {
+        object::at(&review.object, &["spec", "storageClassName"]).is_some()
+            || object::at(&review.object, &["metadata", "annotations", OLD_FIELD]).is_some()
+    };
+    if !review.writes(Operation::Create, "", "persistentvolumeclaims") || named(review) {
+        return;
+    }
+    let (server, shelf) = (review.asked.server, "storageclasses.storage.k8s.io");
+    let class = default_class(server, shelf, MARK).or_else(|| default_class(server, shelf, OLD_MARK));
+    if let Some(class) = class {
+        object::map_at(&mut review.object, &["spec"]).insert("storageClassName".into(), class.into());
+    }
+}

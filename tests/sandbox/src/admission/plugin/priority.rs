@@ -1,0 +1,104 @@
+//! `Priority`: the name of a class becomes a number; only one class is the default.
+
+use serde_json::Value;
+
+use super::{all_kept, kept};
+use crate::{
+    admission::{Operation, Review},
+    failure::Failure,
+    object,
+};
+
+const SHELF: &str = "priorityclasses.scheduling.k8s.io";
+
+/// What a Pod's class says.
+struct Priority {
+    class: String,
+    value: i64,
+    preemption: String,
+}
+
+pub(in crate::admission) fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
+    if !review.writes(Operation::Create, "", "pods") {
+        return Ok(());
+    }
+    let class = object::text(&review.object, &["spec", "priorityClassName"]);
+    let priority = if class.is_empty() { default(review) } else { named(review, class)? };
+    let given = object::number(&review.object, &["spec", "priority"]);
+    if let Some(given) = given.filter(|given| *given != priority.value) {
+        return Err(review.forbidden(&format!(
+            "the integer value of priority ({given}) must not be provided in pod spec; priority admission controller \
+             computed {} from the given PriorityClass name",
+            priority.value
+        )));
+    }
+    let policy = object::text(&review.object, &["spec", "preemptionPolicy"]);
+    if !policy.is_empty() && policy != priority.preemption {
+        return Err(review.forbidden(&format!(
+            "the string value of PreemptionPolicy ({policy}) must not be provided in pod spec; priority admission \
+             controller computed {} from the given PriorityClass name",
+            priority.preemption
+        )));
+    }
+    let spec = object::map_at(&mut review.object, &["spec"]);
+    if !priority.class.is_empty() {
+        spec.insert("priorityClassName".into(), priority.class.into());
+    }
+    spec.insert("priority".into(), priority.value.into());
+    spec.insert("preemptionPolicy".into(), priority.preemption.into());
+    Ok(())
+}
+
+/// A second default class is refused.
+pub(in crate::admission) fn validate(review: &Review<'_>) -> Result<(), Failure> {
+    let written = matches!(review.operation, Operation::Create | Operation::Update);
+    if !written || !review.asked.kind.is("scheduling.k8s.io", "priorityclasses") {
+        return Ok(());
+    }
+    if review.object["globalDefault"] != true {
+        return Ok(());
+    }
+    let other = |class: &&Value| class["globalDefault"] == true && object::name(class) != review.name();
+    match all_kept(review.asked.server, SHELF, None).iter().find(other) {
+        Some(other) => Err(review.forbidden(&format!(
+            "PriorityClass {} is already marked as default. Only one default can exist",
+            object::name(other)
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn named(review: &Review<'_>, class: &str) -> Result<Priority, Failure> {
+    // The two classes of the system are there from the start.
+    let value = match class {
+        "system-node-critical" => Some(2_000_001_000),
+        "system-cluster-critical" => Some(2_000_000_000),
+        _ => None,
+    };
+    match (kept(review.asked.server, SHELF, "", class), value) {
+        (Some(kept), _) => Ok(of_class(&kept)),
+        (None, Some(value)) => {
+            Ok(Priority { class: class.to_owned(), value, preemption: "PreemptLowerPriority".to_owned() })
+        }
+        (None, None) => Err(review.forbidden(&format!("no PriorityClass with name {class} was found"))),
+    }
+}
+
+fn default(review: &Review<'_>) -> Priority {
+    let classes = all_kept(review.asked.server, SHELF, None);
+    let marked = classes.iter().filter(|class| class["globalDefault"] == true);
+    let lowest = marked.min_by_key(|class| object::number(class, &["value"]));
+    lowest.map_or_else(
+        || Priority { class: String::new(), value: 0, preemption: "PreemptLowerPriority".into() },
+        of_class,
+    )
+}
+
+fn of_class(class: &Value) -> Priority {
+    let preemption = class["preemptionPolicy"].as_str().unwrap_or("PreemptLowerPriority");
+    Priority {
+        class: object::name(class).to_owned(),
+        value: object::number(class, &["value"]).unwrap_or(0),
+        preemption: preemption.to_owned(),
+    }
+}

@@ -1,0 +1,107 @@
+//! `ResourceQuota`: how much there may be in a namespace.
+
+use http::Request;
+use serde_json::Value;
+
+use super::{all_kept, pod_resources::Amounts, quota_usage};
+use crate::{
+    admission::{Operation, Review, quantity::Quantity},
+    failure::Failure,
+    object,
+    user::User,
+};
+
+/// How often a usage is counted again when others write it at the same time.
+const ATTEMPTS: usize = 16;
+
+pub(in crate::admission) async fn validate(review: &Review<'_>) -> Result<(), Failure> {
+    let asked = review.asked;
+    let written = matches!(review.operation, Operation::Create | Operation::Update);
+    if !written || !asked.kind.namespaced || asked.subresource.is_some() {
+        return Ok(());
+    }
+    for _ in 0..ATTEMPTS {
+        let mut quotas = all_kept(asked.server, "resourcequotas", Some(asked.namespace));
+        quotas.retain(|quota| !object::is_deleting(quota) && quota_usage::in_scope(quota, asked.kind, &review.object));
+        let mut changes = Vec::new();
+        for quota in quotas {
+            changes.extend(charged(review, quota)?);
+        }
+        if review.is_dry() || record(review, changes).await {
+            return Ok(());
+        }
+    }
+    Err(Failure::internal("the usage of a quota is written by others all the time; try again later"))
+}
+
+/// The quota with the object counted in; `None` if it doesn't count.
+fn charged(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Failure> {
+    let asked = review.asked;
+    let limits = quota_usage::limits(&quota);
+    let relevant =
+        |amounts: Amounts| -> Amounts { amounts.into_iter().filter(|(name, _)| limits.contains_key(name)).collect() };
+    let mut delta = relevant(quota_usage::of_object(asked.kind, &review.object));
+    if delta.is_empty() {
+        return Ok(None);
+    }
+    if review.operation == Operation::Create {
+        let missing = quota_usage::unspecified(asked.kind, &review.object, &limits);
+        if !missing.is_empty() {
+            let name = object::name(&quota);
+            return Err(review.forbidden(&format!("failed quota: {name}: must specify {}", missing.join("; "))));
+        }
+    }
+    if let Some(old) = &review.old {
+        for (name, before) in relevant(quota_usage::of_object(asked.kind, old)) {
+            let now = delta.get(&name).copied().unwrap_or(Quantity::ZERO);
+            delta.insert(name, now.minus(before));
+        }
+    }
+    delta.retain(|_, amount| amount.is_positive());
+    if delta.is_empty() {
+        return Ok(None);
+    }
+    let used = quota_usage::used(asked.server, &quota, &limits);
+    let after = |name: &str, amount: Quantity| used.get(name).copied().unwrap_or(Quantity::ZERO).plus(amount);
+    let exceeded: Vec<&String> = delta
+        .iter()
+        .filter(|(name, amount)| limits.get(*name).is_some_and(|limit| after(name, **amount) > *limit))
+        .map(|(name, _)| name)
+        .collect();
+    if !exceeded.is_empty() {
+        let listed = |amounts: &Amounts| {
+            let of = |name: &&String| format!("{name}={}", amounts.get(*name).copied().unwrap_or(Quantity::ZERO));
+            exceeded.iter().map(of).collect::<Vec<_>>().join(",")
+        };
+        let name = object::name(&quota);
+        let (requested, used, limited) = (listed(&delta), listed(&used), listed(&limits));
+        let why = format!("exceeded quota: {name}, requested: {requested}, used: {used}, limited: {limited}");
+        return Err(review.forbidden(&why));
+    }
+    let now: Amounts = limits
+        .keys()
+        .map(|name| (name.clone(), after(name, delta.get(name).copied().unwrap_or(Quantity::ZERO))))
+        .collect();
+    quota_usage::set_status(&mut quota, &now);
+    Ok(Some(quota))
+}
+
+/// Writes what is used now, as the API server itself; `false` if somebody wrote in between.
+async fn record(review: &Review<'_>, quotas: Vec<Value>) -> bool {
+    for mut quota in quotas {
+        quota["apiVersion"] = "v1".into();
+        quota["kind"] = "ResourceQuota".into();
+        let path =
+            format!("/api/v1/namespaces/{}/resourcequotas/{}/status", review.asked.namespace, object::name(&quota));
+        let request = Request::put(path)
+            .header(http::header::CONTENT_TYPE, "application/json")
+            .header(http::header::USER_AGENT, "kube-apiserver/v1.36.3")
+            .body(quota.to_string().into());
+        let Ok(request) = request else { return false };
+        let answer = Box::pin(review.asked.server.answer(User::admin("system:apiserver"), request)).await;
+        if !answer.code.is_success() {
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,27 @@
+//! `StorageObjectInUseProtection`: volumes and claims stay as long as they are used.
+
+use crate::{
+    admission::{Operation, Review},
+    object,
+};
+
+/// Holds a claim that a Pod uses.
+pub(crate) const CLAIM: &str = "kubernetes.io/pvc-protection";
+
+/// Holds a volume that is bound to a claim.
+pub(crate) const VOLUME: &str = "kubernetes.io/pv-protection";
+
+pub(in crate::admission) fn mutate(review: &mut Review<'_>) {
+    let finalizer = if review.writes(Operation::Create, "", "persistentvolumeclaims") {
+        CLAIM
+    } else if review.writes(Operation::Create, "", "persistentvolumes") {
+        VOLUME
+    } else {
+        return;
+    };
+    let mut finalizers: Vec<String> = object::finalizers(&review.object).into_iter().map(str::to_owned).collect();
+    if !finalizers.iter().any(|own| own == finalizer) {
+        finalizers.push(finalizer.to_owned());
+        object::set_finalizers(&mut review.object, finalizers);
+    }
+}

@@ -1,0 +1,25 @@
+//! `TaintNodesByCondition`: a new node takes no Pods until it is ready.
+
+use serde_json::{Value, json};
+
+use crate::{
+    admission::{Operation, Review},
+    object,
+};
+
+pub(in crate::admission) fn mutate(review: &mut Review<'_>) {
+    if !review.writes(Operation::Create, "", "nodes") {
+        return;
+    }
+    let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
+    let taints = object::map_at(&mut review.object, &["spec"]).entry("taints").or_insert_with(|| json!([]));
+    if taints.is_null() {
+        *taints = json!([]);
+    }
+    let same = |own: &Value| own["key"] == taint["key"] && own["effect"] == taint["effect"];
+    if let Some(taints) = taints.as_array_mut()
+        && !taints.iter().any(same)
+    {
+        taints.push(taint);
+    }
+}

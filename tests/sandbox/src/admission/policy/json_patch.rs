@@ -1,0 +1,42 @@
+//! The operations that a policy makes (`JSONPatch{op: ..., path: ...}`).
+
+use json_patch::{PatchErrorKind, PatchOperation};
+use serde_json::Value;
+
+/// The object after the operations. A test that fails leaves it as it was.
+pub(super) fn patched(object: &Value, operations: &Value) -> Result<Value, String> {
+    let operations: Vec<PatchOperation> =
+        serde_json::from_value(operations.clone()).map_err(|error| format!("JSONPatch: {error}"))?;
+    let mut new = object.clone();
+    for operation in operations {
+        let path = operation.path().to_string();
+        match json_patch::patch_unsafe(&mut new, std::slice::from_ref(&operation)) {
+            Ok(()) => {}
+            Err(error) if matches!(error.kind, PatchErrorKind::TestFailed) => return Ok(object.clone()),
+            Err(_) => return Err(said(&operation, &path)),
+        }
+    }
+    Ok(new)
+}
+
+/// As the real server's library says it.
+fn said(operation: &PatchOperation, path: &str) -> String {
+    let name = match operation {
+        PatchOperation::Add(_) => "add",
+        PatchOperation::Remove(_) => "remove",
+        PatchOperation::Replace(_) => "replace",
+        PatchOperation::Move(_) => "move",
+        PatchOperation::Copy(_) => "copy",
+        PatchOperation::Test(_) => "test",
+    };
+    let key = path.rsplit('/').next().unwrap_or_default();
+    match operation {
+        PatchOperation::Remove(_) => format!(
+            "JSON Patch: error in remove for path: '{path}': Unable to remove nonexistent key: {key}: missing value"
+        ),
+        PatchOperation::Replace(_) => {
+            format!("JSON Patch: replace operation does not apply: doc is missing key: {path}: missing value")
+        }
+        _ => format!("JSONPatch: {name} operation does not apply: doc is missing path: {path:?}: missing value"),
+    }
+}

@@ -1,0 +1,55 @@
+//! The parameters of a policy: objects that a binding names or selects.
+
+use serde_json::Value;
+
+use super::{Binding, Head};
+use crate::{admission::Review, call::selector::LabelSelector, object};
+
+const NOT_FOUND: &str =
+    "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction";
+
+/// The parameters, each for an evaluation of its own; null where the policy takes none. Nothing where there are none and
+/// the binding allows that.
+pub(super) fn of(head: &Head, binding: &Binding, review: &Review<'_>) -> Result<Vec<Value>, String> {
+    let (Some((api_version, kind)), Value::Object(reference)) = (&head.param_kind, &binding.param) else {
+        return Ok(vec![Value::Null]);
+    };
+    let server = review.asked.server;
+    let kind = server.kinds.of_kind(api_version, kind).ok_or_else(|| {
+        format!(
+            "failed to configure policy: failed to find resource referenced by paramKind: '{api_version}, Kind={kind}'"
+        )
+    })?;
+    let word = |key: &str| reference.get(key).and_then(Value::as_str).unwrap_or_default();
+    let namespace = match (kind.namespaced, word("namespace")) {
+        (true, "") if review.namespace().is_empty() => {
+            let why = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources";
+            return Err(format!("failed to configure binding: {why}"));
+        }
+        (true, "") => review.namespace(),
+        (true, namespace) => namespace,
+        (false, "") => "",
+        (false, _) => {
+            let why = "paramRef.namespace must not be provided for a cluster-scoped `paramKind`";
+            return Err(format!("failed to configure binding: {why}"));
+        }
+    };
+    let items = match reference.get("selector").filter(|selector| selector.is_object()) {
+        Some(selector) => {
+            let selector = LabelSelector::of_object(selector);
+            let (_, mut items) = server.store.list(&kind.shelf, Some(namespace));
+            items.retain(|item| selector.matches(|key| item.label(key)));
+            items
+        }
+        None => server.store.get(&kind.shelf, namespace, word("name")).into_iter().collect(),
+    };
+    if items.is_empty() && word("parameterNotFoundAction") != "Allow" {
+        return Err(NOT_FOUND.to_owned());
+    }
+    let params = items.iter().map(|item| {
+        let mut object = item.object(&kind);
+        object::metadata_mut(&mut object).remove("managedFields");
+        object
+    });
+    Ok(params.collect())
+}

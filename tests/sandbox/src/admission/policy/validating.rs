@@ -1,0 +1,150 @@
+//! `ValidatingAdmissionPolicy`.
+
+use kube_cel::cel::Value as Cel;
+use serde_json::Value;
+
+use super::{Binding, Head, Match, bindings, failed, is_exempt, matches};
+use crate::{
+    admission::{
+        Review,
+        expression::{Expression, Scope},
+    },
+    failure::Failure,
+    object,
+};
+
+const POLICIES: &str = "validatingadmissionpolicies.admissionregistration.k8s.io";
+const BINDINGS: &str = "validatingadmissionpolicybindings.admissionregistration.k8s.io";
+
+/// A policy as it was read.
+#[derive(Debug)]
+pub(super) struct Policy {
+    head: Head,
+    validations: Vec<Validation>,
+}
+
+#[derive(Debug)]
+struct Validation {
+    expression: Result<Expression, String>,
+    message: String,
+    message_expression: Option<Expression>,
+    /// The reason and its code.
+    reason: (&'static str, u16),
+}
+
+/// Why a policy is against a write.
+struct Denial {
+    message: String,
+    reason: (&'static str, u16),
+}
+
+const INVALID: (&str, u16) = ("Invalid", 422);
+
+impl Policy {
+    fn of(policy: &Value) -> Self {
+        let validations = policy["spec"]["validations"].as_array().into_iter().flatten();
+        Self { head: Head::of(policy), validations: validations.map(Validation::of).collect() }
+    }
+
+    /// What speaks against the write.
+    fn denials(&self, review: &Review<'_>, found: &Match<'_>) -> Vec<Denial> {
+        let unable = |message: String| {
+            if self.head.ignores_failure { Vec::new() } else { vec![Denial { message, reason: INVALID }] }
+        };
+        let params = match &found.params {
+            Ok(params) => params,
+            Err(why) => return unable(why.clone()),
+        };
+        let scope = Scope::new(review, &found.hit, Some(params), &self.head.variables);
+        match self.head.conditions_hold(&scope) {
+            Ok(true) => {}
+            Ok(false) => return Vec::new(),
+            Err(why) => return unable(why),
+        }
+        let mut denials = Vec::new();
+        for validation in &self.validations {
+            let held = match &validation.expression {
+                Ok(expression) => scope.evaluate(expression).map_err(|why| failed(expression, &why)),
+                Err(why) => Err(why.clone()),
+            };
+            match held {
+                Ok(Cel::Bool(true)) => {}
+                Ok(_) => denials.push(Denial { message: validation.said(&scope), reason: validation.reason }),
+                Err(why) => denials.extend(unable(why)),
+            }
+        }
+        denials
+    }
+}
+
+impl Validation {
+    fn of(written: &Value) -> Self {
+        let said = object::text(written, &["messageExpression"]);
+        let reason = match object::text(written, &["reason"]) {
+            "Unauthorized" => ("Unauthorized", 401),
+            "Forbidden" => ("Forbidden", 403),
+            "RequestEntityTooLarge" => ("RequestEntityTooLarge", 413),
+            _ => INVALID,
+        };
+        Self {
+            expression: Expression::compile(object::text(written, &["expression"])),
+            message: object::text(written, &["message"]).trim().to_owned(),
+            message_expression: Some(said)
+                .filter(|said| !said.is_empty())
+                .and_then(|said| Expression::compile(said).ok()),
+            reason,
+        }
+    }
+
+    /// What the client is told: what the expression says, else the message, else the expression itself.
+    fn said(&self, scope: &Scope<'_>) -> String {
+        let made = self.message_expression.as_ref().and_then(|expression| scope.text(expression));
+        let made = made.map(|made| made.trim().to_owned());
+        let usable = made.filter(|made| !made.is_empty() && !made.contains('\n') && made.len() <= 5 * 1024);
+        let source = self.expression.as_ref().map(|expression| expression.source.trim()).unwrap_or_default();
+        match usable {
+            Some(made) => made,
+            None if !self.message.is_empty() => self.message.clone(),
+            None => format!("failed expression: {source}"),
+        }
+    }
+}
+
+pub(in crate::admission) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
+    let bindings = bindings(review, BINDINGS);
+    if bindings.is_empty() || is_exempt(review) {
+        return Ok(());
+    }
+    let server = review.asked.server;
+    let (_, items) = server.store.list(POLICIES, None);
+    let mut warnings = Vec::new();
+    let mut refused = None;
+    for item in items {
+        let policy = server.admission.policies.validating.get(&item, Policy::of);
+        for found in matches(&policy.head, &bindings, review) {
+            for denial in policy.denials(review, &found) {
+                let acts = |action: &str| found.binding.actions.iter().any(|own| own == action);
+                if acts("Warn") {
+                    let (name, binding) = (&policy.head.name, &found.binding.name);
+                    warnings.push(format!(
+                        "Validation failed for ValidatingAdmissionPolicy '{name}' with binding '{binding}': {}",
+                        denial.message
+                    ));
+                }
+                if acts("Deny") && refused.is_none() {
+                    refused = Some(refusal(review, &policy.head, found.binding, &denial));
+                }
+            }
+        }
+    }
+    review.warnings.append(&mut warnings);
+    refused.map_or(Ok(()), Err)
+}
+
+fn refusal(review: &Review<'_>, head: &Head, binding: &Binding, denial: &Denial) -> Failure {
+    let (name, binding, why) = (&head.name, &binding.name, &denial.message);
+    let message = format!("ValidatingAdmissionPolicy '{name}' with binding '{binding}' denied request: {why}");
+    let mut failure = review.forbidden(&message);
+    (failure.reason, failure.code) = denial.reason;
+    failure.with_causes(vec![serde_json::json!({"message": message})])
+}

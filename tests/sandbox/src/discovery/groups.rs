@@ -1,0 +1,111 @@
+//! The groups that are served and their versions, in the order of discovery.
+
+use std::{cmp::Reverse, sync::Arc};
+
+use serde_json::{Value, json};
+
+use crate::{kind::Kind, sandbox::Server};
+
+/// All groups; the core group is one without a name.
+pub(super) struct Groups(Vec<Group>);
+
+pub(super) struct Group {
+    pub(super) name: String,
+    /// The preferred one first.
+    pub(super) versions: Vec<String>,
+    kinds: Vec<Arc<Kind>>,
+}
+
+impl Groups {
+    /// What is served now: the table's groups in their order, then the custom ones by name.
+    pub(super) fn of(server: &Server) -> Self {
+        let mut groups: Vec<Group> = Vec::new();
+        for kind in server.kinds.all() {
+            let at = groups.iter().position(|group| group.name == kind.group).unwrap_or_else(|| {
+                groups.push(Group { name: kind.group.clone(), versions: Vec::new(), kinds: Vec::new() });
+                groups.len() - 1
+            });
+            if !groups[at].versions.contains(&kind.version) {
+                groups[at].versions.push(kind.version.clone());
+            }
+            groups[at].kinds.push(kind);
+        }
+        for group in groups.iter_mut().filter(|group| group.is_custom()) {
+            group.versions.sort_by(|a, b| priority(b).cmp(&priority(a)));
+        }
+        // The sort is stable: the table's keep their order.
+        groups.sort_by_key(|group| if group.is_custom() { Some(group.name.clone()) } else { None });
+        Self(groups)
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Group> {
+        self.0.iter().find(|group| group.name == name)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &Group> {
+        self.0.iter()
+    }
+
+    /// All but the core group.
+    pub(super) fn others(&self) -> impl Iterator<Item = &Group> {
+        self.0.iter().filter(|group| !group.name.is_empty())
+    }
+
+    /// `APIGroupList`
+    pub(super) fn list(&self) -> Value {
+        let groups: Vec<Value> = self.others().map(Group::described).collect();
+        json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+    }
+}
+
+impl Group {
+    pub(super) fn kinds<'a>(&'a self, version: &'a str) -> impl Iterator<Item = &'a Arc<Kind>> {
+        self.kinds.iter().filter(move |kind| kind.version == version)
+    }
+
+    pub(super) fn is_custom(&self) -> bool {
+        self.kinds.iter().all(|kind| kind.custom().is_some())
+    }
+
+    /// The group as `APIGroup` has it, without its type.
+    pub(super) fn described(&self) -> Value {
+        let version =
+            |version: &String| json!({"groupVersion": format!("{}/{version}", self.name), "version": version});
+        let versions: Vec<Value> = self.versions.iter().map(version).collect();
+        json!({"name": self.name, "preferredVersion": versions.first(), "versions": versions})
+    }
+}
+
+/// `v2` before `v1` before `v1beta2` before `v1alpha1` before words.
+fn priority(version: &str) -> (u8, u64, u64, Reverse<&str>) {
+    let read = || {
+        let rest = version.strip_prefix('v')?;
+        let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+        let major = rest[..end].parse().ok()?;
+        let (rank, minor) = match &rest[end..] {
+            "" => (3, ""),
+            stage => match (stage.strip_prefix("beta"), stage.strip_prefix("alpha")) {
+                (Some(minor), _) => (2, minor),
+                (_, Some(minor)) => (1, minor),
+                _ => return None,
+            },
+        };
+        let minor = if rank == 3 { 0 } else { minor.parse().ok()? };
+        Some((rank, major, minor, Reverse("")))
+    };
+    read().unwrap_or((0, 0, 0, Reverse(version)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newer_and_stabler_versions_come_first() {
+        let mut versions =
+            ["foo1", "v1alpha1", "v1", "v11beta2", "v10beta3", "v2", "v10", "v3beta1", "foo10", "v12alpha1"];
+        versions.sort_by_key(|version| Reverse(priority(version)));
+        let expected = ["v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v1alpha1", "foo1", "foo10"];
+        assert_eq!(versions, expected);
+    }
+}

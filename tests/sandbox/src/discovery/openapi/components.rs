@@ -1,0 +1,106 @@
+//! The schemas that some kinds need, and those that these need.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::{descriptions, reference, schema_name};
+use crate::{kind::Kind, schema::builtin};
+
+const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
+
+/// What every document needs.
+const ALWAYS: [&str; 3] = ["DeleteOptions", "Patch", "Status"];
+
+/// Schemas by name.
+pub(super) fn schemas(kinds: &[&Arc<Kind>]) -> Map<String, Value> {
+    let mut made = Map::new();
+    let mut wanted: Vec<String> = ALWAYS.iter().map(|name| format!("{META}.{name}")).collect();
+    for kind in kinds {
+        match kind.custom() {
+            Some(custom) => {
+                made.insert(schema_name(kind, &kind.kind), custom_schema(kind, &custom.written, &custom.selectable));
+                made.insert(schema_name(kind, &kind.list_kind), custom_list(kind));
+                wanted.push(format!("{META}.ObjectMeta"));
+                wanted.push(format!("{META}.ListMeta"));
+            }
+            None => wanted.extend([schema_name(kind, &kind.kind), schema_name(kind, &kind.list_kind)]),
+        }
+        for (group, version, answered) in kind.subresources.iter().map(|subresource| &subresource.answers) {
+            let (group, version) = if version.is_empty() { (&kind.group, &kind.version) } else { (group, version) };
+            wanted.extend(builtin::of_kind(group, version, answered).map(|definition| definition.name.to_owned()));
+        }
+    }
+    while let Some(name) = wanted.pop() {
+        if made.contains_key(&name) {
+            continue;
+        }
+        let Some(definition) = builtin::definition(&name) else { continue };
+        let mut schema: Value = serde_json::from_str(definition.text).unwrap_or_default();
+        descriptions::describe(&name, &mut schema);
+        point(&mut schema, &mut wanted);
+        made.insert(name, schema);
+    }
+    made
+}
+
+/// Turns the table's references to OpenAPI's: beside another keyword they stand in an `allOf`.
+fn point(schema: &mut Value, wanted: &mut Vec<String>) {
+    match schema {
+        Value::Object(map) => {
+            map.values_mut().for_each(|value| point(value, wanted));
+            let Some(Value::String(name)) = map.get("$ref") else { return };
+            let (name, alone) = (name.clone(), map.len() == 1);
+            map.remove("$ref");
+            if alone {
+                *schema = reference(&name);
+            } else {
+                map.insert("allOf".into(), json!([reference(&name)]));
+            }
+            wanted.push(name);
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| point(item, wanted)),
+        _ => {}
+    }
+}
+
+/// A CRD's schema with what every object has.
+fn custom_schema(kind: &Kind, written: &Value, selectable: &[String]) -> Value {
+    let mut schema = if written.is_object() { written.clone() } else { json!({"type": "object"}) };
+    let mut metadata = json!({"allOf": [reference(&format!("{META}.ObjectMeta"))]});
+    // What every kind says of these fields, as a kind of the table says it.
+    let mut model =
+        json!({"properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {}}});
+    descriptions::describe("io.k8s.api.core.v1.ConfigMap", &mut model);
+    metadata["description"] = model["properties"]["metadata"]["description"].take();
+    if !schema["properties"].is_object() {
+        schema["properties"] = json!({});
+    }
+    for field in ["apiVersion", "kind"] {
+        schema["properties"][field] = model["properties"][field].take();
+    }
+    schema["properties"]["metadata"] = metadata;
+    schema["x-kubernetes-group-version-kind"] = json!([gvk(kind, &kind.kind)]);
+    if !selectable.is_empty() {
+        let fields = selectable.iter().map(|path| json!({"fieldPath": path}));
+        schema["x-kubernetes-selectable-fields"] = fields.collect();
+    }
+    schema
+}
+
+fn custom_list(kind: &Kind) -> Value {
+    let (name, list) = (&kind.kind, &kind.list_kind);
+    json!({
+        "description": format!("{list} is a list of {name}"), "type": "object", "required": ["items"],
+        "properties": {
+            "apiVersion": {"type": "string"}, "kind": {"type": "string"},
+            "metadata": {"allOf": [reference(&format!("{META}.ListMeta"))]},
+            "items": {"type": "array", "items": reference(&schema_name(kind, name))},
+        },
+        "x-kubernetes-group-version-kind": [gvk(kind, list)],
+    })
+}
+
+pub(super) fn gvk(kind: &Kind, name: &str) -> Value {
+    json!({"group": kind.group, "kind": name, "version": kind.version})
+}

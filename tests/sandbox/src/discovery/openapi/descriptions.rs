@@ -1,0 +1,47 @@
+//! What the fields of the table's kinds are for, in kube-apiserver's words; apart from the table, for only people read it.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use serde_json::Value;
+
+/// Taken from the OpenAPI that kube-apiserver serves by `examples/descriptions.rs`, compressed.
+const COMPRESSED: &[u8] = include_bytes!("../../../table/descriptions.json.zst");
+
+/// By definition and field; a field without a name is the definition itself.
+type Descriptions = HashMap<String, HashMap<String, String>>;
+
+static DESCRIPTIONS: LazyLock<Descriptions> = LazyLock::new(|| {
+    let read = zstd::decode_all(COMPRESSED).map(|text| serde_json::from_slice(&text));
+    match read {
+        Ok(Ok(descriptions)) => descriptions,
+        Ok(Err(error)) => unreadable(&error),
+        Err(error) => unreadable(&error),
+    }
+});
+
+fn unreadable(error: &dyn std::error::Error) -> Descriptions {
+    tracing::error!(%error, "the descriptions of the table are unreadable");
+    Descriptions::new()
+}
+
+/// Adds the descriptions to a definition's schema.
+pub(super) fn describe(name: &str, schema: &mut Value) {
+    let Some(own) = DESCRIPTIONS.get(name) else { return };
+    for (field, description) in own {
+        let place = if field.is_empty() { Some(&mut *schema) } else { schema["properties"].get_mut(field) };
+        if let Some(Value::Object(place)) = place {
+            place.insert("description".into(), description.clone().into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_descriptions_are_there() {
+        let replicas = &DESCRIPTIONS["io.k8s.api.apps.v1.DeploymentSpec"]["replicas"];
+        assert!(replicas.starts_with("Number of desired pods."), "{replicas}");
+    }
+}

@@ -1,0 +1,71 @@
+//! What belongs to the cluster itself.
+
+use serde_json::Value;
+
+use super::{Cells, aged, count, events, is_true, items, length, nodes, or, workloads::only_age};
+use crate::object::{at, name, text};
+
+pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
+    Some(match (group, plural) {
+        ("", "namespaces") => |object, now| aged(object, now, [text(object, &["status", "phase"]).into()]),
+        ("", "nodes") => nodes::node,
+        ("" | "events.k8s.io", "events") => events::event,
+        ("coordination.k8s.io", "leases") => {
+            |object, now| aged(object, now, [text(object, &["spec", "holderIdentity"]).into()])
+        }
+        ("scheduling.k8s.io", "priorityclasses") => |object, now| {
+            let mut row =
+                aged(object, now, [count(object, &["value"]).into(), (object["globalDefault"] == true).into()]);
+            row.push(or(object, &["preemptionPolicy"], ""));
+            row
+        },
+        ("node.k8s.io", "runtimeclasses") => |object, now| aged(object, now, [text(object, &["handler"]).into()]),
+        ("apiregistration.k8s.io", "apiservices") => |object, now| {
+            let service = at(object, &["spec", "service"]);
+            let service =
+                service.map(|service| format!("{}/{}", text(service, &["namespace"]), text(service, &["name"])));
+            let available =
+                items(object, &["status", "conditions"]).iter().find(|own| text(own, &["type"]) == "Available");
+            let available = available.map_or("Unknown".to_owned(), |condition| match text(condition, &["status"]) {
+                "False" => format!("False ({})", text(condition, &["reason"])),
+                status => status.to_owned(),
+            });
+            aged(object, now, [service.unwrap_or_else(|| "Local".to_owned()).into(), available.into()])
+        },
+        ("resource.k8s.io", "deviceclasses" | "resourceclaimtemplates") => only_age,
+        ("resource.k8s.io", "resourceclaims") => |object, now| aged(object, now, [claim_state(object).into()]),
+        ("resource.k8s.io", "resourceslices") => |object, now| {
+            let word = |path: &[&str]| or(object, path, "");
+            aged(
+                object,
+                now,
+                [
+                    or(object, &["spec", "nodeName"], super::UNSET),
+                    word(&["spec", "driver"]),
+                    word(&["spec", "pool", "name"]),
+                ],
+            )
+        },
+        ("", "componentstatuses") => |object, _| {
+            let healthy = if is_true(object, "Healthy") { "Healthy" } else { "Unhealthy" };
+            vec![name(object).into(), healthy.into(), "".into(), "".into()]
+        },
+        _ => return None,
+    })
+}
+
+fn claim_state(object: &Value) -> String {
+    let mut states = Vec::new();
+    if crate::object::is_deleting(object) {
+        states.push("deleted");
+    }
+    if at(object, &["status", "allocation"]).is_none() {
+        states.push("pending");
+    } else {
+        states.push("allocated");
+        if length(object, &["status", "reservedFor"]) > 0 {
+            states.push("reserved");
+        }
+    }
+    states.join(",")
+}

@@ -1,0 +1,46 @@
+//! Nodes.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{NONE, UNKNOWN, age, items, network::address, or};
+use crate::object::{labels, name, text};
+
+/// Labels that name a role: as a prefix, and as a whole.
+const ROLE: &str = "node-role.kubernetes.io/";
+const OLD_ROLE: &str = "kubernetes.io/role";
+
+pub(super) fn node(object: &Value, now: Timestamp) -> Vec<Value> {
+    let ready = items(object, &["status", "conditions"]).iter().find(|own| text(own, &["type"]) == "Ready");
+    let status = match ready.map(|condition| text(condition, &["status"])) {
+        Some("True") => "Ready",
+        Some(_) => "NotReady",
+        None => "Unknown",
+    };
+    let closed = if object["spec"]["unschedulable"] == true { ",SchedulingDisabled" } else { "" };
+    let info = |field, none| or(object, &["status", "nodeInfo", field], none);
+    let internal = address(object, "InternalIP").unwrap_or(NONE).into();
+    let external = address(object, "ExternalIP").unwrap_or(NONE).into();
+    vec![
+        name(object).into(),
+        format!("{status}{closed}").into(),
+        roles(object).into(),
+        age(object, now),
+        info("kubeletVersion", ""),
+        internal,
+        external,
+        info("osImage", UNKNOWN),
+        info("kernelVersion", UNKNOWN),
+        info("containerRuntimeVersion", UNKNOWN),
+    ]
+}
+
+fn roles(object: &Value) -> String {
+    let mut roles: Vec<&str> = labels(object)
+        .filter_map(|(key, value)| if key == OLD_ROLE { Some(value) } else { key.strip_prefix(ROLE) })
+        .filter(|role| !role.is_empty())
+        .collect();
+    roles.sort_unstable();
+    roles.dedup();
+    if roles.is_empty() { NONE.to_owned() } else { roles.join(",") }
+}

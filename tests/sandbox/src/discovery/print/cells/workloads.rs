@@ -1,0 +1,194 @@
+//! What runs Pods.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{
+    super::duration::{between, since},
+    Cells, NONE, UNSET, age, aged, count, is_true, joined, labels, length, or, plain, pods, selector,
+};
+use crate::object::{at, is_deleting, name, number, text};
+
+pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
+    Some(match (group, plural) {
+        ("", "pods") => pods::pod,
+        ("", "podtemplates") => pod_template,
+        ("", "replicationcontrollers") => replication_controller,
+        ("apps", "deployments") => deployment,
+        ("apps", "replicasets") => replica_set,
+        ("apps", "statefulsets") => stateful_set,
+        ("apps", "daemonsets") => daemon_set,
+        ("apps", "controllerrevisions") => controller_revision,
+        ("batch", "jobs") => job,
+        ("batch", "cronjobs") => cron_job,
+        ("autoscaling", "horizontalpodautoscalers") => autoscaler,
+        _ => return None,
+    })
+}
+
+/// The names of the containers, and their images.
+fn containers(object: &Value, template: &[&str]) -> [Value; 2] {
+    let path: Vec<&str> = template.iter().copied().chain(["spec", "containers"]).collect();
+    [joined(object, &path, &["name"]).into(), joined(object, &path, &["image"]).into()]
+}
+
+const TEMPLATE: [&str; 2] = ["spec", "template"];
+
+fn pod_template(object: &Value, _: Timestamp) -> Vec<Value> {
+    let [names, images] = containers(object, &["template"]);
+    vec![name(object).into(), names, images, labels(object, &["template", "metadata", "labels"]).into()]
+}
+
+fn replicas(object: &Value, now: Timestamp, selector: String) -> Vec<Value> {
+    let counts = [["spec", "replicas"], ["status", "replicas"], ["status", "readyReplicas"]];
+    let mut row = aged(object, now, counts.map(|path| count(object, &path).into()));
+    row.extend(containers(object, &TEMPLATE));
+    row.push(selector.into());
+    row
+}
+
+fn replication_controller(object: &Value, now: Timestamp) -> Vec<Value> {
+    replicas(object, now, labels(object, &["spec", "selector"]))
+}
+
+fn replica_set(object: &Value, now: Timestamp) -> Vec<Value> {
+    replicas(object, now, selector(object, &["spec", "selector"]))
+}
+
+fn deployment(object: &Value, now: Timestamp) -> Vec<Value> {
+    let ready = format!("{}/{}", count(object, &["status", "readyReplicas"]), count(object, &["spec", "replicas"]));
+    let status = |field| count(object, &["status", field]).into();
+    let mut row = aged(object, now, [ready.into(), status("updatedReplicas"), status("availableReplicas")]);
+    row.extend(containers(object, &TEMPLATE));
+    row.push(selector(object, &["spec", "selector"]).into());
+    row
+}
+
+fn stateful_set(object: &Value, now: Timestamp) -> Vec<Value> {
+    let ready = format!("{}/{}", count(object, &["status", "readyReplicas"]), count(object, &["spec", "replicas"]));
+    let mut row = aged(object, now, [ready.into()]);
+    row.extend(containers(object, &TEMPLATE));
+    row
+}
+
+fn daemon_set(object: &Value, now: Timestamp) -> Vec<Value> {
+    let counts = [
+        "desiredNumberScheduled",
+        "currentNumberScheduled",
+        "numberReady",
+        "updatedNumberScheduled",
+        "numberAvailable",
+    ];
+    let counts = counts.map(|field| count(object, &["status", field]).into());
+    let nodes = labels(object, &["spec", "template", "spec", "nodeSelector"]).into();
+    let mut row = aged(object, now, counts.into_iter().chain([nodes]));
+    row.extend(containers(object, &TEMPLATE));
+    row.push(selector(object, &["spec", "selector"]).into());
+    row
+}
+
+fn controller_revision(object: &Value, now: Timestamp) -> Vec<Value> {
+    let owners = crate::object::owners(object);
+    let controller = owners.iter().find(|owner| owner.controller).map_or_else(
+        || NONE.to_owned(),
+        |owner| {
+            let group = owner.api_version.split_once('/').map(|(group, _)| format!(".{group}")).unwrap_or_default();
+            format!("{}{group}/{}", owner.kind.to_lowercase(), owner.name)
+        },
+    );
+    aged(object, now, [controller.into(), count(object, &["revision"]).into()])
+}
+
+fn job(object: &Value, now: Timestamp) -> Vec<Value> {
+    let known = ["Complete", "Failed", "", "Suspended", "FailureTarget", "SuccessCriteriaMet"];
+    let status = known.into_iter().find(|condition| match *condition {
+        "" => is_deleting(object),
+        condition => is_true(object, condition),
+    });
+    let status = status.map_or("Running", |status| if status.is_empty() { "Terminating" } else { status });
+    let succeeded = count(object, &["status", "succeeded"]);
+    let parallelism = count(object, &["spec", "parallelism"]);
+    let completions = match number(object, &["spec", "completions"]) {
+        Some(completions) => format!("{succeeded}/{completions}"),
+        None if parallelism > 1 => format!("{succeeded}/1 of {parallelism}"),
+        None => format!("{succeeded}/1"),
+    };
+    let time = |field| text(object, &["status", field]).parse::<Timestamp>().ok();
+    let duration = time("startTime").map(|start| between(start, time("completionTime").unwrap_or(now)));
+    let mut row = aged(object, now, [status.into(), completions.into(), duration.unwrap_or_default().into()]);
+    row.extend(containers(object, &TEMPLATE));
+    row.push(selector(object, &["spec", "selector"]).into());
+    row
+}
+
+fn cron_job(object: &Value, now: Timestamp) -> Vec<Value> {
+    let suspended = match at(object, &["spec", "suspend"]).and_then(Value::as_bool) {
+        Some(true) => "True",
+        Some(false) => "False",
+        None => UNSET,
+    };
+    let last = text(object, &["status", "lastScheduleTime"]);
+    let last = if last.is_empty() { NONE.to_owned() } else { since(last, now) };
+    let schedule = text(object, &["spec", "schedule"]).into();
+    let zone = or(object, &["spec", "timeZone"], NONE);
+    let mut row = aged(
+        object,
+        now,
+        [schedule, zone, suspended.into(), length(object, &["status", "active"]).into(), last.into()],
+    );
+    row.extend(containers(object, &["spec", "jobTemplate", "spec", "template"]));
+    row.push(selector(object, &["spec", "jobTemplate", "spec", "selector"]).into());
+    row
+}
+
+fn autoscaler(object: &Value, now: Timestamp) -> Vec<Value> {
+    let target = |field| text(object, &["spec", "scaleTargetRef", field]);
+    let reference = format!("{}/{}", target("kind"), target("name"));
+    let least = number(object, &["spec", "minReplicas"]).map_or_else(|| UNSET.to_owned(), |number| number.to_string());
+    let most = count(object, &["spec", "maxReplicas"]);
+    let current = count(object, &["status", "currentReplicas"]);
+    aged(object, now, [reference.into(), metrics(object).into(), least.into(), most.into(), current.into()])
+}
+
+/// `cpu: 10%/80% + 1 more...`
+fn metrics(object: &Value) -> String {
+    if let Some(percent) = number(object, &["spec", "targetCPUUtilizationPercentage"]) {
+        let current = number(object, &["status", "currentCPUUtilizationPercentage"]);
+        return format!(
+            "cpu: {}/{percent}%",
+            current.map_or_else(|| super::UNKNOWN.to_owned(), |now| format!("{now}%"))
+        );
+    }
+    let described = super::items(object, &["spec", "metrics"]).iter().enumerate().map(|(index, metric)| {
+        let kind = text(metric, &["type"]);
+        let field =
+            format!("{}{}", kind.get(..1).unwrap_or_default().to_lowercase(), kind.get(1..).unwrap_or_default());
+        let (spec, null) = (&metric[&field], json!(null));
+        let current = super::items(object, &["status", "currentMetrics"])
+            .get(index)
+            .map_or(&null, |current| &current[&field]["current"]);
+        let label = match kind {
+            "Resource" | "ContainerResource" => format!("{}: ", text(spec, &["name"])),
+            _ => String::new(),
+        };
+        let of = |value: &Value| match number(value, &["averageUtilization"]) {
+            Some(percent) => format!("{percent}%"),
+            None if at(value, &["averageValue"]).is_some() => plain(value, &["averageValue"], ""),
+            None => plain(value, &["value"], super::UNKNOWN),
+        };
+        let average = if kind == "External" && at(spec, &["target", "averageValue"]).is_some() { " (avg)" } else { "" };
+        format!("{label}{}/{}{average}", of(current), of(&spec["target"]))
+    });
+    let all: Vec<String> = described.collect();
+    let more = all.len().saturating_sub(2);
+    match all.len() {
+        0 => NONE.to_owned(),
+        _ if more > 0 => format!("{} + {more} more...", all.get(..2).unwrap_or_default().join(", ")),
+        _ => all.join(", "),
+    }
+}
+
+/// Of kinds that have nothing to show but their age.
+pub(super) fn only_age(object: &Value, now: Timestamp) -> Vec<Value> {
+    vec![name(object).into(), age(object, now)]
+}

@@ -1,0 +1,62 @@
+//! What the columns are called and mean.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use serde_json::{Value, json};
+
+use super::custom::Column;
+
+/// Taken from the tables that kube-apiserver answers, compressed: group, version, plural, and `columnDefinitions`.
+const COMPRESSED: &[u8] = include_bytes!("../../../table/columns.json.zst");
+
+type Row = (String, String, String, Value);
+
+static COLUMNS: LazyLock<HashMap<(String, String, String), Value>> = LazyLock::new(|| {
+    let text = zstd::decode_all(COMPRESSED).unwrap_or_default();
+    let rows: Vec<Row> = serde_json::from_slice(&text).unwrap_or_default();
+    rows.into_iter().map(|(group, version, plural, columns)| ((group, version, plural), columns)).collect()
+});
+
+/// The columns of a kind of the table.
+pub(super) fn of(group: &str, version: &str, plural: &str) -> Value {
+    let columns = COLUMNS.get(&(group.to_owned(), version.to_owned(), plural.to_owned()));
+    columns.cloned().unwrap_or_else(|| json!([name(), created()]))
+}
+
+/// The columns of a CRD; without any it is the age.
+pub(super) fn custom(columns: &[Column]) -> Value {
+    let described = columns.iter().map(|column| {
+        json!({
+            "name": column.name, "type": column.kind, "format": column.format, "description": column.description,
+            "priority": column.priority,
+        })
+    });
+    std::iter::once(name()).chain(described).collect()
+}
+
+/// The column of the names, as all kinds have it.
+fn name() -> Value {
+    COLUMNS
+        .get(&(String::new(), "v1".to_owned(), "configmaps".to_owned()))
+        .map_or(Value::Null, |columns| columns[0].clone())
+}
+
+/// What kinds have that kube-apiserver doesn't print otherwise.
+fn created() -> Value {
+    json!({"name": "Created At", "type": "date", "format": "", "description": "", "priority": 0})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_that_is_listed_has_its_columns() {
+        for kind in crate::kind::builtin::kinds() {
+            if kind.verbs.iter().any(|verb| verb == "list") {
+                let key = (kind.group.clone(), kind.version.clone(), kind.plural.clone());
+                assert!(COLUMNS.contains_key(&key), "{key:?}");
+            }
+        }
+    }
+}

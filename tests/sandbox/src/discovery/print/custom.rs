@@ -1,0 +1,78 @@
+//! The rows of custom kinds, by the columns that their CRD names.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{duration, path::JsonPath};
+use crate::object;
+
+/// A column that a CRD names (`additionalPrinterColumns`).
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) format: String,
+    pub(super) description: String,
+    pub(super) priority: i64,
+    path: Option<JsonPath>,
+}
+
+/// The columns after the name; without any it is the age.
+pub(super) fn columns(written: &[Value]) -> Vec<Column> {
+    if written.is_empty() {
+        let age = json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"});
+        let mut age = column(&age);
+        // As of every kind that has an age.
+        age.description =
+            super::columns::of("", "v1", "configmaps")[2]["description"].as_str().unwrap_or_default().to_owned();
+        return vec![age];
+    }
+    written.iter().map(column).collect()
+}
+
+fn column(written: &Value) -> Column {
+    let word = |name| object::text(written, &[name]).to_owned();
+    let (path, description) = (word("jsonPath"), word("description"));
+    let description = if description.is_empty() {
+        format!("Custom resource definition column (in JSONPath format): {path}")
+    } else {
+        description
+    };
+    Column {
+        name: word("name"),
+        kind: word("type"),
+        format: word("format"),
+        description,
+        priority: object::number(written, &["priority"]).unwrap_or(0),
+        path: JsonPath::of(&path),
+    }
+}
+
+pub(super) fn cells(columns: &[Column], item: &Value, now: Timestamp) -> Vec<Value> {
+    let cell = |column: &Column| {
+        let found = column.path.as_ref().and_then(|path| path.find(item).first().copied());
+        found.map_or(Value::Null, |value| column.cell(value, now))
+    };
+    std::iter::once(object::name(item).into()).chain(columns.iter().map(cell)).collect()
+}
+
+impl Column {
+    /// A value as the column's type has it; null if it can't be one.
+    fn cell(&self, value: &Value, now: Timestamp) -> Value {
+        match (self.kind.as_str(), value) {
+            (_, Value::Null) => Value::Null,
+            ("integer", Value::Number(number)) => {
+                number.as_i64().or_else(|| number.as_f64().map(|float| float as i64)).into()
+            }
+            ("number", Value::Number(number)) => number.clone().into(),
+            ("boolean", Value::Bool(truth)) => (*truth).into(),
+            ("date", Value::String(time)) => match time.parse::<Timestamp>() {
+                Ok(time) => duration::between(time, now).into(),
+                Err(_) => "<invalid>".into(),
+            },
+            ("string", Value::String(text)) => text.clone().into(),
+            ("string", other) => other.to_string().into(),
+            _ => Value::Null,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Objects as a table for people (`meta.k8s.io/v1 Table`), as `kubectl get` shows them.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{failure::Failure, object, verb::Asked};
+
+mod cells;
+mod columns;
+mod custom;
+mod duration;
+mod path;
+
+/// The table of some objects; `metadata` is the list's. A watch names the columns once.
+pub(crate) fn table(asked: Asked<'_>, objects: &[Value], metadata: &Value) -> Result<Value, Failure> {
+    let printer = Printer::of(asked)?;
+    Ok(printer.table(objects, metadata, true, asked.server.environment.now()))
+}
+
+/// How objects of a kind become rows.
+#[derive(Debug)]
+pub(crate) struct Printer {
+    columns: Columns,
+    definitions: Value,
+    shown: Shown,
+}
+
+#[derive(Debug)]
+enum Columns {
+    Table(cells::Cells),
+    Custom(Vec<custom::Column>),
+}
+
+/// What a row tells of its object (`includeObject`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    Nothing,
+    Metadata,
+    Object,
+}
+
+impl Printer {
+    pub(crate) fn of(asked: Asked<'_>) -> Result<Self, Failure> {
+        let shown = match asked.call.options.other("includeObject").unwrap_or_default() {
+            "" | "Metadata" => Shown::Metadata,
+            "Object" => Shown::Object,
+            "None" => Shown::Nothing,
+            other => {
+                let why = "must be 'Metadata', 'Object', 'None', or empty";
+                let what = format!("includeObject: Invalid value: {other:?}: {why}");
+                return Err(Failure::bad_request(format!("Unable to convert to Table as requested: {what}")));
+            }
+        };
+        let kind = asked.kind;
+        let (columns, definitions) = match kind.custom() {
+            Some(custom) => {
+                let columns = custom::columns(&custom.columns);
+                let definitions = columns::custom(&columns);
+                (Columns::Custom(columns), definitions)
+            }
+            None => (
+                Columns::Table(cells::of(&kind.group, &kind.plural)),
+                columns::of(&kind.group, &kind.version, &kind.plural),
+            ),
+        };
+        Ok(Self { columns, definitions, shown })
+    }
+
+    /// The table of some objects, with the columns or without.
+    pub(crate) fn table(&self, objects: &[Value], metadata: &Value, with_columns: bool, now: Timestamp) -> Value {
+        let definitions = if with_columns { self.definitions.clone() } else { Value::Null };
+        let rows: Vec<Value> = objects.iter().map(|object| self.row(object, now)).collect();
+        json!({"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "columnDefinitions": definitions, "rows": rows})
+    }
+
+    fn row(&self, object: &Value, now: Timestamp) -> Value {
+        let cells = match &self.columns {
+            Columns::Table(cells) => cells(object, now),
+            Columns::Custom(columns) => custom::cells(columns, object, now),
+        };
+        let shown = match self.shown {
+            Shown::Nothing => Value::Null,
+            Shown::Object => object.clone(),
+            Shown::Metadata => {
+                let metadata = object::at(object, &["metadata"]);
+                json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata})
+            }
+        };
+        let mut row = json!({"cells": cells, "object": shown});
+        if let Some(conditions) = cells::conditions(object) {
+            row["conditions"] = conditions;
+        }
+        row
+    }
+}

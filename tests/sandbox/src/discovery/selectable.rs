@@ -1,0 +1,91 @@
+//! Which fields a field selector may name.
+
+use crate::kind::Kind;
+
+/// Beside `metadata.name` and `metadata.namespace`: fields of the table's kinds, as kube-apiserver indexes them.
+const FIELDS: &[(&str, &str, &[&str])] = &[
+    (
+        "",
+        "pods",
+        &[
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "spec.hostNetwork",
+            "status.phase",
+            "status.podIP",
+            "status.podIPs",
+            "status.nominatedNodeName",
+        ],
+    ),
+    (
+        "",
+        "events",
+        &[
+            "involvedObject.kind",
+            "involvedObject.namespace",
+            "involvedObject.name",
+            "involvedObject.uid",
+            "involvedObject.apiVersion",
+            "involvedObject.resourceVersion",
+            "involvedObject.fieldPath",
+            "reason",
+            "reportingComponent",
+            "source",
+            "type",
+        ],
+    ),
+    (
+        "events.k8s.io",
+        "events",
+        &[
+            "regarding.kind",
+            "regarding.namespace",
+            "regarding.name",
+            "regarding.uid",
+            "regarding.apiVersion",
+            "regarding.resourceVersion",
+            "regarding.fieldPath",
+            "reason",
+            "reportingController",
+            "type",
+        ],
+    ),
+    ("", "secrets", &["type"]),
+    ("", "namespaces", &["status.phase"]),
+    ("", "nodes", &["spec.unschedulable"]),
+    ("", "replicationcontrollers", &["status.replicas"]),
+    ("", "services", &["spec.clusterIP", "spec.type"]),
+    ("batch", "jobs", &["status.successful"]),
+    ("certificates.k8s.io", "certificatesigningrequests", &["spec.signerName"]),
+];
+
+/// Whether a field selector may name a field, and why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Selectable {
+    Yes,
+    /// The kind has labels for its fields, and this is none.
+    NoLabel,
+    /// The kind knows no other than name and namespace.
+    OnlyMetadata,
+}
+
+/// Whether a field selector may name the field.
+pub(crate) fn selectable(kind: &Kind, field: &str) -> Selectable {
+    let own = FIELDS.iter().find(|(group, plural, _)| kind.is(group, plural)).map(|(_, _, fields)| *fields);
+    let named = match field {
+        "metadata.name" => true,
+        // Kinds with labels of their own have this one only if they are in namespaces.
+        "metadata.namespace" => kind.namespaced || own.is_none(),
+        _ => match kind.custom() {
+            Some(custom) => custom.selectable.iter().any(|path| path == field),
+            None => own.is_some_and(|fields| fields.contains(&field)),
+        },
+    };
+    match named {
+        true => Selectable::Yes,
+        false if own.is_some() || kind.custom().is_some() => Selectable::NoLabel,
+        false => Selectable::OnlyMetadata,
+    }
+}

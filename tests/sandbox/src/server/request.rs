@@ -1,0 +1,122 @@
+//! A request as it comes from the network, and its answer as it goes there.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures::{FutureExt as _, future::BoxFuture};
+use http::{HeaderMap, Request, Response, header};
+use http_body::{Body as _, Frame, SizeHint};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
+use tokio::{sync::watch, time::timeout};
+
+use super::Front;
+use crate::{
+    User,
+    answer::{Answer, Body, Never},
+    failure::Failure,
+};
+
+/// How large an object may be, as kube-apiserver has it.
+const LIMIT: usize = 3 * 1024 * 1024;
+
+/// How much of a body that is too large is read so that its sender can listen to the answer.
+const DRAINED: usize = 16 * LIMIT;
+
+/// How long a body may take.
+const BODY: Duration = Duration::from_secs(60);
+
+/// Answers a request.
+pub(super) async fn answer(front: &Front, request: Request<Incoming>, stop: watch::Receiver<bool>) -> Response<Out> {
+    let answered = match identify(front, request.headers()) {
+        Ok(user) => respond(front, user, request).await,
+        Err(failure) => Err(failure),
+    };
+    let response = answered.unwrap_or_else(|failure| Answer::from(failure).into_response());
+    response.map(|body| Out::new(body, stop))
+}
+
+async fn respond(front: &Front, user: User, request: Request<Incoming>) -> Result<Response<Body>, Failure> {
+    let (head, body) = request.into_parts();
+    let body = timeout(BODY, read(body)).await;
+    let body =
+        body.unwrap_or_else(|_| Err(Failure::timeout("request did not complete within the allotted timeout")))?;
+    Ok(front.sandbox.call(user, Request::from_parts(head, body)).await)
+}
+
+async fn read(mut body: Incoming) -> Result<Bytes, Failure> {
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let too_large = || Failure::too_large(format!("Request entity too large: limit is {LIMIT}"));
+    let announced = body.size_hint().lower();
+    if announced <= LIMIT as u64 {
+        match Limited::new(&mut body, LIMIT).collect().await {
+            Ok(collected) => return Ok(collected.to_bytes()),
+            Err(error) if !error.is::<http_body_util::LengthLimitError>() => {
+                return Err(Failure::bad_request(format!("unable to read the body: {error}")));
+            }
+            Err(_) => {}
+        }
+    }
+    let mut drained = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        drained += frame.data_ref().map_or(0, Bytes::len);
+        if drained > DRAINED {
+            break;
+        }
+    }
+    Err(too_large())
+}
+
+/// Who asks: by bearer token, else nobody in particular.
+fn identify(front: &Front, headers: &HeaderMap) -> Result<User, Failure> {
+    let (token, administrator) = &front.administrator;
+    let administers = headers.get(header::AUTHORIZATION).is_some_and(|value| {
+        value.to_str().ok().and_then(|value| value.strip_prefix("Bearer ")) == Some(token.as_str())
+    });
+    if administers { Ok(administrator.clone()) } else { front.sandbox.server.authenticate(headers) }
+}
+
+/// The body of an answer, which ends when the server stops: a watch would go on.
+pub(super) struct Out {
+    body: Body,
+    /// Only of what streams.
+    stop: Option<BoxFuture<'static, ()>>,
+}
+
+impl Out {
+    fn new(body: Body, mut stop: watch::Receiver<bool>) -> Self {
+        let streams = body.size_hint().exact().is_none();
+        // If the other side is gone it has stopped, too.
+        let stop = streams.then(|| async move { drop(stop.wait_for(|stopped| *stopped).await) }.boxed());
+        Self { body, stop }
+    }
+}
+
+impl http_body::Body for Out {
+    type Data = Bytes;
+    type Error = Never;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Never>>> {
+        let this = self.get_mut();
+        if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
+            return Poll::Ready(frame);
+        }
+        let Some(stop) = &mut this.stop else { return Poll::Pending };
+        ready!(stop.poll_unpin(cx));
+        Poll::Ready(None)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

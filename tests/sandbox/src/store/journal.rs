@@ -1,0 +1,136 @@
+//! The store on a disk: what is written is in the file before its writer is answered.
+
+use std::{
+    io,
+    path::Path,
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread::{self, JoinHandle},
+};
+
+use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
+use tokio::sync::watch;
+
+use super::Stored;
+
+/// By shelf and key: in which version of its kind the JSON is, and the JSON.
+const OBJECTS: TableDefinition<'static, (&str, &str), (&str, &[u8])> = TableDefinition::new("objects");
+
+/// The version of the newest write, under no name.
+const VERSION: TableDefinition<'static, (), u64> = TableDefinition::new("version");
+
+/// A change that is to be in the file.
+struct Note {
+    version: u64,
+    shelf: Arc<str>,
+    key: String,
+    /// Nothing of what was removed.
+    object: Option<Arc<Stored>>,
+}
+
+/// Writes changes to a file, many at a time, on a thread of its own.
+#[derive(Debug)]
+pub(super) struct Journal {
+    notes: Option<Mutex<Sender<Note>>>,
+    /// The version up to which all is in the file.
+    written: watch::Receiver<u64>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What a file held.
+pub(super) struct Kept {
+    pub(super) version: u64,
+    /// Shelf, version of the kind, JSON.
+    pub(super) objects: Vec<(Arc<str>, String, Vec<u8>)>,
+}
+
+impl Journal {
+    /// Opens a file, or makes it, and tells what it holds. `None` of a new one.
+    pub(super) fn open(path: &Path) -> io::Result<(Self, Option<Kept>)> {
+        let database = Database::create(path).map_err(io::Error::other)?;
+        let kept = read(&database).map_err(|error| io::Error::other(*error))?;
+        let (notes, taken) = channel();
+        let (tell, written) = watch::channel(kept.as_ref().map_or(0, |kept| kept.version));
+        let work = move || write_all(&database, &taken, &tell);
+        let thread = thread::Builder::new().name("sandbox-file".to_owned()).spawn(work)?;
+        let journal = Self { notes: Some(Mutex::new(notes)), written, thread: Some(thread) };
+        Ok((journal, kept))
+    }
+
+    /// Takes a change; they come in the order of their versions.
+    pub(super) fn note(&self, version: u64, shelf: &Arc<str>, key: String, object: Option<Arc<Stored>>) {
+        let note = Note { version, shelf: shelf.clone(), key, object };
+        let Some(notes) = &self.notes else { return };
+        let sent = notes.lock().unwrap_or_else(PoisonError::into_inner).send(note);
+        // A writer that is gone shows when the change is waited for.
+        drop(sent);
+    }
+
+    /// Tells when all up to a version is in the file. An error means that it never will be.
+    pub(super) fn written(&self) -> watch::Receiver<u64> {
+        self.written.clone()
+    }
+}
+
+impl Drop for Journal {
+    /// Waits until everything is in the file, and the file is closed.
+    fn drop(&mut self) {
+        self.notes = None;
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the writer of the data file did not end well");
+        }
+    }
+}
+
+fn write_all(database: &Database, notes: &Receiver<Note>, written: &watch::Sender<u64>) {
+    while let Ok(first) = notes.recv() {
+        // What has come in meanwhile shares the wait for the disk.
+        let batch: Vec<Note> = std::iter::once(first).chain(notes.try_iter()).collect();
+        let version = batch.last().map_or(0, |note| note.version);
+        if let Err(error) = write(database, &batch, version) {
+            tracing::error!(%error, "the data file can't be written");
+            return;
+        }
+        written.send_replace(version);
+    }
+}
+
+fn write(database: &Database, batch: &[Note], version: u64) -> Result<(), Box<redb::Error>> {
+    let transaction = database.begin_write().map_err(boxed)?;
+    {
+        let mut objects = transaction.open_table(OBJECTS).map_err(boxed)?;
+        for note in batch {
+            let key = (&*note.shelf, note.key.as_str());
+            match &note.object {
+                Some(object) => drop(objects.insert(key, (&*object.api_version, &*object.json)).map_err(boxed)?),
+                None => drop(objects.remove(key).map_err(boxed)?),
+            }
+        }
+        transaction.open_table(VERSION).map_err(boxed)?.insert((), version).map_err(boxed)?;
+    }
+    transaction.commit().map_err(boxed)
+}
+
+fn read(database: &Database) -> Result<Option<Kept>, Box<redb::Error>> {
+    let transaction = database.begin_read().map_err(boxed)?;
+    let table = match transaction.open_table(VERSION) {
+        Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
+        other => other.map_err(boxed)?,
+    };
+    let Some(version) = table.get(()).map_err(boxed)?.map(|version| version.value()) else { return Ok(None) };
+    let mut objects = Vec::new();
+    for entry in transaction.open_table(OBJECTS).map_err(boxed)?.iter().map_err(boxed)? {
+        let (key, value) = entry.map_err(boxed)?;
+        let ((shelf, _), (api_version, json)) = (key.value(), value.value());
+        objects.push((Arc::from(shelf), api_version.to_owned(), json.to_vec()));
+    }
+    Ok(Some(Kept { version, objects }))
+}
+
+fn boxed(error: impl Into<redb::Error>) -> Box<redb::Error> {
+    Box::new(error.into())
+}

@@ -1,0 +1,224 @@
+//! The object in a request.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    authorization,
+    call::{Strictness, Verb},
+    failure::{Cause, Failure},
+    kind::{Kind, SchemaOf},
+    object,
+    schema::builtin,
+    verb::Asked,
+};
+
+mod read;
+pub(super) mod syntax;
+mod types;
+
+/// An object from a request, and what the client should be warned of.
+pub(crate) struct Decoded {
+    pub(crate) object: Value,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Asked<'_> {
+    /// The object of the request, which must be one of this kind. Unknown fields are gone, defaults are there.
+    pub(crate) fn decode(&self) -> Result<Decoded, Failure> {
+        let read::Read { value, duplicates } = self.read()?;
+        // As Go reads it, null is an object without fields.
+        let object = if value.is_null() { Value::Object(Map::new()) } else { value };
+        self.check_type(&object)?;
+        self.check_values(&object)?;
+        self.completed_beside(object, duplicates)
+    }
+
+    /// The body as JSON, from JSON or YAML.
+    pub(crate) fn parse(&self) -> Result<Value, Failure> {
+        self.read().map(|read| read.value)
+    }
+
+    fn read(&self) -> Result<read::Read, Failure> {
+        let body = &self.call.body;
+        match self.call.content_type.as_str() {
+            "" | "application/json" => read::json(body).map_err(|error| {
+                let why = syntax::complaint(body).unwrap_or_else(|| error.to_string());
+                self.unrecognized(&format!("couldn't get version/kind; json parse error: {why}"))
+            }),
+            "application/yaml" => {
+                let text = std::str::from_utf8(body).map_err(|_| self.unrecognized("yaml: invalid UTF-8"))?;
+                let value = read::yaml(text).map_err(|error| self.unrecognized(&format!("yaml: {error}")))?;
+                Ok(read::Read { value, duplicates: Vec::new() })
+            }
+            "application/vnd.kubernetes.protobuf" if self.kind.custom().is_none() && !body.starts_with(b"k8s\0") => {
+                let why = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]";
+                Err(self.unrecognized(why))
+            }
+            _ => {
+                let custom = self.kind.custom().is_some();
+                let protobuf = if custom { "" } else { ", application/vnd.kubernetes.protobuf" };
+                let known = format!("application/json, application/yaml{protobuf}");
+                Err(Failure::unsupported_media(format!(
+                    "the body of the request was in an unknown format - accepted media types include: {known}"
+                )))
+            }
+        }
+    }
+
+    fn unrecognized(&self, why: &str) -> Failure {
+        let (kind, begins) = (&self.kind.kind, summary(&self.call.body));
+        Failure::bad_request(format!("the object provided is unrecognized (must be of type {kind}): {why} ({begins})"))
+    }
+
+    /// Prunes and defaults, as strictly as the request wants it.
+    pub(crate) fn completed(&self, object: Value) -> Result<Decoded, Failure> {
+        crate::validation::check_types(self.kind, &object).map_err(|why| self.unfit(&object, &why))?;
+        self.completed_beside(object, Vec::new())
+    }
+
+    fn completed_beside(&self, mut object: Value, duplicates: Vec<String>) -> Result<Decoded, Failure> {
+        let unknown = self.complete(&mut object);
+        authorization::validation::fill_in(self.kind, &mut object);
+        let said = duplicates.iter().map(|field| format!("duplicate field {field:?}"));
+        let said: Vec<String> = said.chain(unknown.iter().map(|field| format!("unknown field {field:?}"))).collect();
+        match self.call.options.field_validation.unwrap_or(Strictness::Warn) {
+            Strictness::Strict if !said.is_empty() => {
+                let why = format!("strict decoding error: {}", said.join(", "));
+                Err(Failure::bad_request(self.unusable(&object, &why)))
+            }
+            Strictness::Warn => Ok(Decoded { warnings: said, object }),
+            Strictness::Ignore | Strictness::Strict => Ok(Decoded { object, warnings: Vec::new() }),
+        }
+    }
+
+    /// The object, or what a patch makes of it, is none of the kind.
+    fn unfit(&self, object: &Value, why: &str) -> Failure {
+        if self.call.verb != Verb::Patch {
+            return Failure::bad_request(self.unusable(object, why));
+        }
+        let cause = Cause::invalid("patch", &object.to_string().into(), why);
+        Failure::unfit_patch(&cause)
+    }
+
+    /// `Pod in version "v1" cannot be handled as a Pod: …`, by the type that the object names.
+    fn unusable(&self, object: &Value, why: &str) -> String {
+        let kind = &self.kind.kind;
+        let named = Some(object::text(object, &["kind"])).filter(|name| !name.is_empty()).unwrap_or(kind);
+        let version = object::text(object, &["apiVersion"]);
+        let version = if version.is_empty() { &self.kind.version } else { version };
+        let version = version.rsplit('/').next().unwrap_or_default();
+        format!("{named} in version {version:?} cannot be handled as a {kind}: {why}")
+    }
+
+    fn check_type(&self, object: &Value) -> Result<(), Failure> {
+        let kind = self.kind;
+        if !object.is_object() {
+            let is = if object.is_array() {
+                "array"
+            } else if object.is_string() {
+                "string"
+            } else if object.is_boolean() {
+                "bool"
+            } else {
+                "number"
+            };
+            let into = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }";
+            let why = format!("json: cannot unmarshal {is} into Go value of type {into}");
+            return Err(self.unrecognized(&format!("couldn't get version/kind; json parse error: {why}")));
+        }
+        let (api_version, name) = (object::text(object, &["apiVersion"]), object::text(object, &["kind"]));
+        if kind.custom().is_some() {
+            return self.check_custom_type(object, api_version, name);
+        }
+        let expected = (kind.api_version(), kind.kind.as_str());
+        if (api_version.is_empty() || api_version == expected.0) && (name.is_empty() || name == expected.1) {
+            return Ok(());
+        }
+        let written = if api_version.is_empty() { &expected.0 } else { api_version };
+        let named = if name.is_empty() { expected.1 } else { name };
+        let why = if self.server.kinds.of_kind(written, named).is_some_and(|other| other.custom().is_none()) {
+            let group =
+                |group: &str| group.split('.').next().filter(|word| !word.is_empty()).unwrap_or("core").to_owned();
+            let version = written.rsplit('/').next().unwrap_or_default();
+            let (own, wanted) = (format!("{version}.{named}"), format!("{}.{}", group(&kind.group), kind.kind));
+            format!("converting ({own}) to ({wanted}): unknown conversion")
+        } else {
+            format!("no kind {named:?} is registered for version {written:?} in scheme \"pkg/runtime/scheme.go:111\"")
+        };
+        Err(Failure::bad_request(self.unusable(object, &why)))
+    }
+
+    /// Objects of custom kinds must say what they are.
+    fn check_custom_type(&self, object: &Value, api_version: &str, name: &str) -> Result<(), Failure> {
+        let kind = self.kind;
+        for (field, written) in [("Kind", name), ("apiVersion", api_version)] {
+            if written.is_empty() {
+                let text = String::from_utf8_lossy(&self.call.body);
+                return Err(self.unrecognized(&format!("Object '{field}' is missing in '{text}'")));
+            }
+        }
+        let expected = kind.api_version();
+        if api_version != expected {
+            return Err(Failure::bad_request(format!(
+                "the API version in the data ({api_version}) does not match the expected API version ({expected})"
+            )));
+        }
+        if name != kind.kind {
+            let cause = Cause::invalid("kind", &name.into(), &format!("must be {}", kind.kind));
+            return Err(Failure::invalid_as(name, &kind.group, object::name(object), &[cause]));
+        }
+        Ok(())
+    }
+
+    /// Values must be of the types of their fields. Of custom kinds only the metadata is looked at here.
+    fn check_values(&self, object: &Value) -> Result<(), Failure> {
+        let complaint = match (&self.kind.schema, self.kind.custom()) {
+            (_, Some(_)) => types::complaint_of_metadata(&object["metadata"]),
+            (SchemaOf::Table(_), None) => {
+                let Kind { group, version, kind, .. } = &**self.kind;
+                builtin::of_kind(group, version, kind).and_then(|definition| types::complaint(definition, object))
+            }
+            (SchemaOf::Written(_), None) => None,
+        };
+        complaint.map_or(Ok(()), |why| Err(Failure::bad_request(self.unusable(object, &why))))
+    }
+
+    /// Name and namespace of the object must be those of the path; what it leaves out is taken from there.
+    pub(crate) fn place(&self, object: &mut Value) -> Result<(), Failure> {
+        let (namespace, name) = (object::namespace(object).to_owned(), object::name(object).to_owned());
+        if !self.name.is_empty() && !name.is_empty() && name != self.name {
+            let why = format!("the name of the object ({name}) does not match the name on the URL ({})", self.name);
+            return Err(Failure::bad_request(why));
+        }
+        if !namespace.is_empty() && namespace != self.namespace {
+            let why = if self.kind.namespaced {
+                "the namespace of the provided object does not match the namespace sent on the request"
+            } else {
+                "the namespace of the object is not empty, but its kind is in no namespace"
+            };
+            return Err(Failure::bad_request(why));
+        }
+        let metadata = object::metadata_mut(object);
+        if self.kind.namespaced {
+            metadata.insert("namespace".into(), self.namespace.into());
+        }
+        if !self.name.is_empty() {
+            metadata.insert("name".into(), self.name.into());
+        }
+        Ok(())
+    }
+}
+
+/// How many bytes of a body a refusal shows.
+const SHOWN: usize = 30;
+
+/// How a body begins: as it is, if it may be an object, else in hexadecimal digits.
+fn summary(body: &[u8]) -> String {
+    let begins = body.get(..SHOWN).unwrap_or(body);
+    let more = if body.len() > SHOWN { " ..." } else { "" };
+    match body.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => format!("{}{more}", String::from_utf8_lossy(begins)),
+        Some(_) => format!("{}{more}", begins.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
+    }
+}

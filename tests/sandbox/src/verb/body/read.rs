@@ -1,0 +1,178 @@
+//! JSON and YAML as values, with the fields that are there twice.
+
+use std::{borrow::Cow, fmt};
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// A value and what was said twice in it: `data.key`, `spec.ports[0].port`. The last one counts.
+pub(super) struct Read {
+    pub(super) value: Value,
+    pub(super) duplicates: Vec<String>,
+}
+
+/// Reads JSON.
+pub(super) fn json(text: &[u8]) -> Result<Read, serde_json::Error> {
+    let mut duplicates = Vec::new();
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let value = Node { path: Path::Root, duplicates: &mut duplicates }.deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(Read { value, duplicates })
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy)]
+enum Path<'a> {
+    Root,
+    Field(&'a Path<'a>, &'a str),
+    Item(&'a Path<'a>, usize),
+}
+
+impl Path<'_> {
+    fn written(&self, beside: &str) -> String {
+        match self {
+            Self::Root => beside.to_owned(),
+            Self::Field(parent, name) => parent.written(&if beside.is_empty() {
+                (*name).to_owned()
+            } else if beside.starts_with('[') {
+                format!("{name}{beside}")
+            } else {
+                format!("{name}.{beside}")
+            }),
+            Self::Item(parent, index) => {
+                let dot = if beside.is_empty() { "" } else { "." };
+                parent.written(&format!("[{index}]{dot}{beside}"))
+            }
+        }
+    }
+}
+
+/// A value to be read.
+struct Node<'a> {
+    path: Path<'a>,
+    duplicates: &'a mut Vec<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items
+            .next_element_seed(Node { path: Path::Item(&self.path, list.len()), duplicates: &mut *self.duplicates })?
+        {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = entries.next_key::<Cow<'de, str>>()? {
+            let path = Path::Field(&self.path, &key);
+            if map.contains_key(&*key) {
+                self.duplicates.push(path.written(""));
+            }
+            let value = entries.next_value_seed(Node { path, duplicates: &mut *self.duplicates })?;
+            map.insert(key.into_owned(), value);
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+/// Reads the first document of YAML.
+pub(super) fn yaml(text: &str) -> Result<Value, String> {
+    let options = serde_saphyr::options! { duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::LastWins };
+    let first = first_document(text);
+    if first.trim().is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_saphyr::from_str_with_options::<Value>(first, options).map_err(|error| {
+        // The first line says what is wrong; where it is follows as a picture.
+        let said = error.to_string();
+        let first = said.lines().next().unwrap_or_default();
+        first
+            .split_once("column ")
+            .and_then(|(_, rest)| rest.split_once(": "))
+            .map_or(first, |(_, what)| what)
+            .to_owned()
+    })
+}
+
+/// What stands before the second line of three dashes.
+fn first_document(text: &str) -> &str {
+    let text = text.strip_prefix("---\n").unwrap_or(text);
+    text.find("\n---")
+        .filter(|at| matches!(text.as_bytes().get(at + 4), None | Some(b'\n' | b'\r' | b' ')))
+        .map_or(text, |at| text.get(..=at).unwrap_or(text))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_said_twice_is_told() {
+        let read = json(br#"{"a":{"b":1,"b":2},"c":[{"d":1},{"d":1,"d":2}],"a":3}"#).unwrap();
+        assert_eq!(read.duplicates, ["a.b", "c[1].d", "a"]);
+        assert_eq!(read.value, json!({"a": 3, "c": [{"d": 1}, {"d": 2}]}));
+    }
+
+    #[test]
+    fn the_first_document_is_read() {
+        assert_eq!(yaml("a: 1\n---\nb: 2\n").unwrap(), json!({"a": 1}));
+        assert_eq!(yaml("---\na: [x, true, 1.5, null]\n").unwrap(), json!({"a": ["x", true, 1.5, null]}));
+        assert!(yaml("a: [").is_err());
+    }
+}

@@ -1,0 +1,274 @@
+//! Values of a type that their field can't have, in the words of Go's reader.
+
+use std::{collections::HashSet, sync::LazyLock};
+
+use base64::{DecodeError, Engine as _, engine::general_purpose::STANDARD};
+use serde_json::Value;
+
+use crate::schema::{
+    Others, Scalar, Schema, Shape,
+    builtin::{self, Definition},
+};
+
+/// The first value that can't be read as what its field is; `None` if all can.
+pub(super) fn complaint(definition: &'static Definition, object: &Value) -> Option<String> {
+    Walk { owner: Some(definition), path: Vec::new(), field: "" }.value(definition.schema(), object)
+}
+
+/// The same of the metadata of a custom kind's object, which is read apart from the rest.
+pub(super) fn complaint_of_metadata(metadata: &Value) -> Option<String> {
+    complaint(builtin::definition("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")?, metadata)
+}
+
+/// On the way through an object.
+#[derive(Clone)]
+struct Walk<'a> {
+    /// The type that has the field.
+    owner: Option<&'static Definition>,
+    /// Fields from the top, without indices and keys of maps.
+    path: Vec<&'a str>,
+    field: &'a str,
+}
+
+const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
+const INT_OR_STRING: &str = "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
+const TIMES: [&str; 2] =
+    ["io.k8s.apimachinery.pkg.apis.meta.v1.Time", "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime"];
+
+impl<'a> Walk<'a> {
+    fn value(&self, schema: &'a Schema, value: &'a Value) -> Option<String> {
+        if value.is_null() {
+            return None;
+        }
+        let mut definition = None;
+        if let Shape::Named(named) = &schema.shape {
+            match (named.name, value) {
+                (QUANTITY, Value::String(text)) => return quantity(text),
+                (QUANTITY, Value::Number(_)) => return None,
+                (INT_OR_STRING, Value::Number(number)) if number.is_i64() => return None,
+                (INT_OR_STRING, Value::String(_)) => return None,
+                (INT_OR_STRING, Value::Number(number)) => {
+                    return Some(self.mismatch_of(&format!("number {number}"), "int32"));
+                }
+                (INT_OR_STRING, _) => return Some(self.mismatch(value, "int32")),
+                (name, Value::String(text)) if TIMES.contains(&name) => return time(text),
+                (name, _) if TIMES.contains(&name) => return Some(self.mismatch(value, "string")),
+                _ => definition = Some(*named),
+            }
+        }
+        match (&schema.resolve().shape, value) {
+            (Shape::Object(fields), Value::Object(map)) => map.iter().find_map(|(name, value)| {
+                if let Some(schema) = fields.known.get(name.as_str()) {
+                    let path = self.path.iter().copied().chain([name.as_str()]).collect();
+                    return Walk { owner: definition.or(self.owner), path, field: name }.value(schema, value);
+                }
+                match &fields.others {
+                    Others::Each(schema) => self.value(schema, value),
+                    Others::Unknown | Others::Kept => None,
+                }
+            }),
+            (Shape::List(list), Value::Array(items)) => items.iter().find_map(|item| self.value(&list.items, item)),
+            (Shape::Scalar(scalar), _) => self.scalar(*scalar, value),
+            (Shape::Object(_) | Shape::List(_), _) => Some(self.mismatch(value, &go_type(schema))),
+            (Shape::Any | Shape::Named(_), _) => None,
+        }
+    }
+
+    fn scalar(&self, scalar: Scalar, value: &Value) -> Option<String> {
+        let wide = || if self.format() == "int32" { "int32" } else { "int64" };
+        match (scalar, value) {
+            (Scalar::Text, Value::String(text)) => self.holds_bytes().then(|| base64(text)).flatten(),
+            (Scalar::Boolean, Value::Bool(_)) => None,
+            (Scalar::Number, Value::Number(_)) | (Scalar::IntOrText, Value::Number(_) | Value::String(_)) => None,
+            (Scalar::Integer, Value::Number(number)) => {
+                let fits = |number: i64| wide() == "int64" || i32::try_from(number).is_ok();
+                let whole = number.as_i64().is_some_and(fits);
+                (!whole).then(|| self.mismatch_of(&format!("number {number}"), wide()))
+            }
+            (Scalar::Text, _) => Some(self.mismatch(value, "string")),
+            (Scalar::Boolean, _) => Some(self.mismatch(value, "bool")),
+            (Scalar::Integer, _) => Some(self.mismatch(value, wide())),
+            (Scalar::Number, _) => Some(self.mismatch(value, "float64")),
+            (Scalar::IntOrText, _) => Some(self.mismatch(value, "int32")),
+        }
+    }
+
+    /// Whether the field, or each value of the map that it is, is bytes.
+    fn holds_bytes(&self) -> bool {
+        self.owner.is_some_and(|owner| BYTES.contains(&(owner.name, self.field)))
+    }
+
+    /// The format of the field, which the outline of the schema leaves out.
+    fn format(&self) -> String {
+        let written: Value = self.owner.and_then(|owner| serde_json::from_str(owner.text).ok()).unwrap_or_default();
+        written["properties"][self.field]["format"].as_str().unwrap_or_default().to_owned()
+    }
+
+    fn mismatch(&self, value: &Value, wanted: &str) -> String {
+        let is = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "bool",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        self.mismatch_of(is, wanted)
+    }
+
+    fn mismatch_of(&self, is: &str, wanted: &str) -> String {
+        let owner = self.owner.map(short).unwrap_or_default();
+        let path = self.path.join(".");
+        format!("json: cannot unmarshal {is} into Go struct field {owner}.{path} of type {wanted}")
+    }
+}
+
+/// The fields of all definitions that are bytes, written as base64.
+static BYTES: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(|| {
+    let with_bytes = builtin::definitions().filter(|definition| definition.text.contains("\"format\":\"byte\""));
+    let fields = |definition: &'static Definition| {
+        let written: Value = serde_json::from_str(definition.text).unwrap_or_default();
+        let known = definition.schema().fields().into_iter().flat_map(|fields| fields.known.keys());
+        known
+            .map(|name| &**name)
+            .filter(move |name| {
+                let field = &written["properties"][*name];
+                field["format"] == "byte" || field["additionalProperties"]["format"] == "byte"
+            })
+            .map(|name| (definition.name, name))
+    };
+    with_bytes.flat_map(fields).collect()
+});
+
+fn base64(text: &str) -> Option<String> {
+    let at = match STANDARD.decode(text) {
+        Ok(_) => return None,
+        Err(DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol(at, _)) => at,
+        Err(DecodeError::InvalidLength(_) | DecodeError::InvalidPadding) => text.len(),
+    };
+    Some(format!("illegal base64 data at input byte {at}"))
+}
+
+/// `DeploymentSpec`
+fn short(definition: &Definition) -> &'static str {
+    definition.name.rsplit('.').next().unwrap_or_default()
+}
+
+/// How Go names the type of a schema: `map[string]string`, `[]v1.Container`, `v1.DeploymentSpec`.
+fn go_type(schema: &Schema) -> String {
+    match &schema.shape {
+        Shape::Named(definition) => {
+            let mut words = definition.name.rsplit('.');
+            let (name, package) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+            format!("{package}.{name}")
+        }
+        Shape::List(list) => format!("[]{}", go_type(&list.items)),
+        Shape::Object(fields) => match &fields.others {
+            Others::Each(each) => format!("map[string]{}", go_type(each)),
+            Others::Unknown | Others::Kept => "map[string]interface {}".to_owned(),
+        },
+        Shape::Scalar(Scalar::Text) => "string".to_owned(),
+        Shape::Scalar(Scalar::Boolean) => "bool".to_owned(),
+        Shape::Scalar(Scalar::Integer) => "int32".to_owned(),
+        Shape::Scalar(Scalar::Number) => "float64".to_owned(),
+        Shape::Scalar(Scalar::IntOrText) | Shape::Any => "interface {}".to_owned(),
+    }
+}
+
+fn time(text: &str) -> Option<String> {
+    if text.parse::<jiff::Timestamp>().is_ok() {
+        return None;
+    }
+    let begins = text.get(..4).is_some_and(|year| year.bytes().all(|byte| byte.is_ascii_digit()));
+    let (rest, wanted) = if begins { (text.get(4..).unwrap_or_default(), "-") } else { (text, "2006") };
+    Some(format!("parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {rest:?} as {wanted:?}"))
+}
+
+/// The form of quantities: a number and a suffix.
+fn quantity(text: &str) -> Option<String> {
+    let number = text.trim_start_matches(['+', '-']);
+    let end = number.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(number.len());
+    let (digits, suffix) = number.split_at(end);
+    let exponent = || {
+        let exponent = suffix.strip_prefix(['e', 'E'])?;
+        exponent.strip_prefix(['+', '-']).unwrap_or(exponent).parse::<u8>().ok()
+    };
+    let known = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    let is_number = digits.bytes().any(|byte| byte.is_ascii_digit()) && digits.matches('.').count() < 2;
+    let right = is_number && text.len() - number.len() < 2 && (known.contains(&suffix) || exponent().is_some());
+    (!right).then(|| {
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'".to_owned()
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_said_as_go_says_it() {
+        let said = |kind: (&str, &str, &str), object: Value| {
+            complaint(builtin::of_kind(kind.0, kind.1, kind.2).unwrap(), &object).unwrap_or_default()
+        };
+        let (map, deployment, pod) = (("", "v1", "ConfigMap"), ("apps", "v1", "Deployment"), ("", "v1", "Pod"));
+        let into = "json: cannot unmarshal";
+        let cases = [
+            (
+                map,
+                json!({"data": 5}),
+                format!("{into} number into Go struct field ConfigMap.data of type map[string]string"),
+            ),
+            (
+                map,
+                json!({"data": {"a": 5}}),
+                format!("{into} number into Go struct field ConfigMap.data of type string"),
+            ),
+            (
+                map,
+                json!({"metadata": {"name": 5}}),
+                format!("{into} number into Go struct field ObjectMeta.metadata.name of type string"),
+            ),
+            (
+                deployment,
+                json!({"spec": {"replicas": "a"}}),
+                format!("{into} string into Go struct field DeploymentSpec.spec.replicas of type int32"),
+            ),
+            (
+                deployment,
+                json!({"spec": {"replicas": 1.5}}),
+                format!("{into} number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32"),
+            ),
+            (
+                deployment,
+                json!({"spec": []}),
+                format!("{into} array into Go struct field Deployment.spec of type v1.DeploymentSpec"),
+            ),
+            (
+                deployment,
+                json!({"spec": {"paused": "yes"}}),
+                format!("{into} string into Go struct field DeploymentSpec.spec.paused of type bool"),
+            ),
+            (
+                deployment,
+                json!({"spec": {"template": {"spec": {"containers": {}}}}}),
+                format!(
+                    "{into} object into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container"
+                ),
+            ),
+            (
+                pod,
+                json!({"metadata": {"creationTimestamp": "abc"}}),
+                "parsing time \"abc\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"abc\" as \"2006\"".to_owned(),
+            ),
+            (pod, json!({"spec": {"containers": [{"resources": {"limits": {"cpu": "1e3"}}}]}}), String::new()),
+        ];
+        for (kind, object, expected) in cases {
+            assert_eq!(said(kind, object.clone()), expected, "{object}");
+        }
+        let wrong = json!({"spec": {"containers": [{"resources": {"limits": {"cpu": "abc"}}}]}});
+        assert!(said(pod, wrong).starts_with("quantities must match"));
+    }
+}

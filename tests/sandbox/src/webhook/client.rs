@@ -1,0 +1,116 @@
+//! The HTTPS client: one set of kept connections for each set of authorities and address.
+
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{
+        Client,
+        connect::{
+            HttpConnector,
+            dns::{GaiResolver, Name},
+        },
+    },
+    rt::TokioExecutor,
+};
+use rustls::{
+    ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject as _},
+};
+use tower::Service;
+
+use super::{Doors, place::Place, wording};
+
+/// An answer longer than this is no answer.
+const LONGEST: usize = 16 << 20;
+
+type Sender = Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>;
+
+/// By authorities and address.
+#[derive(Default)]
+pub(super) struct Connections(Mutex<BTreeMap<(Vec<u8>, Option<SocketAddr>), Sender>>);
+
+/// Sends a request; what goes wrong is said as Go says it.
+pub(super) async fn send(doors: &Doors, place: &Place, request: Request<Bytes>) -> Result<Response<Bytes>, String> {
+    let address = match &place.service {
+        None => None,
+        Some((namespace, name, _)) => {
+            Some(doors.service(namespace, name).ok_or_else(|| format!("service {name:?} not found"))?)
+        }
+    };
+    let host = request.uri().host().unwrap_or_default().to_owned();
+    let port = request.uri().port_u16().unwrap_or(443);
+    let sender = doors.connections.sender(&place.authorities, address)?;
+    let answer = sender.request(request.map(Full::new)).await;
+    let answer =
+        answer.map_err(|error| wording::unsent(&error, &host, address.map_or(port, |address| address.port())))?;
+    let (head, body) = answer.into_parts();
+    let body = Limited::new(body, LONGEST).collect().await.map_err(|error| error.to_string())?;
+    Ok(Response::from_parts(head, body.to_bytes()))
+}
+
+impl Connections {
+    fn sender(&self, authorities: &[u8], address: Option<SocketAddr>) -> Result<Sender, String> {
+        let key = (authorities.to_vec(), address);
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sender) = held.get(&key) {
+            return Ok(sender.clone());
+        }
+        let sender = new(authorities, address).map_err(|error| format!("tls: {error}"))?;
+        held.insert(key, sender.clone());
+        Ok(sender)
+    }
+}
+
+fn new(authorities: &[u8], address: Option<SocketAddr>) -> Result<Sender, rustls::Error> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(CertificateDer::pem_slice_iter(authorities).filter_map(Result::ok));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let tls = tls.with_root_certificates(roots).with_no_client_auth();
+    let mut connector = HttpConnector::new_with_resolver(Resolver(address));
+    connector.enforce_http(false);
+    let secured = HttpsConnectorBuilder::new().with_tls_config(tls).https_only().enable_http1();
+    Ok(Client::builder(TokioExecutor::new()).build(secured.wrap_connector(connector)))
+}
+
+/// Knows the address already, or asks the machine.
+#[derive(Clone)]
+struct Resolver(Option<SocketAddr>);
+
+impl Service<Name> for Resolver {
+    type Response = std::vec::IntoIter<SocketAddr>;
+    type Error = io::Error;
+    type Future = BoxFuture<'static, io::Result<Self::Response>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let known = self.0;
+        Box::pin(async move {
+            let found = match known {
+                Some(address) => vec![address],
+                None => GaiResolver::new().call(name).await?.collect(),
+            };
+            Ok(found.into_iter())
+        })
+    }
+}
+
+impl fmt::Debug for Connections {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connections").finish_non_exhaustive()
+    }
+}

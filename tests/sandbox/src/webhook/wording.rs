@@ -1,0 +1,72 @@
+//! What goes wrong with a call, in the words of Go's HTTP client and of client-go.
+
+use std::{error::Error, io};
+
+use http::StatusCode;
+
+/// A body that is no JSON object.
+pub(super) const UNREADABLE: &str = "couldn't get version/kind; json parse error: json: cannot unmarshal string into Go \
+    value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
+    \"json:\\\"kind,omitempty\\\"\" }";
+
+/// An answer that is an error.
+pub(super) fn refused(code: StatusCode, body: &[u8]) -> String {
+    // A `Status` says itself what is wrong.
+    let status: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+    if let (Some("Status"), Some(message)) = (status["kind"].as_str(), status["message"].as_str()) {
+        return message.to_owned();
+    }
+    match code {
+        StatusCode::NOT_FOUND => "the server could not find the requested resource".to_owned(),
+        StatusCode::UNAUTHORIZED => "the server has asked for the client to provide credentials".to_owned(),
+        StatusCode::FORBIDDEN => "forbidden".to_owned(),
+        StatusCode::BAD_REQUEST => "the server rejected our request for an unknown reason".to_owned(),
+        StatusCode::METHOD_NOT_ALLOWED => "the server does not allow this method on the requested resource".to_owned(),
+        StatusCode::SERVICE_UNAVAILABLE => "the server is currently unable to handle the request".to_owned(),
+        StatusCode::GATEWAY_TIMEOUT => {
+            "the server was unable to return a response in the time allotted, but may still be processing the request"
+                .to_owned()
+        }
+        code if code.is_server_error() => {
+            "an error on the server (\"unknown\") has prevented the request from succeeding".to_owned()
+        }
+        code => {
+            format!("the server responded with the status code {} but did not return more information", code.as_u16())
+        }
+    }
+}
+
+/// A request that did not get through.
+pub(super) fn unsent(error: &(dyn Error + 'static), host: &str, port: u16) -> String {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<rustls::Error>() {
+            return secured(error);
+        }
+        if error.to_string() == "dns error" {
+            return format!("dial tcp: lookup {host}: no such host");
+        }
+        let io = error.downcast_ref::<io::Error>();
+        match io.map(io::Error::kind) {
+            Some(io::ErrorKind::ConnectionRefused) => {
+                return format!("dial tcp {host}:{port}: connect: connection refused");
+            }
+            Some(io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof) => return "EOF".to_owned(),
+            _ => {}
+        }
+        // What an I/O error holds is not its source.
+        let held = io.and_then(io::Error::get_ref).map(|held| held as &(dyn Error + 'static));
+        cause = held.or_else(|| error.source());
+    }
+    error.to_string()
+}
+
+fn secured(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer) => {
+            "tls: failed to verify certificate: x509: certificate signed by unknown authority".to_owned()
+        }
+        rustls::Error::InvalidCertificate(why) => format!("tls: failed to verify certificate: x509: {why}"),
+        other => format!("tls: {other}"),
+    }
+}

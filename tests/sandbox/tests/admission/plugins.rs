@@ -1,0 +1,196 @@
+//! What Kubernetes' own plugins change and refuse.
+
+use http::Method;
+use opgen_sandbox::Sandbox;
+use serde_json::{Value, json};
+
+use super::{A, ask, create, sandbox};
+
+fn pod(name: &str, resources: Value) -> Value {
+    let container = json!({"name": "c", "image": "x", "resources": resources});
+    let spec = json!({"automountServiceAccountToken": false, "containers": [container]});
+    json!({"metadata": {"name": name}, "spec": spec})
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_comes_into_a_namespace_that_is_not_there() {
+    let sandbox = sandbox().await;
+    let path = "/api/v1/namespaces/missing/configmaps";
+    let (code, status) = ask(&sandbox, Method::POST, path, json!({"metadata": {"name": "x"}})).await;
+    assert_eq!((code, &status["message"]), (404, &json!("namespaces \"missing\" not found")));
+    assert_eq!(status["details"], json!({"name": "missing", "kind": "namespaces"}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_comes_into_a_namespace_that_goes_away() {
+    let sandbox = sandbox().await;
+    create(&sandbox, "configmaps", json!({"metadata": {"name": "held", "finalizers": ["x.y/z"]}})).await;
+    ask(&sandbox, Method::DELETE, A, json!({})).await;
+    let (code, status) = create(&sandbox, "configmaps", json!({"metadata": {"name": "q5"}})).await;
+    let message =
+        "configmaps \"q5\" is forbidden: unable to create new content in namespace a because it is being terminated";
+    assert_eq!((code, &status["message"]), (403, &json!(message)));
+    let cause = json!({"reason": "NamespaceTerminating", "message": "namespace a is being terminated", "field": "metadata.namespace"});
+    assert_eq!(status["details"], json!({"name": "q5", "kind": "configmaps", "causes": [cause]}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn some_namespaces_never_go() {
+    let sandbox = sandbox().await;
+    ask(&sandbox, Method::POST, "/api/v1/namespaces", json!({"metadata": {"name": "default"}})).await;
+    let (code, status) = ask(&sandbox, Method::DELETE, "/api/v1/namespaces/default", json!({})).await;
+    let message = "namespaces \"default\" is forbidden: this namespace may not be deleted";
+    assert_eq!((code, &status["message"]), (403, &json!(message)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_runs_as_the_default_account_with_its_token() {
+    let sandbox = sandbox().await;
+    let body = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "x"}]}});
+    let (code, pod) = create(&sandbox, "pods", body).await;
+    assert_eq!(code, 201, "{pod}");
+    assert_eq!(pod["spec"]["serviceAccountName"], "default");
+    let volume = &pod["spec"]["volumes"][0];
+    let name = volume["name"].as_str().unwrap();
+    assert!(name.starts_with("kube-api-access-") && name.len() == 21, "{name}");
+    let sources = json!([
+        {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+        {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+        {"downwardAPI": {"items": [
+            {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}]}},
+    ]);
+    assert_eq!(volume["projected"], json!({"sources": sources, "defaultMode": 420}));
+    let mount = json!({"name": name, "readOnly": true, "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"});
+    assert_eq!(pod["spec"]["containers"][0]["volumeMounts"], json!([mount]));
+    let toleration =
+        |key: &str| json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300});
+    let tolerations = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].map(toleration);
+    assert_eq!(pod["spec"]["tolerations"], json!(tolerations));
+    assert_eq!(
+        (&pod["spec"]["priority"], &pod["spec"]["preemptionPolicy"]),
+        (&json!(0), &json!("PreemptLowerPriority"))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_may_do_without_a_token_but_not_without_its_account() {
+    let sandbox = sandbox().await;
+    let (_, made) = create(&sandbox, "pods", pod("p", json!({}))).await;
+    assert_eq!(made["spec"].get("volumes"), None);
+    let mut stranger = pod("", json!({}));
+    stranger["metadata"] = json!({"generateName": "a"});
+    stranger["spec"]["serviceAccountName"] = "none".into();
+    let (code, status) = create(&sandbox, "pods", stranger).await;
+    let message = "error looking up service account a/none: serviceaccount \"none\" not found";
+    assert_eq!(code, 403);
+    assert!(status["message"].as_str().unwrap().ends_with(message), "{status}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_class_says_a_pods_priority() {
+    let sandbox = sandbox().await;
+    let classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
+    let class = |name: &str| json!({"metadata": {"name": name}, "value": 7, "preemptionPolicy": "Never", "globalDefault": true});
+    ask(&sandbox, Method::POST, classes, class("one")).await;
+    let (code, status) = ask(&sandbox, Method::POST, classes, class("two")).await;
+    let message = "priorityclasses.scheduling.k8s.io \"two\" is forbidden: PriorityClass one is already marked as default. Only one default can exist";
+    assert_eq!((code, &status["message"]), (403, &json!(message)));
+
+    let (_, made) = create(&sandbox, "pods", pod("p", json!({}))).await;
+    let spec = &made["spec"];
+    assert_eq!(
+        json!([spec["priorityClassName"], spec["priority"], spec["preemptionPolicy"]]),
+        json!(["one", 7, "Never"])
+    );
+    let mut named = pod("b", json!({}));
+    named["spec"]["priorityClassName"] = "none".into();
+    let (_, status) = create(&sandbox, "pods", named.clone()).await;
+    assert_eq!(status["message"], "pods \"b\" is forbidden: no PriorityClass with name none was found");
+    named["spec"]["priorityClassName"] = "system-node-critical".into();
+    named["spec"]["priority"] = 8.into();
+    let (_, status) = create(&sandbox, "pods", named).await;
+    let message = "pods \"b\" is forbidden: the integer value of priority (8) must not be provided in pod spec; priority admission controller computed 2000001000 from the given PriorityClass name";
+    assert_eq!(status["message"], message);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_range_fills_in_and_refuses() {
+    let sandbox = sandbox().await;
+    let container = json!({"type": "Container", "default": {"cpu": "500m", "memory": "64Mi"},
+        "defaultRequest": {"cpu": "200m", "memory": "64Mi"}, "max": {"cpu": "1"}, "min": {"cpu": "50m"},
+        "maxLimitRequestRatio": {"cpu": "4"}});
+    let claim = json!({"type": "PersistentVolumeClaim", "max": {"storage": "2Gi"}, "min": {"storage": "1Gi"}});
+    let limits = json!([container, {"type": "Pod", "max": {"cpu": "2"}}, claim]);
+    create(&sandbox, "limitranges", json!({"metadata": {"name": "l"}, "spec": {"limits": limits}})).await;
+    let (_, made) = create(&sandbox, "pods", pod("p", json!({}))).await;
+    let resources = json!({"limits": {"cpu": "500m", "memory": "64Mi"}, "requests": {"cpu": "200m", "memory": "64Mi"}});
+    assert_eq!(made["spec"]["containers"][0]["resources"], resources);
+    let said = "LimitRanger plugin set: cpu, memory request for container c; cpu, memory limit for container c";
+    assert_eq!(made["metadata"]["annotations"]["kubernetes.io/limit-ranger"], said);
+
+    let (code, status) =
+        create(&sandbox, "pods", pod("l2", json!({"limits": {"cpu": "3"}, "requests": {"cpu": "10m"}}))).await;
+    let message = "pods \"l2\" is forbidden: [minimum cpu usage per Container is 50m, but request is 10m, maximum cpu usage per Container is 1, but limit is 3, cpu max limit to request ratio per Container is 4, but provided ratio is 300.000000, maximum cpu usage per Pod is 2, but limit is 3]";
+    assert_eq!((code, &status["message"]), (403, &json!(message)));
+    let claim = |storage: &str| {
+        let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": storage}}});
+        json!({"metadata": {"name": "l"}, "spec": spec})
+    };
+    let (_, status) = create(&sandbox, "persistentvolumeclaims", claim("3Gi")).await;
+    let message = "persistentvolumeclaims \"l\" is forbidden: maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi";
+    assert_eq!(status["message"], message);
+    let (_, made) = create(&sandbox, "persistentvolumeclaims", claim("2Gi")).await;
+    assert_eq!(made["metadata"]["finalizers"], json!(["kubernetes.io/pvc-protection"]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quota_counts_and_refuses() {
+    let sandbox = sandbox().await;
+    let leases = "count/leases.coordination.k8s.io";
+    let hard = json!({leases: "2", "requests.cpu": "1", "limits.memory": "100Mi", "pods": "3", "secrets": "0"});
+    create(&sandbox, "resourcequotas", json!({"metadata": {"name": "q"}, "spec": {"hard": hard}})).await;
+    let lease = async |name: &str| {
+        let path = "/apis/coordination.k8s.io/v1/namespaces/a/leases";
+        ask(&sandbox, Method::POST, path, json!({"metadata": {"name": name}})).await
+    };
+    assert_eq!((lease("a").await.0, lease("b").await.0), (201, 201));
+    let (code, status) = lease("c").await;
+    let message = "leases.coordination.k8s.io \"c\" is forbidden: exceeded quota: q, requested: count/leases.coordination.k8s.io=1, used: count/leases.coordination.k8s.io=2, limited: count/leases.coordination.k8s.io=2";
+    assert_eq!((code, &status["message"]), (403, &json!(message)));
+    assert_eq!(counted(&sandbox, leases).await, 2);
+
+    let (_, status) = create(&sandbox, "pods", pod("q1", json!({}))).await;
+    let message = "pods \"q1\" is forbidden: failed quota: q: must specify limits.memory for: c; requests.cpu for: c";
+    assert_eq!(status["message"], message);
+    let greedy = json!({"limits": {"cpu": "3", "memory": "200Mi"}, "requests": {"cpu": "2"}});
+    let (_, status) = create(&sandbox, "pods", pod("q1", greedy)).await;
+    let message = "pods \"q1\" is forbidden: exceeded quota: q, requested: limits.memory=200Mi,requests.cpu=2, used: limits.memory=0,requests.cpu=0, limited: limits.memory=100Mi,requests.cpu=1";
+    assert_eq!(status["message"], message);
+}
+
+/// How many a quota says there are.
+async fn counted(sandbox: &Sandbox, resource: &str) -> u32 {
+    let (_, quota) = ask(sandbox, Method::GET, &format!("{A}/resourcequotas/q"), Value::Null).await;
+    quota["status"]["used"][resource].as_str().unwrap_or("0").parse().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_node_is_tainted_and_classes_are_filled_in() {
+    let sandbox = sandbox().await;
+    let (_, node) = ask(&sandbox, Method::POST, "/api/v1/nodes", json!({"metadata": {"name": "n"}})).await;
+    assert_eq!(node["spec"]["taints"], json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]));
+    let mark = |name: &str| json!({"metadata": {"name": "fast", "annotations": {name: "true"}}});
+    let mut storage = mark("storageclass.kubernetes.io/is-default-class");
+    storage["provisioner"] = "x".into();
+    ask(&sandbox, Method::POST, "/apis/storage.k8s.io/v1/storageclasses", storage).await;
+    let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+    let (_, claim) = create(&sandbox, "persistentvolumeclaims", json!({"metadata": {"name": "c"}, "spec": spec})).await;
+    assert_eq!(claim["spec"]["storageClassName"], "fast");
+    let mut class = mark("ingressclass.kubernetes.io/is-default-class");
+    class["spec"] = json!({"controller": "x.y/z"});
+    ask(&sandbox, Method::POST, "/apis/networking.k8s.io/v1/ingressclasses", class).await;
+    let ingress = json!({"metadata": {"name": "i"}, "spec": {"defaultBackend": {"service": {"name": "s", "port": {"number": 1}}}}});
+    let path = "/apis/networking.k8s.io/v1/namespaces/a/ingresses";
+    let (_, ingress) = ask(&sandbox, Method::POST, path, ingress).await;
+    assert_eq!(ingress["spec"]["ingressClassName"], "fast");
+}
