@@ -60,6 +60,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Rbac(Rbac),
     Uninstall(Uninstall),
+    Sandbox(Sandbox),
     Completions(Completions),
 }
 
@@ -193,6 +194,34 @@ pub(crate) struct Uninstall {
     /// Passed on to the operator; `opgen uninstall -- --help` lists what it takes
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) args: Vec<OsString>,
+}
+
+/// Run an API server on this machine, for trying things out
+///
+/// It answers as Kubernetes does, RBAC included, and needs nothing else: no Docker, no cluster, no Go. When it is ready it
+/// prints `export KUBECONFIG=PATH`. Ctrl-C ends it, and everything is gone unless `--data` names a file.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: opgen sandbox --data cluster.db")]
+pub(crate) struct Sandbox {
+    /// The port on the loopback; 0 is any that is free
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+
+    /// Keep everything in this file, and begin with what is there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<PathBuf>,
+
+    /// Where the file `kubeconfig` is written; by default a folder that goes with the server
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
+
+    /// Leave Deployments, Jobs and Pods as they are, instead of bringing them to life
+    #[arg(long)]
+    pub(crate) no_workloads: bool,
+
+    /// Ask for the right to update an owner's finalizers where `blockOwnerDeletion` is set, as some clusters do
+    #[arg(long)]
+    pub(crate) owner_permissions: bool,
 }
 
 /// Print the completions of a shell

@@ -3,6 +3,7 @@
 mod generate;
 mod new;
 mod operator;
+mod sandbox;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -25,6 +26,7 @@ pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
         Command::Generate(args) => generate::run(args, ui),
         Command::Tree(args) => operator::run("tree", &tree(args, output)?, ui),
         Command::Rbac(args) => operator::run("rbac", &rbac(args), ui),
+        Command::Sandbox(args) => sandbox::run(args, ui),
         Command::Uninstall(args) => operator::run("uninstall", &args.args, ui),
         Command::Completions(args) => Ok(completions(args)),
     }

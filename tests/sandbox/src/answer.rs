@@ -75,7 +75,9 @@ impl Answer {
         *response.status_mut() = self.code;
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+        if !self.headers.iter().any(|(name, _)| *name == "cache-control") {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+        }
         for warning in self.warnings {
             let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"").replace(['\r', '\n'], " ");
             if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {

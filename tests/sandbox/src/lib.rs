@@ -1,6 +1,6 @@
 //! A Kubernetes API server in the process: for tests of operators, and for trying them out without a cluster.
 //!
-//! As a [`kube::Client`] it needs no socket and lives on tokio's clock, so a test with a paused clock and a
+//! As a `kube::Client` (feature `client`) it needs no socket and lives on tokio's clock, so a test with a paused clock and a
 //! [seed](Builder::seed) repeats to the bit.
 
 #![allow(dead_code)]
@@ -12,6 +12,7 @@ mod authentication;
 mod authorization;
 mod bootstrap;
 mod call;
+#[cfg(feature = "client")]
 mod client;
 mod controller;
 mod convert;

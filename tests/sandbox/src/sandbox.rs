@@ -98,12 +98,14 @@ impl Sandbox {
     }
 
     /// A client with all rights.
+    #[cfg(feature = "client")]
     #[must_use]
     pub fn client(&self) -> kube::Client {
         self.client_of(User::admin("admin"))
     }
 
     /// A client with the rights of a user.
+    #[cfg(feature = "client")]
     #[must_use]
     pub fn client_of(&self, user: User) -> kube::Client {
         crate::client::client(self.clone(), user)

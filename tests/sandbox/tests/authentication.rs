@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use opgen_sandbox::{Sandbox, User};
 use plain::{Answer, ask, given};
 use serde_json::{Value, json};
@@ -159,6 +162,10 @@ async fn a_token_may_be_bound_to_a_secret_or_a_pod() {
     let why = "service account token has been invalidated";
     assert_eq!(review(&sandbox, json!({"token": of_secret})).await, rejected(why));
 
+    let (_, answer) = request(&sandbox, bound("Pod", "p")).await;
+    let fields =
+        json!({"f:boundObjectRef": {"f:apiVersion": {}, "f:kind": {}, "f:name": {}}, "f:expirationSeconds": {}});
+    assert_eq!(answer["metadata"]["managedFields"][0]["fieldsV1"], json!({"f:spec": fields}));
     let of_pod = token(&sandbox, bound("Pod", "p")).await;
     let said = review(&sandbox, json!({"token": of_pod})).await;
     assert_eq!(said["user"]["extra"]["authentication.kubernetes.io/pod-name"], json!(["p"]));
@@ -192,4 +199,69 @@ async fn a_token_may_be_bound_to_a_secret_or_a_pod() {
     for (spec, code, message) in cases {
         assert_eq!(refused(spec).await, (code, message.to_owned()));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_of_an_account_holds_its_token_and_ends_with_it() {
+    let (sandbox, uid) = with_account().await;
+    let secret = |name: &str, account: &str| {
+        let annotations = json!({"kubernetes.io/service-account.name": account});
+        json!({"metadata": {"name": name, "annotations": annotations}, "type": "kubernetes.io/service-account-token"})
+    };
+    let secrets = format!("{ONE}/secrets");
+    given(&sandbox, &secrets, secret("legacy", "robo")).await;
+    given(&sandbox, &secrets, secret("stray", "nobody")).await;
+    let until = async |name: &str, reached: &dyn Fn(&Answer) -> bool| {
+        for _ in 0..1000 {
+            let answer =
+                ask(&sandbox, &User::admin("admin"), ("GET", &format!("{secrets}/{name}")), &Value::Null).await;
+            if reached(&answer) {
+                return answer.1;
+            }
+            tokio::task::yield_now().await;
+        }
+        panic!("{name} is not there yet");
+    };
+    let held = until("legacy", &|(_, secret)| secret["data"]["token"].is_string()).await;
+    assert_eq!(held["data"]["namespace"], "b25l");
+    assert_eq!(held["metadata"]["annotations"]["kubernetes.io/service-account.uid"], json!(uid));
+    let managers = held["metadata"]["managedFields"].as_array().unwrap();
+    assert!(managers.iter().any(|own| own["manager"] == "kube-controller-manager" && own["operation"] == "Update"));
+    let kept = STANDARD.decode(held["data"]["token"].as_str().unwrap()).unwrap();
+    let token = String::from_utf8(kept).unwrap();
+    assert_eq!(
+        claims(&token),
+        json!({
+            "iss": "kubernetes/serviceaccount",
+            "kubernetes.io/serviceaccount/namespace": "one",
+            "kubernetes.io/serviceaccount/secret.name": "legacy",
+            "kubernetes.io/serviceaccount/service-account.name": "robo",
+            "kubernetes.io/serviceaccount/service-account.uid": uid,
+            "sub": "system:serviceaccount:one:robo",
+        })
+    );
+    let said = review(&sandbox, json!({"token": token})).await;
+    assert_eq!(said["user"]["username"], "system:serviceaccount:one:robo");
+    assert_eq!((&said["user"]["extra"], &said["audiences"]), (&Value::Null, &json!([ISSUER])));
+    until("stray", &|(code, _)| *code == 404).await;
+    delete(&sandbox, &format!("{ONE}/serviceaccounts/robo")).await;
+    until("legacy", &|(code, _)| *code == 404).await;
+    let why = "service account token has been invalidated";
+    assert_eq!(review(&sandbox, json!({"token": token})).await, rejected(why));
+}
+
+#[tokio::test(start_paused = true)]
+async fn accounts_may_read_the_keys_that_sign_tokens() {
+    let (sandbox, uid) = with_account().await;
+    let robo = User::service_account("one", "robo", &uid);
+    let (code, said) = ask(&sandbox, &robo, ("GET", "/.well-known/openid-configuration"), &Value::Null).await;
+    assert_eq!((code, &said["issuer"]), (200, &json!(ISSUER)));
+    assert_eq!(said["id_token_signing_alg_values_supported"], json!(["RS256"]));
+    let (code, keys) = ask(&sandbox, &robo, ("GET", "/openid/v1/jwks"), &Value::Null).await;
+    let token = token(&sandbox, json!({})).await;
+    let head: Value =
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap()).unwrap();
+    assert_eq!((code, &keys["keys"][0]["kid"]), (200, &head["kid"]));
+    let (code, _) = ask(&sandbox, &User::named("joe", &[]), ("GET", "/openid/v1/jwks"), &Value::Null).await;
+    assert_eq!(code, 403);
 }

@@ -106,3 +106,14 @@ async fn a_definition_goes_after_its_objects() {
     define(&sandbox, &widgets()).await;
     assert_eq!(get(&sandbox, WIDGETS).await.1["items"], json!([]));
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_uses_a_deprecated_version_is_warned() {
+    let sandbox = sandbox();
+    let mut crd = widgets();
+    crd["spec"]["versions"][0]["deprecated"] = true.into();
+    define(&sandbox, &crd).await;
+    let request = http::Request::get(WIDGETS).body(bytes::Bytes::new()).unwrap();
+    let response = sandbox.call(opgen_sandbox::User::admin("admin"), request).await;
+    assert_eq!(response.headers()["warning"], "299 - \"a-schema.io/v1 Widget is deprecated\"");
+}

@@ -26,9 +26,9 @@ async fn a_watch_tells_what_happens_to_an_object() {
     let stale = maps.replace("a", &PostParams::default(), &made).await.unwrap_err();
     assert!(matches!(stale, kube::Error::Api(status) if status.reason == "Conflict"));
     maps.delete("a", &DeleteParams::default()).await.unwrap();
-    assert!(maps.list(&ListParams::default()).await.unwrap().items.is_empty());
+    assert!(maps.list(&ListParams::default().fields("metadata.name=a")).await.unwrap().items.is_empty());
 
-    let events = maps.watch(&WatchParams::default(), &version).await.unwrap();
+    let events = maps.watch(&WatchParams::default().fields("metadata.name=a"), &version).await.unwrap();
     let told: Vec<_> = events
         .take(2)
         .map(|event| match event.unwrap() {

@@ -1,6 +1,8 @@
 //! Patches and who manages what, step by step as kube-apiserver 1.36 answered them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::Request;
 use http_body_util::BodyExt as _;
@@ -15,6 +17,8 @@ struct Step {
     path: String,
     #[serde(rename = "type", default)]
     media: Option<String>,
+    #[serde(default = "test_agent")]
+    agent: String,
     #[serde(default)]
     body: Value,
     /// A body that is no JSON.
@@ -26,8 +30,30 @@ struct Step {
     warnings: Vec<String>,
 }
 
+fn test_agent() -> String {
+    "b-test/1".into()
+}
+
+impl Step {
+    fn get(path: &str) -> Self {
+        Self {
+            says: String::new(),
+            method: "GET".into(),
+            path: path.into(),
+            media: None,
+            agent: test_agent(),
+            body: Value::Null,
+            text: None,
+            code: 200,
+            answer: Value::Null,
+            warnings: Vec::new(),
+        }
+    }
+}
+
 /// What changes from run to run, or is no part of what is compared.
-const APART: [&str; 5] = ["uid", "resourceVersion", "creationTimestamp", "generation", "selfLink"];
+const APART: [&str; 7] =
+    ["uid", "resourceVersion", "creationTimestamp", "generation", "selfLink", "clusterIP", "clusterIPs"];
 
 async fn ask(sandbox: &Sandbox, step: &Step) -> (u16, Value, Vec<String>) {
     let text =
@@ -36,7 +62,7 @@ async fn ask(sandbox: &Sandbox, step: &Step) -> (u16, Value, Vec<String>) {
         .method(step.method.as_str())
         .uri(&step.path)
         .header("content-type", step.media.as_deref().unwrap_or("application/json"))
-        .header("user-agent", "b-test/1")
+        .header("user-agent", &step.agent)
         .body(Bytes::from(text))
         .unwrap();
     let response = sandbox.call(User::admin("admin"), request).await;
@@ -66,6 +92,9 @@ fn comparable(mut answer: Value, seen: &Value) -> Value {
             return json!({"reason": said["reason"], "field": fields});
         }
         return Value::Object(said);
+    }
+    if seen.get("managers").is_some() {
+        return json!({"managers": managers(&answer["metadata"]["managedFields"])});
     }
     let object = answer.as_object_mut().unwrap();
     ["apiVersion", "kind", "status"].iter().for_each(|key| drop(object.remove(*key)));
@@ -102,7 +131,14 @@ async fn follow(sandbox: &Sandbox, seen: &str) {
     assert!(!steps.is_empty());
     let mut wrong = Vec::new();
     for step in &steps {
+        // Who wrote before whom is told by seconds.
+        tokio::time::advance(Duration::from_secs(1)).await;
         let (code, answer, warnings) = ask(sandbox, step).await;
+        if step.path.ends_with("/customresourcedefinitions") {
+            assert_eq!(code, 201, "{answer}");
+            established(sandbox, &step.path, answer["metadata"]["name"].as_str().unwrap()).await;
+            continue;
+        }
         let mut expected = step.answer.clone();
         if let Some(causes) = expected.get_mut("details").and_then(|details| details["causes"].as_array_mut()) {
             causes.sort_by_key(|cause| [cause["field"].to_string(), cause["message"].to_string()]);
@@ -122,19 +158,24 @@ async fn follow(sandbox: &Sandbox, seen: &str) {
     assert!(wrong.is_empty(), "{} of {} steps differ:\n{}", wrong.len(), steps.len(), wrong.join("\n"));
 }
 
+/// Waits until a custom kind is served.
+async fn established(sandbox: &Sandbox, path: &str, name: &str) {
+    let step = Step::get(&format!("{path}/{name}"));
+    for _ in 0..1000 {
+        let (_, crd, _) = ask(sandbox, &step).await;
+        let conditions = crd["status"]["conditions"].as_array();
+        if conditions.into_iter().flatten().any(|own| own["type"] == "Established" && own["status"] == "True") {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("{name} was never established");
+}
+
 async fn sandbox() -> Sandbox {
     let sandbox = Sandbox::builder().seed(1).start();
-    let step = Step {
-        says: "the namespace".into(),
-        method: "POST".into(),
-        path: "/api/v1/namespaces".into(),
-        media: None,
-        body: json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}),
-        text: None,
-        code: 201,
-        answer: Value::Null,
-        warnings: Vec::new(),
-    };
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}});
+    let step = Step { method: "POST".into(), body: namespace, ..Step::get("/api/v1/namespaces") };
     assert_eq!(ask(&sandbox, &step).await.0, 201);
     sandbox
 }
@@ -152,4 +193,29 @@ async fn merge_json_and_strategic_patches_do_what_they_do_on_the_real_server() {
 #[tokio::test(start_paused = true)]
 async fn items_of_merged_lists_come_in_the_real_servers_order() {
     follow(&sandbox().await, include_str!("seen/patch/order.json")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn custom_resources_their_status_versions_and_scales_are_patched_as_on_the_real_server() {
+    follow(&sandbox().await, include_str!("seen/patch/custom.json")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_creates_a_built_in_object_owns_its_defaults_as_on_the_real_server() {
+    follow(&sandbox().await, include_str!("seen/patch/built_in.json")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deployment_is_applied_by_several_patched_and_taken_over_from_kubectl() {
+    follow(&sandbox().await, include_str!("seen/patch/deployments.json")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn replicas_belong_to_who_scaled() {
+    follow(&sandbox().await, include_str!("seen/patch/scale.json")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn owners_named_twice_are_told_and_dropped() {
+    follow(&sandbox().await, include_str!("seen/patch/owners.json")).await;
 }

@@ -3,7 +3,7 @@
 
 mod asking;
 
-use asking::{CRDS, ask, causes, define, sandbox};
+use asking::{ask, causes, define, sandbox};
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 
@@ -82,4 +82,14 @@ async fn scales_selected_fields_and_versions_are_the_api_servers() {
 #[tokio::test(start_paused = true)]
 async fn definitions_are_judged_as_by_the_api_server() {
     replay_all(include_str!("seen/definitions.json")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_follow_a_changed_schema_as_with_the_api_server() {
+    replay_all(include_str!("seen/later.json")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_and_autoscalers_are_the_same_in_both_their_versions() {
+    replay_all(include_str!("seen/two.json")).await;
 }

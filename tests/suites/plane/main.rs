@@ -11,6 +11,7 @@ mod permissions;
 mod reference;
 mod scaffolded;
 mod shop;
+mod table;
 mod tree;
 mod uninstall;
 
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         reference::cases(),
         scaffolded::cases(),
         shop::cases(),
+        table::cases(),
         tree::cases(),
         uninstall::cases(),
     ];

@@ -92,7 +92,7 @@ impl Key {
         }
     }
 
-    pub(super) fn algorithm(&self) -> &'static str {
+    fn algorithm(&self) -> &'static str {
         match self.pair {
             Pair::Rsa(_) => "RS256",
             Pair::P256(_) => "ES256",

@@ -2,21 +2,36 @@
 
 use serde_json::{Value, json};
 
-use super::{ISSUER, key::NoKey};
-use crate::sandbox::Server;
+use super::ISSUER;
+use crate::{answer::Answer, failure::Failure, sandbox::Server};
 
-/// The discovery document; `jwks_uri` is where [`keys`] are served, with scheme and host.
-pub(crate) fn configuration(server: &Server, jwks_uri: &str) -> Result<Value, NoKey> {
-    Ok(json!({
+/// The discovery document.
+pub(crate) fn configuration(server: &Server) -> Result<Answer, Failure> {
+    Ok(public(&json!({
         "issuer": ISSUER,
-        "jwks_uri": jwks_uri,
+        "jwks_uri": format!("{ISSUER}/openid/v1/jwks"),
         "response_types_supported": ["id_token"],
         "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": [server.authentication.key(server)?.algorithm()],
-    }))
+        "id_token_signing_alg_values_supported": [key(server)?["alg"]],
+    })))
 }
 
-/// The public keys, of type `application/jwk-set+json`.
-pub(crate) fn keys(server: &Server) -> Result<Value, NoKey> {
-    Ok(json!({"keys": [server.authentication.key(server)?.public()]}))
+/// The public keys.
+pub(crate) fn keys(server: &Server) -> Result<Answer, Failure> {
+    let mut answer = public(&json!({"keys": [key(server)?]}));
+    answer.content_type = "application/jwk-set+json";
+    Ok(answer)
+}
+
+/// The key that signs, as others may see it.
+pub(super) fn key(server: &Server) -> Result<Value, Failure> {
+    let key = server.authentication.key(server).map_err(|no_key| Failure::internal(no_key.to_string()))?;
+    Ok(key.public())
+}
+
+/// Everybody may keep it for an hour.
+fn public(document: &Value) -> Answer {
+    let mut answer = Answer::object(document);
+    answer.headers.push(("cache-control", "public, max-age=3600".to_owned()));
+    answer
 }

@@ -57,7 +57,7 @@ pub(crate) fn answer(asked: Asked<'_>) -> Result<Answer, Failure> {
     // A name that differs has its own refusal.
     Asked { name: "", ..asked }.place(&mut request)?;
     fill_in(asked, &mut request, &account.uid)?;
-    fields::update(asked, None, &mut request);
+    track(asked, &mut request);
     let seconds = check_seconds(asked, &request)?;
     let bound = bound(asked, &request)?;
     let mut audiences: Vec<String> = object::at(&request, &["spec", "audiences"])
@@ -94,13 +94,21 @@ fn fill_in(asked: Asked<'_>, request: &mut Value, uid: &str) -> Result<(), Failu
     metadata.insert("uid".into(), uid.into());
     metadata.insert("creationTimestamp".into(), time.into());
     let spec = object::map_at(request, &["spec"]);
-    if spec.get("expirationSeconds").is_none_or(Value::is_null) {
-        spec.insert("expirationSeconds".into(), DEFAULT_SECONDS.into());
-    }
+    spec.retain(|_, value| !value.is_null());
+    spec.entry("expirationSeconds").or_insert_with(|| DEFAULT_SECONDS.into());
     if let Value::Object(request) = request {
         request.remove("status");
     }
     Ok(())
+}
+
+/// Whose the fields are. The reference is there in any request, if only as null, so it is nobody's as a whole.
+fn track(asked: Asked<'_>, request: &mut Value) {
+    fields::update(asked, None, request);
+    let written = request.pointer_mut("/metadata/managedFields/0/fieldsV1/f:spec/f:boundObjectRef");
+    if let Some(Value::Object(reference)) = written {
+        reference.remove(".");
+    }
 }
 
 fn check_seconds(asked: Asked<'_>, request: &Value) -> Result<i64, Failure> {

@@ -49,7 +49,7 @@ async fn the_published_keys_check_tokens() {
         let (text, signature) = token.rsplit_once('.').unwrap();
         let signature = URL_SAFE_NO_PAD.decode(signature).unwrap();
 
-        let key = keys(server).unwrap()["keys"][0].clone();
+        let key = openid::key(server).unwrap();
         let part = |name: &str| URL_SAFE_NO_PAD.decode(key[name].as_str().unwrap()).unwrap();
         let good = match key["alg"].as_str().unwrap() {
             "RS256" => RsaPublicKeyComponents { n: part("n"), e: part("e") }
@@ -64,7 +64,5 @@ async fn the_published_keys_check_tokens() {
         let head: Value =
             serde_json::from_slice(&URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap()).unwrap();
         assert_eq!((&head["kid"], &head["alg"]), (&key["kid"], &key["alg"]));
-        let said = configuration(server, "https://localhost/openid/v1/jwks").unwrap();
-        assert_eq!(said["id_token_signing_alg_values_supported"][0], key["alg"]);
     }
 }

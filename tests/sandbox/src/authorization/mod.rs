@@ -13,7 +13,6 @@ mod escalation;
 mod policy;
 mod review;
 mod rule;
-pub(crate) mod validation;
 
 /// Refuses a request that its user may not make.
 pub(crate) fn authorize(server: &Server, call: &Call) -> Result<(), Failure> {

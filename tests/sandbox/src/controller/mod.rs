@@ -18,6 +18,7 @@ mod naming;
 mod protection;
 mod queue;
 mod reconcile;
+mod tokens;
 mod workload;
 
 /// The running controllers; they end with this.
@@ -55,6 +56,8 @@ pub(crate) fn start(server: &Arc<Server>) -> Controllers {
     all.add(server, "namespace-controller", namespaces::Namespaces);
     all.add(server, "service-account-controller", accounts::Accounts);
     all.add(server, "pvc-protection-controller", protection::Protection);
+    let manager = Actor::component(server, "system:kube-controller-manager", "kube-controller-manager");
+    all.add_as(manager, tokens::Tokens);
     if server.options.workloads {
         workload::start(&mut all, server);
     }

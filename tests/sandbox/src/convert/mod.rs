@@ -1,9 +1,9 @@
-//! The versions of a custom kind, and the two forms of events: objects are kept in one and served in each.
+//! The versions of a custom kind: objects are kept in one and served in each.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     kind::{Custom, Kind},
@@ -11,18 +11,24 @@ use crate::{
     store::Stored,
 };
 
-pub(crate) mod event;
+mod builtin;
+mod converted;
+mod webhook;
+
+pub(crate) use converted::Converted;
 
 impl Stored {
     /// The object in the version of a kind. What its schema has defaults for by now is filled in.
     pub(crate) fn object(&self, kind: &Kind) -> Value {
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
-        if let Some(custom) = kind.custom()
-            && !self.is_current(kind)
-        {
-            read(self, kind, custom, &mut object);
-        } else if event::is_other_form(kind) {
-            event::read(&mut object);
+        match kind.custom() {
+            _ if self.is_current(kind) => {}
+            Some(custom) => match custom.converted.get(self) {
+                Some(Ok(converted)) => object = converted,
+                // Only what nobody asked a webhook about comes here unconverted.
+                _ => read(self, kind, custom, &mut object),
+            },
+            None => builtin::convert(&mut object, kind),
         }
         name(&mut object, kind);
         object
@@ -43,22 +49,57 @@ impl Stored {
 
     /// Whether the object is kept just as the kind shows it.
     pub(crate) fn is_current(&self, kind: &Kind) -> bool {
-        let Some(custom) = kind.custom() else { return !event::is_other_form(kind) };
-        let version = self.api_version.rsplit('/').next().unwrap_or_default();
-        version == kind.version && self.version >= custom.since
+        kind.custom().is_none_or(|custom| self.version >= custom.since) && self.is_of(kind)
+    }
+
+    /// Whether the object is kept in the version of the kind.
+    fn is_of(&self, kind: &Kind) -> bool {
+        let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
+        version == kind.version && group == kind.group
+    }
+
+    /// The object in the version that it is kept in, completed by its schema.
+    fn as_kept(&self, kind: &Kind, custom: &Custom) -> Value {
+        let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
+        complete(self, custom, &mut object);
+        if let Value::Object(map) = &mut object {
+            map.insert("apiVersion".into(), (*self.api_version).into());
+            map.insert("kind".into(), kind.kind.clone().into());
+        }
+        object
+    }
+
+    /// Its metadata, which is the same in all versions.
+    fn metadata(&self) -> Map<String, Value> {
+        let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
+        match object["metadata"].take() {
+            Value::Object(metadata) => metadata,
+            _ => Map::new(),
+        }
+    }
+
+    /// The next state of a custom resource of which only the metadata changes, as it is kept, and in which version.
+    pub(crate) fn with_metadata_of<'a>(&'a self, kind: &'a Kind, mut next: Value) -> (Value, Cow<'a, str>) {
+        if kind.custom().is_none() || self.is_of(kind) {
+            return kind.kept(next);
+        }
+        let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
+        object["metadata"] = next["metadata"].take();
+        (object, Cow::Borrowed(&*self.api_version))
     }
 }
 
 impl Kind {
     /// An object of this version as it is kept, and in which version.
-    pub(crate) fn kept(&self, mut object: Value) -> (Value, Cow<'_, str>) {
-        if event::is_other_form(self) {
-            event::keep(&mut object);
-            return (object, "v1".into());
+    pub(crate) fn kept(&self, object: Value) -> (Value, Cow<'_, str>) {
+        match self.custom().filter(|custom| custom.storage_version != self.version) {
+            Some(custom) => self.pruned_as(custom, object),
+            None => (object, self.api_version().into()),
         }
-        let Some(custom) = self.custom().filter(|custom| custom.storage_version != self.version) else {
-            return (object, self.api_version().into());
-        };
+    }
+
+    /// An object cut to the version that objects are kept in.
+    fn pruned_as(&self, custom: &Custom, mut object: Value) -> (Value, Cow<'_, str>) {
         if let Some(schema) = custom.versions.get(&custom.storage_version) {
             schema::prune(schema, &mut object);
         }
@@ -68,13 +109,17 @@ impl Kind {
 
 /// Completed by the version that it is kept in, cut to the version that is asked for.
 fn read(stored: &Stored, kind: &Kind, custom: &Custom, object: &mut Value) {
+    complete(stored, custom, object);
+    if !stored.is_of(kind) {
+        schema::prune(kind.schema(), object);
+    }
+}
+
+fn complete(stored: &Stored, custom: &Custom, object: &mut Value) {
     let version = stored.api_version.rsplit('/').next().unwrap_or_default();
     if let Some(schema) = custom.versions.get(version) {
         schema::prune(schema, object);
         schema::default(schema, object);
-    }
-    if version != kind.version {
-        schema::prune(kind.schema(), object);
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::{
     answer::{Answer, Content},
+    authentication,
     call::{Call, Form, Verb},
     failure::Failure,
     sandbox::Server,
@@ -48,6 +49,8 @@ fn find(server: &Server, call: &Call, path: &str) -> Result<Answer, Failure> {
         ["openapi", "v2"] => return openapi::v2(&groups(), call),
         ["openapi", "v3"] => openapi::index(&groups()),
         ["openapi", "v3", ref rest @ ..] => openapi::document(&groups(), rest).unwrap_or_else(no_page),
+        [".well-known", "openid-configuration"] => authentication::configuration(server)?,
+        ["openid", "v1", "jwks"] => authentication::keys(server)?,
         ["metrics"] => Answer::text(metrics(server)),
         _ => no_page(),
     })

@@ -32,12 +32,12 @@ pub(crate) fn apply(
 ) -> Result<Value, Conflicts> {
     let blank = empty(asked.kind);
     let mut held = live.unwrap_or(&blank).clone();
-    let mut managers = Managers::of(&held).unwrap_or_default();
+    let mut managers = update::held(asked, &held);
     managers::clear(&mut held);
-    if managers.is_empty() && live.is_some() {
-        managers = update::updated(asked, managers, &blank, &held, BEFORE);
-    }
     let version = asked.kind.api_version();
+    if live.is_some() && !update::is_tracked(asked, &managers) {
+        managers = before_first(asked, managers, &blank, &held);
+    }
     let of = Type::Root(asked.kind.schema());
     let manager = Manager::new(name, Operation::Apply, &version, asked.subresource);
     let set = walk::set_of(of, applied).without(&reset::ignored(asked, &version));
@@ -53,13 +53,25 @@ pub(crate) fn apply(
     if let Some(share) = managers.shares.get_mut(&manager) {
         share.set = share.set.difference(&STRIPPED);
         if changed {
-            share.time = Some(asked.server.environment.now());
+            share.time = update::time(asked);
         }
     }
     managers.tidy();
     let mut made = if changed { new } else { held };
     managers.write_to(&mut made);
     Ok(made)
+}
+
+/// Gives what nobody managed so far to somebody.
+fn before_first(asked: Asked<'_>, mut managers: Managers, blank: &Value, held: &Value) -> Managers {
+    if asked.subresource != Some("scale") {
+        return update::updated(asked, managers, blank, held, BEFORE);
+    }
+    let version = asked.kind.api_version();
+    let path: Vec<_> = update::replicas(asked).split('.').collect();
+    let manager = Manager::new(BEFORE, Operation::Update, &version, asked.subresource);
+    managers.shares.insert(manager, Share::new(&version, Set::of(&[&path])));
+    managers
 }
 
 /// Takes what changes from the managers that have it, if they may be overruled.

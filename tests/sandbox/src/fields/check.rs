@@ -91,13 +91,12 @@ fn mismatch(scalar: Scalar, value: &Value) -> Option<String> {
         (Scalar::Integer | Scalar::Number, value) => value.is_number(),
         (Scalar::Text, value) => value.is_string(),
         (Scalar::Boolean, value) => value.is_boolean(),
-        (Scalar::IntOrText, value) => !(value.is_object() || value.is_array()),
+        (Scalar::IntOrText, _) => true,
     };
     (!fits).then(|| match scalar {
         Scalar::Integer | Scalar::Number => format!("expected numeric (int or float), got {}", sort(value)),
         Scalar::Text => format!("expected string, got &value.valueUnstructured{{Value:{}}}", go::literal(value)),
-        Scalar::Boolean => format!("expected boolean, got {}", shown(value)),
-        Scalar::IntOrText => format!("expected any scalar, got {}", shown(value)),
+        Scalar::Boolean | Scalar::IntOrText => format!("expected boolean, got {}", shown(value)),
     })
 }
 

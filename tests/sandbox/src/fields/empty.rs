@@ -4,31 +4,42 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     kind::{Kind, Origin},
-    schema::{Fields, Schema, Shape},
+    schema::{
+        Fields, Schema, Shape,
+        builtin::{self, Definition},
+    },
+    strategy::written,
 };
 
 /// The object that a creation is compared with. Of the table's kinds it is a Go struct of zeroes, which shows in who owns
 /// what: a struct in it that always was is nobody's. Of a custom kind it is a map with a type.
 pub(crate) fn empty(kind: &Kind) -> Value {
-    let mut object = match kind.origin {
-        Origin::Builtin => kind.schema().fields().map(zeroes).unwrap_or_default(),
-        Origin::Custom(_) => Map::new(),
+    let definition = match kind.origin {
+        Origin::Builtin => builtin::of_kind(&kind.group, &kind.version, &kind.kind),
+        Origin::Custom(_) => None,
     };
+    let mut object = definition.map(zeroes).unwrap_or_default();
     object.insert("apiVersion".into(), kind.api_version().into());
     object.insert("kind".into(), kind.kind.clone().into());
     Value::Object(object)
 }
 
-fn zeroes(fields: &Fields) -> Map<String, Value> {
-    let zero = |(name, schema): (&Box<str>, &Schema)| Some((name.to_string(), zero_of(fields, name, schema)?));
-    fields.known.iter().filter_map(zero).collect()
+fn zeroes(definition: &'static Definition) -> Map<String, Value> {
+    let Some(fields) = definition.schema().fields() else { return Map::new() };
+    let zero = |(name, schema): (&str, &'static Schema)| Some((name.to_owned(), zero_of(fields, name, schema)?));
+    let known = fields.known.iter().map(|(name, schema)| (&**name, schema));
+    let mut zeroes: Map<_, _> = known.filter_map(zero).collect();
+    for name in written::null_in(definition.name) {
+        zeroes.entry(name.as_str()).or_insert(Value::Null);
+    }
+    zeroes
 }
 
 /// What Go writes for a field that was never set; `None` if it writes nothing.
-fn zero_of(fields: &Fields, name: &str, schema: &Schema) -> Option<Value> {
-    match (&schema.default, &schema.resolve().shape) {
+fn zero_of(fields: &Fields, name: &str, schema: &'static Schema) -> Option<Value> {
+    match (&schema.default, &schema.shape) {
         // A struct that is no pointer.
-        (Some(default), Shape::Object(inner)) if *default == json!({}) => Some(Value::Object(zeroes(inner))),
+        (Some(default), Shape::Named(inner)) if *default == json!({}) => Some(Value::Object(zeroes(inner))),
         (Some(default), _) if is_zero(default) => Some(default.clone()),
         (None, _) if fields.required.iter().any(|required| **required == *name) => Some(Value::Null),
         _ => None,

@@ -16,6 +16,7 @@ pub(crate) mod empty;
 pub(crate) mod go;
 pub(crate) mod managers;
 mod merge;
+mod reconcile;
 mod reset;
 mod set;
 pub(crate) mod typed;
@@ -30,20 +31,27 @@ pub(crate) fn update(asked: Asked<'_>, old: Option<&Value>, new: &mut Value) {
 }
 
 /// After admission and the server's own changes, which are nobody's. What admission made of `managedFields` counts if it
-/// can be read; and where nothing else changed, the times of the managers don't either.
-pub(crate) fn settle(asked: Asked<'_>, old: Option<&Value>, new: &mut Value) {
-    let _ = asked;
-    let Some(old) = old else { return };
+/// can be read, else it is told so; and where nothing else changed, the times of the managers don't change either.
+pub(crate) fn settle(old: Option<&Value>, new: &mut Value) -> Option<String> {
     let listed = |object| object::at(object, &["metadata", "managedFields"]);
-    if listed(new) == listed(old) {
-        return;
+    let before = old.and_then(listed);
+    if listed(new) == before {
+        return None;
     }
-    let (Some(managers), Some(held)) = (Managers::of(new), Managers::of(old)) else { return };
-    if managers == held || !update::same_but_for_times(&managers, &held) {
-        return;
-    }
-    if update::content(new) == update::content(old) {
-        let kept = object::at(old, &["metadata", "managedFields"]).cloned().unwrap_or_default();
+    let Some(managers) = Managers::of(new) else {
+        match before.cloned() {
+            Some(before) => drop(object::metadata_mut(new).insert("managedFields".into(), before)),
+            None => managers::clear(new),
+        }
+        return Some(SPOILED.to_owned());
+    };
+    let (old, held) = (old?, Managers::of(old?)?);
+    if update::same_but_for_times(&managers, &held) && update::content(new) == update::content(old) {
+        let kept = before.cloned().unwrap_or_default();
         object::metadata_mut(new).insert("managedFields".into(), kept);
     }
+    None
 }
+
+/// What a client is told whose object came from admission with managers that can't be read.
+const SPOILED: &str = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests";

@@ -69,6 +69,13 @@ impl Set {
         self.nodes.get(element).is_some_and(|node| node.member)
     }
 
+    /// Whether a field by names is in the set.
+    pub(crate) fn has_path(&self, path: &[&str]) -> bool {
+        let Some((last, before)) = path.split_last() else { return false };
+        let at = before.iter().try_fold(self, |set, name| set.below(&Element::field(name)));
+        at.is_some_and(|set| set.has(&Element::field(last)))
+    }
+
     /// What is in the set under a field of this level.
     pub(crate) fn below(&self, element: &Element) -> Option<&Self> {
         self.nodes.get(element).map(|node| &node.below).filter(|below| !below.is_empty())

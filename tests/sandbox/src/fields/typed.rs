@@ -56,7 +56,7 @@ impl<'a> Type<'a> {
                 Some(_) => Form::Leaf,
             },
             Self::Root(schema) | Self::Known(schema) => match &schema.resolve().shape {
-                Shape::Any | Shape::Named(_) => Self::Deduced.form(value),
+                Shape::Any | Shape::Named(_) | Shape::Scalar(Scalar::IntOrText) => Self::Deduced.form(value),
                 Shape::Scalar(_) => Form::Leaf,
                 Shape::Object(fields) if fields.atomic => Form::Leaf,
                 Shape::Object(fields) => Form::Map(Some(fields)),

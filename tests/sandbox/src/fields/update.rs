@@ -1,7 +1,8 @@
 //! What a write does to the shares of the managers.
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
@@ -9,6 +10,7 @@ use super::{
     compare::{self, Changes},
     empty::empty,
     managers::{self, Manager, Managers, Operation, Share},
+    reconcile::reconciled,
     reset,
     typed::Type,
 };
@@ -19,7 +21,8 @@ pub(super) fn update(asked: Asked<'_>, old: Option<&Value>, new: &mut Value) {
     let managers = known(asked, old, new);
     managers::clear(new);
     // An object of which nobody knew who managed it stays so until it is applied.
-    if managers.is_empty() && old.is_some() {
+    if old.is_some() && !is_tracked(asked, &managers) {
+        managers.write_to(new);
         return;
     }
     let managers = match old {
@@ -29,9 +32,38 @@ pub(super) fn update(asked: Asked<'_>, old: Option<&Value>, new: &mut Value) {
     managers.write_to(new);
 }
 
+/// The managers that an object names, as its schema of today would have them.
+pub(super) fn held(asked: Asked<'_>, object: &Value) -> Managers {
+    let mut managers = Managers::of(object).unwrap_or_default();
+    if asked.kind.custom().is_none() {
+        return managers;
+    }
+    for share in managers.shares.values_mut() {
+        if let Some(kind) = asked.server.kinds.of_kind(&share.api_version, &asked.kind.kind) {
+            share.set = reconciled(Type::Root(kind.schema()), &share.set);
+        }
+    }
+    managers
+}
+
+/// Whether anybody manages what the path of the request writes: of a scale only the replicas.
+pub(super) fn is_tracked(asked: Asked<'_>, managers: &Managers) -> bool {
+    if asked.subresource != Some("scale") {
+        return !managers.is_empty();
+    }
+    let path = replicas(asked);
+    managers.shares.values().any(|share| share.set.has_path(&path.split('.').collect::<Vec<_>>()))
+}
+
+/// The path to the number that a scale writes.
+pub(super) fn replicas<'a>(asked: Asked<'a>) -> &'a str {
+    let own = asked.kind.custom().and_then(|custom| custom.scale.as_ref());
+    own.map_or("spec.replicas", |paths| paths.spec_replicas.as_str())
+}
+
 /// The managers of before the write: as the write says itself, else as the live object does.
 fn known(asked: Asked<'_>, old: Option<&Value>, new: &Value) -> Managers {
-    let live = || old.and_then(Managers::of).unwrap_or_default();
+    let live = || old.map(|old| held(asked, old)).unwrap_or_default();
     if asked.subresource.is_some() {
         return live();
     }
@@ -60,7 +92,7 @@ pub(super) fn updated(asked: Asked<'_>, mut managers: Managers, old: &Value, new
         let manager = Manager::new(name, Operation::Update, &version, asked.subresource);
         let share = managers.shares.entry(manager).or_insert_with(|| Share::new(&version, Set::default()));
         share.set = share.set.union(&gained);
-        share.time = Some(asked.server.environment.now());
+        share.time = time(asked);
     }
     cap::cap(&mut managers);
     managers
@@ -70,12 +102,29 @@ pub(super) fn updated(asked: Asked<'_>, mut managers: Managers, old: &Value, new
 /// isn't served any more.
 pub(super) fn changes(asked: Asked<'_>, api_version: &str, old: &Value, new: &Value) -> Option<Changes> {
     let ignored = reset::ignored(asked, api_version);
-    let compared = |schema| compare::changes(Type::Root(schema), old, new).without(&ignored);
+    let (old, new) = (with_status(asked, old), with_status(asked, new));
+    let compared = |schema| compare::changes(Type::Root(schema), &old, &new).without(&ignored);
     if asked.kind.api_version() == api_version {
         return Some(compared(asked.kind.schema()));
     }
     let kind = asked.server.kinds.of_kind(api_version, &asked.kind.kind)?;
     Some(compared(kind.schema()))
+}
+
+/// A Go struct always has its status, if only an empty one.
+fn with_status<'a>(asked: Asked<'_>, object: &'a Value) -> Cow<'a, Value> {
+    let is_struct = || asked.kind.custom().is_none() && asked.kind.has_status();
+    if object.get("status").is_some() || !is_struct() {
+        return Cow::Borrowed(object);
+    }
+    let mut object = object.clone();
+    object::map_at(&mut object, &["status"]);
+    Cow::Owned(object)
+}
+
+/// When a manager writes. Of a scale the real server loses it on its way to the object.
+pub(super) fn time(asked: Asked<'_>) -> Option<Timestamp> {
+    (asked.subresource != Some("scale")).then(|| asked.server.environment.now())
 }
 
 /// Takes from a share what somebody else changed or removed.

@@ -60,14 +60,13 @@ impl Row {
         let kind = self.response_kind.kind;
         let definition = builtin::of_kind(&self.group, &self.version, &kind);
         let dot = if self.group.is_empty() { "" } else { "." };
-        // Events are one kind under two groups.
-        let shelf = match self.group.as_str() {
-            "events.k8s.io" => self.resource.clone(),
-            group => format!("{}{dot}{group}", self.resource),
-        };
         Kind {
             schema: SchemaOf::Table(definition.map_or(&ANY, builtin::Definition::schema)),
-            shelf: shelf.into(),
+            // Events of both groups are the same objects.
+            shelf: match self.group.as_str() {
+                "events.k8s.io" => self.resource.clone().into(),
+                group => format!("{}{dot}{group}", self.resource).into(),
+            },
             list_kind: format!("{kind}List"),
             namespaced: self.scope == "Namespaced",
             group: self.group,

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{Custom, Kind, Origin, ScalePaths, SchemaOf, Subresource};
 use crate::{
+    convert::Converted,
     object::{at, text},
     schema::{self, Schema},
 };
@@ -72,6 +73,7 @@ fn custom(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Custom
         written: written.clone(),
         versions: schemas.clone(),
         since,
+        converted: Converted::default(),
         terminating: super::definition::has_condition(crd, "Terminating"),
         warning: warning(crd, version),
     }

@@ -69,6 +69,8 @@ pub(crate) struct Custom {
     pub(crate) versions: Arc<BTreeMap<String, Arc<Schema>>>,
     /// Objects of an older version of the store were written under an older schema.
     pub(crate) since: u64,
+    /// What webhooks have converted to this version.
+    pub(crate) converted: crate::convert::Converted,
     /// Whether the CRD is on its way out: nothing is created any more.
     pub(crate) terminating: bool,
     /// What clients of this version are warned of.

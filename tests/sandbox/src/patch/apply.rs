@@ -19,6 +19,9 @@ use crate::{
 /// Where client-side apply keeps what it applied.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
+/// The version of every scale.
+const SCALE: &str = "autoscaling/v1";
+
 /// The manager that takes over from client-side apply.
 const KUBECTL: &str = "kubectl";
 
@@ -48,7 +51,7 @@ pub(crate) fn apply(asked: Asked<'_>, live: Option<&Value>, applied: &Value) -> 
     let force = asked.call.options.force.unwrap_or(false);
     let made = apply::apply(asked, live, applied, name, force);
     let made = made.or_else(|conflicts| take_over(asked, live, applied, conflicts));
-    let mut made = made.map_err(|conflicts| refused(&conflicts))?;
+    let mut made = made.map_err(|conflicts| refused(asked, &conflicts))?;
     if name == KUBECTL && !last_applied(&made).is_empty() {
         note(&mut made, applied);
     }
@@ -56,7 +59,7 @@ pub(crate) fn apply(asked: Asked<'_>, live: Option<&Value>, applied: &Value) -> 
 }
 
 /// Whether it is an object of this kind that can be applied.
-fn check_applied(asked: Asked<'_>, applied: &Value) -> Result<(), Failure> {
+pub(crate) fn check_applied(asked: Asked<'_>, applied: &Value) -> Result<(), Failure> {
     let kind = asked.kind;
     let (api_version, name) = (object::text(applied, &["apiVersion"]), object::text(applied, &["kind"]));
     let shown = if api_version.contains('/') { api_version.to_owned() } else { format!("/{api_version}") };
@@ -161,10 +164,15 @@ fn plain(error: &serde_saphyr::Error) -> String {
 }
 
 /// 409: what the apply would take from others.
-fn refused(conflicts: &Conflicts) -> Failure {
+fn refused(asked: Asked<'_>, conflicts: &Conflicts) -> Failure {
+    // A scale is a thing of its own, with its own version and path.
+    let scale = asked.subresource == Some("scale");
+    let version = |share: &Share| if scale { SCALE.to_owned() } else { share.api_version.clone() };
+    let paths_of = |share: &Share| if scale { vec![".spec.replicas".to_owned()] } else { share.set.paths() };
     let mut by_key: Vec<_> = conflicts.iter().map(|(manager, share)| (manager.key(), manager, share)).collect();
     by_key.sort_by(|(a, ..), (b, ..)| a.cmp(b));
-    let paths: Vec<_> = by_key.iter().map(|(_, manager, share)| (said(manager, share), share.set.paths())).collect();
+    let paths: Vec<_> =
+        by_key.iter().map(|(_, manager, share)| (said(manager, &version(share)), paths_of(share))).collect();
     let count = paths.iter().map(|(_, paths)| paths.len()).sum::<usize>();
     let cause = |who: &str, path: &String| json!({"reason": "FieldManagerConflict", "message": format!("conflict with {who}"), "field": path});
     let causes = paths.iter().flat_map(|(who, paths)| paths.iter().map(move |path| cause(who, path)));
@@ -185,13 +193,13 @@ fn refused(conflicts: &Conflicts) -> Failure {
 }
 
 /// Who a manager is, in the words of a conflict.
-fn said(manager: &Manager, share: &Share) -> String {
+fn said(manager: &Manager, version: &str) -> String {
     let mut text = format!("{:?}", manager.name);
     if !manager.subresource.is_empty() {
         text.push_str(&format!(" with subresource {:?}", manager.subresource));
     }
     if manager.operation == Operation::Update {
-        text.push_str(&format!(" using {}", share.api_version));
+        text.push_str(&format!(" using {version}"));
     }
     text
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::unusable;
-use crate::failure::Failure;
+use crate::{failure::Failure, verb::read_json};
 
 /// A patch has no more operations than this.
 const MOST: usize = 10_000;
@@ -17,14 +17,14 @@ pub(crate) struct JsonPatch {
 impl JsonPatch {
     /// Reads a patch, and says what of it is unknown.
     pub(super) fn of(body: &[u8]) -> Result<(Self, Vec<String>), Failure> {
-        let read: Value = serde_json::from_slice(body).map_err(|error| super::unreadable(&error))?;
+        let (read, doubled) = read_json(body).map_err(|why| super::unreadable(&why))?;
         let listed = match read {
             Value::Array(listed) => listed,
             Value::Null => Vec::new(),
             other => return Err(super::of_another_type(&other, "[]handlers.jsonPatchOp")),
         };
         let mut operations = Vec::with_capacity(listed.len());
-        let mut unknown = Vec::new();
+        let mut unknown: Vec<_> = doubled.iter().map(|field| format!("json patch duplicate field {field:?}")).collect();
         for (index, operation) in listed.into_iter().enumerate() {
             let Value::Object(operation) = operation else {
                 return Err(super::of_another_type(&operation, "handlers.jsonPatchOp"));

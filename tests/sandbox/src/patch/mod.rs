@@ -4,12 +4,13 @@ use serde_json::{Map, Value};
 
 use crate::{
     failure::Failure,
-    fields::{check, go, typed::Type},
+    fields::go,
     kind::Origin,
-    verb::Asked,
+    verb::{Asked, read_json},
 };
 
-pub(crate) use apply::apply;
+pub(crate) use apply::{apply, check_applied};
+pub(crate) use options::check_manager;
 
 mod apply;
 mod json;
@@ -67,33 +68,31 @@ fn unsupported(custom: bool) -> Failure {
 }
 
 impl Patch {
-    /// The patch of a request.
-    pub(crate) fn of(asked: Asked<'_>) -> Result<Self, Failure> {
-        Self::read(asked, Media::of(asked)?).map(|(patch, _)| patch)
-    }
-
     /// The patch of a request, and what the client should be warned of.
     pub(crate) fn read(asked: Asked<'_>, media: Media) -> Result<(Self, Vec<String>), Failure> {
         let body = &asked.call.body;
         match media {
             Media::Json => json::JsonPatch::of(body).map(|(patch, unknown)| (Self::Json(patch), unknown)),
             Media::Merge => {
-                let patch = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+                let (patch, doubled) = read_json(body).map_err(|why| unreadable(&why))?;
                 match patch {
-                    Value::Object(_) => Ok((Self::Merge(patch), Vec::new())),
+                    Value::Object(_) => Ok((Self::Merge(patch), told(&doubled))),
                     Value::Null => Err(Failure::bad_request("Invalid JSON Patch")),
                     other => Err(of_another_type(&other, "map[string]interface {}")),
                 }
             }
-            Media::Strategic => match serde_json::from_slice(body).map_err(|error| syntax(&error))? {
-                Value::Object(patch) => Ok((Self::Strategic(patch), Vec::new())),
-                Value::Null => Ok((Self::Strategic(Map::new()), Vec::new())),
-                other => {
-                    let sort = go::sort(&other);
-                    let why = format!("json: cannot unmarshal {sort} into Go value of type map[string]interface {{}}");
-                    Err(Failure::bad_request(why))
+            Media::Strategic => {
+                let (patch, doubled) = read_json(body).map_err(Failure::bad_request)?;
+                match patch {
+                    Value::Object(patch) => Ok((Self::Strategic(patch), told(&doubled))),
+                    Value::Null => Ok((Self::Strategic(Map::new()), Vec::new())),
+                    other => {
+                        let sort = go::sort(&other);
+                        let into = "Go value of type map[string]interface {}";
+                        Err(Failure::bad_request(format!("json: cannot unmarshal {sort} into {into}")))
+                    }
                 }
-            },
+            }
             Media::Apply => apply::read(asked).map(|(applied, warnings)| (Self::Apply(applied), warnings)),
         }
     }
@@ -128,16 +127,7 @@ impl Patch {
         if !new.is_object() {
             return Err(unusable());
         }
-        if matches!(asked.kind.origin, Origin::Custom(_)) {
-            return Ok(());
-        }
-        let mut faults = check::faults(Type::Root(asked.kind.schema()), new);
-        // Unknown fields and double items are none of a decoder's business.
-        faults.retain(|fault| fault.contains(": expected "));
-        match faults.first() {
-            None => Ok(()),
-            Some(why) => Err(self.spoils(new, why)),
-        }
+        asked.complaint(new).map_or(Ok(()), |why| Err(self.spoils(new, &why)))
     }
 
     /// 422: the object after the patch is none that can be read.
@@ -154,13 +144,14 @@ impl Patch {
     }
 }
 
-/// 400: what came is no JSON.
-fn unreadable(error: &serde_json::Error) -> Failure {
-    Failure::bad_request(format!("error decoding patch: {}", syntax(error).message))
+/// What the client is told of fields that are there twice.
+fn told(doubled: &[String]) -> Vec<String> {
+    doubled.iter().map(|field| format!("duplicate field {field:?}")).collect()
 }
 
-fn syntax(error: &serde_json::Error) -> Failure {
-    Failure::bad_request(if error.is_eof() { "unexpected end of JSON input".to_owned() } else { error.to_string() })
+/// 400: what came is no JSON.
+fn unreadable(why: &str) -> Failure {
+    Failure::bad_request(format!("error decoding patch: {why}"))
 }
 
 /// 400: what came is JSON of another type.
@@ -175,6 +166,6 @@ fn unusable() -> Failure {
 }
 
 /// 500 without a reason, as Kubernetes answers what it didn't expect.
-fn untold(message: impl Into<String>) -> Failure {
+pub(crate) fn untold(message: impl Into<String>) -> Failure {
     Failure { code: 500, reason: "", message: message.into(), details: Map::new() }
 }

@@ -26,6 +26,12 @@ pub(super) fn check(call: &Call, media: Media) -> Result<(), Failure> {
     if causes.is_empty() { Ok(()) } else { Err(invalid("PatchOptions", &causes)) }
 }
 
+/// The name of the manager of another write must be one, too.
+pub(crate) fn check_manager(call: &Call, options: &str) -> Result<(), Failure> {
+    let fault = call.options.field_manager.as_deref().and_then(fault_of);
+    fault.map_or(Ok(()), |fault| Err(invalid(options, &[fault])))
+}
+
 /// What is wrong with the name of a manager.
 fn fault_of(manager: &str) -> Option<Cause> {
     if manager.len() > LONGEST {

@@ -14,7 +14,7 @@ pub(crate) fn default(schema: &Schema, value: &mut Value) {
                     map.insert(name.to_string(), default.clone());
                 }
             }
-            map.retain(|name, value| !value.is_null() || fields.field(name).is_none_or(|schema| keeps_null(schema)));
+            map.retain(|name, value| !value.is_null() || fields.field(name).is_none_or(keeps_null));
             for (name, value) in map {
                 let each = match &fields.others {
                     Others::Each(schema) => Some(&**schema),
@@ -25,7 +25,14 @@ pub(crate) fn default(schema: &Schema, value: &mut Value) {
                 }
             }
         }
-        (Shape::List(list), Value::Array(items)) => items.iter_mut().for_each(|item| default(&list.items, item)),
+        (Shape::List(list), Value::Array(items)) => {
+            for item in items {
+                if let (true, false, Some(default)) = (item.is_null(), list.items.nullable, &list.items.default) {
+                    *item = default.clone();
+                }
+                default(&list.items, item);
+            }
+        }
         _ => {}
     }
 }

@@ -152,9 +152,9 @@ fn is_credit_card(text: &str) -> bool {
         .iter()
         .rev()
         .enumerate()
-        .map(|(index, digit)| if index % 2 == 1 { doubled(*digit) } else { *digit })
+        .map(|(index, digit)| if !index.is_multiple_of(2) { doubled(*digit) } else { *digit })
         .sum();
-    (13..=16).contains(&digits.len()) && sum % 10 == 0
+    (13..=16).contains(&digits.len()) && sum.is_multiple_of(10)
 }
 
 /// As Go's `time.ParseDuration`, or in words: `3 days`.

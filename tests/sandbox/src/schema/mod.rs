@@ -15,7 +15,6 @@ pub(crate) mod builtin;
 mod default;
 mod format;
 pub(crate) mod keywords;
-pub(crate) mod null;
 mod parse;
 mod part;
 pub(crate) mod pattern;

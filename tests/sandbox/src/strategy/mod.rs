@@ -28,7 +28,7 @@ pub(crate) mod service_address;
 mod special;
 mod status;
 mod update;
-mod written;
+pub(crate) mod written;
 
 /// Fills in what a built-in kind's own code does on reading, after the defaults of the schema.
 /// Of a custom object that is the form of its metadata.

@@ -39,6 +39,11 @@ pub(super) fn definition(definition: &'static builtin::Definition, value: &mut V
     walk(definition.schema(), definition.name, value);
 }
 
+/// The fields of a definition that are written as null when they were never set.
+pub(crate) fn null_in(definition: &str) -> &'static [String] {
+    ROWS.get(definition).map_or(&[][..], |row| &row.null)
+}
+
 /// Writes the metadata of an object of any kind anew.
 pub(super) fn metadata(object: &mut Value) {
     if let (Some(known), Some(metadata)) = (builtin::definition(METADATA), object.get_mut("metadata")) {
@@ -66,6 +71,10 @@ fn object(fields: &Fields, name: &'static str, map: &mut Map<String, Value>) {
     let row = ROWS.get(name);
     let nulls = row.map_or(&[][..], |row| &row.null);
     map.retain(|key, value| {
+        // No managers is not the same as nothing about them: it makes the server forget who they are.
+        if key == "managedFields" && value.is_array() {
+            return true;
+        }
         !is_empty(fields.known.get(key.as_str()), value)
             && !(is_zero(value) && row.is_some_and(|row| row.omitted.iter().any(|omitted| omitted == key)))
     });

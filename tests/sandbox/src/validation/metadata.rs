@@ -16,7 +16,7 @@ const FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 /// A new object.
 pub(super) fn create(kind: &Kind, metadata: &At<'_>, causes: &mut Causes) {
     whole(metadata, name::rule_of(kind), causes);
-    if kind.custom().is_none() {
+    if names_finalizers(kind) {
         known_finalizers(metadata, causes);
     }
 }
@@ -34,7 +34,7 @@ pub(super) fn update(kind: &Kind, metadata: &At<'_>, old: &At<'_>, causes: &mut 
     whole(metadata, Rule::Segment, causes);
     changed(metadata, old, causes);
     changed(metadata, old, causes);
-    if kind.custom().is_some() {
+    if !names_finalizers(kind) {
         return;
     }
     known_finalizers(metadata, causes);
@@ -42,6 +42,12 @@ pub(super) fn update(kind: &Kind, metadata: &At<'_>, old: &At<'_>, causes: &mut 
         whole(metadata, name::rule_of(kind), causes);
         known_finalizers(metadata, causes);
     }
+}
+
+/// Whether a finalizer of the kind must have a domain or be Kubernetes' own. Others may be called anything.
+fn names_finalizers(kind: &Kind) -> bool {
+    let extends = matches!(kind.group.as_str(), "apiextensions.k8s.io" | "apiregistration.k8s.io");
+    kind.custom().is_none() && !extends
 }
 
 /// Kinds that look at an update as at a new object, too.

@@ -170,7 +170,7 @@ fn changed(asked: Asked<'_>, new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings")
             if new.child("roleRef").value != old.child("roleRef").value =>
         {
-            new.child("roleRef").invalid(causes, "cannot change roleRef");
+            rbac::changed_role(new, causes);
         }
         ("storage.k8s.io", "storageclasses") => class::storage_update(new, old, causes),
         ("scheduling.k8s.io", "priorityclasses") => class::priority_update(new, old, causes),

@@ -1,10 +1,13 @@
 //! Roles and what binds them.
 
+use serde_json::json;
+
 use super::{
     at::{At, Causes},
     name::{self, Rule},
     selector,
 };
+use crate::failure::Cause;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
@@ -64,6 +67,14 @@ pub(super) fn binding(binding: &At<'_>, in_namespace: bool, causes: &mut Causes)
     for subject in binding.child("subjects").items() {
         self::subject(&subject, in_namespace, causes);
     }
+}
+
+/// What a binding refers to is for ever; it is told by the names that its fields have in Go.
+pub(super) fn changed_role(binding: &At<'_>, causes: &mut Causes) {
+    let role = binding.child("roleRef");
+    let [group, kind, name] = ["apiGroup", "kind", "name"].map(|part| role.child(part).text().to_owned());
+    let told = json!({"APIGroup": group, "Kind": kind, "Name": name});
+    causes.push(Cause::invalid("roleRef", &told, "cannot change roleRef"));
 }
 
 fn subject(subject: &At<'_>, in_namespace: bool, causes: &mut Causes) {

@@ -21,6 +21,7 @@ pub(super) async fn create(asked: Asked<'_>) -> Result<Answer, Failure> {
     if !asked.kind.is_kept() {
         return crate::authorization::review(asked);
     }
+    crate::patch::check_manager(asked.call, "CreateOptions")?;
     let mut decoded = asked.decode()?;
     if object::version(&decoded.object).is_some() {
         return Err(Failure::bad_request("resourceVersion should not be set on objects to be created"));

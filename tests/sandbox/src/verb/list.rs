@@ -48,7 +48,9 @@ struct Page {
 
 pub(super) async fn list(asked: Asked<'_>) -> Result<Answer, Failure> {
     list_options::check(&asked.call.options, asked.call.verb)?;
+    asked.convert_all().await?;
     let page = page(asked)?;
+    asked.convert(&page.items).await?;
     let mut metadata = Map::from_iter([("resourceVersion".to_owned(), json!(page.version.to_string()))]);
     let form = asked.call.accept.form();
     match page.token {

@@ -21,6 +21,7 @@ mod delete;
 mod filter;
 mod list;
 mod list_options;
+mod owners;
 mod patch;
 mod read;
 mod replace;
@@ -28,6 +29,7 @@ mod subresource;
 mod watch;
 mod write;
 
+pub(crate) use body::read_json;
 pub(crate) use delete::{FOREGROUND, ORPHAN};
 pub(crate) use subresource::keep_rest;
 
@@ -74,16 +76,22 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
     if call.accept.form() == Form::Foreign {
         return Err(Failure::no_such_form());
     }
-    match call.verb {
+    let answer = match call.verb {
         Verb::Get => read::get(asked).await,
         Verb::List => list::list(asked).await,
-        Verb::Watch => watch::watch(asked),
+        Verb::Watch => {
+            asked.convert_all().await?;
+            watch::watch(asked)
+        }
         Verb::Create => create::create(asked).await,
         Verb::Update => replace::replace(asked).await,
         Verb::Patch => patch::patch(asked).await,
         Verb::Delete => delete::delete(asked).await,
         Verb::DeleteCollection => delete::delete_collection(asked).await,
-    }
+    }?;
+    // Who uses a deprecated version is told so.
+    let deprecated = kind.custom().and_then(|custom| custom.warning.clone());
+    Ok(answer.warning(deprecated.into_iter().collect()))
 }
 
 impl<'a> Asked<'a> {
@@ -120,8 +128,6 @@ impl<'a> Asked<'a> {
         if self.kind.custom().is_some() {
             unknown.sort();
             crate::schema::whole_numbers(object);
-        } else {
-            crate::schema::null::settle(self.kind.schema(), object);
         }
         crate::schema::default(self.kind.schema(), object);
         if definition::is(self.kind) {

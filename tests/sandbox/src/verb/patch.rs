@@ -49,6 +49,7 @@ pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
 }
 
 async fn create(asked: Asked<'_>, patch: &Patch, warnings: &[String]) -> Result<Written, Refused> {
+    super::create::refuse_terminating(asked, asked.name)?;
     let new = patch.creates(asked)?;
     let uid = object::uid(&new);
     if !uid.is_empty() {
@@ -69,6 +70,7 @@ async fn change(
     warnings: &[String],
     held: &std::sync::Arc<crate::store::Stored>,
 ) -> Result<Written, Refused> {
+    asked.convert(std::slice::from_ref(held)).await?;
     let new = patch.applied_to(asked, &held.object(asked.kind))?;
     let tracking = if matches!(patch, Patch::Apply(_)) { Tracking::Done } else { Tracking::Update };
     let (new, warnings) = completed(asked, patch, new, warnings)?;
@@ -87,7 +89,10 @@ fn completed(
     let whole = new.clone();
     let unknown = asked.complete(&mut new).into_iter().map(|field| format!("unknown field {field:?}"));
     let mut said = warnings.to_vec();
-    said.extend(unknown);
+    // An apply knew all its fields, or it was refused; what a schema prunes beyond that isn't told.
+    if !matches!(patch, Patch::Apply(_)) {
+        said.extend(unknown);
+    }
     match asked.call.options.field_validation.unwrap_or(Strictness::Warn) {
         Strictness::Strict if !said.is_empty() => {
             return Err(patch.spoils(&whole, &format!("strict decoding error: {}", said.join(", "))));
@@ -120,7 +125,12 @@ fn check_type(asked: Asked<'_>, patch: &Patch, new: &Value) -> Result<(), Failur
                 causes.push(Cause::invalid(field, &is.into(), &format!("must be {must}")));
             }
         }
-        return Err(Failure::invalid(kind, asked.name, &causes));
+        let mut failure = Failure::invalid(kind, asked.name, &causes);
+        let (group, _) = api_version.split_once('/').unwrap_or(("", api_version));
+        failure.message = failure.message.replacen(&kind.qualified(), &format!("{name}.{group}"), 1);
+        failure.details.insert("kind".into(), name.into());
+        failure.details.insert("group".into(), group.into());
+        return Err(failure);
     }
     if asked.kind.custom().is_none() && name.is_empty() {
         return Err(nameless(asked));

@@ -22,6 +22,7 @@ pub(super) async fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
         check_reached(asked, version)?;
     }
     let held = asked.held()?;
+    asked.convert(std::slice::from_ref(&held)).await?;
     if asked.call.accept.form() == Form::Json {
         return Ok(Answer::json(StatusCode::OK, text(asked.kind, &held)));
     }

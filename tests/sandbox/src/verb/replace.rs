@@ -11,11 +11,13 @@ use super::{
 use crate::{
     answer::Answer,
     failure::{Cause, Failure},
+    kind::definition,
     object, strategy,
     verb::Asked,
 };
 
 pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
+    crate::patch::check_manager(asked.call, "UpdateOptions")?;
     let mut decoded = asked.decode()?;
     asked.place(&mut decoded.object)?;
     let versioned = object::version(&decoded.object).is_some();
@@ -57,8 +59,8 @@ async fn create(asked: Asked<'_>, decoded: Decoded, versioned: bool) -> Result<A
 }
 
 fn unversioned(asked: Asked<'_>) -> Failure {
-    // Of a custom kind the version is read as a number.
-    let said = if asked.kind.custom().is_some() { json!("0x0") } else { json!("") };
+    // Of a custom kind and of what defines it the version is read as a number.
+    let said = if asked.kind.custom().is_some() || definition::is(asked.kind) { json!(0) } else { json!("") };
     let cause = Cause::invalid("metadata.resourceVersion", &said, "must be specified for an update");
     Failure::invalid(asked.kind, asked.name, &[cause])
 }

@@ -31,6 +31,9 @@ const BEFORE_END: Duration = Duration::from_secs(2);
 /// How many changes are made ready at a time: a slow reader holds no more.
 const AT_A_TIME: usize = 512;
 
+/// How often a watch looks by itself whether webhooks are done.
+const WEBHOOKS: Duration = Duration::from_secs(1);
+
 /// A watch on its way.
 struct Watch {
     store: Arc<Store>,
@@ -123,6 +126,7 @@ impl Watch {
                 return None;
             }
             news.borrow_and_update();
+            self.converted().await;
             if self.read() {
                 continue;
             }
@@ -145,11 +149,29 @@ impl Watch {
         std::mem::take(&mut self.marks_initial).then(|| self.bookmark_event(true))
     }
 
+    /// Waits until webhooks have converted what comes next.
+    async fn converted(&self) {
+        while self.kind.is_converted_by_webhook() && Instant::now() < self.ends {
+            let changes = self.store.some_changes(&self.kind.shelf, self.after, AT_A_TIME).unwrap_or_default();
+            let Some(custom) = changes.iter().find_map(|change| self.kind.waits_for(&change.object)) else { return };
+            tokio::select! {
+                biased;
+                () = custom.converted.news() => {}
+                () = tokio::time::sleep(WEBHOOKS) => {}
+            }
+        }
+    }
+
     /// Reads what has happened since; whether there is more to do.
     fn read(&mut self) -> bool {
         match self.store.some_changes(&self.kind.shelf, self.after, AT_A_TIME) {
             Ok(changes) => {
                 for change in &changes {
+                    if let Some(why) = self.kind.unconverted(&change.object) {
+                        self.ready.push_back(line("ERROR", &Failure::internal(why).status()));
+                        self.done = true;
+                        return true;
+                    }
                     self.after = change.version;
                     if let Some(event) = self.told(change) {
                         self.ready.push_back(event);

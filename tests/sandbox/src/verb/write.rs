@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::delete;
+use super::{delete, owners};
 use crate::{
     admission::{self, Review},
     authorization,
@@ -48,7 +48,12 @@ impl From<Failure> for Refused {
 /// Creates an object that was decoded and placed.
 pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking) -> Result<Written, Refused> {
     let Asked { server, kind, call, .. } = asked;
+    let mut told = Vec::new();
     if tracking == Tracking::Update {
+        // What only a deletion sets was never there.
+        let metadata = object::metadata_mut(&mut new);
+        ["deletionTimestamp", "deletionGracePeriodSeconds"].iter().for_each(|given| drop(metadata.remove(*given)));
+        told.extend(owners::drop_repeated(&mut new, false));
         fields::update(asked, None, &mut new);
     }
     let mut review = Review::create(asked, new);
@@ -58,12 +63,14 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     if kind.is("", "pods") {
         strategy::default(kind, &mut new);
     }
+    told.extend(owners::drop_repeated(&mut new, true));
     // What changes it sees neither an id nor a generated name, as with Kubernetes.
     strategy::generate_name(server, &mut new);
     strategy::fill_metadata(server, &mut new);
     authorization::check_escalation(asked, &new, None)?;
     strategy::prepare_create(asked, &mut new)?;
-    fields::settle(asked, None, &mut new);
+    told.extend(fields::settle(None, &mut new));
+    warnings.splice(..0, told);
     let causes = validation::create(asked, &new);
     let name = object::name(&new).to_owned();
     if !causes.is_empty() {
@@ -80,9 +87,10 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
         return Ok(Written { object: new, created: true, warnings });
     }
     let at = (asked.namespace, name.as_str());
-    let (new, api_version) = kind.kept(new);
+    let (new, api_version) = asked.kept(new).await?;
     let stored = server.store.commit(&kind.shelf, at, Expect::Absent, Some(new), &api_version);
     let stored = stored.map_err(|_| Failure::already_exists(kind, &name))?;
+    asked.spread(&stored).await;
     Ok(Written { object: stored.object(kind), created: true, warnings })
 }
 
@@ -94,9 +102,14 @@ pub(super) async fn update(
     tracking: Tracking,
 ) -> Result<Written, Refused> {
     let Asked { server, kind, call, .. } = asked;
+    asked.convert(std::slice::from_ref(held)).await?;
     let old = held.object(kind);
     check_preconditions(asked, &old, &new)?;
     // What the server itself puts back or fills in is nobody's.
+    let mut told = Vec::new();
+    if call.verb == Verb::Update {
+        told.extend(owners::drop_repeated(&mut new, false));
+    }
     if tracking == Tracking::Update {
         fields::update(asked, Some(&old), &mut new);
     }
@@ -106,9 +119,11 @@ pub(super) async fn update(
     admission::mutate(&mut review).await?;
     let Review { object: mut new, old, mut warnings, .. } = review;
     let old = old.unwrap_or_default();
+    told.extend(owners::drop_repeated(&mut new, true));
     authorization::check_escalation(asked, &new, Some(&old))?;
     strategy::prepare_update(asked, &mut new, &old)?;
-    fields::settle(asked, Some(&old), &mut new);
+    told.extend(fields::settle(Some(&old), &mut new));
+    warnings.splice(..0, told);
     let causes = validation::update(asked, &new, &old);
     if !causes.is_empty() {
         return Err(Failure::invalid(kind, asked.name, &causes).into());
@@ -128,10 +143,11 @@ pub(super) async fn update(
     }
     let at = (asked.namespace, asked.name);
     let released = delete::is_released(asked, &new);
-    let (kept, api_version) = kind.kept(new.clone());
+    let (kept, api_version) = asked.kept(new.clone()).await?;
     let next = (!released).then_some(kept);
     let stored = server.store.commit(&kind.shelf, at, Expect::Version(held.version), next, &api_version);
     let stored = stored.map_err(|_| Refused::Raced)?;
+    asked.spread(&stored).await;
     Ok(written(if released { new } else { stored.object(kind) }))
 }
 

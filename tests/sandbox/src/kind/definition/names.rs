@@ -29,17 +29,11 @@ fn is_part(text: &str) -> bool {
 }
 
 /// The object is named by plural and group.
-pub(super) fn of_object(crd: &Value) -> Vec<Cause> {
+pub(super) fn of_object(crd: &Value) -> Option<Cause> {
     let name = object::name(crd);
     let wanted = format!("{}.{}", text(crd, &["spec", "names", "plural"]), text(crd, &["spec", "group"]));
-    let mut causes = Vec::new();
-    if !is_subdomain(name) {
-        causes.push(Cause::invalid("metadata.name", &name.into(), SUBDOMAIN));
-    }
-    if name != wanted {
-        causes.push(Cause::invalid("metadata.name", &name.into(), "must be spec.names.plural+\".\"+spec.group"));
-    }
-    causes
+    let why = "must be spec.names.plural+\".\"+spec.group";
+    (name != wanted).then(|| Cause::invalid("metadata.name", &name.into(), why))
 }
 
 /// What is wrong with `spec.names`.

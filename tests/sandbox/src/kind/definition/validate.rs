@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{conversion, has_condition, names, parts, schemas};
 use crate::{
     failure::Cause,
-    object::{self, at, text},
+    object::{at, text},
 };
 
 /// Where the fields of a version are blamed: what all versions have alike counts as said once.
@@ -35,7 +35,8 @@ impl Places {
 /// What is wrong with a CRD, a new one or a new state of one.
 pub(crate) fn validate(new: &Value, old: Option<&Value>) -> Vec<Cause> {
     // A name that fits stays so: its parts don't change.
-    let mut causes = if old.is_none() { names::of_object(new) } else { Vec::new() };
+    let named = old.is_none().then(|| names::of_object(new)).flatten();
+    let mut causes: Vec<Cause> = named.into_iter().collect();
     let versions = new["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
     causes.extend(spec(new, versions));
     causes.extend(all_versions(versions));
@@ -192,7 +193,7 @@ fn approval(crd: &Value) -> Option<Cause> {
         own.iter().any(|own| group == *own || group.strip_suffix(own).is_some_and(|rest| rest.ends_with('.')));
     let place = format!("metadata.annotations[{ANNOTATION}]");
     let see = "see https://github.com/kubernetes/enhancements/pull/1111";
-    match object::at(crd, &["metadata", "annotations", ANNOTATION]).and_then(Value::as_str).unwrap_or_default() {
+    match at(crd, &["metadata", "annotations", ANNOTATION]).and_then(Value::as_str).unwrap_or_default() {
         _ if !guarded => None,
         "" => {
             let why = format!("protected groups must have approval annotation {ANNOTATION:?}, {see}");

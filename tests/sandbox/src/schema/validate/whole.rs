@@ -17,8 +17,11 @@ fn walk(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>)
             if keywords.embedded {
                 for name in ["apiVersion", "kind"] {
                     if text(value, &[name]).is_empty() {
-                        let why = if map.contains_key(name) { "must not be empty" } else { "" };
-                        causes.push(Cause::required(format!("{path}.{name}"), why));
+                        let place = format!("{path}.{name}");
+                        causes.push(match map.get(name) {
+                            Some(empty) => Cause::invalid(place, empty, "must not be empty"),
+                            None => Cause::required(place, ""),
+                        });
                     }
                 }
             }

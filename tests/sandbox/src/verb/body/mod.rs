@@ -3,7 +3,6 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    authorization,
     call::{Strictness, Verb},
     failure::{Cause, Failure},
     kind::{Kind, SchemaOf},
@@ -20,6 +19,14 @@ mod types;
 pub(crate) struct Decoded {
     pub(crate) object: Value,
     pub(crate) warnings: Vec<String>,
+}
+
+/// JSON, and the fields that are there twice; or what is wrong with it, in Go's words.
+pub(crate) fn read_json(text: &[u8]) -> Result<(Value, Vec<String>), String> {
+    match read::json(text) {
+        Ok(read::Read { value, duplicates }) => Ok((value, duplicates)),
+        Err(error) => Err(syntax::complaint(text).unwrap_or_else(|| error.to_string())),
+    }
 }
 
 impl Asked<'_> {
@@ -78,7 +85,6 @@ impl Asked<'_> {
 
     fn completed_beside(&self, mut object: Value, duplicates: Vec<String>) -> Result<Decoded, Failure> {
         let unknown = self.complete(&mut object);
-        authorization::validation::fill_in(self.kind, &mut object);
         let said = duplicates.iter().map(|field| format!("duplicate field {field:?}"));
         let said: Vec<String> = said.chain(unknown.iter().map(|field| format!("unknown field {field:?}"))).collect();
         match self.call.options.field_validation.unwrap_or(Strictness::Warn) {
@@ -172,15 +178,19 @@ impl Asked<'_> {
 
     /// Values must be of the types of their fields. Of custom kinds only the metadata is looked at here.
     fn check_values(&self, object: &Value) -> Result<(), Failure> {
-        let complaint = match (&self.kind.schema, self.kind.custom()) {
+        self.complaint(object).map_or(Ok(()), |why| Err(Failure::bad_request(self.unusable(object, &why))))
+    }
+
+    /// The first value that is none of its field's type, in Go's words; `None` if all are.
+    pub(crate) fn complaint(&self, object: &Value) -> Option<String> {
+        match (&self.kind.schema, self.kind.custom()) {
             (_, Some(_)) => types::complaint_of_metadata(&object["metadata"]),
             (SchemaOf::Table(_), None) => {
                 let Kind { group, version, kind, .. } = &**self.kind;
                 builtin::of_kind(group, version, kind).and_then(|definition| types::complaint(definition, object))
             }
             (SchemaOf::Written(_), None) => None,
-        };
-        complaint.map_or(Ok(()), |why| Err(Failure::bad_request(self.unusable(object, &why))))
+        }
     }
 
     /// Name and namespace of the object must be those of the path; what it leaves out is taken from there.

@@ -68,6 +68,7 @@ pub(super) async fn delete(asked: Asked<'_>) -> Result<Answer, Failure> {
 pub(super) async fn delete_collection(asked: Asked<'_>) -> Result<Answer, Failure> {
     let options = DeleteOptions::of(asked)?;
     let filter = Filter::of(asked)?;
+    asked.convert_all().await?;
     let (version, mut items) = asked.server.store.list(&asked.kind.shelf, Some(asked.namespace));
     items.retain(|item| filter.passes(asked.kind, item));
     let mut warnings = Vec::new();
@@ -88,6 +89,7 @@ pub(super) async fn delete_one(
 ) -> Result<Deleted, Failure> {
     loop {
         let held = asked.held()?;
+        asked.convert(std::slice::from_ref(&held)).await?;
         let old = held.object(asked.kind);
         options.check(asked, &old)?;
         let mut review = Review::delete(asked, old);
@@ -114,11 +116,13 @@ fn attempt(asked: Asked<'_>, options: &DeleteOptions, held: &Arc<Stored>, old: V
     }
     let put = |expected: &Arc<Stored>, next: Option<Value>| {
         let (at, expected) = ((asked.namespace, asked.name), Expect::Version(expected.version));
-        let (next, api_version) = match next.map(|next| asked.kind.kept(next)) {
+        let (next, api_version) = match next.map(|next| held.with_metadata_of(asked.kind, next)) {
             Some((next, api_version)) => (Some(next), api_version),
             None => (None, Cow::Borrowed(&*held.api_version)),
         };
-        asked.server.store.commit(&asked.kind.shelf, at, expected, next, &api_version).ok()
+        let stored = asked.server.store.commit(&asked.kind.shelf, at, expected, next, &api_version).ok()?;
+        asked.carry(held, &stored);
+        Some(stored)
     };
     match step {
         Step::Nothing => Some(Deleted::Marked(old)),

@@ -26,7 +26,7 @@ pub(super) async fn answer(asked: Asked<'_>, name: &str) -> Result<Answer, Failu
         ("status", Verb::Get) => read::get(asked).await,
         ("status", Verb::Update) => replace::replace(asked).await,
         ("status", Verb::Patch) => patch::patch(asked).await,
-        ("scale", Verb::Get) => scale::get(asked),
+        ("scale", Verb::Get) => scale::get(asked).await,
         ("scale", Verb::Update) => scale::replace(asked).await,
         ("scale", Verb::Patch) => scale::patch(asked).await,
         _ if part::is_part(asked.kind, name) => match asked.call.verb {

@@ -10,7 +10,7 @@ use crate::{
     failure::{Cause, Failure},
     kind::{Kind, Origin, ScalePaths, SchemaOf},
     object::{self, at, text},
-    patch::{self, Patch},
+    patch::{self, Media, Patch},
     schema::{Schema, Shape, builtin, validate::at_path},
     store::Stored,
     verb::{
@@ -42,8 +42,10 @@ static SCALE: LazyLock<Arc<Kind>> = LazyLock::new(|| {
     })
 });
 
-pub(super) fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
-    let object = asked.held()?.object(asked.kind);
+pub(super) async fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
+    let held = asked.held()?;
+    asked.convert(std::slice::from_ref(&held)).await?;
+    let object = held.object(asked.kind);
     let paths = paths(asked.kind);
     if asked.kind.custom().is_some() && at_path(&object, &paths.spec_replicas).is_none() {
         let why = format!("the spec replicas field \".{}\" does not exist", paths.spec_replicas);
@@ -59,6 +61,7 @@ pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
     let versioned = object::version(&decoded.object).is_some();
     loop {
         let held = asked.held()?;
+        asked.convert(std::slice::from_ref(&held)).await?;
         match set(asked, &held, &decoded.object).await {
             Ok(written) => return answer(asked, written),
             Err(Refused::Failure(failure)) => return Err(failure),
@@ -69,9 +72,12 @@ pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
 }
 
 pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
-    let patch = Patch::of(of_scale(asked))?;
+    let media = Media::of(asked)?;
+    asked.held()?;
+    let (patch, _) = Patch::read(of_scale(asked), media)?;
     loop {
         let held = asked.held()?;
+        asked.convert(std::slice::from_ref(&held)).await?;
         let attempt = match &patch {
             Patch::Apply(applied) => apply(asked, &held, applied).await,
             other => {
@@ -117,6 +123,7 @@ async fn set(asked: Asked<'_>, held: &Arc<Stored>, scale: &Value) -> Result<Writ
 
 /// An apply of a `Scale` is one of the object with the replicas alone.
 async fn apply(asked: Asked<'_>, held: &Arc<Stored>, applied: &Value) -> Result<Written, Refused> {
+    patch::check_applied(of_scale(asked), applied)?;
     let replicas = replicas(asked, applied)?;
     let mut part =
         json!({"apiVersion": asked.kind.api_version(), "kind": asked.kind.kind, "metadata": {"name": asked.name}});
@@ -124,7 +131,14 @@ async fn apply(asked: Asked<'_>, held: &Arc<Stored>, applied: &Value) -> Result<
         part["metadata"]["namespace"] = asked.namespace.into();
     }
     put(&mut part, &paths(asked.kind).spec_replicas, replicas.into());
-    let new = patch::apply(asked, Some(&held.object(asked.kind)), &part)?;
+    let old = held.object(asked.kind);
+    let new = patch::apply(asked, Some(&old), &part)?;
+    // The real server can't do it either: it takes the Scale for a custom resource of another group.
+    if asked.kind.custom().is_some() && scale_of(asked.kind, &new)["spec"] != scale_of(asked.kind, &old)["spec"] {
+        let which = format!("{}/{}; autoscaling/v1, Kind=Scale", object::namespace(applied), object::name(applied));
+        let why = "to proper version: request to convert CR to an invalid group/version: autoscaling/v1";
+        return Err(patch::untold(format!("failed to convert new object ({which}) {why}")).into());
+    }
     let new = asked.completed(new)?.object;
     write::update(asked, held, new, Tracking::Done).await
 }

@@ -1,0 +1,116 @@
+//! The kinds of the table that are served in more than one version: events and autoscalers.
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    kind::Kind,
+    object::{at, number},
+};
+
+/// What an Event of the core group calls what one of `events.k8s.io` calls otherwise.
+const EVENT_FIELDS: [(&str, &str); 7] = [
+    ("involvedObject", "regarding"),
+    ("message", "note"),
+    ("reportingComponent", "reportingController"),
+    ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"),
+];
+
+/// Turns an object of another version of a kind into one of this.
+pub(super) fn convert(object: &mut Value, kind: &Kind) {
+    let Value::Object(fields) = object else { return };
+    match (kind.group.as_str(), kind.version.as_str(), kind.kind.as_str()) {
+        ("", "v1", "Event") => to_core_event(fields),
+        ("events.k8s.io", "v1", "Event") => to_event(fields),
+        ("autoscaling", "v1", "HorizontalPodAutoscaler") => to_autoscaler_v1(object),
+        ("autoscaling", "v2", "HorizontalPodAutoscaler") => to_autoscaler_v2(object),
+        _ => {}
+    }
+}
+
+fn to_core_event(fields: &mut Map<String, Value>) {
+    for (core, new) in EVENT_FIELDS {
+        rename(fields, new, core);
+    }
+    for (name, nothing) in [
+        ("source", json!({})),
+        ("firstTimestamp", Value::Null),
+        ("lastTimestamp", Value::Null),
+        ("eventTime", Value::Null),
+        ("reportingComponent", json!("")),
+        ("reportingInstance", json!("")),
+    ] {
+        fields.entry(name).or_insert(nothing);
+    }
+}
+
+fn to_event(fields: &mut Map<String, Value>) {
+    for (core, new) in EVENT_FIELDS {
+        rename(fields, core, new);
+    }
+    for name in ["note", "reportingController", "reportingInstance"] {
+        if fields.get(name).is_some_and(|text| *text == "") {
+            fields.remove(name);
+        }
+    }
+    for (name, nothing) in [
+        ("eventTime", Value::Null),
+        ("deprecatedSource", json!({})),
+        ("deprecatedFirstTimestamp", Value::Null),
+        ("deprecatedLastTimestamp", Value::Null),
+    ] {
+        fields.entry(name).or_insert(nothing);
+    }
+}
+
+fn rename(fields: &mut Map<String, Value>, from: &str, to: &str) {
+    if let Some(value) = fields.remove(from) {
+        fields.insert(to.to_owned(), value);
+    }
+}
+
+/// The first version knows the processor alone.
+fn to_autoscaler_v1(object: &mut Value) {
+    let usage = |metrics: &Value, part: &str| {
+        let cpu = metrics.as_array()?.iter().find(|metric| metric["resource"]["name"] == "cpu")?;
+        number(cpu, &["resource", part, "averageUtilization"])
+    };
+    let (wanted, is) =
+        (usage(&object["spec"]["metrics"], "target"), usage(&object["status"]["currentMetrics"], "current"));
+    if let Some(Value::Object(spec)) = object.get_mut("spec") {
+        ["metrics", "behavior"].into_iter().for_each(|field| drop(spec.remove(field)));
+        spec.extend(wanted.map(|wanted| ("targetCPUUtilizationPercentage".to_owned(), wanted.into())));
+    }
+    if let Some(Value::Object(status)) = object.get_mut("status") {
+        ["currentMetrics", "conditions"].into_iter().for_each(|field| drop(status.remove(field)));
+        status.entry("currentReplicas").or_insert_with(|| 0.into());
+        status.extend(is.map(|is| ("currentCPUUtilizationPercentage".to_owned(), is.into())));
+    }
+}
+
+fn to_autoscaler_v2(object: &mut Value) {
+    let cpu = |part: &str, usage: i64| {
+        let value = if part == "target" {
+            json!({"type": "Utilization", "averageUtilization": usage})
+        } else {
+            json!({"averageUtilization": usage, "averageValue": "0"})
+        };
+        json!([{"type": "Resource", "resource": {"name": "cpu", part: value}}])
+    };
+    let wanted = number(object, &["spec", "targetCPUUtilizationPercentage"]);
+    let is = number(object, &["status", "currentCPUUtilizationPercentage"]);
+    if let Some(Value::Object(spec)) = object.get_mut("spec") {
+        spec.remove("targetCPUUtilizationPercentage");
+        spec.extend(wanted.map(|wanted| ("metrics".to_owned(), cpu("target", wanted))));
+    }
+    let unset = at(object, &["status", "currentReplicas"]).is_some_and(|replicas| *replicas == 0);
+    if let Some(Value::Object(status)) = object.get_mut("status") {
+        status.remove("currentCPUUtilizationPercentage");
+        if unset {
+            status.remove("currentReplicas");
+        }
+        status.insert("currentMetrics".to_owned(), is.map_or(Value::Null, |is| cpu("current", is)));
+    }
+}

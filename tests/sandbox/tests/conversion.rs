@@ -1,0 +1,142 @@
+//! Custom resources in two versions, between which a webhook converts.
+#![allow(clippy::unwrap_used, clippy::panic, dead_code)]
+
+mod asking;
+
+use asking::{define, delete, get, patch, post};
+use bytes::Bytes;
+use futures::StreamExt as _;
+use http::{Request, Response};
+use kube::{
+    Api,
+    api::{ApiResource, DynamicObject, GroupVersionKind, WatchEvent, WatchParams},
+};
+use opgen_sandbox::Sandbox;
+use serde_json::{Value, json};
+
+const V1: &str = "/apis/a-schema.io/v1/namespaces/default/people";
+const V2: &str = "/apis/a-schema.io/v2/namespaces/default/people";
+
+fn sandbox() -> Sandbox {
+    Sandbox::builder().seed(1).webhook("https://people.test/", |request| async move { answer(&request) }).start()
+}
+
+/// The first version has two names, the second one of both. Whoever is called `Nobody` can't be converted.
+fn answer(request: &Request<Bytes>) -> Response<Bytes> {
+    let review: Value = serde_json::from_slice(request.body()).unwrap();
+    let objects = review["request"]["objects"].as_array().unwrap();
+    let failed = objects.iter().any(|object| object.to_string().contains("Nobody"));
+    let desired = review["request"]["desiredAPIVersion"].as_str().unwrap();
+    let objects: Vec<Value> = objects.iter().map(|object| converted(object, desired)).collect();
+    let result =
+        if failed { json!({"status": "Failed", "message": "who is that?"}) } else { json!({"status": "Success"}) };
+    let response = json!({"uid": review["request"]["uid"], "convertedObjects": objects, "result": result});
+    let review = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "response": response});
+    Response::new(Bytes::from(review.to_string()))
+}
+
+fn converted(object: &Value, desired: &str) -> Value {
+    let mut object = object.clone();
+    object["apiVersion"] = desired.into();
+    object["metadata"]["labels"] = json!({"converted": "yes"});
+    object["metadata"]["finalizers"] = json!(["ignored.io/x"]);
+    let spec = object["spec"].take();
+    object["spec"] = if desired.ends_with("v2") {
+        let name = |key: &str| spec[key].as_str().unwrap_or_default().to_owned();
+        json!({"name": format!("{} {}", name("first"), name("last"))})
+    } else {
+        let (first, last) = spec["name"].as_str().unwrap_or_default().split_once(' ').unwrap_or_default();
+        json!({"first": first, "last": last, "pruned": true})
+    };
+    object
+}
+
+fn people() -> Value {
+    let version = |name: &str, storage: bool, fields: Value| {
+        let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": fields}}});
+        json!({"name": name, "served": true, "storage": storage, "schema": {"openAPIV3Schema": schema}})
+    };
+    let text = json!({"type": "string"});
+    let conversion = json!({"strategy": "Webhook", "webhook": {
+        "conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://people.test/convert"},
+    }});
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "people.a-schema.io"},
+        "spec": {
+            "group": "a-schema.io", "scope": "Namespaced", "names": {"plural": "people", "kind": "Person"},
+            "conversion": conversion,
+            "versions": [
+                version("v1", true, json!({"first": text, "last": text})),
+                version("v2", false, json!({"name": text})),
+            ],
+        },
+    })
+}
+
+fn person(version: &str, name: &str, spec: &Value) -> Value {
+    let api_version = format!("a-schema.io/{version}");
+    json!({"apiVersion": api_version, "kind": "Person", "metadata": {"name": name}, "spec": spec})
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_are_read_and_written_in_each_version() {
+    let sandbox = sandbox();
+    define(&sandbox, &people()).await;
+    let (code, made) = post(&sandbox, V2, &person("v2", "ada", &json!({"name": "Ada Lovelace"}))).await;
+    assert_eq!((code, &made["spec"]), (201, &json!({"name": "Ada Lovelace"})), "{made}");
+    assert_eq!(made["metadata"]["labels"], json!({"converted": "yes"}));
+    assert_eq!(made["metadata"]["finalizers"], Value::Null);
+
+    let kept = get(&sandbox, &format!("{V1}/ada")).await.1;
+    assert_eq!(kept["spec"], json!({"first": "Ada", "last": "Lovelace"}));
+    let (code, changed) = patch(&sandbox, &format!("{V1}/ada"), &json!({"spec": {"last": "King"}})).await;
+    assert_eq!((code, &changed["metadata"]["generation"]), (200, &json!(2)));
+    let (_, list) = get(&sandbox, V2).await;
+    assert_eq!(list["items"][0]["spec"], json!({"name": "Ada King"}));
+    assert_eq!(list["items"][0]["apiVersion"], "a-schema.io/v2");
+
+    let (code, changed) = patch(&sandbox, &format!("{V2}/ada"), &json!({"spec": {"name": "Augusta King"}})).await;
+    assert_eq!((code, &changed["spec"]), (200, &json!({"name": "Augusta King"})), "{changed}");
+    assert_eq!(get(&sandbox, &format!("{V1}/ada")).await.1["spec"], json!({"first": "Augusta", "last": "King"}));
+    assert_eq!(delete(&sandbox, &format!("{V2}/ada")).await.0, 200);
+    assert_eq!(get(&sandbox, &format!("{V1}/ada")).await.0, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_shows_changes_in_its_version() {
+    let sandbox = sandbox();
+    define(&sandbox, &people()).await;
+    post(&sandbox, V1, &person("v1", "ada", &json!({"first": "Ada", "last": "Lovelace"}))).await;
+    let kind = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk("a-schema.io", "v2", "Person"), "people");
+    let api = Api::<DynamicObject>::namespaced_with(sandbox.client(), "default", &kind);
+    let mut events = api.watch(&WatchParams::default().disable_bookmarks(), "0").await.unwrap().boxed();
+    patch(&sandbox, &format!("{V1}/ada"), &json!({"spec": {"last": "King"}})).await;
+    delete(&sandbox, &format!("{V1}/ada")).await;
+    let mut told = Vec::new();
+    for _ in 0..3 {
+        let (what, object) = match events.next().await.unwrap().unwrap() {
+            WatchEvent::Added(object) => ("added", object),
+            WatchEvent::Modified(object) => ("modified", object),
+            WatchEvent::Deleted(object) => ("deleted", object),
+            other => panic!("{other:?}"),
+        };
+        told.push(format!("{what} {}", object.data["spec"]["name"].as_str().unwrap_or_default()));
+    }
+    assert_eq!(told, ["added Ada Lovelace", "modified Ada King", "deleted Ada King"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_can_not_be_converted_is_an_error() {
+    let sandbox = sandbox();
+    define(&sandbox, &people()).await;
+    post(&sandbox, V1, &person("v1", "odysseus", &json!({"first": "Nobody", "last": "Ithaca"}))).await;
+    let (code, answer) = get(&sandbox, &format!("{V2}/odysseus")).await;
+    let message = "conversion webhook for a-schema.io/v1, Kind=Person failed: who is that?";
+    assert_eq!((code, answer["message"].as_str().unwrap()), (500, message));
+    assert_eq!(get(&sandbox, V2).await.0, 500);
+    assert_eq!(get(&sandbox, &format!("{V1}/odysseus")).await.0, 200);
+    let (code, _) = post(&sandbox, V2, &person("v2", "other", &json!({"name": "Nobody Else"}))).await;
+    assert_eq!(code, 500);
+    assert_eq!(get(&sandbox, &format!("{V1}/other")).await.0, 404);
+}
