@@ -3,14 +3,13 @@
 
 use std::time::Duration;
 
+use crate::plain::{Answer, ask, given};
 use base64::{
     Engine as _,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use opgen_sandbox::{Sandbox, User};
-use crate::plain::{Answer, ask, given};
 use serde_json::{Value, json};
-
 
 const ISSUER: &str = "https://kubernetes.default.svc";
 const ONE: &str = "/api/v1/namespaces/one";

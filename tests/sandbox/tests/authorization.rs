@@ -1,11 +1,10 @@
 //! Who may do what. What is expected here is what kube-apiserver 1.36.3 answered to the same.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use opgen_sandbox::{Sandbox, User};
 use crate::plain::{ask, get, given};
 use crate::roles::{RBAC, binding, joe, rule, user, with_role};
+use opgen_sandbox::{Sandbox, User};
 use serde_json::{Value, json};
-
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_says_what_was_asked() {

@@ -1,7 +1,6 @@
 //! Custom resources in two versions, between which a webhook converts.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-
 use crate::asking::{define, delete, get, patch, post};
 use bytes::Bytes;
 use futures::StreamExt as _;

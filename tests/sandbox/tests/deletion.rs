@@ -4,7 +4,6 @@
 use crate::scene::Scene;
 use serde_json::{Value, json};
 
-
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 

@@ -1,11 +1,10 @@
 //! Nobody gives rights that he lacks. What is expected here is what kube-apiserver 1.36.3 answered to the same.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use opgen_sandbox::User;
 use crate::plain::{ask, given};
 use crate::roles::{RBAC, binding, joe, role, rule, user, with_writer};
+use opgen_sandbox::User;
 use serde_json::json;
-
 
 #[tokio::test(start_paused = true)]
 async fn nobody_writes_rules_that_he_lacks() {

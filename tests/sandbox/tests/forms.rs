@@ -4,7 +4,6 @@
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 
-
 use crate::ask::{ask, prepare};
 
 const OLD: &str = "/api/v1/namespaces/d-try/events";

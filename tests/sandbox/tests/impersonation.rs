@@ -1,11 +1,10 @@
 //! Who may act for whom. What is expected here is what kube-apiserver 1.36.3 answered to the same.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use opgen_sandbox::{Sandbox, User};
 use crate::plain::{ask, ask_with, given};
 use crate::roles::{RBAC, binding, joe, role, rule, user};
+use opgen_sandbox::{Sandbox, User};
 use serde_json::{Value, json};
-
 
 #[tokio::test(start_paused = true)]
 async fn a_user_acts_for_another_if_he_may() {

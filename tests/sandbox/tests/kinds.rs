@@ -1,7 +1,6 @@
 //! CustomResourceDefinitions come, serve their kinds, and go.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-
 use crate::asking::{CRDS, define, delete, get, has, patch, post, sandbox, until};
 use serde_json::{Value, json};
 

@@ -4,7 +4,6 @@
 use crate::scene::Scene;
 use serde_json::{Value, json};
 
-
 const NAMESPACES: &str = "/api/v1/namespaces";
 
 async fn namespace(scene: &Scene) -> String {

@@ -1,11 +1,10 @@
 //! Reviews say what is allowed. What is expected here is what kube-apiserver 1.36.3 answered to the same.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use opgen_sandbox::{Sandbox, User};
 use crate::plain::{ask, given};
 use crate::roles::{RBAC, binding, joe, role, rule, user, with_role};
+use opgen_sandbox::{Sandbox, User};
 use serde_json::{Value, json};
-
 
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1";
 

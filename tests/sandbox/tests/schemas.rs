@@ -1,7 +1,6 @@
 //! Custom resources are pruned, completed and judged as kube-apiserver 1.36 did it: `seen` is what it answered.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-
 use crate::asking::{ask, causes, define, sandbox};
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};

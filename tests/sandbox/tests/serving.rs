@@ -10,7 +10,6 @@ use tokio::{io::AsyncWriteExt as _, net::TcpStream, time::timeout};
 
 use crate::https::Asker;
 
-
 async fn served() -> (Sandbox, Serving) {
     let sandbox = Sandbox::builder().token("reader", User::service_account("default", "reader", "")).start();
     let serving = sandbox.serve(ServeOptions::default()).await.unwrap();

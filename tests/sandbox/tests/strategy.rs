@@ -4,7 +4,6 @@
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 
-
 use crate::ask::{ask, prepare};
 
 /// What was sent to kube-apiserver 1.36, and what it made of it: `path`, `object`, `created`.

@@ -4,7 +4,6 @@
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 
-
 use crate::ask::{ask, prepare};
 
 /// What kube-apiserver 1.36 refused: `path`, `method`, `object` (for a patch after `before` was created), `code`,

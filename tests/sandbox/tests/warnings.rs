@@ -6,7 +6,6 @@ use http::Request;
 use opgen_sandbox::{Sandbox, User};
 use serde_json::{Value, json};
 
-
 use crate::ask::prepare;
 
 async fn warnings(sandbox: &Sandbox, path: &str, object: &Value) -> Vec<String> {

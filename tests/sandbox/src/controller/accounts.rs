@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{Actor, Controller, Next, Outcome, Refused, Seen, Watches};
+use crate::{sandbox::Server, store::Expect};
 
 const ACCOUNT: &str = "default";
 const ROOT_CA: &str = "kube-root-ca.crt";
@@ -59,6 +60,22 @@ impl Controller for Accounts {
             Some(_) => {}
         }
         Ok(Next::Rest)
+    }
+}
+
+/// Gives the namespaces of a new cluster their accounts before anybody asks: a Pod needs one.
+pub(super) fn begin(server: &Server) {
+    let Some(kind) = server.kinds.find("", "v1", ACCOUNTS) else { return };
+    for namespace in server.store.list(NAMESPACES, None).1 {
+        let at = (&*namespace.name, ACCOUNT);
+        if server.store.get(ACCOUNTS, at.0, at.1).is_some() {
+            continue;
+        }
+        let (uid, time) = (server.environment.uid(), server.environment.time());
+        let metadata = json!({"name": at.1, "namespace": at.0, "uid": uid, "creationTimestamp": time});
+        let account = json!({"metadata": metadata});
+        // Nobody else writes before the start.
+        let _ = server.store.commit(&kind.shelf, at, Expect::Absent, Some(account), &kind.api_version());
     }
 }
 

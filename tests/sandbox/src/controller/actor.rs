@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     answer::Content,
@@ -102,6 +102,20 @@ impl Actor {
         patch: &Value,
     ) -> Result<Value, Refused> {
         self.ask(Method::PATCH, path(kind, namespace, name, below), "application/merge-patch+json", patch).await
+    }
+
+    /// Takes a finalizer off an object as it was read.
+    pub(crate) async fn release(&self, kind: &Kind, object: &Value, finalizer: &str) -> Result<(), Refused> {
+        let mut kept = object::finalizers(object);
+        kept.retain(|own| *own != finalizer);
+        let kept = if kept.is_empty() { Value::Null } else { kept.into() };
+        let (uid, version) = (object::uid(object), object::version(object));
+        let patch = json!({"metadata": {"uid": uid, "resourceVersion": version, "finalizers": kept}});
+        let at = (object::namespace(object), object::name(object));
+        match self.merge(kind, at, "", &patch).await {
+            Err(refused) if !refused.is_gone() => Err(refused),
+            _ => Ok(()),
+        }
     }
 
     /// Deletes an object, or all of a namespace if there is no name.

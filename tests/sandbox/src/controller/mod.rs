@@ -63,6 +63,7 @@ impl Controllers {
 
 /// Starts them on the current runtime.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
+    accounts::begin(server);
     let tasks =
         vec![tokio::spawn(crd::run(server.clone())), tokio::spawn(authorization::aggregation::run(server.clone()))];
     let mut all = Controllers { tasks };

@@ -1,6 +1,6 @@
 //! Lets claims and volumes go that are deleted, as soon as nobody uses them.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Actor, Controller, Next, Outcome, Seen, Watches};
 use crate::object;
@@ -44,16 +44,10 @@ impl Controller for Protection {
         let kind = actor.known(shelf)?;
         let Some(held) = actor.get(&kind, namespace, name).filter(object::is_deleting) else { return Ok(Next::Rest) };
         let finalizer = FINALIZERS.iter().find(|(own, _)| own == shelf).map_or("", |(_, finalizer)| finalizer);
-        let finalizers = object::finalizers(&held);
-        if !finalizers.contains(&finalizer) || is_used(actor, shelf, &held) {
-            return Ok(Next::Rest);
+        if object::finalizers(&held).contains(&finalizer) && !is_used(actor, shelf, &held) {
+            actor.release(&kind, &held, finalizer).await?;
         }
-        let kept: Vec<_> = finalizers.into_iter().filter(|own| *own != finalizer).collect();
-        let patch = json!({"metadata": {"resourceVersion": object::version(&held), "finalizers": kept}});
-        match actor.merge(&kind, (namespace, name), "", &patch).await {
-            Err(refused) if !refused.is_gone() => Err(refused),
-            _ => Ok(Next::Rest),
-        }
+        Ok(Next::Rest)
     }
 }
 

@@ -75,6 +75,8 @@ pub(crate) async fn run<C: Controller>(mut controller: C, actor: Actor) {
             ear.wait(queue.due()).await;
             continue;
         };
+        // However much there is to do, others get their turn.
+        tokio::task::consume_budget().await;
         match controller.reconcile(&actor, &key).await {
             Ok(next) => {
                 queue.succeeded(&key);
@@ -89,6 +91,9 @@ pub(crate) async fn run<C: Controller>(mut controller: C, actor: Actor) {
         }
     }
 }
+
+/// Objects with the shelves that they are on.
+type Told = Vec<(Arc<str>, Seen)>;
 
 /// Hears of changes.
 struct Ear {
@@ -108,7 +113,7 @@ impl Ear {
     }
 
     /// What happened since; everything that is there if that is not known any more.
-    fn hear(&mut self, store: &Store, forget: impl FnOnce()) -> Vec<(Arc<str>, Seen)> {
+    fn hear(&mut self, store: &Store, forget: impl FnOnce()) -> Told {
         let mut is_new = false;
         for news in &mut self.news {
             is_new |= news.has_changed().unwrap_or(false);
@@ -126,7 +131,7 @@ impl Ear {
         seen
     }
 
-    fn changes(&self, store: &Store, heard: u64) -> Result<(u64, Vec<(Arc<str>, Seen)>), TooOld> {
+    fn changes(&self, store: &Store, heard: u64) -> Result<(u64, Told), TooOld> {
         let (version, changes) = match self.watches {
             Watches::Lives => store.life_changes(heard)?,
             Watches::Shelves(shelves) => {
@@ -147,7 +152,7 @@ impl Ear {
         Ok((version, seen.collect()))
     }
 
-    fn everything(&self, store: &Store) -> (u64, Vec<(Arc<str>, Seen)>) {
+    fn everything(&self, store: &Store) -> (u64, Told) {
         // What is written while the lists are read is told again as a change.
         let version = store.version();
         let shelves = match self.watches {

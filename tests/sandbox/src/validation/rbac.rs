@@ -1,6 +1,5 @@
 //! Roles and what binds them.
 
-
 use super::{
     at::{At, Causes},
     name::{self, Rule},

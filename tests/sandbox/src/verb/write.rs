@@ -59,6 +59,10 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     let mut review = Review::create(asked, new);
     admission::mutate(&mut review).await?;
     let Review { object: mut new, mut warnings, .. } = review;
+    // What admission added is written in full, too.
+    if kind.is("", "pods") {
+        strategy::default(kind, &mut new);
+    }
     told.extend(owners::drop_repeated(&mut new, true));
     // What changes it sees neither an id nor a generated name, as with Kubernetes.
     strategy::generate_name(server, &mut new);

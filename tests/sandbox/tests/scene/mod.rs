@@ -12,19 +12,19 @@ use serde_json::{Value, json};
 /// Longer than anything takes on the sandbox's clock.
 const DEADLINE: Duration = Duration::from_secs(24 * 3600);
 
-pub struct Scene(pub Sandbox);
+pub(crate) struct Scene(pub(crate) Sandbox);
 
 impl Scene {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Sandbox::builder().seed(7).start())
     }
 
-    pub fn with_workloads() -> Self {
+    pub(crate) fn with_workloads() -> Self {
         Self(Sandbox::builder().seed(7).workloads(true).start())
     }
 
     /// Asks as an administrator, and gets code and object.
-    pub async fn ask(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
+    pub(crate) async fn ask(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
         let media = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
         let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
         let request = Request::builder().method(method).uri(path).header("content-type", media).body(body).unwrap();
@@ -36,37 +36,37 @@ impl Scene {
     }
 
     /// Asks what must go well.
-    pub async fn done(&self, method: &str, path: &str, body: Value) -> Value {
+    pub(crate) async fn done(&self, method: &str, path: &str, body: Value) -> Value {
         let (code, object) = self.ask(method, path, body).await;
         assert!(code < 300, "{method} {path}: {object}");
         object
     }
 
-    pub async fn get(&self, path: &str) -> Value {
+    pub(crate) async fn get(&self, path: &str) -> Value {
         self.done("GET", path, Value::Null).await
     }
 
-    pub async fn is_gone(&self, path: &str) -> bool {
+    pub(crate) async fn is_gone(&self, path: &str) -> bool {
         self.ask("GET", path, Value::Null).await.0 == 404
     }
 
-    pub async fn create(&self, collection: &str, object: Value) -> Value {
+    pub(crate) async fn create(&self, collection: &str, object: Value) -> Value {
         self.done("POST", collection, object).await
     }
 
-    pub async fn config(&self, name: &str, metadata: Value) -> Value {
+    pub(crate) async fn config(&self, name: &str, metadata: Value) -> Value {
         let mut object = json!({"metadata": metadata});
         object["metadata"]["name"] = name.into();
         self.create("/api/v1/namespaces/default/configmaps", object).await
     }
 
     /// A reference to an owner.
-    pub fn owner(owner: &Value) -> Value {
+    pub(crate) fn owner(owner: &Value) -> Value {
         json!({"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"]})
     }
 
     /// Watches an object until it is as wanted; null is one that is not there.
-    pub async fn until(&self, path: &str, holds: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) async fn until(&self, path: &str, holds: impl Fn(&Value) -> bool) -> Value {
         let (collection, name) = path.rsplit_once('/').unwrap();
         let mut last = Value::Null;
         let waited = tokio::time::timeout(DEADLINE, async {
@@ -88,14 +88,16 @@ impl Scene {
         last
     }
 
-    pub async fn until_gone(&self, path: &str) {
+    pub(crate) async fn until_gone(&self, path: &str) {
         self.until(path, Value::is_null).await;
     }
 
     /// The types of the events of a collection since a version, each with the name.
-    pub async fn events(&self, collection: &str, since: &Value, count: usize) -> Vec<String> {
+    pub(crate) async fn events(&self, collection: &str, since: &Value, count: usize) -> Vec<String> {
         let version = since["metadata"]["resourceVersion"].as_str().unwrap();
-        let request = Request::builder().uri(format!("{collection}?watch=1&resourceVersion={version}"));
+        let request = Request::builder().uri(format!(
+            "{collection}?watch=1&resourceVersion={version}&fieldSelector=metadata.name!%3Dkube-root-ca.crt"
+        ));
         let mut events = self.0.call(User::admin("admin"), request.body(Bytes::new()).unwrap()).await.into_body();
         let mut told = Vec::new();
         while told.len() < count {

@@ -94,10 +94,8 @@ impl Item<'_> {
         self.actor.delete(&self.kind, at, &options).await
     }
 
-    async fn without_finalizer(&self, finalizer: &str) -> Result<Value, Refused> {
-        let object = self.object();
-        let kept: Vec<_> = object::finalizers(&object).into_iter().filter(|own| *own != finalizer).collect();
-        self.change_metadata(json!({"finalizers": kept})).await
+    async fn without_finalizer(&self, finalizer: &str) -> Result<(), Refused> {
+        self.actor.release(&self.kind, &self.object(), finalizer).await
     }
 
     /// Takes references to owners away.

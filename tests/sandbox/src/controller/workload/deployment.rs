@@ -98,7 +98,8 @@ async fn keep_new(
     if deployment["metadata"]["annotations"][REVISION] != *revision {
         let patch = json!({"metadata": {"annotations": {REVISION: revision}}});
         let at = (object::namespace(deployment), object::name(deployment));
-        *deployment = actor.merge(kind, at, "", &patch).await?;
+        // Written with the status, it makes no new generation.
+        *deployment = actor.merge(kind, at, "status", &patch).await?;
     }
     Ok(made)
 }

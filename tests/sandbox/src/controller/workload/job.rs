@@ -122,7 +122,8 @@ impl Jobs {
         }
         release(actor, own.ended()).await?;
         let done = job_status::is_finished(&job["status"]);
-        let next = next.filter(|_| !done);
+        // What is due is done.
+        let next = next.filter(|next| !done && *next > now);
         Ok(next.map_or(Next::Rest, |next| Next::At(pods::instant(&actor.server.environment, next))))
     }
 }
@@ -214,15 +215,8 @@ async fn delete(actor: &Actor, job: &Value, pod: &Value) -> Result<(), Refused> 
 async fn release(actor: &Actor, pods: impl Iterator<Item = &Value>) -> Result<(), Refused> {
     let kind = actor.known(PODS)?;
     for pod in pods {
-        let finalizers = object::finalizers(pod);
-        if !finalizers.contains(&TRACKING) {
-            continue;
-        }
-        let kept: Vec<_> = finalizers.into_iter().filter(|own| *own != TRACKING).collect();
-        let patch = json!({"metadata": {"uid": object::uid(pod), "finalizers": kept}});
-        match actor.merge(&kind, (object::namespace(pod), object::name(pod)), "", &patch).await {
-            Err(refused) if !refused.is_gone() && refused.code != 409 => return Err(refused),
-            _ => {}
+        if object::finalizers(pod).contains(&TRACKING) {
+            actor.release(&kind, pod, TRACKING).await?;
         }
     }
     Ok(())

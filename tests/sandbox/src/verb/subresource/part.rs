@@ -30,7 +30,9 @@ pub(crate) fn keep_rest(asked: Asked<'_>, new: &mut Value, old: &Value) {
     keep(&["metadata", "resourceVersion"]);
     match subresource {
         "finalize" => {
-            ["labels", "annotations", "finalizers", "ownerReferences"].into_iter().for_each(|part| keep(&["metadata", part]));
+            ["labels", "annotations", "finalizers", "ownerReferences"]
+                .into_iter()
+                .for_each(|part| keep(&["metadata", part]));
             keep(&["spec", "finalizers"]);
             if object::at(new, &["spec", "finalizers"]).is_some_and(|own| own.as_array().is_some_and(Vec::is_empty)) {
                 object::map_at(new, &["spec"]).remove("finalizers");
