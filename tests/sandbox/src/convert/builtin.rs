@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     kind::Kind,
-    object::{at, number},
+    object::{at, map_at, number},
 };
 
 /// What an Event of the core group calls what one of `events.k8s.io` calls otherwise.
@@ -71,23 +71,45 @@ fn rename(fields: &mut Map<String, Value>, from: &str, to: &str) {
     }
 }
 
-/// The first version knows the processor alone.
+/// The first version knows the processor alone; what else is measured waits in annotations.
+const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
+const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
+
 fn to_autoscaler_v1(object: &mut Value) {
-    let usage = |metrics: &Value, part: &str| {
-        let cpu = metrics.as_array()?.iter().find(|metric| metric["resource"]["name"] == "cpu")?;
-        number(cpu, &["resource", part, "averageUtilization"])
-    };
-    let (wanted, is) =
-        (usage(&object["spec"]["metrics"], "target"), usage(&object["status"]["currentMetrics"], "current"));
+    let is_cpu = |metric: &Value| metric["resource"]["name"] == "cpu";
+    let usage = |metric: Option<&Value>, part: &str| number(metric?, &["resource", part, "averageUtilization"]);
+    let listed = |list: &Value| list.as_array().cloned().unwrap_or_default();
+    let (cpu, others): (Vec<_>, Vec<_>) = listed(&object["spec"]["metrics"]).into_iter().partition(is_cpu);
+    let measured = listed(&object["status"]["currentMetrics"]);
+    let is = usage(measured.iter().find(|metric| is_cpu(metric)), "current");
+    let mut waiting: Vec<(&str, Value)> = Vec::new();
+    if !others.is_empty() {
+        waiting.push((METRICS, others.into()));
+    }
     if let Some(Value::Object(spec)) = object.get_mut("spec") {
-        ["metrics", "behavior"].into_iter().for_each(|field| drop(spec.remove(field)));
+        spec.remove("metrics");
+        waiting.extend(spec.remove("behavior").map(|behavior| (BEHAVIOR, behavior)));
+        let wanted = usage(cpu.first(), "target");
         spec.extend(wanted.map(|wanted| ("targetCPUUtilizationPercentage".to_owned(), wanted.into())));
+    }
+    for (annotation, value) in waiting {
+        map_at(object, &["metadata", "annotations"]).insert(annotation.into(), value.to_string().into());
     }
     if let Some(Value::Object(status)) = object.get_mut("status") {
         ["currentMetrics", "conditions"].into_iter().for_each(|field| drop(status.remove(field)));
         status.entry("currentReplicas").or_insert_with(|| 0.into());
         status.extend(is.map(|is| ("currentCPUUtilizationPercentage".to_owned(), is.into())));
     }
+}
+
+/// What waits in an annotation, which then is gone.
+fn waiting(object: &mut Value, annotation: &str) -> Option<Value> {
+    let annotations = object.get_mut("metadata")?.get_mut("annotations")?.as_object_mut()?;
+    let text = annotations.remove(annotation)?;
+    if annotations.is_empty() {
+        map_at(object, &["metadata"]).remove("annotations");
+    }
+    serde_json::from_str(text.as_str()?).ok()
 }
 
 fn to_autoscaler_v2(object: &mut Value) {
@@ -99,11 +121,17 @@ fn to_autoscaler_v2(object: &mut Value) {
         };
         json!([{"type": "Resource", "resource": {"name": "cpu", part: value}}])
     };
+    let (others, behavior) = (waiting(object, METRICS), waiting(object, BEHAVIOR));
     let wanted = number(object, &["spec", "targetCPUUtilizationPercentage"]);
     let is = number(object, &["status", "currentCPUUtilizationPercentage"]);
     if let Some(Value::Object(spec)) = object.get_mut("spec") {
         spec.remove("targetCPUUtilizationPercentage");
-        spec.extend(wanted.map(|wanted| ("metrics".to_owned(), cpu("target", wanted))));
+        let metrics = [wanted.map(|wanted| cpu("target", wanted)), others].into_iter().flatten();
+        let metrics: Vec<Value> = metrics.filter_map(|some| some.as_array().cloned()).flatten().collect();
+        if !metrics.is_empty() {
+            spec.insert("metrics".to_owned(), metrics.into());
+        }
+        spec.extend(behavior.map(|behavior| ("behavior".to_owned(), behavior)));
     }
     let unset = at(object, &["status", "currentReplicas"]).is_some_and(|replicas| *replicas == 0);
     if let Some(Value::Object(status)) = object.get_mut("status") {
