@@ -43,7 +43,7 @@ async fn serve(args: &Sandbox, folder: PathBuf, ui: Ui) -> Result<()> {
         Error::failed(format!("{data} can't be used")).because(cause).hint("name another file with `--data`, or none")
     })?;
     let address = (Ipv4Addr::LOCALHOST, args.port).into();
-    let options = ServeOptions { address, folder: Some(folder), token: None };
+    let options = ServeOptions { address, folder: Some(folder), ..ServeOptions::default() };
     let serving = server.serve(options).await.map_err(|cause| {
         let what = format!("port {} can't be listened on", args.port);
         Error::failed(what).because(cause).hint("leave `--port` out to get a free one")

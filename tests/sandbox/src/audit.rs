@@ -1,8 +1,16 @@
 //! Who did what, and what the answer was.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
 use http::StatusCode;
 
-use crate::call::{Call, Target};
+use crate::{
+    call::{Call, Target, Verb},
+    object,
+};
 
 /// One request and its answer; an answer that streams is there from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,17 +37,28 @@ pub struct Record {
     pub uri: String,
 }
 
-/// Tells of requests.
+/// Tells of requests, and counts them.
 #[derive(Default)]
-pub(crate) struct Audit(Option<Box<dyn Fn(&Record) + Send + Sync>>);
+pub(crate) struct Audit {
+    told: Option<Box<dyn Fn(&Record) + Send + Sync>>,
+    /// By verb and code.
+    counts: Mutex<BTreeMap<(&'static str, u16), u64>>,
+}
 
 impl Audit {
     pub(crate) fn new(told: impl Fn(&Record) + Send + Sync + 'static) -> Self {
-        Self(Some(Box::new(told)))
+        Self { told: Some(Box::new(told)), counts: Mutex::default() }
+    }
+
+    /// How many requests there were, by verb and code.
+    pub(crate) fn counts(&self) -> BTreeMap<(&'static str, u16), u64> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn record(&self, call: &Call, code: StatusCode) {
-        let Some(told) = &self.0 else { return };
+        let counted = (call.verb.as_str(), code.as_u16());
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(counted).or_default() += 1;
+        let Some(told) = &self.told else { return };
         let target = match &call.target {
             Target::Resource(target) => target.clone(),
             Target::Path(_) => Default::default(),
@@ -52,15 +71,24 @@ impl Audit {
             resource: target.plural,
             subresource: target.subresource.unwrap_or_default(),
             namespace: target.namespace,
-            name: target.name.unwrap_or_default(),
+            name: target.name.unwrap_or_else(|| name_of_body(call)),
             code: code.as_u16(),
             uri: call.uri.clone(),
         });
     }
 }
 
+/// The name that a new object brings along; empty if it gets one from the server.
+fn name_of_body(call: &Call) -> String {
+    let object: serde_json::Value = match call.verb {
+        Verb::Create => serde_json::from_slice(&call.body).unwrap_or_default(),
+        _ => serde_json::Value::Null,
+    };
+    object::name(&object).to_owned()
+}
+
 impl std::fmt::Debug for Audit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Audit").field(&self.0.is_some()).finish()
+        f.debug_tuple("Audit").field(&self.told.is_some()).finish()
     }
 }

@@ -78,6 +78,8 @@ impl Crds {
     async fn sync(&mut self, name: &str) -> Vec<String> {
         let Some(stored) = self.server.store.get(&self.shelf, "", name) else {
             self.server.kinds.define(name, Vec::new());
+            // Who watches objects of the kind is told so by the end of the watch.
+            self.server.store.end_watches(name);
             let Some(gone) = self.known.remove(name) else { return Vec::new() };
             return self.others_of(&gone.group, name);
         };

@@ -10,6 +10,7 @@ use reconcile::{Controller, Next, Outcome, Seen, Watches};
 
 mod accounts;
 mod actor;
+mod api_services;
 mod collector;
 mod crd;
 mod crd_removal;
@@ -71,6 +72,7 @@ pub(crate) fn start(server: &Arc<Server>) -> Controllers {
     all.add(server, "namespace-controller", namespaces::Namespaces);
     all.add(server, "service-account-controller", accounts::Accounts);
     all.add(server, "pvc-protection-controller", protection::Protection);
+    all.add_as(Actor::component(server, "system:apiserver", "kube-apiserver"), api_services::ApiServices);
     let manager = Actor::component(server, "system:kube-controller-manager", "kube-controller-manager");
     all.add_as(manager, tokens::Tokens);
     for quotas in [quotas::Quotas::of_lives(), quotas::Quotas::of_changes()] {

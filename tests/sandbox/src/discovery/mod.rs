@@ -122,6 +122,14 @@ fn metrics(server: &Server) -> String {
         let count = objects.len();
         text.push_str(&format!("apiserver_resource_objects{{group={group:?},resource={resource:?}}} {count}\n"));
     }
+    text.push_str(
+        "# HELP apiserver_request_total [STABLE] Counter of apiserver requests broken out for each verb and code.\n\
+         # TYPE apiserver_request_total counter\n",
+    );
+    for ((verb, code), count) in server.audit.counts() {
+        let verb = verb.to_ascii_uppercase();
+        text.push_str(&format!("apiserver_request_total{{code=\"{code}\",verb={verb:?}}} {count}\n"));
+    }
     text
 }
 

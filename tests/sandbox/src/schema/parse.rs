@@ -16,7 +16,12 @@ pub(crate) fn parse(schema: &Value) -> Schema {
 
 fn shape(schema: &Value) -> Shape {
     if let Some(name) = schema["$ref"].as_str() {
-        return builtin::definition(name).map_or(Shape::Any, Shape::Named);
+        let Some(definition) = builtin::definition(name) else { return Shape::Any };
+        return if schema["x-kubernetes-map-type"] == "granular" {
+            granular(definition)
+        } else {
+            Shape::Named(definition)
+        };
     }
     if schema["x-kubernetes-int-or-string"] == true || schema["format"] == "int-or-string" {
         return Shape::Scalar(Scalar::IntOrText);
@@ -32,6 +37,15 @@ fn shape(schema: &Value) -> Shape {
         _ if schema["properties"].is_object() => object(schema),
         _ => Shape::Any,
     }
+}
+
+/// A definition that is one value elsewhere, and here has fields of its own.
+fn granular(definition: &'static builtin::Definition) -> Shape {
+    let mut schema: Value = serde_json::from_str(definition.text).unwrap_or_default();
+    if let Value::Object(words) = &mut schema {
+        words.remove("x-kubernetes-map-type");
+    }
+    shape(&schema)
 }
 
 fn object(schema: &Value) -> Shape {

@@ -213,6 +213,13 @@ impl Store {
         self.state().shelf(shelf, self.history).news()
     }
 
+    /// Ends what follows a kind that is served no more.
+    pub(crate) fn end_watches(&self, shelf: &str) {
+        if let Some(shelf) = self.state().shelves.get_mut(shelf) {
+            shelf.end_watches();
+        }
+    }
+
     /// Says the version of the newest change of any kind that is [of life](Change::is_of_life).
     pub(crate) fn lives(&self) -> watch::Receiver<u64> {
         self.lives.subscribe()

@@ -142,6 +142,11 @@ impl Shelf {
         Ok(self.changes.range(start..).take(most).cloned().collect())
     }
 
+    /// Those who wait for news hear that there is none any more.
+    pub(super) fn end_watches(&mut self) {
+        self.news = watch::channel(0).0;
+    }
+
     pub(super) fn news(&self) -> watch::Receiver<u64> {
         self.news.subscribe()
     }

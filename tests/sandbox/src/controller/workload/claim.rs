@@ -6,7 +6,7 @@ use super::{
     super::{Controller, Next, Outcome, Watches},
     Actor, Key, Refused, Seen, pods,
 };
-use crate::{kind::Kind, object};
+use crate::{kind::Kind, object, strategy::Quantity};
 
 const CLAIMS: &str = "persistentvolumeclaims";
 const VOLUMES: &str = "persistentvolumes";
@@ -93,7 +93,14 @@ fn suits(volume: &Value, claim: &Value) -> bool {
     free && !object::is_deleting(volume)
         && class(volume) == class(claim)
         && modes.into_iter().all(has)
-        && volume["spec"]["capacity"]["storage"] == claim["spec"]["resources"]["requests"]["storage"]
+        && is_large_enough(volume, claim)
+}
+
+fn is_large_enough(volume: &Value, claim: &Value) -> bool {
+    let size = |object: &Value, path: &[&str]| Quantity::parse(object::text(object, path)).ok();
+    let has = size(volume, &["spec", "capacity", "storage"]);
+    let wants = size(claim, &["spec", "resources", "requests", "storage"]);
+    has.zip(wants).is_none_or(|(has, wants)| has.compare(&wants).is_ge())
 }
 
 /// Whether a volume was made for the claim by name.

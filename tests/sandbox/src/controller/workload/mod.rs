@@ -28,7 +28,8 @@ mod stateful_set;
 /// Starts them all.
 pub(super) fn start(all: &mut Controllers, server: &Arc<Server>) {
     all.add(server, "deployment-controller", deployment::Deployments);
-    all.add(server, "replicaset-controller", replica_set::ReplicaSets);
+    all.add(server, "replicaset-controller", replica_set::ReplicaSets::SETS);
+    all.add(server, "replication-controller", replica_set::ReplicaSets::CONTROLLERS);
     all.add(server, "statefulset-controller", stateful_set::StatefulSets);
     all.add(server, "daemon-set-controller", daemon_set::DaemonSets);
     all.add(server, "job-controller", job::Jobs::default());

@@ -1,4 +1,4 @@
-//! ReplicaSets keep a number of Pods.
+//! ReplicaSets, and ReplicationControllers before them, keep a number of Pods.
 
 use serde_json::{Value, json};
 
@@ -12,77 +12,109 @@ use super::{
 use crate::{call::selector::LabelSelector, kind::Kind, object};
 
 pub(super) const REPLICA_SETS: &str = "replicasets.apps";
-const COMPONENT: &str = "replicaset-controller";
+const REPLICATION_CONTROLLERS: &str = "replicationcontrollers";
 
+/// One of the two kinds.
 #[derive(Debug)]
-pub(super) struct ReplicaSets;
+pub(super) struct ReplicaSets {
+    shelf: &'static str,
+    kind: &'static str,
+    component: &'static str,
+    watches: &'static [&'static str],
+}
+
+impl ReplicaSets {
+    pub(super) const SETS: Self = Self {
+        shelf: REPLICA_SETS,
+        kind: "ReplicaSet",
+        component: "replicaset-controller",
+        watches: &[REPLICA_SETS, PODS],
+    };
+    pub(super) const CONTROLLERS: Self = Self {
+        shelf: REPLICATION_CONTROLLERS,
+        kind: "ReplicationController",
+        component: "replication-controller",
+        watches: &[REPLICATION_CONTROLLERS, PODS],
+    };
+
+    /// The selector; the older kind has labels alone.
+    fn selector(&self, set: &Value) -> LabelSelector {
+        let written = &set["spec"]["selector"];
+        if self.shelf == REPLICA_SETS {
+            LabelSelector::of_object(written)
+        } else {
+            LabelSelector::of_object(&json!({"matchLabels": written}))
+        }
+    }
+}
 
 impl Controller for ReplicaSets {
     type Key = Key;
 
     fn watches(&self) -> Watches {
-        Watches::Shelves(&[REPLICA_SETS, PODS])
+        Watches::Shelves(self.watches)
     }
 
     fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        if shelf == REPLICA_SETS {
+        if shelf == self.shelf {
             return vec![pods::key(seen)];
         }
         if !seen.object.owners.is_empty() || seen.gone {
-            return pods::controllers(seen, "ReplicaSet");
+            return pods::controllers(seen, self.kind);
         }
         // A Pod without an owner may find one.
-        let Ok(kind) = actor.known(REPLICA_SETS) else { return Vec::new() };
+        let Ok(kind) = actor.known(self.shelf) else { return Vec::new() };
         let sets = actor.list(&kind, Some(&seen.object.namespace)).into_iter();
-        let selects =
-            |set: &Value| LabelSelector::of_object(&set["spec"]["selector"]).matches(|label| seen.object.label(label));
+        let selects = |set: &Value| self.selector(set).matches(|label| seen.object.label(label));
         sets.filter(selects).map(|set| (object::namespace(&set).to_owned(), object::name(&set).to_owned())).collect()
     }
 
     async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
-        let (kind, pods) = (actor.known(REPLICA_SETS)?, actor.known(PODS)?);
+        let (kind, pods) = (actor.known(self.shelf)?, actor.known(PODS)?);
         let Some(set) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
         pods::adopt(actor, &pods, &kind, &set).await?;
         let own = pods::controlled(actor, &pods, namespace, object::uid(&set));
-        let failure = if object::is_deleting(&set) { None } else { scale(actor, &kind, &set, own).await.err() };
+        let failure = if object::is_deleting(&set) { None } else { self.scale(actor, &kind, &set, own).await.err() };
         let next = say(actor, &kind, set, failure.as_ref()).await?;
         failure.map_or(Ok(next), Err)
     }
 }
 
-/// Makes Pods or deletes them until there are as many as wanted.
-async fn scale(actor: &Actor, kind: &Kind, set: &Value, own: Vec<Value>) -> Result<(), Refused> {
-    let pods = actor.known(PODS)?;
-    let mut active: Vec<Value> = own.into_iter().filter(pods::is_active).collect();
-    let wanted =
-        object::number(set, &["spec", "replicas"]).and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(1);
-    for _ in active.len()..wanted {
-        let pod = pods::from_template(&set["spec"]["template"], kind, set);
-        match actor.create(&pods, &pod).await {
-            Ok(made) => {
-                let what = format!("Created pod: {}", object::name(&made));
-                event::record(actor, COMPONENT, set, "Normal", "SuccessfulCreate", &what).await;
-            }
-            Err(refused) => {
-                let what = format!("Error creating: {}", refused.message);
-                event::record(actor, COMPONENT, set, "Warning", "FailedCreate", &what).await;
-                return Err(refused);
+impl ReplicaSets {
+    /// Makes Pods or deletes them until there are as many as wanted.
+    async fn scale(&self, actor: &Actor, kind: &Kind, set: &Value, own: Vec<Value>) -> Result<(), Refused> {
+        let pods = actor.known(PODS)?;
+        let mut active: Vec<Value> = own.into_iter().filter(pods::is_active).collect();
+        let wanted =
+            object::number(set, &["spec", "replicas"]).and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(1);
+        for _ in active.len()..wanted {
+            let pod = pods::from_template(&set["spec"]["template"], kind, set);
+            match actor.create(&pods, &pod).await {
+                Ok(made) => {
+                    let what = format!("Created pod: {}", object::name(&made));
+                    event::record(actor, self.component, set, "Normal", "SuccessfulCreate", &what).await;
+                }
+                Err(refused) => {
+                    let what = format!("Error creating: {}", refused.message);
+                    event::record(actor, self.component, set, "Warning", "FailedCreate", &what).await;
+                    return Err(refused);
+                }
             }
         }
-    }
-    if active.len() > wanted {
-        pods::sort_by_worth(&mut active);
-        for pod in &active[..active.len() - wanted] {
-            let at = (object::namespace(pod), object::name(pod));
-            match actor.delete(&pods, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
-                Err(refused) if !refused.is_gone() => return Err(refused),
-                _ => {}
+        if active.len() > wanted {
+            pods::sort_by_worth(&mut active);
+            for pod in &active[..active.len() - wanted] {
+                let at = (object::namespace(pod), object::name(pod));
+                match actor.delete(&pods, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
+                    Err(refused) if !refused.is_gone() => return Err(refused),
+                    _ => {}
+                }
+                let what = format!("Deleted pod: {}", object::name(pod));
+                event::record(actor, self.component, set, "Normal", "SuccessfulDelete", &what).await;
             }
-            let what = format!("Deleted pod: {}", object::name(pod));
-            event::record(actor, COMPONENT, set, "Normal", "SuccessfulDelete", &what).await;
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Writes the status.
