@@ -89,6 +89,8 @@ impl Loop {
         let entry = self.targets(kind)?.get(key);
         match entry.as_ref().map(|entry| &entry.value) {
             Some(Readiness::Ready) => Ok(()),
+            // It is to go and waits for us: until then it is what it was when we took it.
+            Some(_) if entry.as_ref().is_some_and(|entry| entry.header.deleting) => Ok(()),
             Some(Readiness::NotReady(why) | Readiness::HeldUp(why)) => {
                 yield_because("ReferenceNotReady", format!("{field}: {kind} {key}: {why}"))
             }

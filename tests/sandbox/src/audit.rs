@@ -37,10 +37,12 @@ pub struct Record {
     pub uri: String,
 }
 
+type Told = Box<dyn Fn(&Record) + Send + Sync>;
+
 /// Tells of requests, and counts them.
 #[derive(Default)]
 pub(crate) struct Audit {
-    told: Option<Box<dyn Fn(&Record) + Send + Sync>>,
+    told: Option<Told>,
     /// By verb and code.
     counts: Mutex<BTreeMap<(&'static str, u16), u64>>,
 }

@@ -63,11 +63,6 @@ impl Environment {
         seconds(self.now())
     }
 
-    /// The time as `metav1.MicroTime` writes it.
-    pub(crate) fn micro_time(&self) -> String {
-        format!("{:.6}", self.now())
-    }
-
     /// A version-4 UUID.
     pub(crate) fn uid(&self) -> String {
         let bits = self.chance(|chance| chance.u128(..));

@@ -3,8 +3,6 @@
 //! As a `kube::Client` (feature `client`) it needs no socket and lives on tokio's clock, so a test with a paused clock and a
 //! [seed](Builder::seed) repeats to the bit.
 
-#![allow(dead_code)]
-
 mod admission;
 mod answer;
 mod audit;

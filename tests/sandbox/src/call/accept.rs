@@ -31,11 +31,6 @@ impl Accept {
     pub(crate) fn form(&self) -> Form {
         self.0.iter().copied().find(|form| *form != Form::Foreign).unwrap_or(Form::Foreign)
     }
-
-    /// Whether a form is among the wished.
-    pub(crate) fn has(&self, form: Form) -> bool {
-        self.0.contains(&form)
-    }
 }
 
 impl Form {

@@ -105,10 +105,6 @@ impl FieldSelector {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-
-    pub(crate) fn matches(&self, field: impl Fn(&str) -> String) -> bool {
-        self.0.iter().all(|requirement| (field(&requirement.field) == requirement.value) == requirement.equal)
-    }
 }
 
 impl FieldRequirement {

@@ -25,9 +25,6 @@ mod selectable;
 /// The release whose behaviour is served.
 const RELEASE: &str = "v1.36.3";
 
-/// Where Pods would find the keys that check ServiceAccounts' tokens.
-const KEYS: &str = "https://kubernetes.default.svc/openid/v1/jwks";
-
 /// Answers a path that no kind serves.
 pub(crate) fn answer(server: &Server, call: &Call, path: &str) -> Result<Answer, Failure> {
     let known = find(server, call, path)?;

@@ -60,7 +60,7 @@ fn compare(of: Type<'_>, old: Option<&Value>, new: Option<&Value>, below: &mut C
     let forms = (of.form(old), of.form(new));
     let form = match forms {
         (form, _) if new.is_none() => form,
-        (Form::Leaf, Form::Leaf) | (Form::Map(_), Form::Map(_)) | (Form::Items(_), Form::Items(_)) => forms.1,
+        (Form::Leaf, Form::Leaf) | (Form::Map, Form::Map) | (Form::Items(_), Form::Items(_)) => forms.1,
         (_, form) if old.is_none() => form,
         // A value became one of another sort: what it contained is gone, and it is another.
         (was, is) => {
@@ -82,7 +82,7 @@ fn inside(of: Type<'_>, form: Form<'_>, old: Option<&Value>, new: Option<&Value>
             }
             compare_items(list, was, is, below);
         }
-        Form::Map(_) => {
+        Form::Map => {
             let (was, is) = (old.and_then(Value::as_object), new.and_then(Value::as_object));
             if was.is_none_or(Map::is_empty) && is.is_none_or(Map::is_empty) {
                 return whole(old, new);

@@ -20,7 +20,7 @@ fn merge(of: Type<'_>, live: Option<&Value>, applied: Option<&Value>) -> Option<
     let Some(held) = live else { return Some(wanted.clone()) };
     match (of.form(live), of.form(applied)) {
         (Form::Items(list), Form::Items(_)) => merge_items(list, held, wanted),
-        (Form::Map(_), Form::Map(_)) => merge_fields(of, held, wanted),
+        (Form::Map, Form::Map) => merge_fields(of, held, wanted),
         _ => Some(wanted.clone()),
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn reconciled(of: Type<'_>, set: &Set) -> Set {
             Element::Field(name) => of.field(name).map_or(Type::Deduced, |field| field.of),
             _ => match of.form(Some(&Value::Array(Vec::new()))) {
                 Form::Items(list) => typed::items(list),
-                Form::Leaf | Form::Map(_) => Type::Deduced,
+                Form::Leaf | Form::Map => Type::Deduced,
             },
         };
         if !below.is_empty() && is_atomic(inner) {

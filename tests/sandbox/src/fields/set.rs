@@ -135,12 +135,6 @@ impl Set {
         Self { nodes: nodes.filter(|(_, node)| !node.is_empty()).collect() }
     }
 
-    /// Only what contains nothing else of the set.
-    pub(crate) fn leaves(&self) -> Self {
-        let leaf = |node: &Node| Node { member: node.member && node.below.is_empty(), below: node.below.leaves() };
-        Self { nodes: self.nodes.iter().map(|(element, node)| (element.clone(), leaf(node))).collect() }
-    }
-
     /// Each path of the set as a conflict names it: those of a level before what is under them.
     pub(crate) fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Element;
-use crate::schema::{Fields, List, ListKind, Others, Scalar, Schema, Shape, builtin};
+use crate::schema::{List, ListKind, Others, Scalar, Schema, Shape, builtin};
 
 /// What is known of a value's looks.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub(crate) enum Form<'a> {
     Leaf,
     /// Its items are known by a key or by themselves.
     Items(&'a List),
-    Map(Option<&'a Fields>),
+    Map,
 }
 
 /// What a field of an object looks like.
@@ -52,14 +52,14 @@ impl<'a> Type<'a> {
         match self {
             Self::Opaque => Form::Leaf,
             Self::Deduced => match value {
-                Some(Value::Object(_) | Value::Null) | None => Form::Map(None),
+                Some(Value::Object(_) | Value::Null) | None => Form::Map,
                 Some(_) => Form::Leaf,
             },
             Self::Root(schema) | Self::Known(schema) => match &schema.resolve().shape {
                 Shape::Any | Shape::Named(_) | Shape::Scalar(Scalar::IntOrText) => Self::Deduced.form(value),
                 Shape::Scalar(_) => Form::Leaf,
                 Shape::Object(fields) if fields.atomic => Form::Leaf,
-                Shape::Object(fields) => Form::Map(Some(fields)),
+                Shape::Object(_) => Form::Map,
                 Shape::List(list) if list.kind == ListKind::Atomic => Form::Leaf,
                 Shape::List(list) => Form::Items(list),
             },

@@ -25,7 +25,7 @@ fn walk(of: Type<'_>, value: &Value, set: &mut Set) -> bool {
             walk_items(list, value, set);
             false
         }
-        Form::Map(_) => {
+        Form::Map => {
             for (name, value) in value.as_object().into_iter().flatten() {
                 let field = of.field(name);
                 let mut below = Set::default();
@@ -68,7 +68,7 @@ pub(crate) fn with_named(of: Type<'_>, set: &Set) -> Set {
             },
             _ => match of.form(Some(&Value::Array(Vec::new()))) {
                 Form::Items(list) => (typed::items(list), false),
-                Form::Leaf | Form::Map(_) => (Type::Deduced, false),
+                Form::Leaf | Form::Map => (Type::Deduced, false),
             },
         };
         whole.graft(element, member || (named && !below.is_empty()), with_named(inner, below));
@@ -95,7 +95,7 @@ pub(crate) fn removed(of: Type<'_>, value: &Value, gone: &Set) -> Option<Value> 
             });
             Some(items.collect::<Vec<_>>()).filter(|items| !items.is_empty()).map(Value::Array)
         }
-        Form::Map(_) => {
+        Form::Map => {
             let fields = value.as_object()?.iter().filter_map(|(name, value)| {
                 let element = Element::field(name);
                 if gone.has(&element) {

@@ -26,11 +26,6 @@ impl Registry {
         self.first(|own| own.kind == kind && own.group == group && own.version == version)
     }
 
-    /// The kind of a group in whatever version is served.
-    pub(crate) fn of_group(&self, group: &str, kind: &str) -> Option<Arc<Kind>> {
-        self.first(|own| own.kind == kind && own.group == group)
-    }
-
     /// All kinds: the table's, then the custom ones by the name of their CRD.
     pub(crate) fn all(&self) -> Vec<Arc<Kind>> {
         let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);

@@ -68,8 +68,6 @@ pub(crate) struct Fields {
     pub(crate) atomic: bool,
     /// A whole object with `apiVersion`, `kind` and `metadata` (`x-kubernetes-embedded-resource`).
     pub(crate) embedded: bool,
-    /// Of a union whose strategic merge drops what the patch doesn't name (`x-kubernetes-patch-strategy: retainKeys`).
-    pub(crate) retain_keys: bool,
 }
 
 /// Fields that the schema doesn't name.

@@ -58,7 +58,6 @@ fn object(schema: &Value) -> Shape {
         required: words(&schema["required"]),
         atomic: schema["x-kubernetes-map-type"] == "atomic",
         embedded,
-        retain_keys: strategies(schema).any(|strategy| strategy == "retainKeys"),
     };
     Shape::Object(fields)
 }

@@ -55,7 +55,6 @@ fn object(written: &Value) -> Shape {
         required: words(&written["required"]),
         atomic: written["x-kubernetes-map-type"] == "atomic",
         embedded: written["x-kubernetes-embedded-resource"] == true,
-        retain_keys: false,
     };
     if fields.embedded {
         embed(&mut fields);

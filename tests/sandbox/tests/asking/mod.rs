@@ -39,10 +39,6 @@ pub(crate) async fn post(sandbox: &Sandbox, path: &str, body: &Value) -> (u16, V
     ask(sandbox, Method::POST, path, body).await
 }
 
-pub(crate) async fn put(sandbox: &Sandbox, path: &str, body: &Value) -> (u16, Value) {
-    ask(sandbox, Method::PUT, path, body).await
-}
-
 pub(crate) async fn patch(sandbox: &Sandbox, path: &str, body: &Value) -> (u16, Value) {
     ask(sandbox, Method::PATCH, path, body).await
 }

@@ -60,7 +60,6 @@ pub(crate) struct Rule {
     pub(crate) written: String,
     pub(crate) program: Result<Program, String>,
     pub(crate) message: String,
-    pub(crate) message_written: Option<String>,
     pub(crate) message_program: Option<Result<Program, String>>,
     pub(crate) reason: Option<String>,
     /// Without the leading dot.
@@ -81,7 +80,6 @@ impl Rule {
         Self {
             written: rule.to_owned(),
             message: text(written, &["message"]).trim().to_owned(),
-            message_written: message_written.map(str::to_owned),
             message_program: message_written.map(compile),
             reason: written["reason"].as_str().map(str::to_owned),
             field_path: text(written, &["fieldPath"]).trim().trim_start_matches('.').to_owned(),
