@@ -34,14 +34,14 @@ pub(super) fn run(args: &Sandbox, ui: Ui) -> Result<ExitCode> {
 async fn serve(args: &Sandbox, folder: PathBuf, ui: Ui) -> Result<()> {
     let handler = |kind| signal(kind).or_failed(|| "signals can't be listened to".to_owned());
     let (mut interrupt, mut terminate) = (handler(SignalKind::interrupt())?, handler(SignalKind::terminate())?);
-    let mut builder = Server::builder().workloads(!args.no_workloads).owner_permissions(args.owner_permissions);
-    if let Some(data) = &args.data {
-        builder = builder.file(data);
-    }
-    let server = builder.try_start().map_err(|cause| {
-        let data = args.data.as_deref().unwrap_or(&folder).display();
-        Error::failed(format!("{data} can't be used")).because(cause).hint("name another file with `--data`, or none")
-    })?;
+    let builder = Server::builder().workloads(!args.no_workloads).owner_permissions(args.owner_permissions);
+    let server = match &args.data {
+        None => builder.start(),
+        Some(data) => builder.open(data).map_err(|cause| {
+            let what = format!("{} can't be used", data.display());
+            Error::failed(what).because(cause).hint("name another file with `--data`, or none")
+        })?,
+    };
     let address = (Ipv4Addr::LOCALHOST, args.port).into();
     let options = ServeOptions { address, folder: Some(folder), ..ServeOptions::default() };
     let serving = server.serve(options).await.map_err(|cause| {

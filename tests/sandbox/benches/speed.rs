@@ -168,7 +168,6 @@ fn main() {
     runtime.block_on(async {
         let before = memory();
         let sandbox = Sandbox::builder().seed(1).start();
-        tokio::time::sleep(Duration::from_millis(50)).await;
         row("memory of the process with an empty sandbox", format!("{:.1} MB", memory() as f64 / 1e6));
         row("... of which the first sandbox", format!("{:.1} MB", memory().saturating_sub(before) as f64 / 1e6));
         drop(sandbox);

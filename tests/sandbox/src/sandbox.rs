@@ -1,6 +1,6 @@
 //! The API server as a value.
 
-use std::{io, path::PathBuf, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -63,7 +63,6 @@ pub struct Builder {
     options: Options,
     audit: Audit,
     authentication: Authentication,
-    file: Option<PathBuf>,
     webhooks: webhook::Doors,
 }
 
@@ -87,7 +86,6 @@ impl Sandbox {
             options,
             audit: Audit::default(),
             authentication: Authentication::default(),
-            file: None,
             webhooks: webhook::Doors::default(),
         }
     }
@@ -118,7 +116,7 @@ impl Sandbox {
 }
 
 impl Sandbox {
-    /// Writes the rest to the [file](Builder::file) and closes it, so that another may have it. What is written by clones
+    /// Writes the rest to the [file](Builder::open) and closes it, so that another may have it. What is written by clones
     /// of this one after that is refused. The last clone does it, too, but not before its controllers have let go.
     pub fn close(self) {
         self.server.store.close();
@@ -174,13 +172,6 @@ impl Builder {
         self
     }
 
-    /// Keeps everything in a file, too, and begins with what is there already. Only one sandbox can have it at a time.
-    #[must_use]
-    pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.file = Some(path.into());
-        self
-    }
-
     /// Where the Pods of a Service listen; webhooks are called there.
     #[must_use]
     pub fn service(mut self, namespace: &str, name: &str, address: std::net::SocketAddr) -> Self {
@@ -202,29 +193,27 @@ impl Builder {
     /// Starts it on the current tokio runtime.
     ///
     /// # Panics
-    /// Outside a tokio runtime, and if a [file](Self::file) can't be opened: [`try_start`](Self::try_start) tells.
+    /// Outside a tokio runtime.
     #[must_use]
     pub fn start(self) -> Sandbox {
-        match self.try_start() {
-            Ok(sandbox) => sandbox,
-            // A sandbox without its file would lose what it is asked to keep.
-            #[allow(clippy::panic)]
-            Err(error) => panic!("the data file can't be opened: {error}"),
-        }
+        let store = Store::new(self.history);
+        self.start_with(store)
     }
 
-    /// The same, where the [file](Self::file) may be another's or no data file.
+    /// Starts it with what a file holds, and keeps everything there, too. Only one sandbox can have a file at a time.
     ///
     /// # Errors
-    /// If the file can't be opened.
+    /// If the file is another's, or no data file.
     ///
     /// # Panics
     /// Outside a tokio runtime.
-    pub fn try_start(self) -> io::Result<Sandbox> {
+    pub fn open(self, file: impl AsRef<Path>) -> io::Result<Sandbox> {
         let store = Store::new(self.history);
-        if let Some(path) = &self.file {
-            store.keep(path)?;
-        }
+        store.keep(file.as_ref())?;
+        Ok(self.start_with(store))
+    }
+
+    fn start_with(self, store: Store) -> Sandbox {
         let store = Arc::new(store);
         let server = Arc::new(Server {
             environment: Environment::new(self.seed),
@@ -239,7 +228,7 @@ impl Builder {
         });
         bootstrap::fill(&server);
         let controllers = controller::start(&server);
-        Ok(Sandbox { server, _controllers: Arc::new(controllers) })
+        Sandbox { server, _controllers: Arc::new(controllers) }
     }
 }
 

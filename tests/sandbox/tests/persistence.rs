@@ -47,7 +47,7 @@ fn config(name: &str) -> ConfigMap {
 #[tokio::test]
 async fn objects_and_their_version_are_there_again() {
     let place = Place::new("again");
-    let sandbox = Sandbox::builder().file(&place.0).start();
+    let sandbox = Sandbox::builder().open(&place.0).unwrap();
     // The namespace has a map of its own.
     let own = ListParams::default().fields("metadata.name!=kube-root-ca.crt");
     let made = join_all(
@@ -61,7 +61,7 @@ async fn objects_and_their_version_are_there_again() {
     let before = maps(&sandbox).list(&own).await.unwrap();
     sandbox.close();
 
-    let sandbox = Sandbox::builder().file(&place.0).start();
+    let sandbox = Sandbox::builder().open(&place.0).unwrap();
     let after = maps(&sandbox).list(&own).await.unwrap();
     assert_eq!(after.items, before.items);
     assert_eq!(after.items.iter().map(ResourceExt::name_any).collect::<Vec<_>>(), ["a", "c"]);
@@ -77,11 +77,11 @@ async fn objects_and_their_version_are_there_again() {
 #[tokio::test]
 async fn a_watch_from_before_the_start_is_told_that_it_is_too_old() {
     let place = Place::new("old");
-    let sandbox = Sandbox::builder().file(&place.0).start();
+    let sandbox = Sandbox::builder().open(&place.0).unwrap();
     let first = maps(&sandbox).create(&PostParams::default(), &config("a")).await.unwrap();
     maps(&sandbox).create(&PostParams::default(), &config("b")).await.unwrap();
     sandbox.close();
-    let sandbox = Sandbox::builder().file(&place.0).start();
+    let sandbox = Sandbox::builder().open(&place.0).unwrap();
     let events = maps(&sandbox).watch(&WatchParams::default(), &first.resource_version().unwrap()).await.unwrap();
     let told = futures::StreamExt::next(&mut Box::pin(events)).await.unwrap().unwrap();
     let kube::api::WatchEvent::Error(status) = told else { panic!("{told:?}") };
@@ -91,9 +91,9 @@ async fn a_watch_from_before_the_start_is_told_that_it_is_too_old() {
 #[tokio::test]
 async fn one_file_is_of_one_sandbox() {
     let place = Place::new("one");
-    let _first = Sandbox::builder().file(&place.0).start();
-    assert!(Sandbox::builder().file(&place.0).try_start().is_err());
+    let _first = Sandbox::builder().open(&place.0).unwrap();
+    assert!(Sandbox::builder().open(&place.0).is_err());
     let no_file = Place::new("no-file");
     std::fs::write(&no_file.0, "no data file").unwrap();
-    assert!(Sandbox::builder().file(&no_file.0).try_start().is_err());
+    assert!(Sandbox::builder().open(&no_file.0).is_err());
 }

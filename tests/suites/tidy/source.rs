@@ -52,7 +52,9 @@ impl Source {
         let (path, text) = (path.into(), text.into());
         let syntax = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         // `#[cfg(test)] mod tests;` says in another file that this one is tests.
-        let is_test = path.iter().any(|part| part == "tests" || part == "tests.rs");
+        // The sandbox is a program of its own that stands among them.
+        let below = path.strip_prefix("tests/sandbox").unwrap_or(&path);
+        let is_test = below.iter().any(|part| part == "tests" || part == "tests.rs");
         let facts = fact::of(&syntax, is_test);
         Self { path, text, facts }
     }
