@@ -49,6 +49,13 @@ struct File {
     cases: Vec<Session>,
 }
 
+impl Session {
+    /// The name of the case.
+    pub(crate) fn title(&self) -> String {
+        format!("kubectl::{}", self.name)
+    }
+}
+
 /// The sessions of the file.
 pub(crate) fn all(path: &Path) -> Vec<Session> {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -80,7 +80,9 @@ impl Names {
 
     fn members(&mut self, members: &Map<String, Value>) -> Map<String, Value> {
         let has_uid = members.contains_key("uid");
-        let named = members.iter().map(|(key, value)| {
+        // The keys of managed fields tell of uids that are known from elsewhere, in an order of their own.
+        let (later, first): (Vec<_>, Vec<_>) = members.iter().partition(|(key, _)| *key == "managedFields");
+        let named = first.into_iter().chain(later).map(|(key, value)| {
             let named = match (key.as_str(), value) {
                 // Of a list or a bookmark: what else is written meanwhile counts there.
                 ("resourceVersion", Value::String(version)) if !version.is_empty() && version != "0" => {
@@ -88,7 +90,7 @@ impl Names {
                 }
                 (_, value) => self.value(key, value),
             };
-            (key.clone(), named)
+            (self.uids_of(key), named)
         });
         named.collect()
     }
@@ -104,6 +106,8 @@ impl Names {
     fn text(&mut self, key: &str, text: &str) -> String {
         match key {
             "continue" | "token" if text.len() > 16 => return format!("a {key} token"),
+            "storageVersionHash" => return "a hash".to_owned(),
+            "serverAddress" => return "an address and a port".to_owned(),
             "cells" if AGE.is_match(text) => return "an age".to_owned(),
             _ => {}
         }
@@ -111,12 +115,15 @@ impl Names {
         for (name, known) in &self.generated {
             whole = whole.replace(name, known);
         }
-        whole =
-            UUID.replace_all(&whole, |found: &Captures<'_>| numbered(&mut self.uids, "uid", &found[0])).into_owned();
+        whole = self.uids_of(&whole);
         whole = TOKEN_VOLUME.replace_all(&whole, "kube-api-access-(by chance)").into_owned();
         whole = ADDRESS.replace_all(&whole, "(an address)").into_owned();
         whole = VERSION.replace_all(&whole, "${1}N").into_owned();
         TIME.replace_all(&whole, |found: &Captures<'_>| time(&found[0])).into_owned()
+    }
+
+    fn uids_of(&mut self, text: &str) -> String {
+        UUID.replace_all(text, |found: &Captures<'_>| numbered(&mut self.uids, "uid", &found[0])).into_owned()
     }
 
     fn version(&mut self, version: &str) -> String {
