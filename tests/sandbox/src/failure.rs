@@ -161,6 +161,12 @@ impl Failure {
         Self::not_acceptable(format!("406: Not Acceptable\n\nAvailable representations: {served}"))
     }
 
+    /// 406 where the media type is served, but not in the shape.
+    pub(crate) fn no_such_shape() -> Self {
+        let served = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+        Self::not_acceptable(format!("only the following media types are accepted: {served}"))
+    }
+
     /// With when it may be tried again.
     pub(crate) fn retry_after(mut self, seconds: u32) -> Self {
         self.details.insert("retryAfterSeconds".into(), seconds.into());

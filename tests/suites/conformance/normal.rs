@@ -72,6 +72,7 @@ impl Names {
             Value::String(text) => Value::String(self.text(key, text)),
             Value::Number(number) if key.ends_with("odePort") && number.as_u64() >= Some(30_000) => "a port".into(),
             Value::Array(items) if key == "managedFields" => self.managed_fields(items),
+            Value::Array(items) if key == "causes" => self.causes(items),
             Value::Array(items) => items.iter().map(|item| self.value(key, item)).collect(),
             Value::Object(members) => Value::Object(self.members(members)),
             other => other.clone(),
@@ -100,6 +101,15 @@ impl Names {
         let mut items: Vec<_> = items.iter().collect();
         let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         items.sort_by_key(|item| ["operation", "manager", "subresource", "apiVersion"].map(|key| text(item, key)));
+        items.into_iter().map(|item| self.value("", item)).collect()
+    }
+
+    /// Whose fields an apply wants is told in the order of a map of Go, which is another each time: here in that of managers.
+    fn causes(&mut self, items: &[Value]) -> Value {
+        let mut items: Vec<_> = items.iter().collect();
+        if items.iter().all(|item| item["reason"] == "FieldManagerConflict") {
+            items.sort_by_key(|item| item["message"].as_str().unwrap_or_default().to_owned());
+        }
         items.into_iter().map(|item| self.value("", item)).collect()
     }
 

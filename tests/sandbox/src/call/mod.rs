@@ -64,7 +64,7 @@ impl Call {
     pub(crate) fn new(user: User, request: http::Request<Bytes>) -> Result<Self, Failure> {
         let (head, body) = request.into_parts();
         let target = Target::of(head.uri.path());
-        let mut options = Options::of(head.uri.query().unwrap_or_default())?;
+        let mut options = Options::of(head.uri.query().unwrap_or_default(), &head.method)?;
         options.watch |= target::is_watch(head.uri.path());
         let verb = verb(&head.method, &target, &options)?;
         let words = |name| head.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();

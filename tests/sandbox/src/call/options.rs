@@ -2,7 +2,9 @@
 
 use std::num::IntErrorKind;
 
+use http::Method;
 use percent_encoding::percent_decode_str;
+use serde_json::json;
 
 use crate::failure::{Cause, Failure};
 
@@ -55,12 +57,18 @@ pub(crate) enum Propagation {
 }
 
 impl Options {
-    pub(crate) fn of(query: &str) -> Result<Self, Failure> {
+    pub(crate) fn of(query: &str, method: &Method) -> Result<Self, Failure> {
+        let kind = match *method {
+            Method::POST => "CreateOptions",
+            Method::PUT => "UpdateOptions",
+            Method::PATCH => "PatchOptions",
+            _ => "DeleteOptions",
+        };
         let mut options = Self::default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (key, value) = (decoded(key), decoded(value));
-            options.set(&key, &value)?;
+            options.set(&key, &value, kind)?;
             options.all.push((key, value));
         }
         Ok(options)
@@ -71,7 +79,7 @@ impl Options {
         self.all.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), Failure> {
+    fn set(&mut self, key: &str, value: &str, kind: &str) -> Result<(), Failure> {
         match key {
             "labelSelector" => value.clone_into(&mut self.label_selector),
             "fieldSelector" => value.clone_into(&mut self.field_selector),
@@ -85,8 +93,8 @@ impl Options {
             "timeoutSeconds" => self.timeout_seconds = u64::try_from(number(value)?).ok(),
             "fieldManager" => self.field_manager = Some(value.to_owned()).filter(|value| !value.is_empty()),
             "force" => self.force = Some(truth(value)),
-            "dryRun" => self.dry_run = DryRun::of(value)?,
-            "fieldValidation" => self.field_validation = Strictness::of(value)?,
+            "dryRun" => self.dry_run = DryRun::of(value, kind)?,
+            "fieldValidation" => self.field_validation = Strictness::of(value, kind)?,
             "gracePeriodSeconds" => self.grace_period_seconds = Some(number(value)?),
             "propagationPolicy" => self.propagation = Some(Propagation::of(value)?),
             "orphanDependents" if self.propagation.is_none() => {
@@ -100,27 +108,30 @@ impl Options {
 }
 
 impl DryRun {
-    pub(crate) fn of(value: &str) -> Result<Self, Failure> {
+    fn of(value: &str, kind: &str) -> Result<Self, Failure> {
         match value {
             "" => Ok(Self::No),
             "All" => Ok(Self::All),
             _ => {
-                Err(Failure::unprocessable(format!("dryRun: Unsupported value: {value:?}: supported values: \"All\"")))
+                let cause = Cause::unsupported("dryRun", &json!([value]), &["All"]);
+                Err(Failure::invalid_options(kind, &cause))
             }
         }
     }
 }
 
 impl Strictness {
-    fn of(value: &str) -> Result<Option<Self>, Failure> {
+    fn of(value: &str, kind: &str) -> Result<Option<Self>, Failure> {
         match value {
             "" => Ok(None),
             "Ignore" => Ok(Some(Self::Ignore)),
             "Warn" => Ok(Some(Self::Warn)),
             "Strict" => Ok(Some(Self::Strict)),
-            _ => Err(Failure::unprocessable(format!(
-                "fieldValidation: Unsupported value: {value:?}: supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""
-            ))),
+            _ => {
+                let known = ["", "Ignore", "Strict", "Warn"];
+                let cause = Cause::unsupported("fieldValidation", &value.into(), &known);
+                Err(Failure::invalid_options(kind, &cause))
+            }
         }
     }
 }

@@ -60,6 +60,15 @@ fn validates_again(kind: &Kind) -> bool {
 }
 
 fn whole(metadata: &At<'_>, rule: Rule, causes: &mut Causes) {
+    let begin = metadata.child("generateName");
+    if !begin.is_empty() {
+        // Behind the hyphen that it ends with, as most do, more letters will come.
+        let text = begin.text().strip_suffix('-').filter(|text| !text.is_empty());
+        let whole = text.map_or_else(|| begin.text().to_owned(), |text| format!("{text}a"));
+        if let Some(why) = name::fault(rule, &whole) {
+            begin.invalid(causes, &why);
+        }
+    }
     let name = metadata.child("name");
     if name.is_empty() {
         name.required(causes, "name or generateName is required");

@@ -24,7 +24,7 @@ pub(super) async fn create(asked: Asked<'_>) -> Result<Answer, Failure> {
     crate::patch::check_manager(asked.call, "CreateOptions")?;
     let mut decoded = asked.decode()?;
     if object::version(&decoded.object).is_some() {
-        return Err(Failure::bad_request("resourceVersion should not be set on objects to be created"));
+        return Err(Failure::unexplained("resourceVersion should not be set on objects to be created"));
     }
     asked.place(&mut decoded.object)?;
     refuse_terminating(asked, object::name(&decoded.object))?;

@@ -74,7 +74,8 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
         return Err(Failure::method_not_allowed());
     }
     if call.accept.form() == Form::Foreign {
-        return Err(Failure::no_such_form());
+        let shapeless = call.accept.has(Form::Shapeless);
+        return Err(if shapeless { Failure::no_such_shape() } else { Failure::no_such_form() });
     }
     let answer = match call.verb {
         Verb::Get => read::get(asked).await,
@@ -88,10 +89,21 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
         Verb::Patch => patch::patch(asked).await,
         Verb::Delete => delete::delete(asked).await,
         Verb::DeleteCollection => delete::delete_collection(asked).await,
-    }?;
-    // Who uses a deprecated version is told so.
-    let deprecated = kind.custom().and_then(|custom| custom.warning.clone());
-    Ok(answer.warning(deprecated.into_iter().collect()))
+    };
+    match deprecation(&kind) {
+        None => answer,
+        // What is refused before a kind is looked at tells nothing of it.
+        Some(_) if answer.as_ref().is_err_and(|failure| failure.code == 415) => answer,
+        Some(told) => Ok(answer.unwrap_or_else(Answer::from).warning(vec![told])),
+    }
+}
+
+/// What everybody is told who uses a kind that is on its way out.
+fn deprecation(kind: &Kind) -> Option<String> {
+    if kind.is("", "endpoints") {
+        return Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned());
+    }
+    kind.custom().and_then(|custom| custom.warning.clone())
 }
 
 impl<'a> Asked<'a> {

@@ -82,7 +82,7 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     warnings.append(&mut review.warnings);
     let new = review.object;
     if server.store.get(&kind.shelf, asked.namespace, &name).is_some() {
-        return Err(Failure::already_exists(kind, &name).into());
+        return Err(exists(asked, &new).into());
     }
     if call.options.dry_run == DryRun::All {
         return Ok(Written { object: new, created: true, warnings });
@@ -93,6 +93,21 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     let stored = stored.map_err(|_| Failure::already_exists(kind, &name))?;
     asked.spread(&stored).await;
     Ok(Written { object: stored.object(kind), created: true, warnings })
+}
+
+/// 409 of a new object whose name is taken: who let a name be generated may try again.
+fn exists(asked: Asked<'_>, new: &Value) -> Failure {
+    let (kind, name) = (asked.kind, object::name(new));
+    let mut failure = Failure::already_exists(kind, name);
+    if !object::text(new, &["metadata", "generateName"]).is_empty() {
+        failure = failure.retry_after(1);
+        failure.message += ", the server was not able to generate a unique name for the object";
+    }
+    let held = asked.server.store.get(&kind.shelf, asked.namespace, name).map(|held| held.object(kind));
+    if held.is_some_and(|held| object::at(&held, &["metadata", "deletionTimestamp"]).is_some()) {
+        failure.message.insert_str(0, "object is being deleted: ");
+    }
+    failure
 }
 
 /// Writes a new state of an object that was read as `held`.
