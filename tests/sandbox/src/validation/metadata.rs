@@ -62,10 +62,10 @@ fn validates_again(kind: &Kind) -> bool {
 fn whole(metadata: &At<'_>, rule: Rule, causes: &mut Causes) {
     let begin = metadata.child("generateName");
     if !begin.is_empty() {
-        // Behind the hyphen that it ends with, as most do, more letters will come.
-        let text = begin.text().strip_suffix('-').filter(|text| !text.is_empty());
-        let whole = text.map_or_else(|| begin.text().to_owned(), |text| format!("{text}a"));
-        if let Some(why) = name::fault(rule, &whole) {
+        // Behind the hyphen that it ends with, as most do, more letters come: the letter before goes unseen, too.
+        let seen = begin.text().strip_suffix('-').and_then(|text| text.char_indices().next_back());
+        let whole = seen.map(|(at, _)| format!("{}a", begin.text().get(..at).unwrap_or_default()));
+        if let Some(why) = name::fault(rule, whole.as_deref().unwrap_or(begin.text())) {
             begin.invalid(causes, &why);
         }
     }
