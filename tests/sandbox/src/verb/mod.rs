@@ -76,7 +76,23 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
     if call.accept.form() == Form::Foreign {
         return Err(Failure::no_such_form());
     }
-    let answer = match call.verb {
+    // Who uses a deprecated version is told so, whatever comes of it.
+    let answer = by_verb(asked).await;
+    match deprecation(&kind) {
+        None => answer,
+        Some(warning) => Ok(answer.unwrap_or_else(Answer::from).warning(vec![warning])),
+    }
+}
+
+fn deprecation(kind: &Kind) -> Option<String> {
+    if kind.is("", "endpoints") {
+        return Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned());
+    }
+    kind.custom().and_then(|custom| custom.warning.clone())
+}
+
+async fn by_verb(asked: Asked<'_>) -> Result<Answer, Failure> {
+    match asked.call.verb {
         Verb::Get => read::get(asked).await,
         Verb::List => list::list(asked).await,
         Verb::Watch => {
@@ -88,10 +104,7 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
         Verb::Patch => patch::patch(asked).await,
         Verb::Delete => delete::delete(asked).await,
         Verb::DeleteCollection => delete::delete_collection(asked).await,
-    }?;
-    // Who uses a deprecated version is told so.
-    let deprecated = kind.custom().and_then(|custom| custom.warning.clone());
-    Ok(answer.warning(deprecated.into_iter().collect()))
+    }
 }
 
 impl<'a> Asked<'a> {

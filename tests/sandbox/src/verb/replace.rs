@@ -17,6 +17,9 @@ use crate::{
 pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
     crate::patch::check_manager(asked.call, "UpdateOptions")?;
     let mut decoded = asked.decode()?;
+    if object::name(&decoded.object).is_empty() {
+        return Err(asked.nameless());
+    }
     asked.place(&mut decoded.object)?;
     let versioned = object::version(&decoded.object).is_some();
     loop {
