@@ -49,6 +49,7 @@ pub(crate) fn default(kind: &Kind, object: &mut Value) {
 /// A new object has no status yet, and its first generation.
 pub(crate) fn prepare_create(asked: Asked<'_>, object: &mut Value) -> Result<(), Failure> {
     let kind = asked.kind;
+    written::forget_empty(kind, object);
     status::begin(asked, object);
     generation::begin(kind, object);
     match kind.plural.as_str() {
@@ -72,6 +73,7 @@ pub(crate) fn prepare_create(asked: Asked<'_>, object: &mut Value) -> Result<(),
 pub(crate) fn prepare_update(asked: Asked<'_>, new: &mut Value, old: &Value) -> Result<(), Failure> {
     let kind = asked.kind;
     crate::verb::keep_rest(asked, new, old);
+    written::forget_empty(kind, new);
     if asked.subresource == Some("status") {
         status::only(kind, new, old);
         return Ok(());

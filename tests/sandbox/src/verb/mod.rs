@@ -56,7 +56,12 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
     let Some(kind) = server.kinds.find(&target.group, &target.version, &target.plural) else {
         return discovery::no_kind(server, &target.group, &target.version);
     };
-    let asked = Asked::new(server, call, &kind, target)?;
+    let asked = match Asked::new(server, call, &kind, target) {
+        Ok(asked) => asked,
+        // Beside the paths of a custom kind there is nothing at all.
+        Err(failure) if failure.code == 404 && kind.custom().is_some() => return Ok(discovery::no_page()),
+        Err(failure) => return Err(failure),
+    };
     if let Some(name) = asked.subresource {
         return subresource::answer(asked, name).await;
     }

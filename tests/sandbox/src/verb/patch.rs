@@ -41,7 +41,7 @@ pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
                 let code = if written.created { StatusCode::CREATED } else { StatusCode::OK };
                 return Ok(read::answer(asked, code, written.object)?.warning(written.warnings));
             }
-            Err(Refused::Failure(failure)) => return Err(failure),
+            Err(Refused::Failure(failure, told)) => return Ok(Answer::from(failure).warning(told)),
             // Made again from what is there now; a version in the patch refuses it then.
             Err(Refused::Raced) => read = Some((patch, warnings)),
         }
@@ -60,7 +60,7 @@ async fn create(asked: Asked<'_>, patch: &Patch, warnings: &[String]) -> Result<
     let mut call = asked.call.clone();
     call.verb = Verb::Create;
     authorization::authorize(asked.server, &call)?;
-    let written = write::create(asked, new, Tracking::Done).await?;
+    let written = write::create(asked, new, Tracking::Done).await.map_err(|refused| refused.warned(&warnings))?;
     Ok(Written { warnings: [warnings, written.warnings].concat(), ..written })
 }
 
@@ -75,7 +75,7 @@ async fn change(
     let new = patch.applied_to(asked, &old)?;
     let tracking = if matches!(patch, Patch::Apply(_)) { Tracking::Done } else { Tracking::Update };
     let (new, warnings) = completed(asked, patch, new, &old, warnings)?;
-    let written = write::update(asked, held, new, tracking).await?;
+    let written = write::update(asked, held, new, tracking).await.map_err(|refused| refused.warned(&warnings))?;
     Ok(Written { warnings: [warnings, written.warnings].concat(), ..written })
 }
 
@@ -86,7 +86,7 @@ fn completed(
     mut new: Value,
     old: &Value,
     warnings: &[String],
-) -> Result<(Value, Vec<String>), Failure> {
+) -> Result<(Value, Vec<String>), Refused> {
     check_type(asked, patch, &new, old)?;
     let whole = new.clone();
     let unknown = asked.complete(&mut new).into_iter().map(|field| format!("unknown field {field:?}"));
@@ -97,14 +97,17 @@ fn completed(
     }
     match asked.call.options.field_validation.unwrap_or(Strictness::Warn) {
         Strictness::Strict if !said.is_empty() => {
-            return Err(patch.spoils(&whole, old, &format!("strict decoding error: {}", said.join(", "))));
+            return Err(patch.spoils(&whole, old, &format!("strict decoding error: {}", said.join(", "))).into());
         }
         Strictness::Strict | Strictness::Ignore => said.clear(),
         Strictness::Warn => {}
     }
     let named = !object::name(&new).is_empty();
-    asked.place(&mut new)?;
-    if named { Ok((new, said)) } else { Err(asked.nameless()) }
+    let placed = asked.place(&mut new).and_then(|()| if named { Ok(()) } else { Err(asked.nameless()) });
+    match placed {
+        Ok(()) => Ok((new, said)),
+        Err(failure) => Err(Refused::from(failure).warned(&said)),
+    }
 }
 
 /// A patch doesn't make an object one of another kind.

@@ -36,12 +36,23 @@ pub(super) enum Tracking {
 pub(super) enum Refused {
     /// Somebody wrote in between: what the write was made from is old.
     Raced,
-    Failure(Failure),
+    /// With what the client is warned of all the same.
+    Failure(Failure, Vec<String>),
 }
 
 impl From<Failure> for Refused {
     fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
+        Self::Failure(failure, Vec::new())
+    }
+}
+
+impl Refused {
+    /// With warnings from before the refusal.
+    pub(super) fn warned(self, warnings: &[String]) -> Self {
+        match self {
+            Self::Raced => Self::Raced,
+            Self::Failure(failure, told) => Self::Failure(failure, [warnings, &told].concat()),
+        }
     }
 }
 
