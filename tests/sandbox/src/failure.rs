@@ -131,7 +131,7 @@ impl Failure {
 
     /// 422 with a cause for each field.
     pub(crate) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
-        Self::invalid_as(&kind.kind, &kind.group, name, causes)
+        Self::invalid_as(&kind.kind, kind.told_group(), name, causes)
     }
 
     /// The same of an object that is of no kind, or of another than was asked for.

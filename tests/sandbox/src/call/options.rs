@@ -2,9 +2,7 @@
 
 use std::num::IntErrorKind;
 
-use http::Method;
 use percent_encoding::percent_decode_str;
-use serde_json::json;
 
 use crate::failure::{Cause, Failure};
 
@@ -57,18 +55,13 @@ pub(crate) enum Propagation {
 }
 
 impl Options {
-    pub(crate) fn of(query: &str, method: &Method) -> Result<Self, Failure> {
-        let kind = match *method {
-            Method::POST => "CreateOptions",
-            Method::PUT => "UpdateOptions",
-            Method::PATCH => "PatchOptions",
-            _ => "DeleteOptions",
-        };
+    /// The parameters of a query; refusals call them by the kind of options `of` the request.
+    pub(crate) fn of(query: &str, of: &str) -> Result<Self, Failure> {
         let mut options = Self::default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (key, value) = (decoded(key), decoded(value));
-            options.set(&key, &value, kind)?;
+            options.set(of, &key, &value)?;
             options.all.push((key, value));
         }
         Ok(options)
@@ -79,7 +72,7 @@ impl Options {
         self.all.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    fn set(&mut self, key: &str, value: &str, kind: &str) -> Result<(), Failure> {
+    fn set(&mut self, of: &str, key: &str, value: &str) -> Result<(), Failure> {
         match key {
             "labelSelector" => value.clone_into(&mut self.label_selector),
             "fieldSelector" => value.clone_into(&mut self.field_selector),
@@ -93,8 +86,8 @@ impl Options {
             "timeoutSeconds" => self.timeout_seconds = u64::try_from(number(value)?).ok(),
             "fieldManager" => self.field_manager = Some(value.to_owned()).filter(|value| !value.is_empty()),
             "force" => self.force = Some(truth(value)),
-            "dryRun" => self.dry_run = DryRun::of(value, kind)?,
-            "fieldValidation" => self.field_validation = Strictness::of(value, kind)?,
+            "dryRun" => self.dry_run = DryRun::of(value, of)?,
+            "fieldValidation" => self.field_validation = Strictness::of(value, of)?,
             "gracePeriodSeconds" => self.grace_period_seconds = Some(number(value)?),
             "propagationPolicy" => self.propagation = Some(Propagation::of(value)?),
             "orphanDependents" if self.propagation.is_none() => {
@@ -108,20 +101,20 @@ impl Options {
 }
 
 impl DryRun {
-    fn of(value: &str, kind: &str) -> Result<Self, Failure> {
+    fn of(value: &str, of: &str) -> Result<Self, Failure> {
         match value {
             "" => Ok(Self::No),
             "All" => Ok(Self::All),
             _ => {
-                let cause = Cause::unsupported("dryRun", &json!([value]), &["All"]);
-                Err(Failure::invalid_options(kind, &cause))
+                let cause = Cause::unsupported("dryRun", &serde_json::json!([value]), &["All"]);
+                Err(Failure::invalid_options(of, &cause))
             }
         }
     }
 }
 
 impl Strictness {
-    fn of(value: &str, kind: &str) -> Result<Option<Self>, Failure> {
+    fn of(value: &str, of: &str) -> Result<Option<Self>, Failure> {
         match value {
             "" => Ok(None),
             "Ignore" => Ok(Some(Self::Ignore)),
@@ -130,7 +123,7 @@ impl Strictness {
             _ => {
                 let known = ["", "Ignore", "Strict", "Warn"];
                 let cause = Cause::unsupported("fieldValidation", &value.into(), &known);
-                Err(Failure::invalid_options(kind, &cause))
+                Err(Failure::invalid_options(of, &cause))
             }
         }
     }

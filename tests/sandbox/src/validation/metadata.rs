@@ -6,7 +6,7 @@ use super::{
     at::{At, Causes},
     name::{self, Rule},
 };
-use crate::kind::Kind;
+use crate::{kind::Kind, strategy::judges_metadata_again};
 
 /// All annotations of an object together.
 const ANNOTATIONS: usize = 256 * 1024;
@@ -33,7 +33,9 @@ pub(super) fn without_labels_of(metadata: &At<'_>, template: &At<'_>, causes: &m
 pub(super) fn update(kind: &Kind, metadata: &At<'_>, old: &At<'_>, causes: &mut Causes) {
     whole(metadata, Rule::Segment, causes);
     changed(metadata, old, causes);
-    changed(metadata, old, causes);
+    if judges_metadata_again(kind) {
+        changed(metadata, old, causes);
+    }
     if !names_finalizers(kind) {
         return;
     }

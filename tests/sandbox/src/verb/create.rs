@@ -30,7 +30,9 @@ pub(super) async fn create(asked: Asked<'_>) -> Result<Answer, Failure> {
     refuse_terminating(asked, object::name(&decoded.object))?;
     let written = match write::create(asked, decoded.object, Tracking::Update).await {
         Ok(written) => written,
-        Err(Refused::Failure(failure)) => return Err(failure),
+        Err(Refused::Failure(failure, told)) => {
+            return Ok(Answer::from(failure).warning(decoded.warnings).warning(told));
+        }
         Err(Refused::Raced) => return Err(Failure::internal("an object came into being in between")),
     };
     let answer = read::answer(asked, StatusCode::CREATED, written.object)?;

@@ -30,6 +30,11 @@ pub(crate) fn read_json(text: &[u8]) -> Result<(Value, Vec<String>), String> {
     }
 }
 
+/// The first value of the options of a deletion that is none of its field's type, in Go's words.
+pub(super) fn complaint_of_options(options: &Value) -> Option<String> {
+    types::complaint(builtin::definition("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions")?, options)
+}
+
 impl Asked<'_> {
     /// The object of the request, which must be one of this kind. Unknown fields are gone, defaults are there.
     pub(crate) fn decode(&self) -> Result<Decoded, Failure> {
@@ -197,6 +202,13 @@ impl Asked<'_> {
             }
             (SchemaOf::Written(_), None) => None,
         }
+    }
+
+    /// 400 of an object without a name: that of the path is not enough.
+    pub(crate) fn nameless(&self) -> Failure {
+        let name = self.name;
+        let why = format!("the name of the object ({name} based on URL) was undeterminable: name must be provided");
+        Failure::bad_request(why)
     }
 
     /// Name and namespace of the object must be those of the path; what it leaves out is taken from there.
