@@ -87,8 +87,14 @@ fn completed(
     old: &Value,
     warnings: &[String],
 ) -> Result<(Value, Vec<String>), Refused> {
-    check_type(asked, patch, &new, old)?;
     let whole = new.clone();
+    if let Err(failure) = check_type(asked, patch, &new, old) {
+        // What has no type was read nevertheless.
+        let unknown = crate::schema::prune(asked.kind.schema(), &mut new);
+        let told: Vec<_> = unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
+        let untyped = asked.kind.custom().is_none() && object::text(&whole, &["kind"]).is_empty();
+        return Err(Refused::from(failure).warned(if untyped { &told } else { &[] }));
+    }
     let unknown = asked.complete(&mut new).into_iter().map(|field| format!("unknown field {field:?}"));
     let mut said = warnings.to_vec();
     // An apply knew all its fields, or it was refused; what a schema prunes beyond that isn't told.
@@ -137,7 +143,7 @@ fn check_type(asked: Asked<'_>, patch: &Patch, new: &Value, old: &Value) -> Resu
     let why = if name.is_empty() {
         format!("Object 'Kind' is missing in '{new}'")
     } else {
-        format!("no kind {name:?} is registered for version {api_version:?} in scheme \"pkg/runtime/scheme.go:111\"")
+        asked.other_type(api_version, name)
     };
     Err(patch.spoils(new, old, &why))
 }

@@ -153,7 +153,13 @@ impl Asked<'_> {
         }
         let written = if api_version.is_empty() { &expected.0 } else { api_version };
         let named = if name.is_empty() { expected.1 } else { name };
-        let why = if self.server.kinds.of_kind(written, named).is_some_and(|other| other.custom().is_none()) {
+        Err(Failure::bad_request(self.unusable(object, &self.other_type(written, named))))
+    }
+
+    /// Why an object of another type is none of this kind.
+    pub(crate) fn other_type(&self, written: &str, named: &str) -> String {
+        let kind = self.kind;
+        if self.server.kinds.of_kind(written, named).is_some_and(|other| other.custom().is_none()) {
             let group =
                 |group: &str| group.split('.').next().filter(|word| !word.is_empty()).unwrap_or("core").to_owned();
             let version = written.rsplit('/').next().unwrap_or_default();
@@ -161,8 +167,7 @@ impl Asked<'_> {
             format!("converting ({own}) to ({wanted}): unknown conversion")
         } else {
             format!("no kind {named:?} is registered for version {written:?} in scheme \"pkg/runtime/scheme.go:111\"")
-        };
-        Err(Failure::bad_request(self.unusable(object, &why)))
+        }
     }
 
     /// Objects of custom kinds must say what they are.
