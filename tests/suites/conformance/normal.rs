@@ -72,6 +72,7 @@ impl Names {
             Value::String(text) => Value::String(self.text(key, text)),
             Value::Number(number) if key.ends_with("odePort") && number.as_u64() >= Some(30_000) => "a port".into(),
             Value::Array(items) if key == "managedFields" => self.managed_fields(items),
+            Value::Array(items) if matches!(key, "resourceRules" | "nonResourceRules") => self.rules(items),
             Value::Array(items) if key == "causes" => self.causes(items),
             Value::Array(items) => items.iter().map(|item| self.value(key, item)).collect(),
             Value::Object(members) => Value::Object(self.members(members)),
@@ -111,6 +112,13 @@ impl Names {
             items.sort_by_key(|item| item["message"].as_str().unwrap_or_default().to_owned());
         }
         items.into_iter().map(|item| self.value("", item)).collect()
+    }
+
+    /// The rules that give a user rights are told in the order of a map of Go, too.
+    fn rules(&mut self, items: &[Value]) -> Value {
+        let mut items: Vec<_> = items.iter().map(|item| self.value("", item)).collect();
+        items.sort_by_key(Value::to_string);
+        items.into()
     }
 
     fn text(&mut self, key: &str, text: &str) -> String {
