@@ -31,7 +31,9 @@ pub struct Record {
 
 /// Tells of requests.
 #[derive(Default)]
-pub(crate) struct Audit(Option<Box<dyn Fn(&Record) + Send + Sync>>);
+pub(crate) struct Audit(Option<Listener>);
+
+type Listener = Box<dyn Fn(&Record) + Send + Sync>;
 
 impl Audit {
     pub(crate) fn new(told: impl Fn(&Record) + Send + Sync + 'static) -> Self {

@@ -114,8 +114,8 @@ fn object(fields: &Fields, name: &'static str, map: &mut Map<String, Value>) {
         if WRITTEN_EMPTY.contains(&(name, key)) && value.is_array() {
             return true;
         }
-        !is_empty(fields.known.get(key.as_str()), value)
-            && !(is_zero(value) && row.is_some_and(|row| row.omitted.iter().any(|omitted| omitted == key)))
+        let omitted = is_zero(value) && row.is_some_and(|row| row.omitted.iter().any(|omitted| omitted == key));
+        !is_empty(fields.known.get(key.as_str()), value) && !omitted
     });
     for key in nulls {
         map.entry(key.as_str()).or_insert(Value::Null);
