@@ -131,7 +131,7 @@ impl Failure {
 
     /// 422 with a cause for each field.
     pub(crate) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
-        Self::invalid_as(&kind.kind, &kind.group, name, causes)
+        Self::invalid_as(&kind.kind, kind.told_group(), name, causes)
     }
 
     /// The same of an object that is of no kind, or of another than was asked for.
@@ -159,6 +159,12 @@ impl Failure {
     pub(crate) fn no_such_form() -> Self {
         let served = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
         Self::not_acceptable(format!("406: Not Acceptable\n\nAvailable representations: {served}"))
+    }
+
+    /// 406 where the media type is served, but not in the shape.
+    pub(crate) fn no_such_shape() -> Self {
+        let served = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+        Self::not_acceptable(format!("only the following media types are accepted: {served}"))
     }
 
     /// With when it may be tried again.

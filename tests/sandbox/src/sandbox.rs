@@ -3,11 +3,11 @@
 use std::{io, path::Path, sync::Arc};
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 
 use crate::{
     admission::Admission,
-    answer::{Answer, Body},
+    answer::{Answer, Body, Content},
     audit::{Audit, Record},
     authentication::{self, Authentication},
     authorization::Policies,
@@ -92,7 +92,12 @@ impl Sandbox {
 
     /// Answers a request of a user.
     pub async fn call(&self, user: User, request: Request<Bytes>) -> Response<Body> {
-        self.server.answer(user, request).await.into_response()
+        let bodiless = request.method() == Method::HEAD;
+        let mut answer = self.server.answer(user, request).await;
+        if bodiless {
+            answer.content = Content::Whole(Bytes::new());
+        }
+        answer.into_response()
     }
 
     /// A client with all rights.

@@ -106,6 +106,23 @@ async fn a_definition_goes_after_its_objects() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_definition_goes_although_no_version_is_served() {
+    let sandbox = sandbox();
+    define(&sandbox, &widgets()).await;
+    post(&sandbox, WIDGETS, &widget("hidden")).await;
+    let path = format!("{CRDS}/widgets.a-schema.io");
+    let mut versions = widgets()["spec"]["versions"].clone();
+    versions[0]["served"] = false.into();
+    assert_eq!(patch(&sandbox, &path, &json!({"spec": {"versions": versions}})).await.0, 200);
+    until(&sandbox, WIDGETS, |code, _| code == 404).await;
+
+    assert_eq!(delete(&sandbox, &path).await.0, 200);
+    until(&sandbox, &path, |code, _| code == 404).await;
+    define(&sandbox, &widgets()).await;
+    assert_eq!(get(&sandbox, WIDGETS).await.1["items"], json!([]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_uses_a_deprecated_version_is_warned() {
     let sandbox = sandbox();
     let mut crd = widgets();

@@ -15,12 +15,13 @@ use super::{
     allowed::Allowed,
     difference::{Difference, differences},
     normal::Names,
+    open::Open,
     script::Case,
     side::Server,
     transcript::play,
 };
 
-/// A difference that the table does not have.
+/// A difference that nothing allows.
 #[derive(Clone, Debug)]
 struct Finding {
     room: String,
@@ -33,12 +34,13 @@ struct Finding {
 #[derive(Debug)]
 pub(crate) struct Comparison {
     pub(crate) allowed: Allowed,
+    pub(crate) open: Open,
     findings: Mutex<Vec<Finding>>,
 }
 
 impl Comparison {
-    pub(crate) fn new(allowed: Allowed) -> Self {
-        Self { allowed, findings: Mutex::default() }
+    pub(crate) fn new(allowed: Allowed, open: Open) -> Self {
+        Self { allowed, open, findings: Mutex::default() }
     }
 
     /// Plays a case on both; an error tells where they part.
@@ -65,7 +67,8 @@ impl Comparison {
         let mut told = String::new();
         for (at, (real, sandbox)) in real.iter().zip(sandbox).enumerate() {
             let found = differences(&real_names.normal(real), &sandbox_names.normal(sandbox));
-            let found: Vec<_> = found.into_iter().filter(|part| !self.allowed.has(case, part)).collect();
+            let is_news = |part: &Difference| !self.allowed.has(case, [real, sandbox], part);
+            let found: Vec<_> = found.into_iter().filter(is_news).collect();
             if found.is_empty() {
                 continue;
             }
@@ -79,7 +82,7 @@ impl Comparison {
             let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
             findings.extend(found.into_iter().map(finding));
         }
-        if told.is_empty() { Ok(()) } else { Err(format!("the answers differ:\n{told}")) }
+        self.open.verdict(case, &told)
     }
 
     /// Writes what was found into a folder, one file a room.

@@ -49,6 +49,13 @@ struct File {
     cases: Vec<Session>,
 }
 
+impl Session {
+    /// The name of the case.
+    pub(crate) fn title(&self) -> String {
+        format!("kubectl::{}", self.name)
+    }
+}
+
 /// The sessions of the file.
 pub(crate) fn all(path: &Path) -> Vec<Session> {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -122,6 +129,8 @@ fn plain(text: &str) -> String {
             (r"/tmp/(LIVE|MERGED)-\d+", "/tmp/${1}"),
             (r"(?m)^(\+\+\+|---) (\S+)\s.*$", "${1} ${2}"),
             (r"127\.0\.0\.1:\d+", "SERVER"),
+            // Versions that the definitions of other cases brought.
+            (r"(?m)^c[0-9a-f]{6}-k?\d+\.example\.com/\S+\n", ""),
             // Columns are as wide as their widest cell, and an age is one.
             (r" {2,}", "  "),
         ];

@@ -1,5 +1,5 @@
 //! One suite, two servers: scripts of requests are played on the sandbox and on the real kube-apiserver, and the answers
-//! are compared field by field. What may differ stands in `allowed.yaml`.
+//! are compared field by field. What may differ stands in `allowed.yaml`, what differs still in `open.yaml`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod allowed;
@@ -8,6 +8,7 @@ mod difference;
 mod kinds;
 mod kubectl;
 mod normal;
+mod open;
 mod random;
 mod real;
 mod script;
@@ -25,28 +26,35 @@ use libtest_mimic::{Arguments, Trial};
 use opgen_tests::{Form, Options, Plane, binaries, case::trial};
 use tokio::runtime::{Builder, Runtime};
 
-use self::{allowed::Allowed, comparison::Comparison, kubectl::Session, real::Real, script::Case, side::Server};
+use self::{
+    allowed::Allowed, comparison::Comparison, kubectl::Session, open::Open, real::Real, script::Case, side::Server,
+};
 
 /// A folder for what differs, one file a room.
 const DIFFERENCES: &str = "OPGEN_CONFORMANCE_DIFFERENCES";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // Most of the time a case waits for the real server.
+    arguments.test_threads.get_or_insert(4);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let cases = [script::all(&folder.join("cases")), kinds::all(&folder.join("kinds.yaml")), random::all()].concat();
     let mut rooms: Vec<_> = cases.iter().map(|case| case.room.clone()).collect();
     rooms.sort();
     rooms.dedup();
+    rooms.push("kubectl".to_owned());
+    let sessions = kubectl::all(&folder.join("kubectl.yaml"));
+    let of_sessions = sessions.iter().map(Session::title);
+    let names: Vec<_> = cases.iter().map(|case| case.name.clone()).chain(of_sessions).collect();
+    let (allowed, open) = (folder.join("allowed.yaml"), folder.join("open.yaml"));
     let run = Arc::new(Run {
         runtime: Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a tokio runtime"),
         real: Real::default(),
         served: Mutex::default(),
-        comparison: Comparison::new(Allowed::read(&folder.join("allowed.yaml"))),
+        comparison: Comparison::new(Allowed::read(&allowed), Open::read(&open, &names)),
         // Another cluster than our own has the namespaces of earlier runs.
         prefix: format!("c{:06x}", RandomState::new().hash_one(0) & 0xff_ffff),
     });
-    rooms.push("kubectl".to_owned());
-    let sessions = kubectl::all(&folder.join("kubectl.yaml"));
     let sessions = sessions.into_iter().enumerate().map(|(at, session)| run.clone().session(at, session));
     let trials = cases.into_iter().enumerate().map(|(at, case)| run.clone().trial(at, case)).chain(sessions).collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
@@ -54,6 +62,9 @@ fn main() -> ExitCode {
     drop(run.served.lock().unwrap_or_else(PoisonError::into_inner).take());
     if let Some(folder) = std::env::var_os(DIFFERENCES).map(PathBuf::from) {
         run.comparison.write(&folder, &rooms);
+    }
+    if !arguments.list {
+        tell(&run.comparison);
     }
     let complete = conclusion.num_filtered_out == 0 && conclusion.num_ignored == 0 && !arguments.list;
     if complete && !every_row_was_needed(&run.comparison.allowed) {
@@ -86,7 +97,7 @@ impl Run {
 
 impl Run {
     fn session(self: Arc<Self>, at: usize, session: Session) -> Trial {
-        let name = format!("kubectl::{}", session.name);
+        let name = session.title();
         trial(Form::ControlPlane, &name.clone(), move || {
             let namespace = format!("{}-k{at}", self.prefix);
             self.runtime.block_on(async {
@@ -111,6 +122,14 @@ impl Run {
         // Of two that started at once the first stays.
         Ok(self.served.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(plane).clone())
     }
+}
+
+/// What the run came to.
+#[allow(clippy::print_stdout)]
+fn tell(comparison: &Comparison) {
+    let ((equal, known), (rows, sentences)) = (comparison.open.played(), comparison.allowed.used());
+    println!("equal {equal}, known to differ {known} (open.yaml); allowed differences used {rows} (allowed.yaml)");
+    println!("sentences of validation and decoding that differ: {sentences} (not compared)\n");
 }
 
 /// A row that nothing needs hides what goes wrong later.

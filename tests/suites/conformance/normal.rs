@@ -72,6 +72,8 @@ impl Names {
             Value::String(text) => Value::String(self.text(key, text)),
             Value::Number(number) if key.ends_with("odePort") && number.as_u64() >= Some(30_000) => "a port".into(),
             Value::Array(items) if key == "managedFields" => self.managed_fields(items),
+            Value::Array(items) if matches!(key, "resourceRules" | "nonResourceRules") => self.rules(items),
+            Value::Array(items) if key == "causes" => self.causes(items),
             Value::Array(items) => items.iter().map(|item| self.value(key, item)).collect(),
             Value::Object(members) => Value::Object(self.members(members)),
             other => other.clone(),
@@ -80,7 +82,9 @@ impl Names {
 
     fn members(&mut self, members: &Map<String, Value>) -> Map<String, Value> {
         let has_uid = members.contains_key("uid");
-        let named = members.iter().map(|(key, value)| {
+        // The keys of managed fields tell of uids that are known from elsewhere, in an order of their own.
+        let (later, first): (Vec<_>, Vec<_>) = members.iter().partition(|(key, _)| *key == "managedFields");
+        let named = first.into_iter().chain(later).map(|(key, value)| {
             let named = match (key.as_str(), value) {
                 // Of a list or a bookmark: what else is written meanwhile counts there.
                 ("resourceVersion", Value::String(version)) if !version.is_empty() && version != "0" => {
@@ -88,7 +92,7 @@ impl Names {
                 }
                 (_, value) => self.value(key, value),
             };
-            (key.clone(), named)
+            (self.uids_of(key), named)
         });
         named.collect()
     }
@@ -101,9 +105,27 @@ impl Names {
         items.into_iter().map(|item| self.value("", item)).collect()
     }
 
+    /// Whose fields an apply wants is told in the order of a map of Go, which is another each time: here in that of managers.
+    fn causes(&mut self, items: &[Value]) -> Value {
+        let mut items: Vec<_> = items.iter().collect();
+        if items.iter().all(|item| item["reason"] == "FieldManagerConflict") {
+            items.sort_by_key(|item| item["message"].as_str().unwrap_or_default().to_owned());
+        }
+        items.into_iter().map(|item| self.value("", item)).collect()
+    }
+
+    /// The rules that give a user rights are told in the order of a map of Go, too.
+    fn rules(&mut self, items: &[Value]) -> Value {
+        let mut items: Vec<_> = items.iter().map(|item| self.value("", item)).collect();
+        items.sort_by_key(Value::to_string);
+        items.into()
+    }
+
     fn text(&mut self, key: &str, text: &str) -> String {
         match key {
             "continue" | "token" if text.len() > 16 => return format!("a {key} token"),
+            "storageVersionHash" => return "a hash".to_owned(),
+            "serverAddress" => return "an address and a port".to_owned(),
             "cells" if AGE.is_match(text) => return "an age".to_owned(),
             _ => {}
         }
@@ -111,12 +133,15 @@ impl Names {
         for (name, known) in &self.generated {
             whole = whole.replace(name, known);
         }
-        whole =
-            UUID.replace_all(&whole, |found: &Captures<'_>| numbered(&mut self.uids, "uid", &found[0])).into_owned();
+        whole = self.uids_of(&whole);
         whole = TOKEN_VOLUME.replace_all(&whole, "kube-api-access-(by chance)").into_owned();
         whole = ADDRESS.replace_all(&whole, "(an address)").into_owned();
         whole = VERSION.replace_all(&whole, "${1}N").into_owned();
         TIME.replace_all(&whole, |found: &Captures<'_>| time(&found[0])).into_owned()
+    }
+
+    fn uids_of(&mut self, text: &str) -> String {
+        UUID.replace_all(text, |found: &Captures<'_>| numbered(&mut self.uids, "uid", &found[0])).into_owned()
     }
 
     fn version(&mut self, version: &str) -> String {

@@ -188,8 +188,11 @@ fn is(answer: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// Whether the whole has all of the part; of lists each item of the part somewhere.
+/// Whether the whole has all of the part; of lists each item of the part somewhere, and none of what `$lacks` has.
 fn includes(whole: &Value, part: &Value) -> bool {
+    if let Some(missing) = part.get("$lacks") {
+        return !includes(whole, missing);
+    }
     match (whole, part) {
         (Value::Object(whole), Value::Object(part)) => {
             part.iter().all(|(key, part)| includes(whole.get(key).unwrap_or(&Value::Null), part))

@@ -55,6 +55,7 @@ pub(crate) async fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     policy::check(review)?;
     plugin::limit_ranger::validate(review)?;
     plugin::service_account::validate(review)?;
+    plugin::pod_security::validate(review)?;
     plugin::priority::validate(review)?;
     plugin::owner_references::validate(review)?;
     policy::validate(review)?;

@@ -2,7 +2,11 @@
 
 /// The forms of an answer, the preferred one first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Accept(Vec<Form>);
+pub(crate) struct Accept {
+    forms: Vec<Form>,
+    /// Whether the first is wanted in the version before the current one, `v=v1beta1`.
+    beta: bool,
+}
 
 /// A form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +21,8 @@ pub(crate) enum Form {
     /// `as=APIGroupDiscoveryList`
     Discovery,
     Yaml,
+    /// JSON in a shape that nothing has, `as=Nothing`.
+    Shapeless,
     /// Protobuf, CBOR: forms that are not served.
     Foreign,
 }
@@ -24,12 +30,23 @@ pub(crate) enum Form {
 impl Accept {
     pub(crate) fn of(header: &str) -> Self {
         let forms: Vec<Form> = header.split(',').map(str::trim).filter(|form| !form.is_empty()).map(Form::of).collect();
-        Self(if forms.is_empty() { vec![Form::Json] } else { forms })
+        let first = header.split(',').next().unwrap_or_default();
+        let beta = first.split(';').any(|part| part.trim() == "v=v1beta1");
+        Self { forms: if forms.is_empty() { vec![Form::Json] } else { forms }, beta }
     }
 
     /// The first form that can be served.
     pub(crate) fn form(&self) -> Form {
-        self.0.iter().copied().find(|form| *form != Form::Foreign).unwrap_or(Form::Foreign)
+        self.forms
+            .iter()
+            .copied()
+            .find(|form| !matches!(form, Form::Foreign | Form::Shapeless))
+            .unwrap_or(Form::Foreign)
+    }
+
+    /// The version of a table, and of metadata alone.
+    pub(crate) fn meta_version(&self) -> &'static str {
+        if self.beta { "meta.k8s.io/v1beta1" } else { "meta.k8s.io/v1" }
     }
 }
 
@@ -39,11 +56,12 @@ impl Form {
         let media = parts.next().unwrap_or_default();
         let shape = parts.find_map(|part| part.strip_prefix("as="));
         match (media, shape) {
-            ("application/json" | "*/*" | "application/*", None) => Self::Json,
+            ("application/json" | "*/*", None) => Self::Json,
             ("application/json", Some("Table")) => Self::Table,
             ("application/json", Some("PartialObjectMetadata")) => Self::Metadata,
             ("application/json", Some("PartialObjectMetadataList")) => Self::MetadataList,
             ("application/json", Some("APIGroupDiscoveryList")) => Self::Discovery,
+            ("application/json", Some(_)) => Self::Shapeless,
             ("application/yaml", None) => Self::Yaml,
             _ => Self::Foreign,
         }

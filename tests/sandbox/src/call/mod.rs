@@ -64,7 +64,7 @@ impl Call {
     pub(crate) fn new(user: User, request: http::Request<Bytes>) -> Result<Self, Failure> {
         let (head, body) = request.into_parts();
         let target = Target::of(head.uri.path());
-        let mut options = Options::of(head.uri.query().unwrap_or_default())?;
+        let mut options = Options::of(head.uri.query().unwrap_or_default(), kind_of_options(&head.method))?;
         options.watch |= target::is_watch(head.uri.path());
         let verb = verb(&head.method, &target, &options)?;
         let words = |name| head.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -85,6 +85,16 @@ impl Call {
     pub(crate) fn field_manager(&self) -> &str {
         let program = self.user_agent.split('/').next().unwrap_or_default();
         self.options.field_manager.as_deref().unwrap_or(if program.is_empty() { "unknown" } else { program })
+    }
+}
+
+/// What Kubernetes calls the options of a request.
+fn kind_of_options(method: &Method) -> &'static str {
+    match *method {
+        Method::POST => "CreateOptions",
+        Method::PUT => "UpdateOptions",
+        Method::PATCH => "PatchOptions",
+        _ => "DeleteOptions",
     }
 }
 

@@ -55,12 +55,13 @@ pub(crate) enum Propagation {
 }
 
 impl Options {
-    pub(crate) fn of(query: &str) -> Result<Self, Failure> {
+    /// The parameters of a query; refusals call them by the kind of options `of` the request.
+    pub(crate) fn of(query: &str, of: &str) -> Result<Self, Failure> {
         let mut options = Self::default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (key, value) = (decoded(key), decoded(value));
-            options.set(&key, &value)?;
+            options.set(of, &key, &value)?;
             options.all.push((key, value));
         }
         Ok(options)
@@ -71,7 +72,7 @@ impl Options {
         self.all.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), Failure> {
+    fn set(&mut self, of: &str, key: &str, value: &str) -> Result<(), Failure> {
         match key {
             "labelSelector" => value.clone_into(&mut self.label_selector),
             "fieldSelector" => value.clone_into(&mut self.field_selector),
@@ -85,8 +86,8 @@ impl Options {
             "timeoutSeconds" => self.timeout_seconds = u64::try_from(number(value)?).ok(),
             "fieldManager" => self.field_manager = Some(value.to_owned()).filter(|value| !value.is_empty()),
             "force" => self.force = Some(truth(value)),
-            "dryRun" => self.dry_run = DryRun::of(value)?,
-            "fieldValidation" => self.field_validation = Strictness::of(value)?,
+            "dryRun" => self.dry_run = DryRun::of(value, of)?,
+            "fieldValidation" => self.field_validation = Strictness::of(value, of)?,
             "gracePeriodSeconds" => self.grace_period_seconds = Some(number(value)?),
             "propagationPolicy" => self.propagation = Some(Propagation::of(value)?),
             "orphanDependents" if self.propagation.is_none() => {
@@ -100,27 +101,30 @@ impl Options {
 }
 
 impl DryRun {
-    pub(crate) fn of(value: &str) -> Result<Self, Failure> {
+    fn of(value: &str, of: &str) -> Result<Self, Failure> {
         match value {
             "" => Ok(Self::No),
             "All" => Ok(Self::All),
             _ => {
-                Err(Failure::unprocessable(format!("dryRun: Unsupported value: {value:?}: supported values: \"All\"")))
+                let cause = Cause::unsupported("dryRun", &serde_json::json!([value]), &["All"]);
+                Err(Failure::invalid_options(of, &cause))
             }
         }
     }
 }
 
 impl Strictness {
-    fn of(value: &str) -> Result<Option<Self>, Failure> {
+    fn of(value: &str, of: &str) -> Result<Option<Self>, Failure> {
         match value {
             "" => Ok(None),
             "Ignore" => Ok(Some(Self::Ignore)),
             "Warn" => Ok(Some(Self::Warn)),
             "Strict" => Ok(Some(Self::Strict)),
-            _ => Err(Failure::unprocessable(format!(
-                "fieldValidation: Unsupported value: {value:?}: supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""
-            ))),
+            _ => {
+                let known = ["", "Ignore", "Strict", "Warn"];
+                let cause = Cause::unsupported("fieldValidation", &value.into(), &known);
+                Err(Failure::invalid_options(of, &cause))
+            }
         }
     }
 }

@@ -28,8 +28,9 @@ pub(crate) struct ResourceTarget {
 impl Target {
     /// Understands a path.
     pub(crate) fn of(path: &str) -> Self {
-        let words: Vec<String> = path.split('/').filter(|word| !word.is_empty()).map(decoded).collect();
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        // A slash is one, however it is written.
+        let whole = decoded(path);
+        let words: Vec<&str> = whole.split('/').filter(|word| !word.is_empty()).collect();
         let (group, version, rest) = match words[..] {
             ["api", version, ref rest @ ..] => ("", version, rest),
             ["apis", group, version, ref rest @ ..] => (group, version, rest),
@@ -39,6 +40,8 @@ impl Target {
         let rest = if let ["watch", rest @ ..] = rest { rest } else { rest };
         let (namespace, rest) = match *rest {
             [] => return Self::path(path),
+            // The obsolete prefix of what is reached through the server, with nothing behind it.
+            ["proxy"] => return Self::path(path),
             // A namespace itself, and what stands behind it.
             ["namespaces", name] | ["namespaces", name, "status" | "finalize"] => (name, rest),
             ["namespaces", namespace, ref rest @ ..] => (namespace, rest),

@@ -94,6 +94,13 @@ impl Actor {
         self.ask(Method::PUT, path, "application/json", object).await
     }
 
+    /// Applies what it has to say of an object, by force.
+    pub(crate) async fn apply(&self, kind: &Kind, below: &str, object: &Value) -> Result<Value, Refused> {
+        let path = path(kind, object::namespace(object), object::name(object), below);
+        let path = format!("{path}?force=true&fieldManager={}", self.agent);
+        self.ask(Method::PATCH, path, "application/apply-patch+yaml", object).await
+    }
+
     pub(crate) async fn merge(
         &self,
         kind: &Kind,

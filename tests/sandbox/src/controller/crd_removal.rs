@@ -10,6 +10,7 @@ use crate::{
     kind::definition::{self, condition, set_condition},
     object::{self, text},
     sandbox::Server,
+    store::{Expect, Stored},
 };
 
 /// Deletes the objects of a CRD, waits for the last to be gone, and lets the CRD go.
@@ -60,6 +61,30 @@ async fn delete_objects(server: &Server, crd: &Value) {
     let namespaces: BTreeSet<&str> = items.iter().map(|item| &*item.namespace).collect();
     for namespace in namespaces {
         call(server, Method::DELETE, &collection(crd, namespace), String::new()).await;
+    }
+    let shelf = shelf(crd);
+    for item in server.store.list(&shelf, None).1.iter().filter(|item| !item.deleting) {
+        delete_held(server, &shelf, item);
+    }
+}
+
+/// Deletes an object that no path leads to, or that somebody's admission keeps: nobody else is asked for its end.
+fn delete_held(server: &Server, shelf: &Arc<str>, item: &Arc<Stored>) {
+    let mut held = item.clone();
+    loop {
+        let Ok(mut object) = serde_json::from_slice::<Value>(&held.json) else { return };
+        let next = (!object::finalizers(&object).is_empty()).then(|| {
+            let metadata = object::metadata_mut(&mut object);
+            metadata.insert("deletionTimestamp".into(), server.environment.time().into());
+            metadata.insert("deletionGracePeriodSeconds".into(), 0.into());
+            object
+        });
+        let (at, expected) = ((&*held.namespace, &*held.name), Expect::Version(held.version));
+        let done = server.store.commit(shelf, at, expected, next, &held.api_version);
+        match server.store.get(shelf, &held.namespace, &held.name) {
+            Some(newer) if done.is_err() && !newer.deleting => held = newer,
+            _ => return,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod api_services;
 mod collector;
 mod crd;
 mod crd_removal;
+mod flow_schemas;
 mod namespaces;
 mod naming;
 mod protection;
@@ -75,6 +76,8 @@ pub(crate) fn start(server: &Arc<Server>) -> Controllers {
     all.add_as(Actor::component(server, "system:apiserver", "kube-apiserver"), api_services::ApiServices);
     let manager = Actor::component(server, "system:kube-controller-manager", "kube-controller-manager");
     all.add_as(manager, tokens::Tokens);
+    let server_itself = Actor::component(server, "system:apiserver", flow_schemas::AGENT);
+    all.add_as(server_itself, flow_schemas::FlowSchemas);
     for quotas in [quotas::Quotas::of_lives(), quotas::Quotas::of_changes()] {
         all.add_with_first(server, quotas::QUOTAS, "resourcequota-controller", quotas);
     }

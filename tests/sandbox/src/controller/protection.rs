@@ -7,10 +7,14 @@ use crate::object;
 
 const CLAIMS: &str = "persistentvolumeclaims";
 const VOLUMES: &str = "persistentvolumes";
+const CLASSES: &str = "volumeattributesclasses.storage.k8s.io";
 
 /// The finalizer that admission puts on each kind.
-const FINALIZERS: [(&str, &str); 2] =
-    [(CLAIMS, "kubernetes.io/pvc-protection"), (VOLUMES, "kubernetes.io/pv-protection")];
+const FINALIZERS: [(&str, &str); 3] = [
+    (CLAIMS, "kubernetes.io/pvc-protection"),
+    (VOLUMES, "kubernetes.io/pv-protection"),
+    (CLASSES, "kubernetes.io/vac-protection"),
+];
 
 /// Looks whether they are in use.
 #[derive(Debug)]
@@ -26,18 +30,19 @@ impl Controller for Protection {
 
     fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Self::Key> {
         let (shelf, namespace) = match shelf {
-            CLAIMS | VOLUMES if !seen.gone => {
+            CLAIMS | VOLUMES | CLASSES if !seen.gone => {
                 let object = &seen.object;
                 return vec![(shelf.to_owned(), object.namespace.to_string(), object.name.to_string())];
             }
             // A Pod or a claim that is gone may have been the last one in the way.
             "pods" => (CLAIMS, Some(&*seen.object.namespace)),
-            CLAIMS => (VOLUMES, None),
+            CLAIMS => {
+                return [deleting(actor, VOLUMES, None), deleting(actor, CLASSES, None)].concat();
+            }
+            VOLUMES => (CLASSES, None),
             _ => return Vec::new(),
         };
-        let (_, items) = actor.server.store.list(shelf, namespace);
-        let deleting = items.iter().filter(|item| item.deleting);
-        deleting.map(|item| (shelf.to_owned(), item.namespace.to_string(), item.name.to_string())).collect()
+        deleting(actor, shelf, namespace)
     }
 
     async fn reconcile(&mut self, actor: &Actor, (shelf, namespace, name): &Self::Key) -> Outcome {
@@ -51,7 +56,28 @@ impl Controller for Protection {
     }
 }
 
+/// What is on the way out on a shelf.
+fn deleting(actor: &Actor, shelf: &str, namespace: Option<&str>) -> Vec<(String, String, String)> {
+    let (_, items) = actor.server.store.list(shelf, namespace);
+    let deleting = items.iter().filter(|item| item.deleting);
+    deleting.map(|item| (shelf.to_owned(), item.namespace.to_string(), item.name.to_string())).collect()
+}
+
+/// Whether a claim or a volume names a class.
+fn is_class_used(actor: &Actor, class: &Value) -> bool {
+    let names = |shelf: &str, path: &[&str]| {
+        let Some(kind) = actor.kind(shelf) else { return false };
+        actor.list(&kind, None).iter().any(|object| object::text(object, path) == object::name(class))
+    };
+    names(CLAIMS, &["spec", "volumeAttributesClassName"])
+        || names(CLAIMS, &["status", "currentVolumeAttributesClassName"])
+        || names(VOLUMES, &["spec", "volumeAttributesClassName"])
+}
+
 fn is_used(actor: &Actor, shelf: &str, held: &Value) -> bool {
+    if shelf == CLASSES {
+        return is_class_used(actor, held);
+    }
     if shelf == VOLUMES {
         return held["status"]["phase"] == "Bound";
     }

@@ -28,7 +28,17 @@ const RELEASE: &str = "v1.36.3";
 /// Answers a path that no kind serves.
 pub(crate) fn answer(server: &Server, call: &Call, path: &str) -> Result<Answer, Failure> {
     let known = find(server, call, path)?;
-    if call.verb == Verb::Get || known.code != StatusCode::OK { Ok(known) } else { Err(Failure::method_not_allowed()) }
+    if call.verb == Verb::Get || known.code != StatusCode::OK || !is_read_only(path) {
+        Ok(known)
+    } else {
+        Err(Failure::method_not_allowed())
+    }
+}
+
+/// Whether nothing but a GET is taken there; other paths answer whatever they are asked.
+fn is_read_only(path: &str) -> bool {
+    let words: Vec<&str> = path.split('/').skip(1).collect();
+    matches!(words[..], ["api", ..] | ["apis", _, _] | ["version"] | [".well-known", ..] | ["openid", ..])
 }
 
 fn find(server: &Server, call: &Call, path: &str) -> Result<Answer, Failure> {
@@ -41,6 +51,7 @@ fn find(server: &Server, call: &Call, path: &str) -> Result<Answer, Failure> {
         [""] => Answer::object(&json!({"paths": paths(&groups())})),
         ["api"] => Answer::object(&resources::core_versions()),
         ["apis"] => Answer::object(&groups().list()),
+        ["api", _, "proxy"] | ["apis", _, _, "proxy"] => unusable(path),
         ["api", version] => return resources::list(&groups(), "", version),
         ["apis", group] => return resources::group(&groups(), group),
         ["apis", group, version] => return resources::list(&groups(), group, version),
@@ -48,7 +59,7 @@ fn find(server: &Server, call: &Call, path: &str) -> Result<Answer, Failure> {
         ["readyz" | "livez" | "healthz", ..] => health::answer(call, &words),
         ["openapi", "v2"] => return openapi::v2(&groups(), call),
         ["openapi", "v3"] => openapi::index(&groups()),
-        ["openapi", "v3", ref rest @ ..] => openapi::document(&groups(), rest).unwrap_or_else(no_page),
+        ["openapi", "v3", ref rest @ ..] => openapi::document(&groups(), rest).unwrap_or_else(nothing),
         [".well-known", "openid-configuration"] => authentication::configuration(server)?,
         ["openid", "v1", "jwks"] => authentication::keys(server)?,
         ["metrics"] => Answer::text(metrics(server)),
@@ -61,6 +72,21 @@ pub(crate) fn no_page() -> Answer {
     let mut answer = Answer::text("404 page not found\n");
     answer.code = StatusCode::NOT_FOUND;
     answer.headers.push(("x-content-type-options", "nosniff".to_owned()));
+    answer
+}
+
+/// Not even a page.
+fn nothing() -> Answer {
+    let mut answer = Answer::text("");
+    (answer.code, answer.content_type) = (StatusCode::NOT_FOUND, "");
+    answer
+}
+
+/// What Go's server says of a path that it can't take apart.
+fn unusable(path: &str) -> Answer {
+    let why = "failed to create RequestInfo: unable to determine kind and namespace from url";
+    let mut answer = Answer::text(format!("Internal Server Error: {path:?}: {why}, {path}\n"));
+    answer.code = StatusCode::INTERNAL_SERVER_ERROR;
     answer
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     kind::{Kind, Origin},
     schema::{
-        Fields, Schema, Shape,
+        Schema, Shape,
         builtin::{self, Definition},
     },
     strategy::written,
@@ -26,7 +26,7 @@ pub(crate) fn empty(kind: &Kind) -> Value {
 
 fn zeroes(definition: &'static Definition) -> Map<String, Value> {
     let Some(fields) = definition.schema().fields() else { return Map::new() };
-    let zero = |(name, schema): (&str, &'static Schema)| Some((name.to_owned(), zero_of(fields, name, schema)?));
+    let zero = |(name, schema): (&str, &'static Schema)| Some((name.to_owned(), zero_of(schema)?));
     let known = fields.known.iter().map(|(name, schema)| (&**name, schema));
     let mut zeroes: Map<_, _> = known.filter_map(zero).collect();
     for name in written::null_in(definition.name) {
@@ -36,12 +36,11 @@ fn zeroes(definition: &'static Definition) -> Map<String, Value> {
 }
 
 /// What Go writes for a field that was never set; `None` if it writes nothing.
-fn zero_of(fields: &Fields, name: &str, schema: &'static Schema) -> Option<Value> {
+fn zero_of(schema: &'static Schema) -> Option<Value> {
     match (&schema.default, &schema.shape) {
         // A struct that is no pointer.
         (Some(default), Shape::Named(inner)) if *default == json!({}) => Some(Value::Object(zeroes(inner))),
         (Some(default), _) if is_zero(default) => Some(default.clone()),
-        (None, _) if fields.required.iter().any(|required| **required == *name) => Some(Value::Null),
         _ => None,
     }
 }

@@ -46,3 +46,82 @@ pub(crate) fn sort(value: &Value) -> &'static str {
         Value::Object(_) => "object",
     }
 }
+
+/// What Go says who reads a map into a struct, of what its JSON reader says of the same value.
+pub(crate) fn unconverted(why: &str) -> String {
+    if why.starts_with("illegal base64") {
+        return format!("error decoding from json: {why}");
+    }
+    let said = why.strip_prefix("json: cannot unmarshal ").and_then(|said| said.split_once(" into "));
+    let Some((is, (_, wanted))) = said.and_then(|(is, into)| Some((is, into.rsplit_once("of type ")?))) else {
+        return why.to_owned();
+    };
+    let is = match is.split(' ').next().unwrap_or_default() {
+        "array" => "slice",
+        "object" => "map",
+        "number" => "int64",
+        other => other,
+    };
+    match (is, wanted) {
+        ("int64", "string") => "cannot convert int64 to string".to_owned(),
+        (_, wanted) if wanted.starts_with("map[") => format!("cannot restore map from {is}"),
+        (_, wanted) if wanted.starts_with("[]") => format!("cannot restore slice from {is}"),
+        (_, "bool" | "int32" | "int64" | "string") => format!("unrecognized type: {wanted}"),
+        _ => format!("cannot restore struct from: {is}"),
+    }
+}
+
+/// An object after a JSON or merge patch: what it didn't touch is as Go wrote it, all else by name.
+pub(crate) fn patched(new: &Value, old: &Value) -> String {
+    let Value::Object(fields) = new else { return new.to_string() };
+    let written = fields.iter().map(|(key, value)| {
+        let was = old.get(key).unwrap_or(&Value::Null);
+        let text = if value == was { untouched(key, value) } else { patched(value, was) };
+        format!("{}:{text}", Value::from(key.as_str()))
+    });
+    format!("{{{}}}", written.collect::<Vec<_>>().join(","))
+}
+
+/// The fields of the metadata, and of its lists, in the order of their types.
+const METADATA: [&str; 15] = [
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+];
+const OWNER: [&str; 6] = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+const MANAGER: [&str; 7] = ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"];
+
+fn untouched(key: &str, value: &Value) -> String {
+    let order: &[&str] = match key {
+        "metadata" => &METADATA,
+        "ownerReferences" => &OWNER,
+        "managedFields" => &MANAGER,
+        _ => return value.to_string(),
+    };
+    match value {
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(|item| untouched(key, item)).collect::<Vec<_>>().join(","))
+        }
+        Value::Object(fields) => {
+            let mut listed: Vec<_> = fields.iter().collect();
+            listed.sort_by_key(|(name, _)| order.iter().position(|known| known == name));
+            let written = listed
+                .into_iter()
+                .map(|(name, value)| format!("{}:{}", Value::from(name.as_str()), untouched(name, value)));
+            format!("{{{}}}", written.collect::<Vec<_>>().join(","))
+        }
+        other => other.to_string(),
+    }
+}

@@ -13,6 +13,9 @@ pub(super) fn ignored(asked: Asked<'_>, api_version: &str) -> Set {
         // A custom kind knows of its own version alone, but for its status.
         (Origin::Custom(_), None) if kind.api_version() != api_version => Set::default(),
         (Origin::Custom(_), Some("status")) => Set::of(&[&["metadata"], &["spec"]]),
+        (Origin::Builtin, None) if kind.is("certificates.k8s.io", "certificatesigningrequests") => {
+            Set::of(&[&["spec"], &["status"]])
+        }
         (_, None | Some("finalize")) => Set::of(&[&["status"]]),
         (Origin::Builtin, Some("status")) => by_status(&kind.group, &kind.plural),
         (Origin::Builtin, Some("approval")) => Set::of(&[&["spec"], &["status", "certificate"]]),

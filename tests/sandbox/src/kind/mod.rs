@@ -105,7 +105,15 @@ impl Kind {
 
     /// `Deployment.apps`, or `Pod` for the core group.
     pub(crate) fn qualified(&self) -> String {
-        if self.group.is_empty() { self.kind.clone() } else { format!("{}.{}", self.kind, self.group) }
+        match self.told_group() {
+            "" => self.kind.clone(),
+            group => format!("{}.{group}", self.kind),
+        }
+    }
+
+    /// The group by which refusals call the kind: new events are kept, and called, as the old ones.
+    pub(crate) fn told_group(&self) -> &str {
+        if self.is("events.k8s.io", "events") { "" } else { &self.group }
     }
 
     pub(crate) fn schema(&self) -> &Schema {

@@ -110,7 +110,7 @@ impl Patch {
             }
             Self::Apply(applied) => return apply(asked, Some(old), applied),
         }
-        self.check_sorts(asked, &new)?;
+        self.check_sorts(asked, &new, old)?;
         Ok(new)
     }
 
@@ -123,18 +123,20 @@ impl Patch {
     }
 
     /// The object, as it was patched, must still be one of its kind.
-    fn check_sorts(&self, asked: Asked<'_>, new: &Value) -> Result<(), Failure> {
+    fn check_sorts(&self, asked: Asked<'_>, new: &Value, old: &Value) -> Result<(), Failure> {
         if !new.is_object() {
             return Err(unusable());
         }
-        asked.complaint(new).map_or(Ok(()), |why| Err(self.spoils(new, &why)))
+        let Some(why) = asked.complaint(new) else { return Ok(()) };
+        let why = if matches!(self, Self::Strategic(_)) { go::unconverted(&why) } else { why };
+        Err(self.spoils(new, old, &why))
     }
 
     /// 422: the object after the patch is none that can be read.
-    pub(crate) fn spoils(&self, new: &Value, why: &str) -> Failure {
+    pub(crate) fn spoils(&self, new: &Value, old: &Value, why: &str) -> Failure {
         let shown = match self {
             Self::Strategic(patch) => go::shown(&Value::Object(patch.clone())),
-            _ => new.to_string(),
+            _ => go::patched(new, old),
         };
         let said = format!("Invalid value: {shown:?}: {why}");
         let mut failure = Failure::unprocessable(format!(" \"\" is invalid: patch: {said}"));

@@ -42,7 +42,14 @@ fn fault_of(manager: &str) -> Option<Cause> {
     let why = format!("invalid character U+{:04X} (at position {at})", letter as u32);
     let shown: String = manager
         .chars()
-        .map(|letter| if letter.is_control() { format!("\\x{:02x}", letter as u32) } else { letter.to_string() })
+        .map(|letter| match letter {
+            '\n' => "\\n".to_owned(),
+            '\r' => "\\r".to_owned(),
+            '\t' => "\\t".to_owned(),
+            letter if letter.is_ascii_control() => format!("\\x{:02x}", letter as u32),
+            letter if letter.is_control() => format!("\\u{:04x}", letter as u32),
+            letter => letter.to_string(),
+        })
         .collect();
     let message = format!("Invalid value: \"{shown}\": {why}");
     Some(Cause { reason: "FieldValueInvalid", message, field: "fieldManager".into() })

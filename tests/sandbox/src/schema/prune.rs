@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Others, Schema, Shape};
 
-/// Removes fields that the schema doesn't know, and tells their paths (`spec.containers[0].imagee`).
+/// Removes fields that the schema doesn't know, and tells their paths (`spec.containers[0].imagee`), part by part.
 pub(crate) fn prune(schema: &Schema, value: &mut Value) -> Vec<String> {
     let mut unknown = Vec::new();
     walk(schema, value, "", &mut unknown);
@@ -15,20 +15,17 @@ fn walk(schema: &Schema, value: &mut Value, path: &str, unknown: &mut Vec<String
     match (&schema.resolve().shape, value) {
         (Shape::Object(fields), Value::Object(map)) => {
             let known_beside = |name: &str| fields.embedded && matches!(name, "apiVersion" | "kind" | "metadata");
-            if matches!(fields.others, Others::Unknown) {
-                map.retain(|name, _| {
-                    let known = fields.known.contains_key(name.as_str()) || known_beside(name);
-                    if !known {
-                        unknown.push(below(path, name));
-                    }
-                    known
-                });
-            }
-            for (name, value) in map {
+            let closed = matches!(fields.others, Others::Unknown);
+            map.retain(|name, value| {
+                if closed && !fields.known.contains_key(name.as_str()) && !known_beside(name) {
+                    unknown.push(below(path, name));
+                    return false;
+                }
                 if let Some(schema) = fields.field(name) {
                     walk(schema, value, &below(path, name), unknown);
                 }
-            }
+                true
+            });
         }
         (Shape::List(list), Value::Array(items)) => {
             for (index, item) in items.iter_mut().enumerate() {

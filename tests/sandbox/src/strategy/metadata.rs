@@ -22,8 +22,12 @@ pub(crate) fn generate_name(server: &Server, object: &mut Value) {
 pub(crate) fn fill_metadata(server: &Server, object: &mut Value) {
     let (uid, time) = (server.environment.uid(), server.environment.time());
     let metadata = object::metadata_mut(object);
-    for given in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion", "generation"] {
+    for given in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"] {
         metadata.remove(given);
+    }
+    // Of a kind that counts no generations it stays as it was written; none is not kept.
+    if metadata.get("generation").is_some_and(|generation| *generation == 0) {
+        metadata.remove("generation");
     }
     metadata.insert("uid".into(), uid.into());
     metadata.insert("creationTimestamp".into(), time.into());

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use metadata::{fill_metadata, generate_name, keep_metadata};
 pub(crate) use quantity::Quantity;
-pub(crate) use update::{creates_on_update, updates_unconditionally};
+pub(crate) use update::{creates_on_update, judges_metadata_again, updates_unconditionally};
 pub(crate) use warning::warnings;
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     verb::Asked,
 };
 
-mod daemon_set;
+pub(crate) mod daemon_set;
 mod defaults;
 mod generation;
 mod job;
@@ -26,6 +26,7 @@ mod quantity;
 mod secret;
 pub(crate) mod service;
 pub(crate) mod service_address;
+mod signing_request;
 mod special;
 mod status;
 mod update;
@@ -48,10 +49,12 @@ pub(crate) fn default(kind: &Kind, object: &mut Value) {
 /// A new object has no status yet, and its first generation.
 pub(crate) fn prepare_create(asked: Asked<'_>, object: &mut Value) -> Result<(), Failure> {
     let kind = asked.kind;
+    written::forget_empty(kind, object);
     status::begin(asked, object);
     generation::begin(kind, object);
     match kind.plural.as_str() {
         _ if kind.custom().is_some() => {}
+        "certificatesigningrequests" => signing_request::begin(object, &asked.call.user),
         "daemonsets" => daemon_set::begin(object),
         "jobs" => job::select_pods(object),
         // Admission may have given it an account.
@@ -70,6 +73,7 @@ pub(crate) fn prepare_create(asked: Asked<'_>, object: &mut Value) -> Result<(),
 pub(crate) fn prepare_update(asked: Asked<'_>, new: &mut Value, old: &Value) -> Result<(), Failure> {
     let kind = asked.kind;
     crate::verb::keep_rest(asked, new, old);
+    written::forget_empty(kind, new);
     if asked.subresource == Some("status") {
         status::only(kind, new, old);
         return Ok(());
@@ -82,6 +86,7 @@ pub(crate) fn prepare_update(asked: Asked<'_>, new: &mut Value, old: &Value) -> 
     }
     match kind.plural.as_str() {
         _ if kind.custom().is_some() => {}
+        "certificatesigningrequests" => signing_request::keep(new, old),
         "daemonsets" => daemon_set::count(new, old),
         "namespaces" if asked.subresource != Some("finalize") => {
             let held = object::at(old, &["spec", "finalizers"]).cloned();

@@ -19,7 +19,9 @@ pub(super) fn complete(definition: &str, object: &mut Map<String, Value>) {
         "core.v1.NodeStatus" => allow_capacity(object),
         "core.v1.ReplicationController" => default_selector(object),
         "core.v1.ServiceAccount" => trim_secrets(object),
+        "apps.v1.DaemonSet" => super::daemon_set::default(object),
         "batch.v1.Job" => job::default(object),
+        "flowcontrol.v1.FlowSchemaSpec" => default_precedence(object),
         "networking.v1.NetworkPolicySpec" => default_policy_types(object),
         _ => {}
     }
@@ -53,6 +55,13 @@ fn default_selector(controller: &mut Map<String, Value>) {
 fn allow_capacity(status: &mut Map<String, Value>) {
     if let (None, Some(capacity)) = (status.get("allocatable"), status.get("capacity").cloned()) {
         status.insert("allocatable".into(), capacity);
+    }
+}
+
+/// No flow schema precedes all others by leaving out its place.
+fn default_precedence(spec: &mut Map<String, Value>) {
+    if spec.get("matchingPrecedence").is_none_or(|precedence| *precedence == 0) {
+        spec.insert("matchingPrecedence".into(), 1000.into());
     }
 }
 

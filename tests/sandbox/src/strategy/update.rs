@@ -36,6 +36,22 @@ const CONDITIONAL: [(&str, &str); 15] = [
     ("storage.k8s.io", "volumeattachments"),
 ];
 
+/// Kinds that judge the metadata of an update by the rules for all kinds alone.
+const ONCE: [(&str, &str); 6] = [
+    ("", "events"),
+    ("", "limitranges"),
+    ("", "persistentvolumes"),
+    ("discovery.k8s.io", "endpointslices"),
+    ("policy", "poddisruptionbudgets"),
+    ("storage.k8s.io", "csinodes"),
+];
+
+/// Whether the kind's own rules repeat those for the metadata of all kinds.
+pub(crate) fn judges_metadata_again(kind: &Kind) -> bool {
+    let group = ["admissionregistration.k8s.io", "flowcontrol.apiserver.k8s.io"].contains(&kind.group.as_str());
+    !group && !ONCE.iter().any(|(group, plural)| kind.is(group, plural))
+}
+
 /// Whether an update of the kind creates what isn't there.
 pub(crate) fn creates_on_update(kind: &Kind) -> bool {
     CREATING.iter().any(|(group, plural)| kind.is(group, plural))

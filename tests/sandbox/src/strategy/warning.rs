@@ -15,6 +15,15 @@ const NAMING: [(&str, &str); 6] = [
     ("batch", "jobs"),
 ];
 
+/// Labels of nodes that have other names by now.
+const DEPRECATED_LABELS: [(&str, &str); 5] = [
+    ("beta.kubernetes.io/arch", "v1.14; use \"kubernetes.io/arch\""),
+    ("beta.kubernetes.io/instance-type", "v1.17; use \"node.kubernetes.io/instance-type\""),
+    ("beta.kubernetes.io/os", "v1.14; use \"kubernetes.io/os\""),
+    ("failure-domain.beta.kubernetes.io/region", "v1.17; use \"topology.kubernetes.io/region\""),
+    ("failure-domain.beta.kubernetes.io/zone", "v1.17; use \"topology.kubernetes.io/zone\""),
+];
+
 /// The warnings about a new object, or about a new state of one.
 pub(crate) fn warnings(kind: &Kind, new: &Value, old: Option<&Value>) -> Vec<String> {
     let mut told = Vec::new();
@@ -84,6 +93,11 @@ fn finalizers(new: &Value, old: Option<&Value>, told: &mut Vec<String>) {
 fn spec(object: &Value, path: &[&str], told: &mut Vec<String>) {
     let Some(spec) = object::at(object, path) else { return };
     let place = path.join(".");
+    for (label, since) in DEPRECATED_LABELS {
+        if object::at(spec, &["nodeSelector", label]).is_some() {
+            told.push(format!("{place}.nodeSelector[{label}]: deprecated since {since} instead"));
+        }
+    }
     for (index, secret) in list(spec, "imagePullSecrets").enumerate() {
         if object::text(secret, &["name"]).is_empty() {
             told.push(format!("{place}.imagePullSecrets[{index}].name: invalid empty name \"\""));

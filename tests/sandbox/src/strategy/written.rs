@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::{defaults, quantity::Quantity, special};
 use crate::{
     environment,
+    kind::Kind,
     schema::{Fields, Others, Scalar, Schema, Shape, builtin},
 };
 
@@ -33,6 +34,40 @@ const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 const TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Time";
 const MICRO_TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime";
+
+/// Lists at the top of objects, or of their specs, that are null when nobody writes them.
+const WRITTEN_EMPTY: [(&str, &str); 6] = [
+    ("io.k8s.api.core.v1.LimitRangeSpec", "limits"),
+    ("io.k8s.api.discovery.v1.EndpointSlice", "endpoints"),
+    ("io.k8s.api.discovery.v1.EndpointSlice", "ports"),
+    ("io.k8s.api.rbac.v1.ClusterRole", "rules"),
+    ("io.k8s.api.rbac.v1.Role", "rules"),
+    ("io.k8s.api.storage.v1.CSINodeSpec", "drivers"),
+];
+
+/// What is kept of such lists when they are empty: null.
+pub(super) fn forget_empty(kind: &Kind, object: &mut Value) {
+    let (place, key) = match kind.plural.as_str() {
+        _ if kind.custom().is_some() => return,
+        "limitranges" => (object.get_mut("spec"), "limits"),
+        "csinodes" => (object.get_mut("spec"), "drivers"),
+        "clusterroles" | "roles" => (Some(object), "rules"),
+        "endpointslices" => {
+            forget_at(Some(&mut *object), "ports");
+            (Some(object), "endpoints")
+        }
+        _ => return,
+    };
+    forget_at(place, key);
+}
+
+fn forget_at(place: Option<&mut Value>, key: &str) {
+    if let Some(list) = place.and_then(|place| place.get_mut(key))
+        && list.as_array().is_some_and(Vec::is_empty)
+    {
+        *list = Value::Null;
+    }
+}
 
 /// Writes a value of a definition anew.
 pub(super) fn definition(definition: &'static builtin::Definition, value: &mut Value) {
@@ -75,8 +110,12 @@ fn object(fields: &Fields, name: &'static str, map: &mut Map<String, Value>) {
         if key == "managedFields" && value.is_array() {
             return true;
         }
+        // An empty list of these is a list until it is kept, and so its writer's.
+        if WRITTEN_EMPTY.contains(&(name, key)) && value.is_array() {
+            return true;
+        }
         let omitted = is_zero(value) && row.is_some_and(|row| row.omitted.iter().any(|omitted| omitted == key));
-        !omitted && !is_empty(fields.known.get(key.as_str()), value)
+        !is_empty(fields.known.get(key.as_str()), value) && !omitted
     });
     for key in nulls {
         map.entry(key.as_str()).or_insert(Value::Null);

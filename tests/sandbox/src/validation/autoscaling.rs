@@ -20,7 +20,7 @@ pub(super) fn autoscaler(spec: &At<'_>, causes: &mut Causes) {
         least.invalid(causes, "must be greater than or equal to 1");
     }
     if most.number().unwrap_or(0) == 0 {
-        most.required(causes, "");
+        most.required(causes, "must be set and greater than 0");
     } else if most.number().is_some_and(|most| most < 1) {
         most.invalid(causes, "must be greater than 0");
     }

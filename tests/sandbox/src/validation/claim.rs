@@ -12,7 +12,7 @@ use crate::strategy::Quantity;
 const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
 pub(super) fn claim(spec: &At<'_>, causes: &mut Causes) {
-    access(&spec.child("accessModes"), causes);
+    access(&spec.child("accessModes"), "at least 1 access mode is required", causes);
     selector::selector(&spec.child("selector"), causes);
     let resources = spec.child("resources");
     let storage = At { path: resources.key("storage").path, value: resources.at(&["requests", "storage"]).value };
@@ -25,9 +25,9 @@ pub(super) fn claim(spec: &At<'_>, causes: &mut Causes) {
     spec.child("volumeMode").if_one_of(causes, &["Block", "Filesystem"]);
 }
 
-fn access(modes: &At<'_>, causes: &mut Causes) {
+fn access(modes: &At<'_>, detail: &str, causes: &mut Causes) {
     if modes.is_empty() {
-        modes.required(causes, "at least 1 access mode is required");
+        modes.required(causes, detail);
     }
     let mut alone = false;
     for mode in modes.items() {
@@ -66,7 +66,7 @@ pub(super) fn claim_update(new: &At<'_>, old: &At<'_>, bound: bool, causes: &mut
 }
 
 pub(super) fn volume(spec: &At<'_>, causes: &mut Causes) {
-    access(&spec.child("accessModes"), causes);
+    access(&spec.child("accessModes"), "", causes);
     let capacity = spec.child("capacity");
     capacity.demand(causes, "");
     if capacity.entries().count() != 1 || capacity.child("storage").is_empty() {

@@ -31,7 +31,8 @@ pub(super) fn priority(class: &At<'_>, causes: &mut Causes) {
     if named.text().starts_with("system-") {
         if !SYSTEM.contains(&named.text()) {
             let why = "priority class names with 'system-' prefix are reserved for system use only";
-            named.forbidden(causes, why);
+            let name = named.text();
+            named.forbidden(causes, &format!("{why}. error: {name} is not a known system priority class"));
         }
     } else if value.number().is_some_and(|value| value > HIGHEST) {
         let why = format!("maximum allowed value of a user defined priority is {HIGHEST}");

@@ -5,11 +5,20 @@ use super::{
     selector,
     workload::{amount, percent},
 };
+use crate::failure::Cause;
 
 pub(super) fn budget(spec: &At<'_>, causes: &mut Causes) {
     let (available, unavailable) = (spec.child("minAvailable"), spec.child("maxUnavailable"));
     if available.is_set() && unavailable.is_set() {
-        spec.invalid(causes, "minAvailable and maxUnavailable cannot be both set");
+        let shown = format!(
+            "{{\"MinAvailable\":{},\"Selector\":{},\"MaxUnavailable\":{},\"UnhealthyPodEvictionPolicy\":{}}}",
+            available.value,
+            selector::in_go(&spec.child("selector")),
+            unavailable.value,
+            spec.child("unhealthyPodEvictionPolicy").value,
+        );
+        let message = format!("Invalid value: {shown}: minAvailable and maxUnavailable cannot be both set");
+        causes.push(Cause { reason: "FieldValueInvalid", message, field: spec.path.clone() });
     }
     for bound in [available, unavailable] {
         amount(&bound, causes);

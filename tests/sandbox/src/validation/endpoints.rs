@@ -8,10 +8,9 @@ pub(super) fn endpoints(endpoints: &At<'_>, causes: &mut Causes) {
             for address in subset.child(addresses).items() {
                 let ip = address.child("ip");
                 if ip.text().parse::<std::net::IpAddr>().is_err() {
-                    let why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
                     // It is looked at as an address, and as one that others can reach.
-                    ip.invalid(causes, why);
-                    ip.invalid(causes, why);
+                    ip.invalid(causes, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+                    ip.invalid(causes, "must be a valid IP address");
                 }
             }
         }

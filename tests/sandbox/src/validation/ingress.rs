@@ -1,5 +1,7 @@
 //! Ingresses and their classes.
 
+use serde_json::Value;
+
 use super::{
     at::{At, Causes},
     container::port_faults,
@@ -11,7 +13,8 @@ const PATH_TYPES: [&str; 3] = ["Exact", "ImplementationSpecific", "Prefix"];
 pub(super) fn ingress(spec: &At<'_>, causes: &mut Causes) {
     let (rules, default) = (spec.child("rules"), spec.child("defaultBackend"));
     if rules.is_empty() && !default.is_set() {
-        spec.invalid(causes, "either `defaultBackend` or `rules` must be specified");
+        let why = "either `defaultBackend` or `rules` must be specified";
+        At { path: spec.path.clone(), value: &Value::Null }.invalid(causes, why);
     }
     if default.is_set() {
         backend(&default, causes);

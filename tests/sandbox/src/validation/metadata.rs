@@ -6,7 +6,7 @@ use super::{
     at::{At, Causes},
     name::{self, Rule},
 };
-use crate::kind::Kind;
+use crate::{kind::Kind, strategy::judges_metadata_again};
 
 /// All annotations of an object together.
 const ANNOTATIONS: usize = 256 * 1024;
@@ -33,7 +33,9 @@ pub(super) fn without_labels_of(metadata: &At<'_>, template: &At<'_>, causes: &m
 pub(super) fn update(kind: &Kind, metadata: &At<'_>, old: &At<'_>, causes: &mut Causes) {
     whole(metadata, Rule::Segment, causes);
     changed(metadata, old, causes);
-    changed(metadata, old, causes);
+    if judges_metadata_again(kind) {
+        changed(metadata, old, causes);
+    }
     if !names_finalizers(kind) {
         return;
     }
@@ -60,6 +62,15 @@ fn validates_again(kind: &Kind) -> bool {
 }
 
 fn whole(metadata: &At<'_>, rule: Rule, causes: &mut Causes) {
+    let begin = metadata.child("generateName");
+    if !begin.is_empty() {
+        // Behind the hyphen that it ends with, as most do, more letters come: the letter before goes unseen, too.
+        let seen = begin.text().strip_suffix('-').and_then(|text| text.char_indices().next_back());
+        let whole = seen.map(|(at, _)| format!("{}a", begin.text().get(..at).unwrap_or_default()));
+        if let Some(why) = name::fault(rule, whole.as_deref().unwrap_or(begin.text())) {
+            begin.invalid(causes, &why);
+        }
+    }
     let name = metadata.child("name");
     if name.is_empty() {
         name.required(causes, "name or generateName is required");

@@ -28,6 +28,7 @@ pub(crate) enum Rule {
 }
 
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const LETTER_LABEL: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const QUALIFIED: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -41,7 +42,7 @@ pub(super) fn rule_of(kind: &Kind) -> Rule {
         _ if kind.custom().is_some() => Rule::Subdomain,
         "namespaces" | "services" | "statefulsets" => Rule::Label,
         // Their names follow from what they define.
-        "apiservices" | "customresourcedefinitions" => Rule::Segment,
+        "apiservices" => Rule::Segment,
         "cronjobs" => Rule::Schedule,
         _ if rbac => Rule::Segment,
         _ => Rule::Subdomain,
@@ -54,6 +55,10 @@ pub(crate) fn fault(rule: Rule, text: &str) -> Option<String> {
     let unless = |good: bool, why: &str| (!good).then(|| why.to_owned());
     match rule {
         Rule::Subdomain => too_long(253).or_else(|| unless(is_subdomain(text), SUBDOMAIN)),
+        // What is a subdomain and no label must have dots.
+        Rule::Label if text.contains('.') && is_subdomain(text) => {
+            too_long(63).or_else(|| Some("must not contain dots".to_owned()))
+        }
         Rule::Label => too_long(63).or_else(|| unless(is_label(text), LABEL)),
         Rule::LetterLabel => {
             let begins = text.starts_with(|letter: char| letter.is_ascii_lowercase());
@@ -67,7 +72,8 @@ pub(crate) fn fault(rule: Rule, text: &str) -> Option<String> {
         Rule::Schedule => too_long(52).or_else(|| unless(is_subdomain(text), SUBDOMAIN)),
         Rule::Wildcard => {
             let rest = text.strip_prefix("*.").unwrap_or(text);
-            too_long(253).or_else(|| unless(is_subdomain(rest), SUBDOMAIN))
+            let why = if text.contains('*') { WILDCARD } else { SUBDOMAIN };
+            too_long(253).or_else(|| unless(is_subdomain(rest), why))
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn policy(spec: &At<'_>, causes: &mut Causes) {
         return;
     }
     for type_ in types.items() {
-        type_.if_one_of(causes, &["Egress", "Ingress"]);
+        type_.if_one_of(causes, &["Ingress", "Egress"]);
     }
 }
 

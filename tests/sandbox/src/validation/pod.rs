@@ -14,11 +14,25 @@ const RESTART_POLICIES: [&str; 3] = ["Always", "OnFailure", "Never"];
 
 /// A new Pod.
 pub(super) fn create(pod: &At<'_>, causes: &mut Causes) {
+    profiles(&pod.at(&["metadata", "annotations"]), causes);
     let of_a_pod = pod.child("spec");
     spec(&of_a_pod, causes);
     let ephemeral = of_a_pod.child("ephemeralContainers");
     if !ephemeral.is_empty() {
         ephemeral.forbidden(causes, "cannot be set on create");
+    }
+}
+
+/// Annotations that were the place of seccomp profiles, of the Pod or of one of its containers.
+fn profiles(annotations: &At<'_>, causes: &mut Causes) {
+    const POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
+    const CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
+    for (key, value) in annotations.entries().filter(|(key, _)| *key == POD || key.starts_with(CONTAINER)) {
+        let profile = value.as_str().unwrap_or_default();
+        let known = matches!(profile, "runtime/default" | "docker/default" | "unconfined");
+        if !known && !profile.starts_with("localhost/") {
+            annotations.child(key).invalid(causes, "must be a valid seccomp profile");
+        }
     }
 }
 

@@ -55,12 +55,21 @@ pub(super) fn limits(spec: &At<'_>, causes: &mut Causes) {
             let (low, high) = (bound(less), bound(more));
             for (resource, amount) in low.entries() {
                 let (low, high) = (Quantity::parse(amount.as_str().unwrap_or_default()), high.key(resource));
-                let (Ok(low), Ok(high)) = (low, Quantity::parse(high.text())) else { continue };
-                if low.compare(&high).is_gt() {
-                    let why = format!("{less} value {} is greater than {more} value", amount);
-                    bound(told).key(resource).invalid(causes, &why);
+                let (Ok(low), Ok(bound_above)) = (low, Quantity::parse(high.text())) else { continue };
+                if low.compare(&bound_above).is_gt() {
+                    let (low, high) = (amount.as_str().unwrap_or_default(), high.text());
+                    let why = format!("{} value {low} is greater than {} value {high}", words(less), words(more));
+                    let of = bound(told);
+                    // The smaller one is shown, wherever it is told.
+                    let shown = if less == "min" && more == "defaultRequest" { of.key(resource).value } else { amount };
+                    At { path: of.key(resource).path, value: shown }.invalid(causes, &why);
                 }
             }
         }
     }
+}
+
+/// How refusals call a bound.
+fn words(bound: &str) -> &str {
+    if bound == "defaultRequest" { "default request" } else { bound }
 }

@@ -6,6 +6,7 @@ use super::{
     at::{At, Causes},
     name::{self, Rule},
 };
+use crate::failure::Cause;
 
 /// Whether a selector is well formed.
 pub(super) fn selector(selector: &At<'_>, causes: &mut Causes) {
@@ -56,4 +57,35 @@ pub(super) fn selects(selector: &Value, labels: &Value) -> bool {
 /// Whether a selector says nothing.
 pub(super) fn is_empty(selector: &At<'_>) -> bool {
     selector.child("matchLabels").is_empty() && selector.child("matchExpressions").is_empty()
+}
+
+/// A selector that is wrong as a whole.
+pub(super) fn blamed(selector: &At<'_>, why: &str) -> Cause {
+    let message = format!("Invalid value: {}: {why}", in_go(selector));
+    Cause { reason: "FieldValueInvalid", message, field: selector.path.clone() }
+}
+
+/// A selector as Go writes it, its fields in the order of the type.
+pub(super) fn in_go(selector: &At<'_>) -> String {
+    if selector.value.is_null() {
+        return "null".to_owned();
+    }
+    let expressions = selector.child("matchExpressions");
+    let listed: Vec<_> = expressions.items().map(|at| fields(&at, &["key", "operator", "values"])).collect();
+    let mut parts = Vec::new();
+    let labels = selector.child("matchLabels");
+    if !labels.is_empty() {
+        parts.push(format!("\"matchLabels\":{}", labels.value));
+    }
+    if !listed.is_empty() {
+        parts.push(format!("\"matchExpressions\":[{}]", listed.join(",")));
+    }
+    format!("{{{}}}", parts.join(","))
+}
+
+fn fields(at: &At<'_>, names: &[&str]) -> String {
+    let named = names.iter().map(|name| (name, at.child(name)));
+    let written: Vec<_> =
+        named.filter(|(_, field)| field.is_set()).map(|(name, field)| format!("{name:?}:{}", field.value)).collect();
+    format!("{{{}}}", written.join(","))
 }

@@ -11,6 +11,7 @@ use super::{
     probe,
 };
 use crate::{
+    failure::Cause,
     object,
     sandbox::Server,
     strategy::{
@@ -100,7 +101,13 @@ fn duplicates(ports: &At<'_>, causes: &mut Causes) {
     for port in ports.items() {
         let key = (port.child("port").value, port.child("protocol").text());
         if seen.contains(&key) {
-            port.duplicate(causes);
+            let shown = format!(
+                "{{\"Name\":\"\",\"Protocol\":{},\"AppProtocol\":null,\"Port\":{},\"TargetPort\":0,\"NodePort\":0}}",
+                port.child("protocol").value,
+                key.0
+            );
+            let message = format!("Duplicate value: {shown}");
+            causes.push(Cause { reason: "FieldValueDuplicate", message, field: port.path.clone() });
         }
         seen.push(key);
     }
@@ -156,9 +163,8 @@ pub(super) fn new_address(server: &Server, spec: &At<'_>, causes: &mut Causes) {
     }
     let addresses = spec.child("clusterIPs");
     if !chosen.starts_with("10.96.") {
-        let why =
-            "failed to allocate IP: the provided IP is not in the valid range. The range of valid IPs is 10.96.0.0/16";
-        addresses.invalid(causes, why);
+        let why = format!("failed to allocate IP {chosen}: the provided network does not match the current range");
+        addresses.invalid(causes, &why);
     } else if is_taken(server, chosen) {
         addresses.invalid(causes, &format!("failed to allocate IP {chosen}: provided IP is already allocated"));
     }
@@ -170,7 +176,8 @@ pub(super) fn update(new: &At<'_>, old: &Value, causes: &mut Causes) {
     let both = needs_address(new.child("type").text()) && needs_address(object::text(old, &["spec", "type"]));
     let is = new.child("clusterIP");
     if both && !was.is_empty() && is.text() != was {
-        let first = At { path: format!("{}[0]", new.child("clusterIPs").path), value: is.value };
+        let addresses = new.child("clusterIPs");
+        let first = At { path: format!("{}[0]", addresses.path), value: addresses.value };
         first.invalid(causes, "may not change once set");
     }
 }

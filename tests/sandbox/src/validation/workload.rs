@@ -7,6 +7,7 @@ use super::{
     name::Rule,
     pod, selector,
 };
+use crate::failure::Cause;
 
 /// What may change of a StatefulSet.
 const STATEFUL: [&str; 7] = [
@@ -55,7 +56,7 @@ pub(super) fn daemon_set(spec: &At<'_>, causes: &mut Causes) {
                 _ => {}
             }
         }
-        _ => strategy.unsupported(causes, &["RollingUpdate", "OnDelete"]),
+        _ => causes.push(unknown(&strategy, "\"RollingUpdate\", \"OnDelete\"")),
     }
     spec.child("revisionHistoryLimit").natural(causes);
 }
@@ -79,7 +80,11 @@ pub(super) fn stateful_set(spec: &At<'_>, causes: &mut Causes) {
             amount(&rolling.child("maxUnavailable"), causes);
         }
         "" => strategy.required(causes, ""),
-        _ => strategy.invalid_part(causes, "", "must be 'RollingUpdate' or 'OnDelete'"),
+        _ => {
+            let why = "must be 'RollingUpdate' or 'OnDelete'";
+            let message = format!("Invalid value: {}: {why}", strategy_in_go(&strategy));
+            causes.push(Cause { reason: "FieldValueInvalid", message, field: strategy.path.clone() });
+        }
     }
     for when in ["whenDeleted", "whenScaled"] {
         spec.at(&["persistentVolumeClaimRetentionPolicy", when]).if_one_of(causes, &["Retain", "Delete"]);
@@ -100,9 +105,9 @@ fn template(spec: &At<'_>, causes: &mut Causes) {
     let before = causes.len();
     selector::selector(&selects, causes);
     if causes.len() > before {
-        selects.invalid_part(causes, "", "invalid label selector");
+        causes.push(selector::blamed(&selects, "invalid label selector"));
     } else if selects.is_set() && selector::is_empty(&selects) {
-        selects.invalid_part(causes, "", "empty selector is invalid for deployment");
+        causes.push(selector::blamed(&selects, "empty selector is invalid for deployment"));
     }
     let malformed = causes.len() > before;
     let labels = template.at(&["metadata", "labels"]);
@@ -138,7 +143,7 @@ fn update_strategy(strategy: &At<'_>, causes: &mut Causes) {
                 unavailable.invalid(causes, "must not be greater than 100%");
             }
         }
-        _ => strategy.unsupported(causes, &["Recreate", "RollingUpdate"]),
+        _ => causes.push(unknown(strategy, "\"Recreate\", \"RollingUpdate\"")),
     }
 }
 
@@ -199,4 +204,21 @@ pub(super) fn deployment_status(status: &At<'_>, causes: &mut Causes) {
             status.child(part).invalid(causes, why);
         }
     }
+}
+
+/// 422 of a strategy of no known type, which is told of the whole strategy.
+fn unknown(strategy: &At<'_>, known: &str) -> Cause {
+    let message = format!("Unsupported value: {}: supported values: {known}", strategy_in_go(strategy));
+    Cause { reason: "FieldValueNotSupported", message, field: strategy.path.clone() }
+}
+
+/// A strategy as Kubernetes has it inside.
+fn strategy_in_go(strategy: &At<'_>) -> String {
+    let rolling = strategy.child("rollingUpdate");
+    let amount = |name: &str| rolling.child(name).value.to_string();
+    let rolling = match rolling.value {
+        Value::Null => "null".to_owned(),
+        _ => format!("{{\"MaxUnavailable\":{},\"MaxSurge\":{}}}", amount("maxUnavailable"), amount("maxSurge")),
+    };
+    format!("{{\"Type\":{},\"RollingUpdate\":{rolling}}}", strategy.child("type").value)
 }

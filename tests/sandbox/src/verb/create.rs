@@ -24,13 +24,15 @@ pub(super) async fn create(asked: Asked<'_>) -> Result<Answer, Failure> {
     crate::patch::check_manager(asked.call, "CreateOptions")?;
     let mut decoded = asked.decode()?;
     if object::version(&decoded.object).is_some() {
-        return Err(Failure::bad_request("resourceVersion should not be set on objects to be created"));
+        return Err(Failure::unexplained("resourceVersion should not be set on objects to be created"));
     }
     asked.place(&mut decoded.object)?;
     refuse_terminating(asked, object::name(&decoded.object))?;
     let written = match write::create(asked, decoded.object, Tracking::Update).await {
         Ok(written) => written,
-        Err(Refused::Failure(failure)) => return Err(failure),
+        Err(Refused::Failure(failure, told)) => {
+            return Ok(Answer::from(failure).warning(decoded.warnings).warning(told));
+        }
         Err(Refused::Raced) => return Err(Failure::internal("an object came into being in between")),
     };
     let answer = read::answer(asked, StatusCode::CREATED, written.object)?;

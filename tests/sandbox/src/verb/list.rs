@@ -68,19 +68,21 @@ pub(super) async fn list(asked: Asked<'_>) -> Result<Answer, Failure> {
     let objects = || page.items.iter().map(|item| item.object(kind));
     match form {
         Form::Table => {
-            let table = print::table(asked, &objects().collect::<Vec<_>>(), &metadata)?;
+            let mut table = print::table(asked, &objects().collect::<Vec<_>>(), &metadata)?;
+            table["apiVersion"] = asked.call.accept.meta_version().into();
             Ok(Answer::object(&table))
         }
         Form::MetadataList => {
             let items: Vec<Value> = objects().map(|object| metadata_of(&object)).collect();
-            let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "items": items});
+            let version = asked.call.accept.meta_version();
+            let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": version, "metadata": metadata, "items": items});
             Ok(Answer::object(&list))
         }
         Form::Metadata => {
             let what = "you requested PartialObjectMetadata, but the requested object is a list";
             Err(Failure::not_acceptable(format!("{what} ({})", go_type(kind, "List"))))
         }
-        Form::Foreign => Err(Failure::no_such_form()),
+        Form::Foreign | Form::Shapeless => Err(Failure::no_such_form()),
         Form::Json | Form::Yaml | Form::Discovery => {
             Ok(Answer::json(StatusCode::OK, whole(asked, &metadata, &page.items)))
         }

@@ -56,7 +56,12 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
     let Some(kind) = server.kinds.find(&target.group, &target.version, &target.plural) else {
         return discovery::no_kind(server, &target.group, &target.version);
     };
-    let asked = Asked::new(server, call, &kind, target)?;
+    let asked = match Asked::new(server, call, &kind, target) {
+        Ok(asked) => asked,
+        // Beside the paths of a custom kind there is nothing at all.
+        Err(failure) if failure.code == 404 && kind.custom().is_some() => return Ok(discovery::no_page()),
+        Err(failure) => return Err(failure),
+    };
     if let Some(name) = asked.subresource {
         return subresource::answer(asked, name).await;
     }
@@ -74,9 +79,28 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
         return Err(Failure::method_not_allowed());
     }
     if call.accept.form() == Form::Foreign {
-        return Err(Failure::no_such_form());
+        let shapeless = call.accept.has(Form::Shapeless);
+        return Err(if shapeless { Failure::no_such_shape() } else { Failure::no_such_form() });
     }
-    let answer = match call.verb {
+    // Who uses a deprecated version is told so, whatever comes of it.
+    let answer = by_verb(asked).await;
+    match deprecation(&kind) {
+        None => answer,
+        // What is refused before a kind is looked at tells nothing of it.
+        Some(_) if answer.as_ref().is_err_and(|failure| failure.code == 415) => answer,
+        Some(warning) => Ok(answer.unwrap_or_else(Answer::from).warning(vec![warning])),
+    }
+}
+
+fn deprecation(kind: &Kind) -> Option<String> {
+    if kind.is("", "endpoints") {
+        return Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned());
+    }
+    kind.custom().and_then(|custom| custom.warning.clone())
+}
+
+async fn by_verb(asked: Asked<'_>) -> Result<Answer, Failure> {
+    match asked.call.verb {
         Verb::Get => read::get(asked).await,
         Verb::List => list::list(asked).await,
         Verb::Watch => {
@@ -88,10 +112,7 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<Answer, Failu
         Verb::Patch => patch::patch(asked).await,
         Verb::Delete => delete::delete(asked).await,
         Verb::DeleteCollection => delete::delete_collection(asked).await,
-    }?;
-    // Who uses a deprecated version is told so.
-    let deprecated = kind.custom().and_then(|custom| custom.warning.clone());
-    Ok(answer.warning(deprecated.into_iter().collect()))
+    }
 }
 
 impl<'a> Asked<'a> {

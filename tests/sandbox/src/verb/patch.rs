@@ -41,7 +41,7 @@ pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
                 let code = if written.created { StatusCode::CREATED } else { StatusCode::OK };
                 return Ok(read::answer(asked, code, written.object)?.warning(written.warnings));
             }
-            Err(Refused::Failure(failure)) => return Err(failure),
+            Err(Refused::Failure(failure, told)) => return Ok(Answer::from(failure).warning(told)),
             // Made again from what is there now; a version in the patch refuses it then.
             Err(Refused::Raced) => read = Some((patch, warnings)),
         }
@@ -56,11 +56,11 @@ async fn create(asked: Asked<'_>, patch: &Patch, warnings: &[String]) -> Result<
         let why = format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
         return Err(Failure::conflict(asked.kind, asked.name, &why).into());
     }
-    let (new, warnings) = completed(asked, patch, new, warnings)?;
+    let (new, warnings) = completed(asked, patch, new, &Value::Null, warnings)?;
     let mut call = asked.call.clone();
     call.verb = Verb::Create;
     authorization::authorize(asked.server, &call)?;
-    let written = write::create(asked, new, Tracking::Done).await?;
+    let written = write::create(asked, new, Tracking::Done).await.map_err(|refused| refused.warned(&warnings))?;
     Ok(Written { warnings: [warnings, written.warnings].concat(), ..written })
 }
 
@@ -71,10 +71,11 @@ async fn change(
     held: &std::sync::Arc<crate::store::Stored>,
 ) -> Result<Written, Refused> {
     asked.convert(std::slice::from_ref(held)).await?;
-    let new = patch.applied_to(asked, &held.object(asked.kind))?;
+    let old = held.object(asked.kind);
+    let new = patch.applied_to(asked, &old)?;
     let tracking = if matches!(patch, Patch::Apply(_)) { Tracking::Done } else { Tracking::Update };
-    let (new, warnings) = completed(asked, patch, new, warnings)?;
-    let written = write::update(asked, held, new, tracking).await?;
+    let (new, warnings) = completed(asked, patch, new, &old, warnings)?;
+    let written = write::update(asked, held, new, tracking).await.map_err(|refused| refused.warned(&warnings))?;
     Ok(Written { warnings: [warnings, written.warnings].concat(), ..written })
 }
 
@@ -83,10 +84,17 @@ fn completed(
     asked: Asked<'_>,
     patch: &Patch,
     mut new: Value,
+    old: &Value,
     warnings: &[String],
-) -> Result<(Value, Vec<String>), Failure> {
-    check_type(asked, patch, &new)?;
+) -> Result<(Value, Vec<String>), Refused> {
     let whole = new.clone();
+    if let Err(failure) = check_type(asked, patch, &new, old) {
+        // What has no type was read nevertheless.
+        let unknown = crate::schema::prune(asked.kind.schema(), &mut new);
+        let told: Vec<_> = unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
+        let untyped = asked.kind.custom().is_none() && object::text(&whole, &["kind"]).is_empty();
+        return Err(Refused::from(failure).warned(if untyped { &told } else { &[] }));
+    }
     let unknown = asked.complete(&mut new).into_iter().map(|field| format!("unknown field {field:?}"));
     let mut said = warnings.to_vec();
     // An apply knew all its fields, or it was refused; what a schema prunes beyond that isn't told.
@@ -95,24 +103,21 @@ fn completed(
     }
     match asked.call.options.field_validation.unwrap_or(Strictness::Warn) {
         Strictness::Strict if !said.is_empty() => {
-            return Err(patch.spoils(&whole, &format!("strict decoding error: {}", said.join(", "))));
+            return Err(patch.spoils(&whole, old, &format!("strict decoding error: {}", said.join(", "))).into());
         }
         Strictness::Strict | Strictness::Ignore => said.clear(),
         Strictness::Warn => {}
     }
     let named = !object::name(&new).is_empty();
-    asked.place(&mut new)?;
-    if named { Ok((new, said)) } else { Err(nameless(asked)) }
-}
-
-fn nameless(asked: Asked<'_>) -> Failure {
-    let name = asked.name;
-    let why = format!("the name of the object ({name} based on URL) was undeterminable: name must be provided");
-    Failure::bad_request(why)
+    let placed = asked.place(&mut new).and_then(|()| if named { Ok(()) } else { Err(asked.nameless()) });
+    match placed {
+        Ok(()) => Ok((new, said)),
+        Err(failure) => Err(Refused::from(failure).warned(&said)),
+    }
 }
 
 /// A patch doesn't make an object one of another kind.
-fn check_type(asked: Asked<'_>, patch: &Patch, new: &Value) -> Result<(), Failure> {
+fn check_type(asked: Asked<'_>, patch: &Patch, new: &Value, old: &Value) -> Result<(), Failure> {
     let kind = asked.kind;
     let (api_version, name) = (object::text(new, &["apiVersion"]), object::text(new, &["kind"]));
     if api_version == kind.api_version() && name == kind.kind {
@@ -133,12 +138,12 @@ fn check_type(asked: Asked<'_>, patch: &Patch, new: &Value) -> Result<(), Failur
         return Err(failure);
     }
     if asked.kind.custom().is_none() && name.is_empty() {
-        return Err(nameless(asked));
+        return Err(asked.nameless());
     }
     let why = if name.is_empty() {
         format!("Object 'Kind' is missing in '{new}'")
     } else {
-        format!("no kind {name:?} is registered for version {api_version:?} in scheme \"pkg/runtime/scheme.go:111\"")
+        asked.other_type(api_version, name)
     };
-    Err(patch.spoils(new, &why))
+    Err(patch.spoils(new, old, &why))
 }

@@ -31,7 +31,7 @@ pub(super) async fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
 
 /// An object in the form that the request wants.
 pub(super) fn answer(asked: Asked<'_>, code: StatusCode, object: Value) -> Result<Answer, Failure> {
-    let object = match asked.call.accept.form() {
+    let mut object = match asked.call.accept.form() {
         Form::Table => {
             let metadata = object::version(&object).map_or(json!({}), |version| json!({"resourceVersion": version}));
             print::table(asked, &[object], &metadata)?
@@ -41,9 +41,12 @@ pub(super) fn answer(asked: Asked<'_>, code: StatusCode, object: Value) -> Resul
             let what = "you requested PartialObjectMetadataList, but the requested object is not a list";
             return Err(Failure::not_acceptable(format!("{what} ({})", go_type(asked.kind, ""))));
         }
-        Form::Foreign => return Err(Failure::no_such_form()),
+        Form::Foreign | Form::Shapeless => return Err(Failure::no_such_form()),
         Form::Json | Form::Yaml | Form::Discovery => object,
     };
+    if matches!(asked.call.accept.form(), Form::Table | Form::Metadata) {
+        object["apiVersion"] = asked.call.accept.meta_version().into();
+    }
     Ok(Answer::json(code, line(&object)))
 }
 

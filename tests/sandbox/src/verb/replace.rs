@@ -17,6 +17,9 @@ use crate::{
 pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
     crate::patch::check_manager(asked.call, "UpdateOptions")?;
     let mut decoded = asked.decode()?;
+    if object::name(&decoded.object).is_empty() {
+        return Err(asked.nameless());
+    }
     asked.place(&mut decoded.object)?;
     let versioned = object::version(&decoded.object).is_some();
     loop {
@@ -34,7 +37,9 @@ pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
                 let answer = read::answer(asked, StatusCode::OK, written.object)?;
                 return Ok(answer.warning(decoded.warnings).warning(written.warnings));
             }
-            Err(Refused::Failure(failure)) => return Err(failure),
+            Err(Refused::Failure(failure, told)) => {
+                return Ok(Answer::from(failure).warning(decoded.warnings).warning(told));
+            }
             Err(Refused::Raced) if versioned => return Err(Failure::stale(asked.kind, asked.name)),
             Err(Refused::Raced) => {}
         }
@@ -53,7 +58,7 @@ async fn create(asked: Asked<'_>, decoded: Decoded) -> Result<Answer, Failure> {
             let answer = read::answer(asked, StatusCode::CREATED, written.object)?;
             Ok(answer.warning(decoded.warnings).warning(written.warnings))
         }
-        Err(Refused::Failure(failure)) => Err(failure),
+        Err(Refused::Failure(failure, told)) => Ok(Answer::from(failure).warning(decoded.warnings).warning(told)),
         Err(Refused::Raced) => Err(Failure::stale(asked.kind, asked.name)),
     }
 }

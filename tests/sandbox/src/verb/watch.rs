@@ -73,7 +73,7 @@ pub(super) fn watch(asked: Asked<'_>) -> Result<Answer, Failure> {
     let shown = match asked.call.accept.form() {
         Form::Table => Shown::Table { printer: Printer::of(asked)?, clock: server.environment.clock(), began: false },
         Form::Metadata | Form::MetadataList => Shown::Metadata,
-        Form::Foreign | Form::Yaml => return Err(Failure::no_such_form()),
+        Form::Foreign | Form::Shapeless | Form::Yaml => return Err(Failure::no_such_form()),
         Form::Json | Form::Discovery => {
             let kind = asked.kind;
             Shown::Whole { head: format!("\"kind\":{:?},\"apiVersion\":{:?},", kind.kind, kind.api_version()) }

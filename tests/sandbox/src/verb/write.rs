@@ -36,12 +36,23 @@ pub(super) enum Tracking {
 pub(super) enum Refused {
     /// Somebody wrote in between: what the write was made from is old.
     Raced,
-    Failure(Failure),
+    /// With what the client is warned of all the same.
+    Failure(Failure, Vec<String>),
 }
 
 impl From<Failure> for Refused {
     fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
+        Self::Failure(failure, Vec::new())
+    }
+}
+
+impl Refused {
+    /// With warnings from before the refusal.
+    pub(super) fn warned(self, warnings: &[String]) -> Self {
+        match self {
+            Self::Raced => Self::Raced,
+            Self::Failure(failure, told) => Self::Failure(failure, [warnings, &told].concat()),
+        }
     }
 }
 
@@ -81,8 +92,9 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     admission::validate(&mut review).await?;
     warnings.append(&mut review.warnings);
     let new = review.object;
-    if server.store.get(&kind.shelf, asked.namespace, &name).is_some() {
-        return Err(Failure::already_exists(kind, &name).into());
+    let generates = !object::text(&new, &["metadata", "generateName"]).is_empty();
+    if let Some(held) = server.store.get(&kind.shelf, asked.namespace, &name) {
+        return Err(taken(asked, generates, &held).into());
     }
     if call.options.dry_run == DryRun::All {
         return Ok(Written { object: new, created: true, warnings });
@@ -90,9 +102,25 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     let at = (asked.namespace, name.as_str());
     let (new, api_version) = asked.kept(new).await?;
     let stored = server.store.commit(&kind.shelf, at, Expect::Absent, Some(new), &api_version);
-    let stored = stored.map_err(|_| Failure::already_exists(kind, &name))?;
+    let stored = stored.map_err(|_| match server.store.get(&kind.shelf, asked.namespace, &name) {
+        Some(held) => taken(asked, generates, &held),
+        None => Failure::already_exists(kind, &name),
+    })?;
     asked.spread(&stored).await;
     Ok(Written { object: stored.object(kind), created: true, warnings })
+}
+
+/// The name has an object already, if only until it is gone; who let it be generated may try again.
+fn taken(asked: Asked<'_>, generates: bool, held: &Stored) -> Failure {
+    let mut failure = Failure::already_exists(asked.kind, &held.name);
+    if generates {
+        failure = failure.retry_after(1);
+        failure.message += ", the server was not able to generate a unique name for the object";
+    }
+    if object::is_deleting(&held.object(asked.kind)) {
+        failure.message.insert_str(0, "object is being deleted: ");
+    }
+    failure
 }
 
 /// Writes a new state of an object that was read as `held`.
@@ -162,6 +190,9 @@ fn check_preconditions(asked: Asked<'_>, old: &Value, new: &Value) -> Result<(),
     let other_uid = !wanted.is_empty() && wanted != is;
     if other_uid && asked.call.verb == Verb::Update {
         let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {is}");
+        let key = key(asked);
+        let why =
+            format!("StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}");
         return Err(Failure::conflict(kind, name, &why));
     }
     match object::version(new) {
@@ -176,10 +207,26 @@ fn check_preconditions(asked: Asked<'_>, old: &Value, new: &Value) -> Result<(),
         let cause = Cause::invalid("metadata.uid", &wanted.into(), "field is immutable");
         let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
         let one = Cause::invalid("metadata.uid", &wanted.into(), "field is immutable");
-        // It is found twice, and said once.
-        return Err(Failure::invalid(kind, name, &[one]).with_causes(vec![cause.clone(), cause]));
+        // Where it is found twice, it is said once.
+        let found = if strategy::judges_metadata_again(kind) { 2 } else { 1 };
+        return Err(Failure::invalid(kind, name, &[one]).with_causes(vec![cause; found]));
     }
     Ok(())
+}
+
+/// Where the real server keeps an object.
+fn key(asked: Asked<'_>) -> String {
+    let Asked { kind, namespace, name, .. } = asked;
+    let shelf = match kind.plural.as_str() {
+        plural if kind.custom().is_some() => format!("{}/{plural}", kind.group),
+        "nodes" => "minions".to_owned(),
+        "services" | "endpoints" => {
+            format!("services/{}", if kind.plural == "services" { "specs" } else { "endpoints" })
+        }
+        plural => plural.to_owned(),
+    };
+    let parts = ["/registry", &shelf, namespace, name];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
 }
 
 /// Whether two states are the same but for their version.

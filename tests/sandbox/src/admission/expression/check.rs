@@ -202,6 +202,10 @@ fn shape(expr: &Expr) -> Option<String> {
             | operators::GREATER
             | operators::GREATER_EQUALS
             | operators::IN => plain("bool"),
+            operators::ADD | operators::SUBSTRACT | operators::MULTIPLY | operators::DIVIDE | operators::MODULO => {
+                let first = shape(&call.args.first()?.expr)?;
+                (shape(&call.args.get(1)?.expr)? == first).then_some(first)
+            }
             operators::CONDITIONAL => shape(&call.args.get(1)?.expr),
             _ => None,
         },

@@ -11,6 +11,7 @@ pub(super) mod limit_ranger;
 pub(super) mod namespace_lifecycle;
 pub(super) mod owner_references;
 mod pod_resources;
+pub(super) mod pod_security;
 pub(super) mod priority;
 pub(crate) mod quota_usage;
 pub(super) mod resource_quota;

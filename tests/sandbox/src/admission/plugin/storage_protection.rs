@@ -11,11 +11,16 @@ pub(crate) const CLAIM: &str = "kubernetes.io/pvc-protection";
 /// Holds a volume that is bound to a claim.
 pub(crate) const VOLUME: &str = "kubernetes.io/pv-protection";
 
+/// Holds a class of attributes that a volume has.
+const CLASS: &str = "kubernetes.io/vac-protection";
+
 pub(in crate::admission) fn mutate(review: &mut Review<'_>) {
     let finalizer = if review.writes(Operation::Create, "", "persistentvolumeclaims") {
         CLAIM
     } else if review.writes(Operation::Create, "", "persistentvolumes") {
         VOLUME
+    } else if review.writes(Operation::Create, "storage.k8s.io", "volumeattributesclasses") {
+        CLASS
     } else {
         return;
     };

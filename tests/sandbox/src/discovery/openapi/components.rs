@@ -9,6 +9,9 @@ use crate::{kind::Kind, schema::builtin};
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
+/// Where Kubernetes says what lists are.
+const CONVENTIONS: &str = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+
 /// What every document needs.
 const ALWAYS: [&str; 3] = ["DeleteOptions", "Patch", "Status"];
 
@@ -90,15 +93,24 @@ fn custom_schema(kind: &Kind, written: &Value, selectable: &[String]) -> Value {
 
 fn custom_list(kind: &Kind) -> Value {
     let (name, list) = (&kind.kind, &kind.list_kind);
-    json!({
+    let items = format!("List of {}. More info: {CONVENTIONS}", kind.plural);
+    let mut schema = json!({
         "description": format!("{list} is a list of {name}"), "type": "object", "required": ["items"],
         "properties": {
             "apiVersion": {"type": "string"}, "kind": {"type": "string"},
             "metadata": {"allOf": [reference(&format!("{META}.ListMeta"))]},
-            "items": {"type": "array", "items": reference(&schema_name(kind, name))},
+            "items": {"description": items, "type": "array", "items": reference(&schema_name(kind, name))},
         },
         "x-kubernetes-group-version-kind": [gvk(kind, list)],
-    })
+    });
+    // What every list says of these fields, as a list of the table says it.
+    let mut model =
+        json!({"properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {}}});
+    descriptions::describe("io.k8s.api.core.v1.SecretList", &mut model);
+    for field in ["apiVersion", "kind", "metadata"] {
+        schema["properties"][field]["description"] = model["properties"][field]["description"].take();
+    }
+    schema
 }
 
 pub(super) fn gvk(kind: &Kind, name: &str) -> Value {

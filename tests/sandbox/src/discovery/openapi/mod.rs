@@ -12,6 +12,7 @@ use crate::{
 mod components;
 mod descriptions;
 mod operations;
+mod registered;
 
 /// `/openapi/v3`: the documents, with hashes for clients that keep them.
 pub(super) fn index(groups: &Groups) -> Answer {
@@ -35,11 +36,16 @@ pub(super) fn document(groups: &Groups, words: &[&str]) -> Option<Answer> {
     };
     let found = groups.find(group).filter(|found| found.versions.iter().any(|own| own == version))?;
     let kinds: Vec<_> = found.kinds(version).collect();
+    let mut schemas = components::schemas(&kinds);
+    if let Some(options) = schemas.get_mut("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions") {
+        let custom = kinds.iter().any(|kind| kind.custom().is_some());
+        options["x-kubernetes-group-version-kind"] = registered::delete_options(group, version, custom);
+    }
     let document = json!({
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": "1.36"},
         "paths": operations::paths(&prefix(group, version), &kinds),
-        "components": {"schemas": components::schemas(&kinds)},
+        "components": {"schemas": schemas},
     });
     let mut answer = tagged(Answer::object(&document));
     answer.content_type = JSON;

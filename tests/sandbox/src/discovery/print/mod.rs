@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{failure::Failure, object, verb::Asked};
+use crate::{failure::Failure, object, strategy::daemon_set, verb::Asked};
 
 mod cells;
 mod columns;
@@ -23,6 +23,7 @@ pub(crate) struct Printer {
     columns: Columns,
     definitions: Value,
     shown: Shown,
+    of_daemon_sets: bool,
 }
 
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl Printer {
                 columns::of(&kind.group, &kind.version, &kind.plural),
             ),
         };
-        Ok(Self { columns, definitions, shown })
+        Ok(Self { columns, definitions, shown, of_daemon_sets: kind.is("apps", "daemonsets") })
     }
 
     /// The table of some objects, with the columns or without.
@@ -82,7 +83,10 @@ impl Printer {
             Shown::Nothing => Value::Null,
             Shown::Object => object.clone(),
             Shown::Metadata => {
-                let metadata = object::at(object, &["metadata"]);
+                let mut metadata = object::at(object, &["metadata"]).cloned().unwrap_or_default();
+                if self.of_daemon_sets {
+                    daemon_set::without_count(&mut metadata);
+                }
                 json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata})
             }
         };

@@ -100,7 +100,9 @@ fn compiled(schema: &Value, written: &Value, place: &str, lost: Option<&str>, ca
 
 /// Blames a rule, printed as kube-apiserver prints its own form of it.
 fn blamed(place: String, rule: &Value, why: &str) -> Cause {
-    let word = |key: &str| Value::from(text(rule, &[key]));
+    // Go's JSON is fit for HTML.
+    let escaped = |text: String| text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
+    let word = |key: &str| escaped(Value::from(text(rule, &[key])).to_string());
     let message = format!(
         "Invalid value: {{\"Rule\":{},\"Message\":{},\"MessageExpression\":{},\"Reason\":{},\"FieldPath\":{},\"OptionalOldSelf\":{}}}: {why}",
         word("rule"),

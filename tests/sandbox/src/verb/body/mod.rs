@@ -30,6 +30,11 @@ pub(crate) fn read_json(text: &[u8]) -> Result<(Value, Vec<String>), String> {
     }
 }
 
+/// The first value of the options of a deletion that is none of its field's type, in Go's words.
+pub(super) fn complaint_of_options(options: &Value) -> Option<String> {
+    types::complaint(builtin::definition("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions")?, options)
+}
+
 impl Asked<'_> {
     /// The object of the request, which must be one of this kind. Unknown fields are gone, defaults are there.
     pub(crate) fn decode(&self) -> Result<Decoded, Failure> {
@@ -148,7 +153,13 @@ impl Asked<'_> {
         }
         let written = if api_version.is_empty() { &expected.0 } else { api_version };
         let named = if name.is_empty() { expected.1 } else { name };
-        let why = if self.server.kinds.of_kind(written, named).is_some_and(|other| other.custom().is_none()) {
+        Err(Failure::bad_request(self.unusable(object, &self.other_type(written, named))))
+    }
+
+    /// Why an object of another type is none of this kind.
+    pub(crate) fn other_type(&self, written: &str, named: &str) -> String {
+        let kind = self.kind;
+        if self.server.kinds.of_kind(written, named).is_some_and(|other| other.custom().is_none()) {
             let group =
                 |group: &str| group.split('.').next().filter(|word| !word.is_empty()).unwrap_or("core").to_owned();
             let version = written.rsplit('/').next().unwrap_or_default();
@@ -156,8 +167,7 @@ impl Asked<'_> {
             format!("converting ({own}) to ({wanted}): unknown conversion")
         } else {
             format!("no kind {named:?} is registered for version {written:?} in scheme \"pkg/runtime/scheme.go:111\"")
-        };
-        Err(Failure::bad_request(self.unusable(object, &why)))
+        }
     }
 
     /// Objects of custom kinds must say what they are.
@@ -197,6 +207,13 @@ impl Asked<'_> {
             }
             (SchemaOf::Written(_), None) => None,
         }
+    }
+
+    /// 400 of an object without a name: that of the path is not enough.
+    pub(crate) fn nameless(&self) -> Failure {
+        let name = self.name;
+        let why = format!("the name of the object ({name} based on URL) was undeterminable: name must be provided");
+        Failure::bad_request(why)
     }
 
     /// Name and namespace of the object must be those of the path; what it leaves out is taken from there.

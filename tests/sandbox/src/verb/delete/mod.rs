@@ -47,7 +47,11 @@ enum Step {
 pub(super) async fn delete(asked: Asked<'_>) -> Result<Answer, Failure> {
     let options = DeleteOptions::of(asked)?;
     let mut warnings: Vec<String> = policy::warning(asked.kind, options.propagation).into_iter().collect();
-    match delete_one(asked, &options, &mut warnings).await? {
+    let deleted = match delete_one(asked, &options, &mut warnings).await {
+        Ok(deleted) => deleted,
+        Err(failure) => return Ok(Answer::from(failure).warning(warnings)),
+    };
+    match deleted {
         Deleted::Marked(object) => Ok(read::answer(asked, StatusCode::OK, object)?.warning(warnings)),
         Deleted::Gone(object) if policy::answers_object(asked.kind) => {
             Ok(read::answer(asked, StatusCode::OK, object)?.warning(warnings))

@@ -6,7 +6,7 @@ use crate::{
     call::{DryRun, Propagation},
     failure::{Cause, Failure},
     object,
-    verb::Asked,
+    verb::{Asked, body::complaint_of_options},
 };
 
 /// How an object is to be deleted.
@@ -44,6 +44,9 @@ impl DeleteOptions {
             );
             return Err(Failure::bad_request(why));
         }
+        if let Some(why) = complaint_of_options(body) {
+            return Err(Failure::bad_request(why));
+        }
         let precondition = |key: &str| body["preconditions"][key].as_str().map(str::to_owned);
         Ok(Self {
             dry_run: dry_run(&body["dryRun"])?,
@@ -57,12 +60,19 @@ impl DeleteOptions {
     /// Whether the object is the one that is meant.
     pub(in crate::verb) fn check(&self, asked: Asked<'_>, held: &Value) -> Result<(), Failure> {
         let conflict = |what: &str, wanted: &str, is: &str, then: &str| {
+            if asked.kind.is("", "namespaces") {
+                let why = format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {is}");
+                return Failure::conflict(asked.kind, asked.name, &why);
+            }
             let kind = asked.kind.qualified();
             let why =
                 format!("the {what} in the precondition ({wanted}) does not match the {what} in record ({is}). {then}");
             let mut failure = Failure::conflict(asked.kind, asked.name, &why);
             failure.message = format!("Operation cannot be fulfilled on {kind} {:?}: {why}", asked.name);
             failure.details.insert("kind".into(), asked.kind.kind.clone().into());
+            if asked.kind.told_group().is_empty() {
+                failure.details.remove("group");
+            }
             failure
         };
         let uid = object::uid(held);

@@ -39,7 +39,8 @@ pub(super) fn answers_object(kind: &Kind) -> bool {
         "podtemplates",
         "resourcequotas",
     ];
-    OBJECTS.iter().any(|plural| kind.is("", plural)) || kind.group == "storage.k8s.io" && kind.custom().is_none()
+    let group = ["resource.k8s.io", "storage.k8s.io"].contains(&kind.group.as_str()) && kind.custom().is_none();
+    OBJECTS.iter().any(|plural| kind.is("", plural)) || group && kind.plural != "csistoragecapacities"
 }
 
 /// What a client is told who leaves the dependents of a Job behind without having said so.

@@ -64,7 +64,7 @@ pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
         asked.convert(std::slice::from_ref(&held)).await?;
         match set(asked, &held, &decoded.object).await {
             Ok(written) => return answer(asked, written),
-            Err(Refused::Failure(failure)) => return Err(failure),
+            Err(Refused::Failure(failure, told)) => return Ok(Answer::from(failure).warning(told)),
             Err(Refused::Raced) if versioned => return Err(Failure::stale(asked.kind, asked.name)),
             Err(Refused::Raced) => {}
         }
@@ -89,7 +89,7 @@ pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
         };
         match attempt {
             Ok(written) => return answer(asked, written),
-            Err(Refused::Failure(failure)) => return Err(failure),
+            Err(Refused::Failure(failure, told)) => return Ok(Answer::from(failure).warning(told)),
             Err(Refused::Raced) => {}
         }
     }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{Cells, NONE, UNKNOWN, UNSET, aged, count, items, labels, or, selector, some_of, workloads::only_age};
-use crate::object::{at, name, number, text};
+use crate::object::{at, number, text};
 
 /// How many of a list are shown.
 const SHOWN: usize = 3;
@@ -21,11 +21,12 @@ pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
             let ranges: Vec<&str> = items(object, &["spec", "cidrs"]).iter().filter_map(Value::as_str).collect();
             aged(object, now, [ranges.join(",").into()])
         },
-        ("networking.k8s.io", "ipaddresses") => |object, _| {
+        ("networking.k8s.io", "ipaddresses") => |object, now| {
             let part = |field| text(object, &["spec", "parentRef", field]);
             let parts = [part("group"), part("resource"), part("namespace"), part("name")];
             let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-            vec![name(object).into(), parts.join("/").into()]
+            // The age has no column of its own.
+            aged(object, now, [parts.join("/").into()])
         },
         ("", "serviceaccounts") => only_age,
         _ => return None,

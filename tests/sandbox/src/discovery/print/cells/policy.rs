@@ -82,12 +82,9 @@ fn level(object: &Value, now: Timestamp) -> Vec<Value> {
         let path: Vec<&str> = ["spec", "limited"].into_iter().chain(path.iter().copied()).collect();
         Value::from(plain(object, &path, super::NONE))
     };
-    let exempt = at(object, &["spec", "exempt"]).is_some();
-    let shares = if exempt {
-        plain(object, &["spec", "exempt", "nominalConcurrencyShares"], super::NONE).into()
-    } else {
-        limited(&["nominalConcurrencyShares"])
-    };
+    let sort = if at(object, &["spec", "exempt"]).is_some() { "exempt" } else { "limited" };
+    let shares = at(object, &["spec", sort, "nominalConcurrencyShares"]).cloned();
+    let shares = shares.unwrap_or_else(|| super::NONE.into());
     let queue = |field: &str| limited(&["limitResponse", "queuing", field]);
     aged(
         object,

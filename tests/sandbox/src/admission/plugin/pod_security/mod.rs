@@ -1,0 +1,87 @@
+//! `PodSecurity`: what Pods may have in a namespace whose labels name a level. Pods are refused by `enforce`; of what `warn` names
+//! they and the objects that make Pods are told. The newest version of a level stands for all of them, and a namespace whose level
+//! changes says nothing of the Pods that it has.
+
+use serde_json::Value;
+
+use crate::{
+    admission::{Operation, Review},
+    failure::Failure,
+    object,
+};
+use spec::Spec;
+
+mod baseline;
+mod restricted;
+mod spec;
+
+const LABELS: &str = "pod-security.kubernetes.io/";
+
+/// What a rule says of a Pod that breaks it.
+type Rule = fn(&Spec<'_>) -> Option<String>;
+
+pub(in crate::admission) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
+    if !matches!(review.operation, Operation::Create | Operation::Update) {
+        return Ok(());
+    }
+    let of_a_pod = review.asked.kind.is("", "pods");
+    let Some((path, annotations)) = place(review) else { return Ok(()) };
+    if of_a_pod && !is_news(review, path) {
+        return Ok(());
+    }
+    let Some(namespace) = super::kept(review.asked.server, "namespaces", "", review.asked.namespace) else {
+        return Ok(());
+    };
+    let labels = &namespace["metadata"]["labels"];
+    let Some(spec) = object::at(&review.object, path) else { return Ok(()) };
+    let nothing = Value::Null;
+    let spec = Spec::of(spec, object::at(&review.object, annotations).unwrap_or(&nothing));
+    if of_a_pod && let Some(told) = violations(labels, "enforce", &spec) {
+        return Err(review.forbidden(&format!("violates PodSecurity {told}")));
+    }
+    let told = violations(labels, "warn", &spec);
+    review.warnings.extend(told.map(|told| format!("would violate PodSecurity {told}")));
+    Ok(())
+}
+
+/// Where the spec of the Pods is, and their annotations.
+fn place(review: &Review<'_>) -> Option<(&'static [&'static str], &'static [&'static str])> {
+    let kind = review.asked.kind;
+    let makes_pods = matches!(
+        (kind.group.as_str(), kind.plural.as_str()),
+        ("", "replicationcontrollers")
+            | ("apps", "daemonsets" | "deployments" | "replicasets" | "statefulsets")
+            | ("batch", "jobs")
+    );
+    match review.asked.subresource {
+        None | Some("ephemeralcontainers") if kind.is("", "pods") => Some((&["spec"], &["metadata", "annotations"])),
+        None if makes_pods => Some((&["spec", "template", "spec"], &["spec", "template", "metadata", "annotations"])),
+        None if kind.is("", "podtemplates") => Some((&["template", "spec"], &["template", "metadata", "annotations"])),
+        None if kind.is("batch", "cronjobs") => Some((
+            &["spec", "jobTemplate", "spec", "template", "spec"],
+            &["spec", "jobTemplate", "spec", "template", "metadata", "annotations"],
+        )),
+        _ => None,
+    }
+}
+
+/// A change of a Pod's metadata alone is not looked at.
+fn is_news(review: &Review<'_>, path: &[&str]) -> bool {
+    review.old.as_ref().is_none_or(|old| object::at(old, path) != object::at(&review.object, path))
+}
+
+/// `"restricted:latest": …`, if the Pod breaks rules of the level that the mode's label names.
+fn violations(labels: &Value, mode: &str, spec: &Spec<'_>) -> Option<String> {
+    let level = labels[format!("{LABELS}{mode}")].as_str().unwrap_or_default();
+    let rules: Vec<Rule> = match level {
+        "baseline" => baseline::RULES.iter().map(|(rule, _)| *rule).collect(),
+        "restricted" => {
+            let kept = baseline::RULES.iter().filter(|(_, is_kept)| *is_kept).map(|(rule, _)| *rule);
+            kept.chain(restricted::RULES).collect()
+        }
+        _ => return None,
+    };
+    let version = labels[format!("{LABELS}{mode}-version")].as_str().unwrap_or("latest");
+    let told: Vec<String> = rules.iter().filter_map(|rule| rule(spec)).collect();
+    (!told.is_empty()).then(|| format!("\"{level}:{version}\": {}", told.join(", ")))
+}

@@ -1,0 +1,93 @@
+//! What the rules look at.
+
+use serde_json::Value;
+
+use crate::object;
+
+/// The spec of a Pod, or of the Pods that something makes.
+pub(super) struct Spec<'a> {
+    pub(super) pod: &'a Value,
+    pub(super) annotations: &'a Value,
+    /// Those that come before the others first, those that were added later last.
+    pub(super) containers: Vec<&'a Value>,
+}
+
+/// Who breaks a rule.
+#[derive(Default)]
+pub(super) struct Offenders<'a> {
+    pub(super) pod: bool,
+    pub(super) containers: Vec<&'a str>,
+}
+
+impl<'a> Spec<'a> {
+    pub(super) fn of(pod: &'a Value, annotations: &'a Value) -> Self {
+        let lists = ["initContainers", "containers", "ephemeralContainers"];
+        let containers = lists.iter().flat_map(|list| items(pod, list)).collect();
+        Self { pod, annotations, containers }
+    }
+
+    /// The names of the containers that are so.
+    pub(super) fn containers(&self, is: impl Fn(&Value) -> bool) -> Vec<&'a str> {
+        let found = self.containers.iter().filter(|container| is(container));
+        found.map(|container| container["name"].as_str().unwrap_or_default()).collect()
+    }
+
+    /// The Pod and its containers, as far as their `securityContext` is so.
+    pub(super) fn offenders(&self, is: impl Fn(&Value) -> bool) -> Offenders<'a> {
+        let containers = self.containers(|container| is(&container["securityContext"]));
+        Offenders { pod: is(&self.pod["securityContext"]), containers }
+    }
+
+    pub(super) fn is_for_windows(&self) -> bool {
+        object::text(self.pod, &["os", "name"]) == "windows"
+    }
+
+    /// Whether its users are not those of the node.
+    pub(super) fn has_own_users(&self) -> bool {
+        self.pod["hostUsers"] == false
+    }
+}
+
+impl Offenders<'_> {
+    pub(super) fn are_there(&self) -> bool {
+        self.pod || !self.containers.is_empty()
+    }
+
+    /// `pod and containers "a", "b"`
+    pub(super) fn named(&self) -> String {
+        match (self.pod, self.containers.is_empty()) {
+            (true, true) => "pod".to_owned(),
+            (true, false) => format!("pod and {}", containers(&self.containers)),
+            (false, _) => containers(&self.containers),
+        }
+    }
+}
+
+/// The items of a list.
+pub(super) fn items<'a>(value: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    value.get(list).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// `container "a"` or `containers "a", "b"`
+pub(super) fn containers(names: &[&str]) -> String {
+    counted("container", names)
+}
+
+/// `type "a"` or `types "a", "b"`
+pub(super) fn counted<T: AsRef<str>>(noun: &str, names: &[T]) -> String {
+    let plural = if names.len() == 1 { "" } else { "s" };
+    format!("{noun}{plural} {}", quoted(names))
+}
+
+/// `"a", "b"`
+pub(super) fn quoted<T: AsRef<str>>(names: &[T]) -> String {
+    names.iter().map(|name| format!("\"{}\"", name.as_ref())).collect::<Vec<_>>().join(", ")
+}
+
+/// Each once, in order.
+pub(super) fn sorted(names: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.into_iter().collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}

@@ -1,0 +1,40 @@
+//! The versions in which `DeleteOptions` are taken, as OpenAPI tells it.
+
+use serde_json::{Value, json};
+
+/// Every version that kube-apiserver knows, served or not: custom kinds take the options of all of them.
+const GROUPS: [(&str, &[&str]); 22] = [
+    ("", &["v1"]),
+    ("admissionregistration.k8s.io", &["v1", "v1alpha1", "v1beta1"]),
+    ("apps", &["v1", "v1beta1", "v1beta2"]),
+    ("authentication.k8s.io", &["v1", "v1alpha1", "v1beta1"]),
+    ("authorization.k8s.io", &["v1", "v1beta1"]),
+    ("autoscaling", &["v1", "v2"]),
+    ("batch", &["v1", "v1beta1"]),
+    ("certificates.k8s.io", &["v1", "v1alpha1", "v1beta1"]),
+    ("coordination.k8s.io", &["v1", "v1alpha2", "v1beta1"]),
+    ("discovery.k8s.io", &["v1", "v1beta1"]),
+    ("events.k8s.io", &["v1", "v1beta1"]),
+    ("extensions", &["v1beta1"]),
+    ("flowcontrol.apiserver.k8s.io", &["v1", "v1beta1", "v1beta2", "v1beta3"]),
+    ("internal.apiserver.k8s.io", &["v1alpha1"]),
+    ("networking.k8s.io", &["v1", "v1beta1"]),
+    ("node.k8s.io", &["v1", "v1alpha1", "v1beta1"]),
+    ("policy", &["v1", "v1beta1"]),
+    ("rbac.authorization.k8s.io", &["v1", "v1alpha1", "v1beta1"]),
+    ("resource.k8s.io", &["v1", "v1alpha3", "v1beta1", "v1beta2"]),
+    ("scheduling.k8s.io", &["v1", "v1alpha2", "v1beta1"]),
+    ("storage.k8s.io", &["v1", "v1alpha1", "v1beta1"]),
+    ("storagemigration.k8s.io", &["v1beta1"]),
+];
+
+/// The options of a deletion in a document about custom kinds, or about one version of the table.
+pub(super) fn delete_options(group: &str, version: &str, custom: bool) -> Value {
+    let one = |group: &str, version: &str| json!({"group": group, "kind": "DeleteOptions", "version": version});
+    if custom {
+        let all = GROUPS.iter().flat_map(|(group, versions)| versions.iter().map(|version| one(group, version)));
+        return all.collect();
+    }
+    let core = one("", "v1");
+    if group.is_empty() { json!([core]) } else { json!([core, one(group, version)]) }
+}

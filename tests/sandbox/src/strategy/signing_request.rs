@@ -1,0 +1,26 @@
+//! Certificate signing requests: who asks stands in them, and nothing in them changes.
+
+use serde_json::{Map, Value};
+
+use crate::{object, user::User};
+
+/// The asker, as the server knows it, whatever the object says.
+pub(super) fn begin(request: &mut Value, user: &User) {
+    let spec = object::map_at(request, &["spec"]);
+    let extra: Map<String, Value> =
+        user.extra.iter().map(|(key, values)| (key.clone(), values.clone().into())).collect();
+    let known = [
+        ("username", Value::from(user.name.as_str()), user.name.is_empty()),
+        ("uid", Value::from(user.uid.as_str()), user.uid.is_empty()),
+        ("groups", Value::from(user.groups.clone()), user.groups.is_empty()),
+        ("extra", Value::Object(extra), user.extra.is_empty()),
+    ];
+    for (key, value, empty) in known {
+        super::set(spec, key, (!empty).then_some(value));
+    }
+}
+
+pub(super) fn keep(new: &mut Value, old: &Value) {
+    let held = object::at(old, &["spec"]).cloned();
+    super::set(object::map_at(new, &[]), "spec", held);
+}
