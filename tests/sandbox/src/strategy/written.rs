@@ -111,7 +111,7 @@ fn object(fields: &Fields, name: &'static str, map: &mut Map<String, Value>) {
             return true;
         }
         // An empty list of these is a list until it is kept, and so its writer's.
-        if WRITTEN_EMPTY.contains(&(name, key)) && value.is_array() {
+        if value.is_array() && WRITTEN_EMPTY.contains(&(name, key)) {
             return true;
         }
         let omitted = is_zero(value) && row.is_some_and(|row| row.omitted.iter().any(|omitted| omitted == key));

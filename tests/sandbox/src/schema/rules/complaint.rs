@@ -55,11 +55,15 @@ pub(crate) fn is_no_text(program: &Program) -> bool {
     }
 }
 
+/// Operators that make numbers, texts and lists, and never a truth.
+const ARITHMETIC: [&str; 6] = ["_+_", "_-_", "_*_", "_/_", "_%_", "-_"];
+
 /// Whether the result may be a truth, as far as it is plain to see.
 fn may_be_true(program: &Program, schema: &Value) -> bool {
     match &program.expression().expr {
         Expr::Literal(literal) => matches!(literal, LiteralValue::Boolean(_)),
         Expr::List(_) | Expr::Map(_) => false,
+        Expr::Call(call) => !ARITHMETIC.contains(&call.func_name.as_str()),
         Expr::Select(select) if !select.test => {
             let declared = declared(program.expression(), schema);
             !declared.is_some_and(|schema| !matches!(text(schema, &["type"]), "" | "boolean"))
