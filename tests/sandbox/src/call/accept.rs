@@ -44,6 +44,11 @@ impl Accept {
             .unwrap_or(Form::Foreign)
     }
 
+    /// Whether a form is among the wished.
+    pub(crate) fn has(&self, form: Form) -> bool {
+        self.forms.contains(&form)
+    }
+
     /// The version of a table, and of metadata alone.
     pub(crate) fn meta_version(&self) -> &'static str {
         if self.beta { "meta.k8s.io/v1beta1" } else { "meta.k8s.io/v1" }
