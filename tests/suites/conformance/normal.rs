@@ -20,7 +20,8 @@ static TOKEN_VOLUME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\bkube-api-access-[a-z0-9]{5}\b").expect("an expression"));
 
 /// An address of a Service, which is given by chance.
-static ADDRESS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+\b").expect("an expression"));
+static ADDRESS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+\b").expect("an expression"));
 
 /// How old something is, as a table shows it.
 static AGE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\d+[smh](\d+[sm])?$").expect("an expression"));
