@@ -7,4 +7,5 @@ mod golden;
 mod output;
 mod pins;
 mod refusal;
+mod sandbox;
 mod terminal;
