@@ -10,7 +10,7 @@ use std::{
 use http::Request;
 use kube::Client;
 use libtest_mimic::Trial;
-use opgen_tests::{Plane, case};
+use opgen_tests::{Plane, case_on_controlplane};
 use serde_json::{Map, Value};
 
 const BLESS: &str = "OPGEN_BLESS";
@@ -19,7 +19,8 @@ const BLESS: &str = "OPGEN_BLESS";
 const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case("the_table_is_what_the_api_server_serves", the_table_is_what_the_api_server_serves)]
+    let name = "the_table_is_what_the_api_server_serves";
+    vec![case_on_controlplane(name, "a sandbox serves what the table says", the_table_is_what_the_api_server_serves)]
 }
 
 async fn the_table_is_what_the_api_server_serves(plane: Arc<Plane>) {

@@ -94,6 +94,21 @@ pub(super) fn stateful_set(spec: &At<'_>, causes: &mut Causes) {
     spec.child("minReadySeconds").natural(causes);
     spec.at(&["ordinals", "start"]).natural(causes);
     template(spec, causes);
+    without_claims(spec, causes);
+}
+
+/// The claims of a StatefulSet are volumes of its Pods, though their template doesn't name them.
+fn without_claims(spec: &At<'_>, causes: &mut Causes) {
+    let claims = spec.child("volumeClaimTemplates");
+    let missing: Vec<String> = claims
+        .items()
+        .into_iter()
+        .map(|claim| format!("Not found: {:?}", claim.at(&["metadata", "name"]).text()))
+        .collect();
+    causes.retain(|cause| {
+        let of_claim = cause.reason == "FieldValueNotFound" && missing.contains(&cause.message);
+        !(of_claim && cause.field.contains(".volumeMounts["))
+    });
 }
 
 /// The selector selects what the template makes, and the Pods never end.
