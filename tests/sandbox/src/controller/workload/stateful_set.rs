@@ -162,7 +162,7 @@ impl Family<'_> {
         Ok(())
     }
 
-    /// Makes the claims of a Pod and mounts them; they outlive it.
+    /// Makes the claims of a Pod and mounts them; they outlive it, and the set unless its policy is that they go with it.
     async fn claim(&self, pod_name: &str, pod: &mut Value) -> Result<(), Refused> {
         let kind = self.actor.known(CLAIMS)?;
         let namespace = object::namespace(self.set);
@@ -177,6 +177,10 @@ impl Family<'_> {
                 json!({"metadata": {"name": name, "namespace": namespace, "labels": labels}, "spec": template["spec"]});
             if let Some(annotations) = object::at(template, &["metadata", "annotations"]) {
                 claim["metadata"]["annotations"] = annotations.clone();
+            }
+            if self.set["spec"]["persistentVolumeClaimRetentionPolicy"]["whenDeleted"] == "Delete" {
+                let sets = self.actor.known(SETS)?;
+                claim["metadata"]["ownerReferences"] = json!([pods::controlled_by(&sets, self.set)]);
             }
             match self.actor.create(&kind, &claim).await {
                 Err(refused) if refused.is_there_already() => {}
