@@ -100,11 +100,8 @@ pub(super) fn stateful_set(spec: &At<'_>, causes: &mut Causes) {
 /// The claims of a StatefulSet are volumes of its Pods, though their template doesn't name them.
 fn without_claims(spec: &At<'_>, causes: &mut Causes) {
     let claims = spec.child("volumeClaimTemplates");
-    let missing: Vec<String> = claims
-        .items()
-        .into_iter()
-        .map(|claim| format!("Not found: {:?}", claim.at(&["metadata", "name"]).text()))
-        .collect();
+    let missing: Vec<String> =
+        claims.items().map(|claim| format!("Not found: {:?}", claim.at(&["metadata", "name"]).text())).collect();
     causes.retain(|cause| {
         let of_claim = cause.reason == "FieldValueNotFound" && missing.contains(&cause.message);
         !(of_claim && cause.field.contains(".volumeMounts["))
