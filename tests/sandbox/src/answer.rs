@@ -12,7 +12,7 @@ use http_body::{Frame, SizeHint};
 use http_body_util::{Full, StreamBody};
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, json};
 
 /// An answer, whole or as it comes.
 pub(crate) struct Answer {
@@ -108,8 +108,9 @@ impl From<Failure> for Answer {
 
 /// JSON on a line, as Go's encoder writes it.
 pub(crate) fn line(value: &Value) -> Bytes {
-    let mut text = value.to_string();
-    text.push('\n');
+    let mut text = Vec::with_capacity(1024);
+    json::append(&mut text, value);
+    text.push(b'\n');
     text.into()
 }
 

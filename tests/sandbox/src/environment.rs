@@ -1,8 +1,11 @@
 //! Time and chance, from the machine or from a seed.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    cell::RefCell,
+    sync::{Mutex, PoisonError},
+};
 
-use jiff::{Timestamp, Unit};
+use jiff::Timestamp;
 use tokio::time::Instant;
 
 /// What a sandbox with a seed takes for the time of its start: 2026-01-01T00:00:00Z.
@@ -84,8 +87,16 @@ impl Environment {
 
 /// A time in whole seconds, as `metav1.Time` writes it.
 pub(crate) fn seconds(time: Timestamp) -> String {
-    time.round(Unit::Second).map_or_else(
-        |_| time.to_string(),
-        |_| Timestamp::from_second(time.as_second()).map_or_else(|_| time.to_string(), |time| time.to_string()),
-    )
+    thread_local! {
+        /// Most are of the same second as the one before.
+        static LAST: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
+    }
+    let second = time.as_second();
+    LAST.with_borrow_mut(|(last, written)| {
+        if *last != second {
+            let whole = Timestamp::from_second(second).unwrap_or(time);
+            (*last, *written) = (second, whole.to_string());
+        }
+        written.clone()
+    })
 }

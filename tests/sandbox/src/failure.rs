@@ -186,14 +186,6 @@ impl Failure {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message).about(kind, name).with_causes(vec![cause])
     }
 
-    /// 422 of a patch that makes something else of the object.
-    pub(crate) fn unfit_patch(cause: &Cause) -> Self {
-        let mut failure = Self::unprocessable(format!(" \"\" is invalid: {}: {}", cause.field, cause.message));
-        let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
-        failure.details.insert("causes".into(), json!([cause]));
-        failure
-    }
-
     /// 422 about the options of a request, which have no name.
     pub(crate) fn invalid_options(kind: &str, cause: &Cause) -> Self {
         let message = format!("{kind}.meta.k8s.io \"\" is invalid: {}: {}", cause.field, cause.message);

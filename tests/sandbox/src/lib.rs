@@ -12,19 +12,29 @@ mod bootstrap;
 mod call;
 #[cfg(feature = "client")]
 mod client;
+mod condition;
 mod controller;
 mod convert;
 mod discovery;
 mod environment;
 mod failure;
+pub mod fate;
+#[cfg(any(feature = "client", feature = "page"))]
+pub mod fault;
 mod fields;
 mod form;
+mod json;
 mod kind;
 mod object;
+#[cfg(feature = "page")]
+pub mod page;
 mod patch;
+mod quantity;
 mod sandbox;
+mod schedule;
 mod schema;
 mod server;
+mod state;
 mod store;
 mod strategy;
 mod user;

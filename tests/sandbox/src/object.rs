@@ -111,3 +111,42 @@ pub(crate) fn owner_uids(object: &Value) -> impl Iterator<Item = &str> {
     let listed = at(object, &["metadata", "ownerReferences"]).and_then(Value::as_array);
     listed.into_iter().flatten().filter_map(|owner| owner["uid"].as_str())
 }
+
+/// Whether two objects are the same but for some of their metadata.
+pub(crate) fn same_but_for(a: &Value, b: &Value, of_metadata: &[&str]) -> bool {
+    let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else { return a == b };
+    without(Some(a), &["metadata"]).eq(without(Some(b), &["metadata"]))
+        && without(metadata(a), of_metadata).eq(without(metadata(b), of_metadata))
+}
+
+fn metadata(object: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    object.get("metadata")?.as_object()
+}
+
+fn without<'a>(map: Option<&'a Map<String, Value>>, left: &[&str]) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    map.into_iter().flatten().filter(move |(name, _)| !left.contains(&name.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn objects_are_compared_without_what_is_left_out_of_their_metadata() {
+        let object = json!({"metadata": {"name": "a", "resourceVersion": "1"}, "spec": {"resourceVersion": "1"}});
+        let changed = |pointer: &str| {
+            let mut other = object.clone();
+            if let Some(place) = other.pointer_mut(pointer) {
+                *place = "2".into();
+            }
+            same_but_for(&object, &other, &["resourceVersion"])
+        };
+        assert!(changed("/metadata/resourceVersion"));
+        assert!(!changed("/metadata/name"));
+        assert!(!changed("/spec/resourceVersion"));
+        assert!(!same_but_for(&object, &json!({"metadata": object["metadata"]}), &["resourceVersion"]));
+        assert!(same_but_for(&json!(1), &json!(1), &[]) && !same_but_for(&json!(1), &object, &[]));
+    }
+}

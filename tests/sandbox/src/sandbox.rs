@@ -107,11 +107,25 @@ impl Sandbox {
         self.client_of(User::admin("admin"))
     }
 
-    /// A client with the rights of a user.
+    /// A client with the rights of a user. Its default namespace is that of a ServiceAccount, else `default`.
     #[cfg(feature = "client")]
     #[must_use]
     pub fn client_of(&self, user: User) -> kube::Client {
         crate::client::client(self.clone(), user)
+    }
+
+    /// The time, as this server takes it: it moves with tokio's clock.
+    #[must_use]
+    pub fn now(&self) -> jiff::Timestamp {
+        self.server.environment.now()
+    }
+
+    /// A client with the rights of a user whose calls pass through [`Faults`](crate::fault::Faults), as the next life of
+    /// whoever calls there: the clients before it are answered nothing any more.
+    #[cfg(feature = "client")]
+    #[must_use]
+    pub fn client_through(&self, user: User, faults: &crate::fault::Faults) -> kube::Client {
+        crate::client::client_through(self.clone(), user, faults)
     }
 
     /// Forgets the history: a watch from an older version is told 410.

@@ -44,6 +44,12 @@ impl User {
         user
     }
 
+    /// The namespace of a ServiceAccount, which is where its Pods are and what its clients take for the default.
+    #[cfg(feature = "client")]
+    pub(crate) fn home(&self) -> Option<&str> {
+        Some(self.name.strip_prefix("system:serviceaccount:")?.split_once(':')?.0)
+    }
+
     fn of(name: &str, groups: &[&str]) -> Self {
         let groups = groups.iter().map(|group| (*group).to_owned()).collect();
         Self { name: name.to_owned(), uid: String::new(), groups, extra: Vec::new() }

@@ -210,15 +210,12 @@ async fn a_secret_of_an_account_holds_its_token_and_ends_with_it() {
     given(&sandbox, &secrets, secret("legacy", "robo")).await;
     given(&sandbox, &secrets, secret("stray", "nobody")).await;
     let until = async |name: &str, reached: &dyn Fn(&Answer) -> bool| {
-        for _ in 0..1000 {
+        let look = async || {
             let answer =
                 ask(&sandbox, &User::admin("admin"), ("GET", &format!("{secrets}/{name}")), &Value::Null).await;
-            if reached(&answer) {
-                return answer.1;
-            }
-            tokio::task::yield_now().await;
-        }
-        panic!("{name} is not there yet");
+            reached(&answer).then_some(answer.1)
+        };
+        crate::waiting::until(name, look).await
     };
     let held = until("legacy", &|(_, secret)| secret["data"]["token"].is_string()).await;
     assert_eq!(held["data"]["namespace"], "b25l");

@@ -183,15 +183,11 @@ async fn a_role_gathers_the_rules_of_those_it_selects() {
     given(&sandbox, &format!("{RBAC}/clusterrolebindings"), binding("all", "ClusterRole", "all", &user("joe"))).await;
     let admin = User::admin("admin");
     let gathers = async |expected: Value| {
-        let mut held = Value::Null;
-        for _ in 0..1000 {
-            held = get(&sandbox, &admin, &format!("{roles}/all")).await.1["rules"].clone();
-            if held == expected {
-                return;
-            }
-            tokio::task::yield_now().await;
-        }
-        panic!("{held} is not {expected}");
+        let look = async || {
+            let held = get(&sandbox, &admin, &format!("{roles}/all")).await.1["rules"].clone();
+            (held == expected).then_some(())
+        };
+        crate::waiting::until(&expected.to_string(), look).await;
     };
     gathers(json!([rule(&[""], &["pods"], &["get"])])).await;
     assert_eq!(get(&sandbox, &joe(), "/api/v1/namespaces/one/pods/x").await.0, 404);

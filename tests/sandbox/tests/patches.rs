@@ -161,15 +161,11 @@ async fn follow(sandbox: &Sandbox, seen: &str) {
 /// Waits until a custom kind is served.
 async fn established(sandbox: &Sandbox, path: &str, name: &str) {
     let step = Step::get(&format!("{path}/{name}"));
-    for _ in 0..1000 {
+    let look = async || {
         let (_, crd, _) = ask(sandbox, &step).await;
-        let conditions = crd["status"]["conditions"].as_array();
-        if conditions.into_iter().flatten().any(|own| own["type"] == "Established" && own["status"] == "True") {
-            return;
-        }
-        tokio::task::yield_now().await;
-    }
-    panic!("{name} was never established");
+        crate::asking::has(&crd, "Established").then_some(())
+    };
+    crate::waiting::until(name, look).await;
 }
 
 async fn sandbox() -> Sandbox {

@@ -12,6 +12,8 @@ use kube::{
 use opgen_sandbox::Sandbox;
 use serde_json::json;
 
+use crate::asking::{define, post, until};
+
 /// A path that nothing lies at.
 struct Place(PathBuf);
 
@@ -72,6 +74,34 @@ async fn objects_and_their_version_are_there_again() {
     assert_eq!(maps(&sandbox).list(&ListParams::default().labels("l=1")).await.unwrap().items.len(), 1);
     let next = maps(&sandbox).create(&PostParams::default(), &config("d")).await.unwrap();
     assert!(next.resource_version().unwrap().parse::<u64>().unwrap() > version(&after));
+}
+
+#[tokio::test]
+async fn a_kind_and_its_objects_are_there_again() {
+    let place = Place::new("kind");
+    let sandbox = Sandbox::builder().open(&place.0).unwrap();
+    let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
+        "size": {"type": "integer", "default": 3, "maximum": 5},
+    }}}});
+    let version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
+    let crd = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "things.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "versions": [version],
+                 "names": {"plural": "things", "kind": "Thing"}},
+    });
+    define(&sandbox, &crd).await;
+    let things = "/apis/example.com/v1/namespaces/default/things";
+    let thing = |name: &str, size: i64| json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": name}, "spec": {"size": size}});
+    let (code, made) = post(&sandbox, things, &thing("a", 4)).await;
+    assert_eq!(code, 201, "{made}");
+    sandbox.close();
+
+    let sandbox = Sandbox::builder().open(&place.0).unwrap();
+    let found = until(&sandbox, &format!("{things}/a"), |code, _| code == 200).await;
+    assert_eq!(found, made);
+    assert_eq!(post(&sandbox, things, &thing("b", 6)).await.0, 422);
+    assert_eq!(post(&sandbox, things, &thing("b", 5)).await.0, 201);
 }
 
 #[tokio::test]

@@ -210,6 +210,12 @@ async fn what_is_served_is_said() {
         "#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec"
     );
     assert!(document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"].is_object());
+    let deployment = &get(&sandbox, "/openapi/v2").await["definitions"]["io.k8s.api.apps.v1.Deployment"];
+    assert_eq!(deployment["properties"]["spec"]["$ref"], "#/definitions/io.k8s.api.apps.v1.DeploymentSpec");
+    let protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    let (code, old) = ask(&sandbox, "/openapi/v2", protobuf).await;
+    assert_eq!((code, &old[..5]), (200, &b"\x0a\x032.0"[..]));
+    assert_eq!(ask(&sandbox, "/openapi/v2", "text/html").await.0, 406);
     let v2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     let all: Value = serde_json::from_slice(&ask(&sandbox, "/apis", v2).await.1).unwrap();
     assert_eq!((&all["kind"], &all["items"][1]["metadata"]["name"]), (&json!("APIGroupDiscoveryList"), &json!("apps")));

@@ -32,20 +32,13 @@ fn shown(code: u16, answer: &Value) -> Value {
     shown
 }
 
-/// Controllers have nothing more to do.
-async fn settle() {
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
-}
-
 async fn replay(sandbox: &Sandbox, case: &Value) -> Vec<String> {
     for crd in case["crds"].as_array().into_iter().flatten() {
         define(sandbox, crd).await;
     }
     let mut differences = Vec::new();
     for step in case["steps"].as_array().unwrap() {
-        settle().await;
+        crate::waiting::idle().await;
         let (method, path) = (step["method"].as_str().unwrap(), step["path"].as_str().unwrap());
         let (code, answer) = ask(sandbox, method.parse().unwrap(), path, &step["body"]).await;
         // What other rooms answer is theirs to compare.

@@ -12,7 +12,6 @@ mod expression;
 mod matching;
 mod plugin;
 mod policy;
-mod quantity;
 mod reinvocation;
 mod review;
 mod webhook;

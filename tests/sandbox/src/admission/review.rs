@@ -17,6 +17,8 @@ pub(crate) struct Review<'a> {
     /// The new state; null of a deletion.
     pub(crate) object: Value,
     pub(crate) old: Option<Value>,
+    /// Whether somebody outside has changed the object, a policy or a webhook.
+    pub(crate) reshaped: bool,
     /// What the client is told beside the answer.
     pub(crate) warnings: Vec<String>,
 }
@@ -45,16 +47,17 @@ impl Operation {
 impl<'a> Review<'a> {
     pub(crate) fn create(asked: Asked<'a>, object: Value) -> Self {
         let object = typed(asked, object);
-        Self { asked, operation: Operation::Create, object, old: None, warnings: Vec::new() }
+        Self { asked, operation: Operation::Create, object, old: None, reshaped: false, warnings: Vec::new() }
     }
 
     pub(crate) fn update(asked: Asked<'a>, object: Value, old: Value) -> Self {
         let object = typed(asked, object);
-        Self { asked, operation: Operation::Update, object, old: Some(old), warnings: Vec::new() }
+        Self { asked, operation: Operation::Update, object, old: Some(old), reshaped: false, warnings: Vec::new() }
     }
 
     pub(crate) fn delete(asked: Asked<'a>, old: Value) -> Self {
-        Self { asked, operation: Operation::Delete, object: Value::Null, old: Some(old), warnings: Vec::new() }
+        let object = Value::Null;
+        Self { asked, operation: Operation::Delete, object, old: Some(old), reshaped: false, warnings: Vec::new() }
     }
 
     /// Whether it is a write of the object itself, not of a part behind its path, and of this kind of the table.

@@ -29,7 +29,7 @@ const LEAST_SECONDS: i64 = 600;
 static TOKEN_REQUEST: LazyLock<Option<Arc<Kind>>> = LazyLock::new(|| {
     let (group, version, kind) = ("authentication.k8s.io", "v1", "TokenRequest");
     let review = builtin::kinds().iter().find(|own| own.is(group, "tokenreviews"))?;
-    let schema = SchemaOf::Table(definitions::of_kind(group, version, kind)?.schema());
+    let schema = SchemaOf::Table(Some(definitions::of_kind(group, version, kind)?));
     Some(Arc::new(Kind {
         group: group.to_owned(),
         version: version.to_owned(),

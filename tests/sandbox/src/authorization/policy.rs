@@ -6,11 +6,10 @@ use std::{
 };
 
 use serde::Deserialize;
-use tokio::sync::watch;
 
 use super::{attributes::Attributes, rule::Rule};
 use crate::{
-    store::{Store, Stored},
+    store::{News, Store, Stored},
     user::User,
 };
 
@@ -25,7 +24,7 @@ pub(crate) struct Policies {
 
 #[derive(Debug)]
 struct State {
-    news: [watch::Receiver<u64>; 4],
+    news: [News; 4],
     policy: Arc<Policy>,
 }
 
@@ -112,15 +111,15 @@ impl Policies {
         let shelf = |plural| Arc::from(format!("{plural}.{GROUP}"));
         let shelves = ["clusterroles", "roles", "clusterrolebindings", "rolebindings"].map(shelf);
         let mut news = [0, 1, 2, 3].map(|at: usize| store.news(&shelves[at]));
-        news.iter_mut().for_each(watch::Receiver::mark_changed);
+        news.iter_mut().for_each(News::mark_changed);
         Self { shelves, state: Mutex::new(State { news, policy: Arc::default() }) }
     }
 
     /// The policy now.
     pub(crate) fn current(&self, store: &Store) -> Arc<Policy> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.news.iter().any(|news| news.has_changed().unwrap_or(false)) {
-            state.news.iter_mut().for_each(watch::Receiver::mark_unchanged);
+        if state.news.iter().any(|news| news.has_changed()) {
+            state.news.iter_mut().for_each(News::mark_unchanged);
             state.policy = Arc::new(state.policy.next(&self.shelves, store));
         }
         state.policy.clone()

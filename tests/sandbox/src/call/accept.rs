@@ -6,6 +6,8 @@ pub(crate) struct Accept {
     forms: Vec<Form>,
     /// Whether the first is wanted in the version before the current one, `v=v1beta1`.
     beta: bool,
+    /// Whether OpenAPI version 2 in protobuf is among the wished.
+    gnostic: bool,
 }
 
 /// A form of an answer.
@@ -32,7 +34,8 @@ impl Accept {
         let forms: Vec<Form> = header.split(',').map(str::trim).filter(|form| !form.is_empty()).map(Form::of).collect();
         let first = header.split(',').next().unwrap_or_default();
         let beta = first.split(';').any(|part| part.trim() == "v=v1beta1");
-        Self { forms: if forms.is_empty() { vec![Form::Json] } else { forms }, beta }
+        let gnostic = header.contains("proto-openapi.spec.v2");
+        Self { forms: if forms.is_empty() { vec![Form::Json] } else { forms }, beta, gnostic }
     }
 
     /// The first form that can be served.
@@ -47,6 +50,11 @@ impl Accept {
     /// Whether a form is among the wished.
     pub(crate) fn has(&self, form: Form) -> bool {
         self.forms.contains(&form)
+    }
+
+    /// Whether OpenAPI version 2 may be protobuf, which nothing else is.
+    pub(crate) fn is_gnostic(&self) -> bool {
+        self.gnostic
     }
 
     /// The version of a table, and of metadata alone.

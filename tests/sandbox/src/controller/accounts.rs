@@ -24,7 +24,7 @@ impl Controller for Accounts {
     type Key = String;
 
     fn watches(&self) -> Watches {
-        Watches::Shelves(&[NAMESPACES, ACCOUNTS, MAPS])
+        Watches::ShelvesAndName(&[NAMESPACES, ACCOUNTS], (MAPS, ROOT_CA))
     }
 
     fn told(&mut self, _: &Actor, shelf: &str, seen: &Seen) -> Vec<String> {

@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use super::naming;
 use crate::{
     answer::Content,
+    condition::Condition,
     kind::{custom, definition},
     object::{self, at, text},
     sandbox::Server,
@@ -34,7 +35,7 @@ pub(super) async fn run(server: Arc<Server>) {
         while let Some(name) = due.pop_first() {
             due.extend(crds.sync(&name).await);
         }
-        news.borrow_and_update();
+        news.mark_unchanged();
         match server.store.changes(&shelf, after) {
             Ok(changes) => {
                 after = changes.last().map_or(after, |change| change.version);
@@ -101,8 +102,8 @@ impl Crds {
         if definition::has_condition(&crd, "NamesAccepted") && !definition::has_condition(&crd, "Established") {
             let mut crd = crd;
             let message = "the initial names have been accepted";
-            let established = definition::condition("Established", true, "InitialNamesAccepted", message);
-            definition::set_condition(&mut crd, established, &self.server.environment.time());
+            let established = Condition::new("Established", true, "InitialNamesAccepted", message);
+            definition::set_condition(&mut crd, &established, &self.server.environment.time());
             write(&self.server, &crd, "/status").await;
         }
         Vec::new()

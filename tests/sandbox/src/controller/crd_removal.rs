@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::crd::{call, collection, write};
 use crate::{
-    kind::definition::{self, condition, set_condition},
+    condition::Condition,
+    kind::definition::{self, set_condition},
     object::{self, text},
     sandbox::Server,
     store::{Expect, Stored},
@@ -17,8 +18,8 @@ use crate::{
 pub(super) async fn remove(server: Arc<Server>, crd: Value) {
     let begun = |crd: &mut Value| {
         let message = "CustomResource deletion is in progress";
-        let begun = condition("Terminating", true, "InstanceDeletionInProgress", message);
-        set_condition(crd, begun, &server.environment.time());
+        let begun = Condition::new("Terminating", true, "InstanceDeletionInProgress", message);
+        set_condition(crd, &begun, &server.environment.time());
     };
     if change(&server, &crd, "/status", begun).await.is_none() {
         return;
@@ -92,7 +93,7 @@ async fn all_gone(server: &Server, crd: &Value) {
     let shelf = shelf(crd);
     let mut news = server.store.news(&shelf);
     loop {
-        news.borrow_and_update();
+        news.mark_unchanged();
         if server.store.list(&shelf, None).1.is_empty() || news.changed().await.is_err() {
             return;
         }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::{
-    kind::definition::{condition, find_condition, has_condition, set_condition},
+    condition::{self, Condition},
+    kind::definition::{has_condition, set_condition},
     object,
 };
 
@@ -43,24 +44,24 @@ pub(super) fn settle<'a>(crd: &Value, group: impl Iterator<Item = &'a Value>, ti
     }
     copy(&mut names, wanted, "categories");
     let named = match &conflict {
-        None => condition("NamesAccepted", true, "NoConflicts", "no conflicts found"),
-        Some((reason, message)) => condition("NamesAccepted", false, reason, message),
+        None => Condition::new("NamesAccepted", true, "NoConflicts", "no conflicts found"),
+        Some((reason, message)) => Condition::new("NamesAccepted", false, reason, message),
     };
-    if names == *accepted && find_condition(crd, "NamesAccepted").is_some_and(|own| same(own, &named)) {
+    if names == *accepted && condition::find(&crd["status"], "NamesAccepted").is_some_and(|own| named.is_said_by(own)) {
         return None;
     }
     let mut changed = crd.clone();
     object::map_at(&mut changed, &["status"]).insert("acceptedNames".into(), names);
-    let accepted = named["status"] == "True";
-    set_condition(&mut changed, named, time);
+    let accepted = named.status;
+    set_condition(&mut changed, &named, time);
     if !has_condition(crd, "Established") {
         let established = if accepted {
-            condition("Established", false, "Installing", "the initial names have been accepted")
+            Condition::new("Established", false, "Installing", "the initial names have been accepted")
         } else {
-            condition("Established", false, "NotAccepted", "not all names are accepted")
+            Condition::new("Established", false, "NotAccepted", "not all names are accepted")
         };
-        if accepted || find_condition(crd, "Established").is_none() {
-            set_condition(&mut changed, established, time);
+        if accepted || condition::find(&crd["status"], "Established").is_none() {
+            set_condition(&mut changed, &established, time);
         }
     }
     Some(changed)
@@ -117,8 +118,4 @@ fn copy(names: &mut Value, wanted: &Value, key: &str) {
             }
         }
     }
-}
-
-fn same(own: &Value, other: &Value) -> bool {
-    ["status", "reason", "message"].iter().all(|key| own[key] == other[key])
 }

@@ -3,13 +3,10 @@
 use std::{future::Future, sync::Arc};
 
 use futures::future::select_all;
-use tokio::{
-    sync::watch,
-    time::{Instant, sleep_until},
-};
+use tokio::time::{Instant, sleep_until};
 
 use super::{Actor, Refused, queue::Queue};
-use crate::store::{ChangeKind, Store, Stored, TooOld};
+use crate::store::{ChangeKind, LifeChange, News, Store, Stored, TooOld};
 
 /// What a controller does.
 pub(crate) trait Controller: Send + 'static {
@@ -37,6 +34,8 @@ pub(crate) trait Controller: Send + 'static {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Watches {
     Shelves(&'static [&'static str]),
+    /// Those of some kinds, and of one more kind those of the objects of one name.
+    ShelvesAndName(&'static [&'static str], (&'static str, &'static str)),
     /// Those of all kinds that are [of life](crate::store::Change::is_of_life).
     Lives,
 }
@@ -92,6 +91,23 @@ pub(crate) async fn run<C: Controller>(mut controller: C, actor: Actor) {
     }
 }
 
+/// The changes of some kinds, of all objects or of those of a name, and the version that this goes up to.
+fn changes_of(
+    store: &Store,
+    heard: u64,
+    wanted: impl Iterator<Item = (&'static str, Option<&'static str>)>,
+) -> Result<(u64, Vec<LifeChange>), TooOld> {
+    let (version, mut changes) = (store.version(), Vec::new());
+    for (shelf, name) in wanted {
+        let shelf = Arc::<str>::from(shelf);
+        let new = store.changes(&shelf, heard)?.into_iter().filter(|change| change.version <= version);
+        let named = new.filter(|change| name.is_none_or(|name| *change.object.name == *name));
+        changes.extend(named.map(|change| (shelf.clone(), change)));
+    }
+    changes.sort_by_key(|(_, change)| change.version);
+    Ok((version, changes))
+}
+
 /// Objects with the shelves that they are on.
 type Told = Vec<(Arc<str>, Seen)>;
 
@@ -100,13 +116,17 @@ struct Ear {
     watches: Watches,
     /// Up to which version it has heard; `None` before it has heard anything.
     heard: Option<u64>,
-    news: Vec<watch::Receiver<u64>>,
+    news: Vec<News>,
 }
 
 impl Ear {
     fn new(store: &Store, watches: Watches) -> Self {
         let news = match watches {
             Watches::Shelves(shelves) => shelves.iter().map(|shelf| store.news(&Arc::from(*shelf))).collect(),
+            Watches::ShelvesAndName(shelves, (shelf, name)) => {
+                let whole = shelves.iter().map(|shelf| store.news(&Arc::from(*shelf)));
+                whole.chain([store.news_of(&Arc::from(shelf), name)]).collect()
+            }
             Watches::Lives => vec![store.lives()],
         };
         Self { watches, heard: None, news }
@@ -116,7 +136,7 @@ impl Ear {
     fn hear(&mut self, store: &Store, forget: impl FnOnce()) -> Told {
         let mut is_new = false;
         for news in &mut self.news {
-            is_new |= news.has_changed().unwrap_or(false);
+            is_new |= news.has_changed();
             news.mark_unchanged();
         }
         if self.heard.is_some() && !is_new {
@@ -134,15 +154,10 @@ impl Ear {
     fn changes(&self, store: &Store, heard: u64) -> Result<(u64, Told), TooOld> {
         let (version, changes) = match self.watches {
             Watches::Lives => store.life_changes(heard)?,
-            Watches::Shelves(shelves) => {
-                let (version, mut changes) = (store.version(), Vec::new());
-                for shelf in shelves {
-                    let shelf = Arc::<str>::from(*shelf);
-                    let new = store.changes(&shelf, heard)?.into_iter().filter(|change| change.version <= version);
-                    changes.extend(new.map(|change| (shelf.clone(), change)));
-                }
-                changes.sort_by_key(|(_, change)| change.version);
-                (version, changes)
+            Watches::Shelves(shelves) => changes_of(store, heard, shelves.iter().map(|shelf| (*shelf, None)))?,
+            Watches::ShelvesAndName(shelves, (shelf, name)) => {
+                let whole = shelves.iter().map(|shelf| (*shelf, None));
+                changes_of(store, heard, whole.chain([(shelf, Some(name))]))?
             }
         };
         let seen = changes.into_iter().map(|(shelf, change)| {
@@ -158,6 +173,9 @@ impl Ear {
         let shelves = match self.watches {
             Watches::Lives => store.shelves(),
             Watches::Shelves(shelves) => shelves.iter().map(|shelf| Arc::from(*shelf)).collect(),
+            Watches::ShelvesAndName(shelves, (shelf, _)) => {
+                shelves.iter().chain([&shelf]).map(|shelf| Arc::from(*shelf)).collect()
+            }
         };
         let there = shelves.into_iter().flat_map(|shelf| {
             let (_, items) = store.list(&shelf, None);
@@ -177,6 +195,6 @@ impl Ear {
             None => drop(news.await),
         }
         // Seen by `hear`.
-        self.news.iter_mut().for_each(watch::Receiver::mark_changed);
+        self.news.iter_mut().for_each(News::mark_changed);
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, futures::Notified};
 
 use crate::store::Stored;
 
@@ -44,9 +44,9 @@ impl Converted {
         self.news.notify_waiters();
     }
 
-    /// Ends when something was converted.
-    pub(crate) async fn news(&self) {
-        self.news.notified().await;
+    /// Ends when something was converted after this was called.
+    pub(crate) fn news(&self) -> Notified<'_> {
+        self.news.notified()
     }
 
     fn held(&self) -> MutexGuard<'_, BTreeMap<(String, u64), Outcome>> {

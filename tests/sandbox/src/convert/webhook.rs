@@ -100,8 +100,8 @@ impl Kind {
     }
 
     /// Whether a watch of this version has to wait for a webhook before it can show an object.
-    pub(crate) fn waits_for(&self, stored: &Stored) -> Option<&Custom> {
-        of(self).filter(|custom| !stored.is_of(self) && !custom.converted.has(stored))
+    pub(crate) fn waits_for(&self, stored: &Stored) -> bool {
+        of(self).is_some_and(|custom| !stored.is_of(self) && !custom.converted.has(stored))
     }
 }
 

@@ -57,7 +57,7 @@ fn find(server: &Server, call: &Call, path: &str) -> Result<Answer, Failure> {
         ["apis", group, version] => return resources::list(&groups(), group, version),
         ["version"] => Answer::object(&version()),
         ["readyz" | "livez" | "healthz", ..] => health::answer(call, &words),
-        ["openapi", "v2"] => return openapi::v2(&groups(), call),
+        ["openapi", "v2"] => return openapi::swagger::answer(&groups(), call),
         ["openapi", "v3"] => openapi::index(&groups()),
         ["openapi", "v3", ref rest @ ..] => openapi::document(&groups(), rest).unwrap_or_else(nothing),
         [".well-known", "openid-configuration"] => authentication::configuration(server)?,

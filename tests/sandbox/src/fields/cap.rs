@@ -14,6 +14,9 @@ const ANCIENT: &str = "ancient-changes";
 
 /// Merges the oldest updaters of a version until there are no more of them than may be.
 pub(super) fn cap(managers: &mut Managers) {
+    if managers.shares.len() <= MOST {
+        return;
+    }
     let updaters = managers.shares.iter().filter(|(manager, _)| manager.operation == Operation::Update);
     let seconds = |time: Option<Timestamp>| time.map_or(0, Timestamp::as_second);
     let mut oldest: Vec<_> =

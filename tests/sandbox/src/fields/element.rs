@@ -42,7 +42,7 @@ impl Element {
     /// As a key of `FieldsV1`.
     pub(super) fn encoded(&self) -> String {
         match self {
-            Self::Field(name) => format!("f:{name}"),
+            Self::Field(name) => ["f:", name].concat(),
             Self::Value(value) => format!("v:{value}"),
             Self::Index(index) => format!("i:{index}"),
             Self::Key(key) => {

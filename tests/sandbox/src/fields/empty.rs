@@ -3,22 +3,15 @@
 use serde_json::{Map, Value, json};
 
 use crate::{
-    kind::{Kind, Origin},
-    schema::{
-        Schema, Shape,
-        builtin::{self, Definition},
-    },
+    kind::Kind,
+    schema::{Schema, Shape, builtin::Definition},
     strategy::written,
 };
 
 /// The object that a creation is compared with. Of the table's kinds it is a Go struct of zeroes, which shows in who owns
 /// what: a struct in it that always was is nobody's. Of a custom kind it is a map with a type.
 pub(crate) fn empty(kind: &Kind) -> Value {
-    let definition = match kind.origin {
-        Origin::Builtin => builtin::of_kind(&kind.group, &kind.version, &kind.kind),
-        Origin::Custom(_) => None,
-    };
-    let mut object = definition.map(zeroes).unwrap_or_default();
+    let mut object = kind.definition().map(|definition| definition.zeroes(zeroes).clone()).unwrap_or_default();
     object.insert("apiVersion".into(), kind.api_version().into());
     object.insert("kind".into(), kind.kind.clone().into());
     Value::Object(object)

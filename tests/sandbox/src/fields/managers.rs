@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::Set;
 use crate::{environment, kind::Kind, object};
@@ -158,18 +158,20 @@ fn read(entry: &Value) -> Option<(Manager, Share)> {
 }
 
 fn written(manager: &Manager, share: &Share) -> Value {
-    let mut entry = json!({
-        "operation": manager.operation.as_str(), "apiVersion": share.api_version,
-        "fieldsType": "FieldsV1", "fieldsV1": share.set.encoded(),
-    });
+    let mut entry = Map::new();
+    let mut set = |key: &str, value: Value| drop(entry.insert(key.to_owned(), value));
+    set("apiVersion", share.api_version.as_str().into());
+    set("fieldsType", "FieldsV1".into());
+    set("fieldsV1", share.set.encoded());
     if !manager.name.is_empty() {
-        entry["manager"] = manager.name.clone().into();
+        set("manager", manager.name.as_str().into());
+    }
+    set("operation", manager.operation.as_str().into());
+    if !manager.subresource.is_empty() {
+        set("subresource", manager.subresource.as_str().into());
     }
     if let Some(time) = share.time {
-        entry["time"] = environment::seconds(time).into();
+        set("time", environment::seconds(time).into());
     }
-    if !manager.subresource.is_empty() {
-        entry["subresource"] = manager.subresource.clone().into();
-    }
-    entry
+    Value::Object(entry)
 }

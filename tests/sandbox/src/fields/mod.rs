@@ -32,9 +32,14 @@ pub(crate) fn update(asked: Asked<'_>, old: Option<&Value>, new: &mut Value) {
 
 /// After admission and the server's own changes, which are nobody's. What admission made of `managedFields` counts if it
 /// can be read, else it is told so; and where nothing else changed, the times of the managers don't change either.
-pub(crate) fn settle(old: Option<&Value>, new: &mut Value) -> Option<String> {
+/// `reshaped` is whether admission made anything of the object.
+pub(crate) fn settle(old: Option<&Value>, new: &mut Value, reshaped: bool) -> Option<String> {
     let listed = |object| object::at(object, &["metadata", "managedFields"]);
     let before = old.and_then(listed);
+    // What was written here can be read.
+    if !reshaped && old.is_none_or(|old| !object::same_but_for(new, old, CONTENT)) {
+        return None;
+    }
     if listed(new) == before {
         return None;
     }
@@ -46,11 +51,24 @@ pub(crate) fn settle(old: Option<&Value>, new: &mut Value) -> Option<String> {
         return Some(SPOILED.to_owned());
     };
     let (old, held) = (old?, Managers::of(old?)?);
-    if update::same_but_for_times(&managers, &held) && update::content(new) == update::content(old) {
+    if update::same_but_for_times(&managers, &held) && object::same_but_for(new, old, CONTENT) {
         let kept = before.cloned().unwrap_or_default();
         object::metadata_mut(new).insert("managedFields".into(), kept);
     }
     None
+}
+
+/// What a write is not about.
+const CONTENT: &[&str] = &["managedFields", "resourceVersion"];
+
+/// Takes the replicas of a scale from all who have them.
+pub(crate) fn disown_replicas(asked: Asked<'_>, object: &mut Value) {
+    let mut managers = update::held(asked, object);
+    let path: Vec<&str> = update::replicas(asked).split('.').collect();
+    let replicas = Set::of(&[&path]);
+    managers.shares.values_mut().for_each(|share| share.set = share.set.difference(&replicas));
+    managers.tidy();
+    managers.write_to(object);
 }
 
 /// What a client is told whose object came from admission with managers that can't be read.

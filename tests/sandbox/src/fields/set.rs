@@ -60,7 +60,7 @@ impl Set {
         if node.below.is_empty() {
             node.below = below;
         } else {
-            node.below = node.below.union(&below);
+            node.below.absorb(below);
         }
     }
 
@@ -88,10 +88,36 @@ impl Set {
 
     pub(crate) fn union(&self, other: &Self) -> Self {
         let mut both = self.clone();
-        for (element, node) in &other.nodes {
-            both.graft(element, node.member, node.below.clone());
-        }
+        both.absorb(other.clone());
         both
+    }
+
+    /// Takes in what is in another.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        if self.nodes.is_empty() {
+            *self = other;
+            return;
+        }
+        for (element, node) in other.nodes {
+            if node.is_empty() {
+                continue;
+            }
+            let own = self.nodes.entry(element).or_default();
+            own.member |= node.member;
+            own.below.absorb(node.below);
+        }
+    }
+
+    /// Loses what is in the other; a field stays though what contains it is in the other.
+    pub(crate) fn subtract(&mut self, other: &Self) {
+        for (element, theirs) in &other.nodes {
+            let Some(own) = self.nodes.get_mut(element) else { continue };
+            own.member &= !theirs.member;
+            own.below.subtract(&theirs.below);
+            if own.is_empty() {
+                self.nodes.remove(element);
+            }
+        }
     }
 
     pub(crate) fn intersection(&self, other: &Self) -> Self {
@@ -103,10 +129,9 @@ impl Set {
 
     /// What is in this and not in the other; a field stays though what contains it is in the other.
     pub(crate) fn difference(&self, other: &Self) -> Self {
-        self.reduced(other, |own, theirs| Node {
-            member: own.member && !theirs.member,
-            below: own.below.difference(&theirs.below),
-        })
+        let mut rest = self.clone();
+        rest.subtract(other);
+        rest
     }
 
     /// What is in this and neither it nor what contains it is in the other.

@@ -87,11 +87,13 @@ pub(super) fn updated(asked: Asked<'_>, mut managers: Managers, old: &Value, new
         }
     }
     managers.tidy();
-    let gained = own.modified.union(&own.added).difference(&STRIPPED);
+    let mut gained = own.modified;
+    gained.absorb(own.added);
+    gained.subtract(&STRIPPED);
     if !gained.is_empty() {
         let manager = Manager::new(name, Operation::Update, &version, asked.subresource);
         let share = managers.shares.entry(manager).or_insert_with(|| Share::new(&version, Set::default()));
-        share.set = share.set.union(&gained);
+        share.set.absorb(gained);
         share.time = time(asked);
     }
     cap::cap(&mut managers);
@@ -129,7 +131,7 @@ pub(super) fn time(asked: Asked<'_>) -> Option<Timestamp> {
 
 /// Takes from a share what somebody else changed or removed.
 pub(super) fn lose(share: &mut Share, changes: &Changes) {
-    share.set = share.set.difference(&changes.modified).difference(&changes.added).difference(&changes.removed);
+    [&changes.modified, &changes.added, &changes.removed].into_iter().for_each(|gone| share.set.subtract(gone));
 }
 
 /// What nobody owns: what the server alone writes, and what says which object it is.
@@ -156,13 +158,4 @@ pub(super) fn same_but_for_times(new: &Managers, old: &Managers) -> bool {
             let held = old.shares.get(manager);
             held.is_some_and(|held| held.set == share.set && held.api_version == share.api_version)
         })
-}
-
-/// An object without its managers and its version: what a write is about.
-pub(super) fn content(object: &Value) -> Value {
-    let mut content = object.clone();
-    let metadata = object::metadata_mut(&mut content);
-    metadata.remove("managedFields");
-    metadata.remove("resourceVersion");
-    content
 }

@@ -1,16 +1,17 @@
 //! The kinds of the table.
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock},
+};
 
 use serde::Deserialize;
 
 use super::{Kind, Origin, SchemaOf, Subresource};
-use crate::schema::{Schema, builtin};
+use crate::schema::builtin;
 
 /// Taken from the discovery that kube-apiserver serves, a kind a line.
 const TEXT: &str = include_str!("../../table/kinds.json");
-
-static ANY: Schema = Schema { shape: crate::schema::Shape::Any, nullable: false, default: None, keywords: None };
 
 /// All of them, in the order of discovery.
 pub(crate) fn kinds() -> &'static [Arc<Kind>] {
@@ -19,6 +20,29 @@ pub(crate) fn kinds() -> &'static [Arc<Kind>] {
         rows.into_iter().map(|row| Arc::new(row.kind())).collect()
     });
     &KINDS
+}
+
+/// Kinds of the table by a name of theirs.
+type ByName = HashMap<&'static str, Vec<&'static Arc<Kind>>>;
+
+/// Those of a plural, in the order of discovery.
+pub(crate) fn by_plural(plural: &str) -> &'static [&'static Arc<Kind>] {
+    static BY_PLURAL: LazyLock<ByName> = LazyLock::new(|| by(|kind| &kind.plural));
+    BY_PLURAL.get(plural).map_or(&[], Vec::as_slice)
+}
+
+/// Those that an object calls so, in the order of discovery.
+pub(crate) fn by_name(kind: &str) -> &'static [&'static Arc<Kind>] {
+    static BY_NAME: LazyLock<ByName> = LazyLock::new(|| by(|kind| &kind.kind));
+    BY_NAME.get(kind).map_or(&[], Vec::as_slice)
+}
+
+fn by(name: fn(&'static Kind) -> &'static str) -> ByName {
+    let mut found = ByName::new();
+    for kind in kinds() {
+        found.entry(name(kind)).or_default().push(kind);
+    }
+    found
 }
 
 /// A kind as aggregated discovery (`apidiscovery.k8s.io/v2`) has it.
@@ -66,7 +90,7 @@ impl Row {
             group => format!("{}{dot}{group}", self.resource).into(),
         };
         Kind {
-            schema: SchemaOf::Table(definition.map_or(&ANY, builtin::Definition::schema)),
+            schema: SchemaOf::Table(definition),
             shelf,
             list_kind: format!("{kind}List"),
             namespaced: self.scope == "Namespaced",

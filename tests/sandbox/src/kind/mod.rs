@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use crate::schema::Schema;
+use crate::schema::{Schema, Shape, builtin::Definition};
 
 pub(crate) use registry::Registry;
 
@@ -10,6 +10,8 @@ pub(crate) mod builtin;
 pub(crate) mod custom;
 pub(crate) mod definition;
 mod registry;
+
+static ANY: Schema = Schema { shape: Shape::Any, nullable: false, default: None, keywords: None };
 
 /// A kind in one version, as it is served.
 #[derive(Debug)]
@@ -88,7 +90,8 @@ pub(crate) struct ScalePaths {
 /// A schema of the table or one of a CRD.
 #[derive(Clone, Debug)]
 pub(crate) enum SchemaOf {
-    Table(&'static Schema),
+    /// A definition, parsed when it is first asked for; `None` of a kind that the table has none of.
+    Table(Option<&'static Definition>),
     Written(Arc<Schema>),
 }
 
@@ -118,8 +121,16 @@ impl Kind {
 
     pub(crate) fn schema(&self) -> &Schema {
         match &self.schema {
-            SchemaOf::Table(schema) => schema,
+            SchemaOf::Table(definition) => definition.map_or(&ANY, Definition::schema),
             SchemaOf::Written(schema) => schema,
+        }
+    }
+
+    /// Its definition in the table, if it is from there.
+    pub(crate) fn definition(&self) -> Option<&'static Definition> {
+        match (&self.schema, &self.origin) {
+            (SchemaOf::Table(definition), Origin::Builtin) => *definition,
+            _ => None,
         }
     }
 

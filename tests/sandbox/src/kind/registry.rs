@@ -17,13 +17,15 @@ pub(crate) struct Registry {
 impl Registry {
     /// The kind behind a path.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Kind>> {
-        self.first(|kind| kind.group == group && kind.version == version && kind.plural == plural)
+        self.first(builtin::by_plural(plural), |kind| {
+            kind.group == group && kind.version == version && kind.plural == plural
+        })
     }
 
     /// The kind that an object names.
     pub(crate) fn of_kind(&self, api_version: &str, kind: &str) -> Option<Arc<Kind>> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        self.first(|own| own.kind == kind && own.group == group && own.version == version)
+        self.first(builtin::by_name(kind), |own| own.kind == kind && own.group == group && own.version == version)
     }
 
     /// All kinds: the table's, then the custom ones by the name of their CRD.
@@ -42,8 +44,9 @@ impl Registry {
         }
     }
 
-    fn first(&self, wanted: impl Fn(&Kind) -> bool) -> Option<Arc<Kind>> {
-        let found = builtin::kinds().iter().find(|kind| wanted(kind)).cloned();
+    /// Of some kinds of the table, or else of the custom ones, the first that is wanted.
+    fn first(&self, builtin: &[&Arc<Kind>], wanted: impl Fn(&Kind) -> bool) -> Option<Arc<Kind>> {
+        let found = builtin.iter().find(|kind| wanted(kind)).map(|kind| Arc::clone(kind));
         found.or_else(|| {
             let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
             custom.values().flatten().find(|kind| wanted(kind)).cloned()

@@ -5,7 +5,7 @@ use std::{
     sync::{LazyLock, OnceLock},
 };
 
-use serde_json::value::RawValue;
+use serde_json::{Map, Value, value::RawValue};
 
 use super::{Schema, parse};
 
@@ -15,7 +15,16 @@ const TEXT: &str = include_str!("../../table/schemas.json");
 static DEFINITIONS: LazyLock<HashMap<&'static str, Definition>> = LazyLock::new(|| {
     let read: HashMap<&'static str, &'static RawValue> = serde_json::from_str(TEXT).unwrap_or_default();
     let definition = |(name, text): (&'static str, &'static RawValue)| {
-        (name, Definition { name, text: text.get(), schema: OnceLock::new() })
+        (
+            name,
+            Definition {
+                name,
+                text: text.get(),
+                schema: OnceLock::new(),
+                zeroes: OnceLock::new(),
+                formats: OnceLock::new(),
+            },
+        )
     };
     read.into_iter().map(definition).collect()
 });
@@ -27,11 +36,32 @@ pub(crate) struct Definition {
     /// Its JSON Schema.
     pub(crate) text: &'static str,
     schema: OnceLock<Schema>,
+    zeroes: OnceLock<Map<String, Value>>,
+    formats: OnceLock<HashMap<String, String>>,
 }
 
 impl Definition {
     pub(crate) fn schema(&self) -> &Schema {
         self.schema.get_or_init(|| parse(&serde_json::from_str(self.text).unwrap_or_default()))
+    }
+}
+
+impl Definition {
+    /// What Go makes of one that nobody set, as it was worked out when it was first asked for.
+    pub(crate) fn zeroes(&'static self, make: fn(&'static Self) -> Map<String, Value>) -> &'static Map<String, Value> {
+        self.zeroes.get_or_init(|| make(self))
+    }
+}
+
+impl Definition {
+    /// The `format` of a field, which the schema leaves out; empty if it has none.
+    pub(crate) fn format(&self, field: &str) -> &str {
+        let formats = self.formats.get_or_init(|| {
+            let written: Value = serde_json::from_str(self.text).unwrap_or_default();
+            let fields = written["properties"].as_object().into_iter().flatten();
+            fields.filter_map(|(name, field)| Some((name.clone(), field["format"].as_str()?.to_owned()))).collect()
+        });
+        formats.get(field).map_or("", String::as_str)
     }
 }
 
@@ -47,11 +77,15 @@ pub(crate) fn definitions() -> impl Iterator<Item = &'static Definition> {
 
 /// The definition of a kind, by the group, version and kind that it names.
 pub(crate) fn of_kind(group: &str, version: &str, kind: &str) -> Option<&'static Definition> {
-    static BY_KIND: LazyLock<HashMap<(String, String, String), &'static Definition>> = LazyLock::new(by_kind);
-    BY_KIND.get(&(group.to_owned(), version.to_owned(), kind.to_owned())).copied()
+    static BY_KIND: LazyLock<ByKind> = LazyLock::new(by_kind);
+    let of_name = BY_KIND.get(kind)?;
+    of_name.iter().find(|(of, at, _)| of == group && at == version).map(|(_, _, definition)| *definition)
 }
 
-fn by_kind() -> HashMap<(String, String, String), &'static Definition> {
+/// By the name of the kind: group, version, and the definition.
+type ByKind = HashMap<String, Vec<(String, String, &'static Definition)>>;
+
+fn by_kind() -> ByKind {
     #[derive(serde::Deserialize)]
     struct Named {
         #[serde(rename = "x-kubernetes-group-version-kind", default)]
@@ -63,10 +97,12 @@ fn by_kind() -> HashMap<(String, String, String), &'static Definition> {
         version: String,
         kind: String,
     }
-    let mut found = HashMap::new();
+    let mut found = ByKind::new();
     for definition in DEFINITIONS.values().filter(|definition| definition.text.contains("group-version-kind")) {
         let Ok(named) = serde_json::from_str::<Named>(definition.text) else { continue };
-        found.extend(named.kinds.into_iter().map(|named| ((named.group, named.version, named.kind), definition)));
+        for GroupVersionKind { group, version, kind } in named.kinds {
+            found.entry(kind).or_default().push((group, version, definition));
+        }
     }
     found
 }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures::{FutureExt as _, future::BoxFuture};
 use http::{HeaderMap, Request, Response, header};
 use http_body::{Body as _, Frame, SizeHint};
@@ -45,7 +45,8 @@ async fn respond(front: &Front, user: User, request: Request<Incoming>) -> Resul
     let body = timeout(BODY, read(body)).await;
     let body =
         body.unwrap_or_else(|_| Err(Failure::timeout("request did not complete within the allotted timeout")))?;
-    Ok(front.sandbox.call(user, Request::from_parts(head, body)).await)
+    // What answers is large, and a request is moved to where it runs.
+    Ok(Box::pin(front.sandbox.call(user, Request::from_parts(head, body))).await)
 }
 
 async fn read(mut body: Incoming) -> Result<Bytes, Failure> {
@@ -82,11 +83,16 @@ fn identify(front: &Front, headers: &HeaderMap) -> Result<User, Failure> {
     if administers { Ok(administrator.clone()) } else { front.sandbox.server.authenticate(headers) }
 }
 
+/// How much of a stream is sent as one piece, if it is there: a busy watch has many small events.
+const PIECE: usize = 16 * 1024;
+
 /// The body of an answer, which ends when the server stops: a watch would go on.
 pub(super) struct Out {
     body: Body,
     /// Only of what streams.
     stop: Option<BoxFuture<'static, ()>>,
+    /// Whether a stream has told all.
+    ended: bool,
 }
 
 impl Out {
@@ -94,7 +100,21 @@ impl Out {
         let streams = body.size_hint().exact().is_none();
         // If the other side is gone it has stopped, too.
         let stop = streams.then(|| async move { drop(stop.wait_for(|stopped| *stopped).await) }.boxed());
-        Self { body, stop }
+        Self { body, stop, ended: false }
+    }
+
+    /// What is there of a stream now.
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut piece = BytesMut::new();
+        while !self.ended && piece.len() < PIECE {
+            match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => piece.extend_from_slice(&frame.into_data().unwrap_or_default()),
+                Poll::Ready(None) => self.ended = true,
+                Poll::Pending if piece.is_empty() => return Poll::Pending,
+                Poll::Pending => break,
+            }
+        }
+        Poll::Ready((!piece.is_empty()).then(|| piece.freeze()))
     }
 }
 
@@ -104,8 +124,11 @@ impl http_body::Body for Out {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Never>>> {
         let this = self.get_mut();
-        if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
-            return Poll::Ready(frame);
+        if this.stop.is_none() {
+            return Pin::new(&mut this.body).poll_frame(cx);
+        }
+        if let Poll::Ready(piece) = this.poll_piece(cx) {
+            return Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))));
         }
         let Some(stop) = &mut this.stop else { return Poll::Pending };
         ready!(stop.poll_unpin(cx));

@@ -8,13 +8,16 @@ use std::{
 };
 
 use serde_json::Value;
-use tokio::sync::watch;
 
 use journal::Journal;
+pub(crate) use news::News;
+use news::Teller;
 pub(crate) use shelf::{Change, ChangeKind, Listed, Shelf};
+use stored::Draft;
 pub(crate) use stored::Stored;
 
 mod journal;
+mod news;
 mod shelf;
 mod stored;
 
@@ -24,8 +27,8 @@ pub(crate) struct Store {
     state: Mutex<State>,
     /// How many changes a kind remembers.
     history: usize,
-    /// The version of the newest change of any kind that is [of life](Change::is_of_life).
-    lives: watch::Sender<u64>,
+    /// Of changes of any kind that are [of life](Change::is_of_life).
+    lives: Teller,
 }
 
 #[derive(Debug)]
@@ -77,7 +80,7 @@ impl Store {
 
     pub(crate) fn new(history: usize) -> Self {
         let state = State { version: Self::FIRST, compacted: 0, file: File::None, shelves: HashMap::new() };
-        Self { state: Mutex::new(state), history, lives: watch::channel(0).0 }
+        Self { state: Mutex::new(state), history, lives: Teller::default() }
     }
 
     /// Whether nothing was ever written.
@@ -175,6 +178,8 @@ impl Store {
         object: Option<Value>,
         api_version: &str,
     ) -> Result<Arc<Stored>, Raced> {
+        // Others need not wait while it is written out.
+        let draft = object.map(|object| Draft::new(object, api_version));
         let mut state = self.state();
         let next = state.version + 1;
         let name_of_shelf = shelf;
@@ -185,14 +190,14 @@ impl Store {
             (Expect::Version(expected), Some(held)) if held.version == expected => {}
             _ => return Err(Raced),
         }
-        let removed = object.is_none();
-        let (put, of_life) = shelf.put(next, held, object, api_version);
+        let removed = draft.is_none();
+        let (put, of_life) = shelf.put(next, held, draft);
         state.version = next;
         if let File::Open(journal) = &state.file {
             journal.note(next, name_of_shelf, put.key(), (!removed).then(|| put.clone()));
         }
         if of_life {
-            self.lives.send_replace(next);
+            self.lives.tell();
         }
         Ok(put)
     }
@@ -208,9 +213,14 @@ impl Store {
         state.shelves.get(shelf).map_or_else(|| Ok(Vec::new()), |shelf| shelf.some_after(after, most))
     }
 
-    /// Says the version of a kind's newest change.
-    pub(crate) fn news(&self, shelf: &Arc<str>) -> watch::Receiver<u64> {
+    /// Of changes of a kind.
+    pub(crate) fn news(&self, shelf: &Arc<str>) -> News {
         self.state().shelf(shelf, self.history).news()
+    }
+
+    /// Of changes of objects of a kind that have this name.
+    pub(crate) fn news_of(&self, shelf: &Arc<str>, name: &str) -> News {
+        self.state().shelf(shelf, self.history).news_of(name)
     }
 
     /// Ends what follows a kind that is served no more.
@@ -220,9 +230,9 @@ impl Store {
         }
     }
 
-    /// Says the version of the newest change of any kind that is [of life](Change::is_of_life).
-    pub(crate) fn lives(&self) -> watch::Receiver<u64> {
-        self.lives.subscribe()
+    /// Of changes of any kind that are [of life](Change::is_of_life).
+    pub(crate) fn lives(&self) -> News {
+        self.lives.news()
     }
 
     /// The changes of all kinds after a version that are [of life](Change::is_of_life), in their order, and the version

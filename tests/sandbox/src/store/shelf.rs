@@ -6,9 +6,12 @@ use std::{
 };
 
 use serde_json::Value;
-use tokio::sync::watch;
 
-use super::{Stored, TooOld, stored::key};
+use super::{
+    Stored, TooOld,
+    news::{News, Teller},
+    stored::{Draft, key},
+};
 
 /// Objects by key, and the changes that led to them.
 #[derive(Debug)]
@@ -18,7 +21,9 @@ pub(crate) struct Shelf {
     /// Changes up to this version are forgotten.
     forgotten: u64,
     history: usize,
-    news: watch::Sender<u64>,
+    news: Teller,
+    /// For those who wait for objects of one name alone: others don't wake them.
+    named: Vec<(Box<str>, Teller)>,
 }
 
 /// A write and what was there before.
@@ -51,11 +56,14 @@ pub(crate) type Listed = Vec<Arc<Stored>>;
 
 impl Shelf {
     pub(super) fn new(history: usize, forgotten: u64) -> Self {
-        let (news, _) = watch::channel(0);
-        Self { objects: BTreeMap::new(), changes: VecDeque::new(), forgotten, history, news }
+        let news = Teller::default();
+        Self { objects: BTreeMap::new(), changes: VecDeque::new(), forgotten, history, news, named: Vec::new() }
     }
 
     pub(super) fn get(&self, namespace: &str, name: &str) -> Option<Arc<Stored>> {
+        if self.objects.is_empty() {
+            return None;
+        }
         self.objects.get(&key(namespace, name)).cloned()
     }
 
@@ -83,20 +91,20 @@ impl Shelf {
         &mut self,
         version: u64,
         before: Option<Arc<Stored>>,
-        object: Option<Value>,
-        api_version: &str,
+        draft: Option<Draft>,
     ) -> (Arc<Stored>, bool) {
-        let (kind, stored) = match (object, &before) {
-            (Some(object), before) => {
+        let (kind, mut stored) = match (draft, &before) {
+            (Some(draft), before) => {
                 let kind = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
-                (kind, Stored::new(object, version, api_version))
+                (kind, draft.at(version))
             }
             (None, Some(before)) => {
                 let last = serde_json::from_slice(&before.json).unwrap_or_default();
                 (ChangeKind::Deleted, Stored::new(last, version, &before.api_version))
             }
-            (None, None) => (ChangeKind::Deleted, Stored::new(Value::Null, version, api_version)),
+            (None, None) => (ChangeKind::Deleted, Stored::new(Value::Null, version, "")),
         };
+        stored.fresh = kind == ChangeKind::Added;
         let object = Arc::new(stored);
         match kind {
             ChangeKind::Deleted => self.objects.remove(&object.key()),
@@ -115,12 +123,14 @@ impl Shelf {
     }
 
     fn remember(&mut self, change: Change) {
-        let version = change.version;
+        for (_, news) in self.named.iter().filter(|(name, _)| *name == change.object.name) {
+            news.tell();
+        }
         self.changes.push_back(Arc::new(change));
         while self.changes.len() > self.history {
             self.forgotten = self.changes.pop_front().map_or(self.forgotten, |change| change.version);
         }
-        self.news.send_replace(version);
+        self.news.tell();
     }
 
     /// Takes an object that was kept elsewhere.
@@ -144,11 +154,23 @@ impl Shelf {
 
     /// Those who wait for news hear that there is none any more.
     pub(super) fn end_watches(&mut self) {
-        self.news = watch::channel(0).0;
+        self.news = Teller::default();
+        self.named.clear();
     }
 
-    pub(super) fn news(&self) -> watch::Receiver<u64> {
-        self.news.subscribe()
+    pub(super) fn news(&self) -> News {
+        self.news.news()
+    }
+
+    pub(super) fn news_of(&mut self, name: &str) -> News {
+        if let Some((_, news)) = self.named.iter().find(|(own, _)| **own == *name) {
+            return news.news();
+        }
+        self.named.retain(|(_, news)| !news.is_unheard());
+        let teller = Teller::default();
+        let news = teller.news();
+        self.named.push((name.into(), teller));
+        news
     }
 
     pub(super) fn compact(&mut self, version: u64) {
@@ -158,6 +180,9 @@ impl Shelf {
 }
 
 fn within(objects: &BTreeMap<String, Arc<Stored>>, namespace: Option<&str>) -> Listed {
+    if objects.is_empty() {
+        return Listed::new();
+    }
     let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) else {
         return objects.values().cloned().collect();
     };

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::object;
+use crate::{json, object};
 
 /// An object: its JSON without `apiVersion` and `kind`, and what is asked about all the time.
 #[derive(Clone, Debug)]
@@ -18,32 +18,96 @@ pub(crate) struct Stored {
     pub(crate) owners: Box<[Box<str>]>,
     /// Whether it is being deleted.
     pub(crate) deleting: bool,
+    /// Whether it is as it was created. What comes from a data file is not.
+    pub(crate) fresh: bool,
     /// In which version of its kind the JSON is.
     pub(crate) api_version: Box<str>,
     /// The JSON of an object with at least `metadata`.
     pub(crate) json: Bytes,
 }
 
-impl Stored {
-    pub(crate) fn new(mut object: Value, version: u64, api_version: &str) -> Self {
-        object::metadata_mut(&mut object).insert("resourceVersion".into(), version.to_string().into());
-        if let Value::Object(map) = &mut object {
-            map.remove("apiVersion");
-            map.remove("kind");
-        }
+/// An object as it will be kept, but for its version, which only the store knows.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    stored: Stored,
+    text: Vec<u8>,
+    /// Where the version goes.
+    gap: usize,
+}
+
+impl Draft {
+    pub(crate) fn new(mut object: Value, api_version: &str) -> Self {
+        object::metadata_mut(&mut object).insert("resourceVersion".into(), Value::Null);
+        let mut text = Vec::with_capacity(1024);
+        let gap = write(&mut object, &mut text);
         let labels = object::labels(&object).map(|(key, value)| (key.into(), value.into()));
         let owners = object::owner_uids(&object).map(Into::into);
-        Self {
+        let stored = Stored {
             owners: owners.collect(),
             deleting: object::is_deleting(&object),
+            fresh: false,
             namespace: object::namespace(&object).into(),
             name: object::name(&object).into(),
             uid: object::uid(&object).into(),
-            version,
+            version: 0,
             labels: labels.collect(),
             api_version: api_version.into(),
-            json: Bytes::from(object.to_string()),
+            json: Bytes::new(),
+        };
+        Self { stored, text, gap }
+    }
+
+    /// The object under a version.
+    pub(crate) fn at(self, version: u64) -> Stored {
+        let (before, after) = self.text.split_at(self.gap);
+        let json = [before, version.to_string().as_bytes(), after].concat();
+        Stored { version, json: Bytes::from(json), ..self.stored }
+    }
+}
+
+/// Writes an object without its type, and says where in the text its version goes.
+fn write(object: &mut Value, text: &mut Vec<u8>) -> usize {
+    let mut gap = 0;
+    let Value::Object(object) = object else { return gap };
+    object.remove("apiVersion");
+    object.remove("kind");
+    text.push(b'{');
+    for (name, value) in object {
+        begin(name, text);
+        match value {
+            Value::Object(metadata) if name == "metadata" => {
+                text.push(b'{');
+                for (name, value) in metadata {
+                    begin(name, text);
+                    if name == "resourceVersion" {
+                        text.push(b'"');
+                        gap = text.len();
+                        text.push(b'"');
+                    } else {
+                        json::append(text, value);
+                    }
+                }
+                text.push(b'}');
+            }
+            value => json::append(text, value),
         }
+    }
+    text.push(b'}');
+    gap
+}
+
+/// `"name":`, behind a comma where there are others before it.
+fn begin(name: &str, text: &mut Vec<u8>) {
+    if text.last() != Some(&b'{') {
+        text.push(b',');
+    }
+    json::append(text, name);
+    text.push(b':');
+}
+
+impl Stored {
+    pub(crate) fn new(object: Value, version: u64, api_version: &str) -> Self {
+        Draft::new(object, api_version).at(version)
     }
 
     /// An object from its JSON; `None` if it has no version.
@@ -67,4 +131,29 @@ impl Stored {
 /// `namespace/name`, or the name alone.
 pub(crate) fn key(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_draft_is_written_with_the_version_that_it_gets() {
+        let resembling = json!({"resourceVersion": "\"", "metadata": {"resourceVersion": null}});
+        let data = json!({"a": resembling.to_string(), "z": "{"});
+        for metadata in
+            [json!({"name": "a", "uid": "u"}), json!({"name": "a", "uid": "u", "resourceVersion": "7"}), json!({})]
+        {
+            let mut object = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": data, "metadata": metadata});
+            let stored = Draft::new(object.clone(), "v1").at(12_345);
+            object["metadata"]["resourceVersion"] = "12345".into();
+            object.as_object_mut().unwrap().retain(|name, _| name != "apiVersion" && name != "kind");
+            assert_eq!(stored.version, 12_345);
+            assert_eq!(stored.json, object.to_string());
+        }
+        assert_eq!(Draft::new(Value::Null, "").at(3).json, r#"{"metadata":{"resourceVersion":"3"}}"#);
+    }
 }

@@ -4,36 +4,32 @@ use serde_json::Value;
 
 use crate::{kind::Kind, object};
 
-/// Kinds of the table whose new objects are of generation 1.
-const COUNTING: [(&str, &str); 27] = [
-    ("", "pods"),
-    ("", "podtemplates"),
-    ("", "replicationcontrollers"),
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
-    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
-    ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
-    ("apiextensions.k8s.io", "customresourcedefinitions"),
-    ("apps", "daemonsets"),
-    ("apps", "deployments"),
-    ("apps", "replicasets"),
-    ("apps", "statefulsets"),
-    ("batch", "cronjobs"),
-    ("batch", "jobs"),
-    ("discovery.k8s.io", "endpointslices"),
-    ("flowcontrol.apiserver.k8s.io", "flowschemas"),
-    ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"),
-    ("networking.k8s.io", "ingressclasses"),
-    ("networking.k8s.io", "ingresses"),
-    ("networking.k8s.io", "networkpolicies"),
-    ("policy", "poddisruptionbudgets"),
-    ("resource.k8s.io", "deviceclasses"),
-    ("resource.k8s.io", "resourceslices"),
-    ("scheduling.k8s.io", "priorityclasses"),
-    ("storage.k8s.io", "csidrivers"),
-];
+/// Whether new objects of a kind of the table are of generation 1.
+fn is_counting(group: &str, plural: &str) -> bool {
+    matches!(
+        (group, plural),
+        ("", "pods" | "podtemplates" | "replicationcontrollers")
+            | (
+                "admissionregistration.k8s.io",
+                "mutatingadmissionpolicies"
+                    | "mutatingadmissionpolicybindings"
+                    | "mutatingwebhookconfigurations"
+                    | "validatingadmissionpolicies"
+                    | "validatingadmissionpolicybindings"
+                    | "validatingwebhookconfigurations"
+            )
+            | ("apiextensions.k8s.io", "customresourcedefinitions")
+            | ("apps", "daemonsets" | "deployments" | "replicasets" | "statefulsets")
+            | ("batch", "cronjobs" | "jobs")
+            | ("discovery.k8s.io", "endpointslices")
+            | ("flowcontrol.apiserver.k8s.io", "flowschemas" | "prioritylevelconfigurations")
+            | ("networking.k8s.io", "ingressclasses" | "ingresses" | "networkpolicies")
+            | ("policy", "poddisruptionbudgets")
+            | ("resource.k8s.io", "deviceclasses" | "resourceslices")
+            | ("scheduling.k8s.io", "priorityclasses")
+            | ("storage.k8s.io", "csidrivers")
+    )
+}
 
 /// A new object is of the first generation.
 pub(super) fn begin(kind: &Kind, object: &mut Value) {
@@ -59,7 +55,7 @@ pub(super) fn count(kind: &Kind, new: &mut Value, old: &Value) {
 }
 
 fn counts(kind: &Kind) -> bool {
-    kind.custom().is_some() || COUNTING.iter().any(|(group, plural)| kind.is(group, plural))
+    kind.custom().is_some() || is_counting(&kind.group, &kind.plural)
 }
 
 /// Everything but metadata, and but the status where it is written on a path of its own.

@@ -3,15 +3,13 @@
 use serde_json::{Map, Value};
 
 pub(crate) use metadata::{fill_metadata, generate_name, keep_metadata};
-pub(crate) use quantity::Quantity;
-pub(crate) use update::{creates_on_update, judges_metadata_again, updates_unconditionally};
+pub(crate) use update::{creates_on_update, is_completed_by_an_update, judges_metadata_again, updates_unconditionally};
 pub(crate) use warning::warnings;
 
 use crate::{
     failure::Failure,
     kind::{Kind, Origin, definition},
     object,
-    schema::builtin,
     verb::Asked,
 };
 
@@ -22,7 +20,6 @@ mod job;
 mod metadata;
 mod namespace;
 mod pod;
-mod quantity;
 mod secret;
 pub(crate) mod service;
 pub(crate) mod service_address;
@@ -39,7 +36,7 @@ pub(crate) fn default(kind: &Kind, object: &mut Value) {
     match kind.origin {
         Origin::Custom(_) => written::metadata(object),
         Origin::Builtin => {
-            if let Some(definition) = builtin::of_kind(&kind.group, &kind.version, &kind.kind) {
+            if let Some(definition) = kind.definition() {
                 written::definition(definition, object);
             }
         }

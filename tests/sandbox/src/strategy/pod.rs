@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::quantity::Quantity;
-use crate::object;
+use crate::{object, quantity::Quantity};
 
 /// An image without a tag, and one with the tag `latest`, is always pulled.
 pub(super) fn default_container(container: &mut Map<String, Value>) {
@@ -114,7 +113,7 @@ fn quality_of_service(pod: &Value) -> &'static str {
     }
     let given = |container: &&Value| {
         counted.iter().all(|of| match (amount(container, "limits", of), amount(container, "requests", of)) {
-            (Some(limit), Some(request)) => limit.compare(&request).is_eq(),
+            (Some(limit), Some(request)) => limit == request,
             _ => false,
         })
     };

@@ -37,13 +37,14 @@ const CONDITIONAL: [(&str, &str); 15] = [
 ];
 
 /// Kinds that judge the metadata of an update by the rules for all kinds alone.
-const ONCE: [(&str, &str); 6] = [
+const ONCE: [(&str, &str); 7] = [
     ("", "events"),
     ("", "limitranges"),
     ("", "persistentvolumes"),
     ("discovery.k8s.io", "endpointslices"),
     ("policy", "poddisruptionbudgets"),
     ("storage.k8s.io", "csinodes"),
+    ("storage.k8s.io", "volumeattachments"),
 ];
 
 /// Whether the kind's own rules repeat those for the metadata of all kinds.
@@ -60,4 +61,10 @@ pub(crate) fn creates_on_update(kind: &Kind) -> bool {
 /// Whether an update of the kind may leave out the version.
 pub(crate) fn updates_unconditionally(kind: &Kind) -> bool {
     kind.custom().is_none() && !CONDITIONAL.iter().any(|(group, plural)| kind.is(group, plural))
+}
+
+/// Whether a new object of the kind lacks in the store what every reader sees: `Pending`, the phase of a claim. Its first
+/// update puts it there, and so is a new version even if it changes nothing.
+pub(crate) fn is_completed_by_an_update(kind: &Kind) -> bool {
+    kind.is("", "persistentvolumeclaims")
 }

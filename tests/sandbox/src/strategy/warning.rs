@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::quantity::Quantity;
-use crate::{kind::Kind, object};
+use crate::{kind::Kind, object, quantity::Quantity};
 
 /// Kinds whose objects give their Pods their names.
 const NAMING: [(&str, &str); 6] = [

@@ -6,10 +6,11 @@ use std::{collections::HashMap, sync::LazyLock};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{defaults, quantity::Quantity, special};
+use super::{defaults, special};
 use crate::{
     environment,
     kind::Kind,
+    quantity::Quantity,
     schema::{Fields, Others, Scalar, Schema, Shape, builtin},
 };
 

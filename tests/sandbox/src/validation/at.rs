@@ -24,7 +24,7 @@ impl<'a> At<'a> {
     }
 
     pub(super) fn child(&self, key: &str) -> Self {
-        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+        let path = if self.path.is_empty() { key.to_owned() } else { [&self.path, ".", key].concat() };
         Self { path, value: self.value.get(key).unwrap_or(&NOTHING) }
     }
 
@@ -34,7 +34,7 @@ impl<'a> At<'a> {
 
     /// A key of a map, as Kubernetes writes it: `data[key]`.
     pub(super) fn key(&self, key: &str) -> Self {
-        Self { path: format!("{}[{key}]", self.path), value: self.value.get(key).unwrap_or(&NOTHING) }
+        Self { path: [&self.path, "[", key, "]"].concat(), value: self.value.get(key).unwrap_or(&NOTHING) }
     }
 
     /// The items of a list.
@@ -153,6 +153,13 @@ impl<'a> At<'a> {
     /// It must be a name if it is there.
     pub(super) fn if_named(&self, causes: &mut Causes, rule: Rule) {
         if let (false, Some(why)) = (self.is_empty(), name::fault(rule, self.text())) {
+            self.invalid(causes, &why);
+        }
+    }
+
+    /// It must be a name, and what is not there is none.
+    pub(super) fn matches(&self, causes: &mut Causes, rule: Rule) {
+        if let Some(why) = name::fault(rule, self.text()) {
             self.invalid(causes, &why);
         }
     }

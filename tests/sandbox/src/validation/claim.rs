@@ -7,7 +7,7 @@ use super::{
     name::Rule,
     selector,
 };
-use crate::strategy::Quantity;
+use crate::quantity::Quantity;
 
 const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
@@ -63,6 +63,18 @@ pub(super) fn claim_update(new: &At<'_>, old: &At<'_>, bound: bool, causes: &mut
             "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
         new.forbidden(causes, why);
     }
+}
+
+/// The volume of an attachment that names no PersistentVolume.
+pub(super) fn inline_volume(spec: &At<'_>, causes: &mut Causes) {
+    let (capacity, driver) = (spec.child("capacity"), spec.child("csi"));
+    if capacity.is_set() {
+        capacity.forbidden(causes, "may not be specified in the context of inline volumes");
+    }
+    if !driver.is_set() {
+        driver.required(causes, "has to be specified in the context of inline volumes");
+    }
+    access(&spec.child("accessModes"), "", causes);
 }
 
 pub(super) fn volume(spec: &At<'_>, causes: &mut Causes) {

@@ -2,11 +2,11 @@
 
 use super::{
     at::{At, Causes},
-    pod, schedule, selector,
+    pod, selector,
 };
+use crate::schedule::Schedule;
 
-const NAME_LABELS: [&str; 2] = ["batch.kubernetes.io/job-name", "job-name"];
-const UID_LABELS: [&str; 2] = ["batch.kubernetes.io/controller-uid", "controller-uid"];
+const UID_LABEL: &str = "batch.kubernetes.io/controller-uid";
 
 /// A Job of this metadata.
 pub(super) fn job(metadata: &At<'_>, spec: &At<'_>, causes: &mut Causes) {
@@ -23,20 +23,25 @@ pub(super) fn job(metadata: &At<'_>, spec: &At<'_>, causes: &mut Causes) {
 }
 
 /// A selector that the server makes is not to be chosen.
-fn generated_selector(metadata: &At<'_>, spec: &At<'_>, causes: &mut Causes) {
+pub(super) fn generated_selector(metadata: &At<'_>, spec: &At<'_>, causes: &mut Causes) {
     if *spec.child("manualSelector").value == true {
         return;
     }
     let labels = spec.at(&["template", "metadata", "labels"]);
     let (uid, name) = (metadata.child("uid"), metadata.child("name"));
-    for (keys, value) in [(UID_LABELS, uid.text()), (NAME_LABELS, name.text())] {
-        for key in keys {
-            if labels.value.get(key).is_none_or(|is| is != value) {
-                labels.key(key).invalid_part(causes, "", &format!("must be '{value}'"));
-            }
+    let (uid, name) = (uid.text(), name.text());
+    let expected =
+        [("controller-uid", uid), ("job-name", name), (UID_LABEL, uid), ("batch.kubernetes.io/job-name", name)];
+    for (key, value) in expected {
+        let label = At { path: labels.key(key).path, value: labels.value };
+        let wanted = format!("must be '{value}'");
+        match labels.value.get(key) {
+            None => label.required(causes, &wanted),
+            Some(is) if is != value => label.invalid(causes, &wanted),
+            Some(_) => {}
         }
     }
-    let (selects, expected) = (spec.child("selector"), serde_json::json!({"matchLabels": {UID_LABELS[0]: uid.text()}}));
+    let (selects, expected) = (spec.child("selector"), serde_json::json!({"matchLabels": {UID_LABEL: uid}}));
     if *selects.value != expected {
         selects.invalid(causes, "`selector` not auto-generated");
     }
@@ -113,7 +118,7 @@ pub(super) fn cron_job(spec: &At<'_>, causes: &mut Causes) {
     let when = spec.child("schedule");
     if when.is_empty() {
         when.required(causes, "");
-    } else if let Some(why) = schedule::fault(when.text()) {
+    } else if let Err(why) = Schedule::parse(when.text()) {
         when.invalid(causes, &why);
     }
     spec.child("startingDeadlineSeconds").natural(causes);

@@ -3,11 +3,15 @@
 use serde_json::Value;
 
 use self::at::{At, Causes};
-pub(crate) use types::check as check_types;
-
-use crate::{failure::Cause, kind::definition, object, verb::Asked};
+use crate::{
+    failure::Cause,
+    kind::{Kind, definition},
+    object,
+    verb::Asked,
+};
 
 mod at;
+mod attachment;
 mod autoscaling;
 mod claim;
 mod class;
@@ -29,11 +33,9 @@ mod probe;
 mod quota;
 mod rbac;
 mod resources;
-mod schedule;
 mod scheduling;
 mod selector;
 mod service;
-mod types;
 mod volume;
 mod webhook;
 mod workload;
@@ -89,7 +91,19 @@ pub(crate) fn update(asked: Asked<'_>, new: &Value, old: &Value) -> Vec<Cause> {
         Some("status") if asked.kind.is("apps", "deployments") => {
             workload::deployment_status(&new.child("status"), &mut causes);
         }
+        Some("status") if asked.kind.is("storage.k8s.io", "volumeattachments") => {
+            attachment::status(&new.child("status"), &mut causes);
+        }
         Some(_) => {}
+    }
+    causes
+}
+
+/// What else is wrong with an object whose uid is not its own.
+pub(crate) fn foreign_uid(kind: &Kind, object: &Value) -> Vec<Cause> {
+    let (mut causes, top) = (Vec::new(), At::top(object));
+    if kind.is("batch", "jobs") {
+        job::generated_selector(&top.child("metadata"), &top.child("spec"), &mut causes);
     }
     causes
 }
@@ -126,6 +140,7 @@ fn whole(asked: Asked<'_>, top: &At<'_>, causes: &mut Causes) {
         ("coordination.k8s.io", "leases") => event::lease(&spec, causes),
         ("discovery.k8s.io", _) => endpoints::slice(top, causes),
         ("storage.k8s.io", "storageclasses") => class::storage(top, causes),
+        ("storage.k8s.io", "volumeattachments") => attachment::attachment(&spec, causes),
         ("scheduling.k8s.io", "priorityclasses") => class::priority(top, causes),
         ("admissionregistration.k8s.io", plural) => admission(plural, top, causes),
         _ => {}
@@ -171,6 +186,7 @@ fn changed(asked: Asked<'_>, new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
             rbac::keeps_role(&new.child("roleRef"), &old.child("roleRef"), causes);
         }
         ("storage.k8s.io", "storageclasses") => class::storage_update(new, old, causes),
+        ("storage.k8s.io", "volumeattachments") => spec.immutable(causes, &held),
         ("scheduling.k8s.io", "priorityclasses") => class::priority_update(new, old, causes),
         ("discovery.k8s.io", _) => new.child("addressType").immutable(causes, &old.child("addressType")),
         _ => {}

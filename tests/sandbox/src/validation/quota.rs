@@ -4,7 +4,7 @@ use super::{
     at::{At, Causes},
     resources,
 };
-use crate::strategy::Quantity;
+use crate::quantity::Quantity;
 
 /// What can be counted without a domain.
 const COUNTED: [&str; 15] = [
@@ -56,7 +56,7 @@ pub(super) fn limits(spec: &At<'_>, causes: &mut Causes) {
             for (resource, amount) in low.entries() {
                 let (low, high) = (Quantity::parse(amount.as_str().unwrap_or_default()), high.key(resource));
                 let (Ok(low), Ok(bound_above)) = (low, Quantity::parse(high.text())) else { continue };
-                if low.compare(&bound_above).is_gt() {
+                if low > bound_above {
                     let (low, high) = (amount.as_str().unwrap_or_default(), high.text());
                     let why = format!("{} value {low} is greater than {} value {high}", words(less), words(more));
                     let of = bound(told);

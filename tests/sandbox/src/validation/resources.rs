@@ -4,7 +4,7 @@ use super::{
     at::{At, Causes},
     name::{self, Rule},
 };
-use crate::strategy::Quantity;
+use crate::quantity::Quantity;
 
 /// Resources of containers that are Kubernetes' own.
 const OWN: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
@@ -26,7 +26,7 @@ pub(super) fn requirements(resources: &At<'_>, causes: &mut Causes) {
         else {
             continue;
         };
-        if request.compare(&limit).is_gt() {
+        if request > limit {
             let why = format!(
                 "must be less than or equal to {resource} limit of {}",
                 At { path: String::new(), value: &limits.value[resource] }.text()

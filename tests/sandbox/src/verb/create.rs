@@ -35,6 +35,6 @@ pub(super) async fn create(asked: Asked<'_>) -> Result<Answer, Failure> {
         }
         Err(Refused::Raced) => return Err(Failure::internal("an object came into being in between")),
     };
-    let answer = read::answer(asked, StatusCode::CREATED, written.object)?;
+    let answer = read::written(asked, StatusCode::CREATED, written.state)?;
     Ok(answer.warning(decoded.warnings).warning(written.warnings))
 }

@@ -39,7 +39,7 @@ pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
         match done {
             Ok(written) => {
                 let code = if written.created { StatusCode::CREATED } else { StatusCode::OK };
-                return Ok(read::answer(asked, code, written.object)?.warning(written.warnings));
+                return Ok(read::written(asked, code, written.state)?.warning(written.warnings));
             }
             Err(Refused::Failure(failure, told)) => return Ok(Answer::from(failure).warning(told)),
             // Made again from what is there now; a version in the patch refuses it then.
@@ -87,12 +87,14 @@ fn completed(
     old: &Value,
     warnings: &[String],
 ) -> Result<(Value, Vec<String>), Refused> {
-    let whole = new.clone();
+    let strictness = asked.call.options.field_validation.unwrap_or(Strictness::Warn);
+    // Only a refusal shows what was pruned.
+    let whole = (strictness == Strictness::Strict).then(|| new.clone());
     if let Err(failure) = check_type(asked, patch, &new, old) {
+        let untyped = asked.kind.custom().is_none() && object::text(&new, &["kind"]).is_empty();
         // What has no type was read nevertheless.
         let unknown = crate::schema::prune(asked.kind.schema(), &mut new);
         let told: Vec<_> = unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
-        let untyped = asked.kind.custom().is_none() && object::text(&whole, &["kind"]).is_empty();
         return Err(Refused::from(failure).warned(if untyped { &told } else { &[] }));
     }
     let unknown = asked.complete(&mut new).into_iter().map(|field| format!("unknown field {field:?}"));
@@ -101,8 +103,9 @@ fn completed(
     if !matches!(patch, Patch::Apply(_)) {
         said.extend(unknown);
     }
-    match asked.call.options.field_validation.unwrap_or(Strictness::Warn) {
+    match strictness {
         Strictness::Strict if !said.is_empty() => {
+            let whole = whole.unwrap_or_default();
             return Err(patch.spoils(&whole, old, &format!("strict decoding error: {}", said.join(", "))).into());
         }
         Strictness::Strict | Strictness::Ignore => said.clear(),

@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{list::check_reached, list_options};
+use super::{list::check_reached, list_options, write::State};
 use crate::{
     answer::{Answer, line},
     call::Form,
@@ -27,6 +27,16 @@ pub(super) async fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
         return Ok(Answer::json(StatusCode::OK, text(asked.kind, &held)));
     }
     answer(asked, StatusCode::OK, held.object(asked.kind))
+}
+
+/// The object after a write; what is kept is not read for it.
+pub(super) fn written(asked: Asked<'_>, code: StatusCode, state: State) -> Result<Answer, Failure> {
+    match state {
+        State::Kept(stored) if asked.call.accept.form() == Form::Json => {
+            Ok(Answer::json(code, text(asked.kind, &stored)))
+        }
+        state => answer(asked, code, state.object(asked.kind)),
+    }
 }
 
 /// An object in the form that the request wants.

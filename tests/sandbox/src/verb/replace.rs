@@ -34,7 +34,7 @@ pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
         }
         match write::update(asked, &held, decoded.object.clone(), Tracking::Update).await {
             Ok(written) => {
-                let answer = read::answer(asked, StatusCode::OK, written.object)?;
+                let answer = read::written(asked, StatusCode::OK, written.state)?;
                 return Ok(answer.warning(decoded.warnings).warning(written.warnings));
             }
             Err(Refused::Failure(failure, told)) => {
@@ -55,7 +55,7 @@ async fn create(asked: Asked<'_>, decoded: Decoded) -> Result<Answer, Failure> {
     }
     match write::create(asked, decoded.object, Tracking::Update).await {
         Ok(written) => {
-            let answer = read::answer(asked, StatusCode::CREATED, written.object)?;
+            let answer = read::written(asked, StatusCode::CREATED, written.state)?;
             Ok(answer.warning(decoded.warnings).warning(written.warnings))
         }
         Err(Refused::Failure(failure, told)) => Ok(Answer::from(failure).warning(decoded.warnings).warning(told)),

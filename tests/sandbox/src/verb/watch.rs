@@ -17,7 +17,7 @@ use crate::{
     kind::Kind,
     object,
     schema::{self, Schema},
-    store::{Change, ChangeKind, Store, Stored},
+    store::{Change, ChangeKind, News, Store, Stored},
     verb::Asked,
 };
 
@@ -30,9 +30,6 @@ const BEFORE_END: Duration = Duration::from_secs(2);
 
 /// How many changes are made ready at a time: a slow reader holds no more.
 const AT_A_TIME: usize = 512;
-
-/// How often a watch looks by itself whether webhooks are done.
-const WEBHOOKS: Duration = Duration::from_secs(1);
 
 /// A watch on its way.
 struct Watch {
@@ -114,7 +111,7 @@ pub(super) fn watch(asked: Asked<'_>) -> Result<Answer, Failure> {
 }
 
 impl Watch {
-    async fn next(&mut self, news: &mut tokio::sync::watch::Receiver<u64>) -> Option<Bytes> {
+    async fn next(&mut self, news: &mut News) -> Option<Bytes> {
         loop {
             if let Some(piece) = self.ready.pop_front() {
                 return Some(piece);
@@ -125,7 +122,7 @@ impl Watch {
             if self.done || Instant::now() >= self.ends {
                 return None;
             }
-            news.borrow_and_update();
+            news.mark_unchanged();
             self.converted().await;
             if self.read() {
                 continue;
@@ -151,13 +148,19 @@ impl Watch {
 
     /// Waits until webhooks have converted what comes next.
     async fn converted(&self) {
-        while self.kind.is_converted_by_webhook() && Instant::now() < self.ends {
-            let changes = self.store.some_changes(&self.kind.shelf, self.after, AT_A_TIME).unwrap_or_default();
-            let Some(custom) = changes.iter().find_map(|change| self.kind.waits_for(&change.object)) else { return };
+        let Some(custom) = self.kind.custom().filter(|_| self.kind.is_converted_by_webhook()) else { return };
+        while Instant::now() < self.ends {
+            // From before the look on, so that nothing is missed in between.
+            let news = custom.converted.news();
+            // What is too old to be told is told when it is read.
+            let Ok(changes) = self.store.some_changes(&self.kind.shelf, self.after, AT_A_TIME) else { return };
+            if !changes.iter().any(|change| self.kind.waits_for(&change.object)) {
+                return;
+            }
             tokio::select! {
                 biased;
-                () = custom.converted.news() => {}
-                () = tokio::time::sleep(WEBHOOKS) => {}
+                () = news => {}
+                () = sleep_until(self.ends) => {}
             }
         }
     }

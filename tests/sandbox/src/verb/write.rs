@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{delete, owners};
 use crate::{
@@ -10,7 +10,9 @@ use crate::{
     authorization,
     call::{DryRun, Verb},
     failure::{Cause, Failure},
-    fields, object,
+    fields,
+    kind::Kind,
+    object,
     store::{Expect, Stored},
     strategy, validation,
     verb::Asked,
@@ -18,9 +20,27 @@ use crate::{
 
 /// What came of a write.
 pub(super) struct Written {
-    pub(super) object: Value,
+    pub(super) state: State,
     pub(super) created: bool,
     pub(super) warnings: Vec<String>,
+}
+
+/// The object after a write.
+pub(super) enum State {
+    /// As it is kept.
+    Kept(Arc<Stored>),
+    /// As it would be, or was to the last.
+    Told(Value),
+}
+
+impl State {
+    /// The object, read.
+    pub(super) fn object(self, kind: &Kind) -> Value {
+        match self {
+            Self::Kept(stored) => stored.object(kind),
+            Self::Told(object) => object,
+        }
+    }
 }
 
 /// How a write says whose fields are whose.
@@ -69,7 +89,7 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     }
     let mut review = Review::create(asked, new);
     admission::mutate(&mut review).await?;
-    let Review { object: mut new, mut warnings, .. } = review;
+    let Review { object: mut new, mut warnings, reshaped, .. } = review;
     // What admission added is written in full, too.
     if kind.is("", "pods") {
         strategy::default(kind, &mut new);
@@ -80,7 +100,7 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
     strategy::fill_metadata(server, &mut new);
     authorization::check_escalation(asked, &new, None)?;
     strategy::prepare_create(asked, &mut new)?;
-    told.extend(fields::settle(None, &mut new));
+    told.extend(fields::settle(None, &mut new, reshaped));
     warnings.splice(..0, told);
     let causes = validation::create(asked, &new);
     let name = object::name(&new).to_owned();
@@ -97,7 +117,7 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
         return Err(taken(asked, generates, &held).into());
     }
     if call.options.dry_run == DryRun::All {
-        return Ok(Written { object: new, created: true, warnings });
+        return Ok(Written { state: State::Told(new), created: true, warnings });
     }
     let at = (asked.namespace, name.as_str());
     let (new, api_version) = asked.kept(new).await?;
@@ -107,7 +127,7 @@ pub(super) async fn create(asked: Asked<'_>, mut new: Value, tracking: Tracking)
         None => Failure::already_exists(kind, &name),
     })?;
     asked.spread(&stored).await;
-    Ok(Written { object: stored.object(kind), created: true, warnings })
+    Ok(Written { state: State::Kept(stored), created: true, warnings })
 }
 
 /// The name has an object already, if only until it is gone; who let it be generated may try again.
@@ -146,12 +166,12 @@ pub(super) async fn update(
     strategy::prepare_update(asked, &mut new, &old)?;
     let mut review = Review::update(asked, new, old);
     admission::mutate(&mut review).await?;
-    let Review { object: mut new, old, mut warnings, .. } = review;
+    let Review { object: mut new, old, mut warnings, reshaped, .. } = review;
     let old = old.unwrap_or_default();
     told.extend(owners::drop_repeated(&mut new, true));
     authorization::check_escalation(asked, &new, Some(&old))?;
     strategy::prepare_update(asked, &mut new, &old)?;
-    told.extend(fields::settle(Some(&old), &mut new));
+    told.extend(fields::settle(Some(&old), &mut new, reshaped));
     warnings.splice(..0, told);
     let causes = validation::update(asked, &new, &old);
     if !causes.is_empty() {
@@ -165,22 +185,23 @@ pub(super) async fn update(
     warnings.append(&mut review.warnings);
     let Review { object: new, old, .. } = review;
     let old = old.unwrap_or_default();
-    let written = |object| Written { object, created: false, warnings };
+    let written = |state| Written { state, created: false, warnings };
     // A write that changes nothing is none.
-    if same(&new, &old) {
-        return Ok(written(old));
+    if same(&new, &old) && !(held.fresh && strategy::is_completed_by_an_update(kind)) {
+        return Ok(written(State::Told(old)));
     }
     if call.options.dry_run == DryRun::All {
-        return Ok(written(new));
+        return Ok(written(State::Told(new)));
     }
     let at = (asked.namespace, asked.name);
     let released = delete::is_released(asked, &new);
-    let (kept, api_version) = asked.kept(new.clone()).await?;
+    let last = released.then(|| new.clone());
+    let (kept, api_version) = asked.kept(new).await?;
     let next = (!released).then_some(kept);
     let stored = server.store.commit(&kind.shelf, at, Expect::Version(held.version), next, &api_version);
     let stored = stored.map_err(|_| Refused::Raced)?;
     asked.spread(&stored).await;
-    Ok(written(if released { new } else { stored.object(kind) }))
+    Ok(written(last.map_or(State::Kept(stored), State::Told)))
 }
 
 /// The uid and the version that the write names must be those of the object.
@@ -204,12 +225,13 @@ fn check_preconditions(asked: Asked<'_>, old: &Value, new: &Value) -> Result<(),
         _ => {}
     }
     if other_uid {
-        let cause = Cause::invalid("metadata.uid", &wanted.into(), "field is immutable");
-        let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
-        let one = Cause::invalid("metadata.uid", &wanted.into(), "field is immutable");
-        // Where it is found twice, it is said once.
-        let found = if strategy::judges_metadata_again(kind) { 2 } else { 1 };
-        return Err(Failure::invalid(kind, name, &[one]).with_causes(vec![cause; found]));
+        let immutable = || Cause::invalid("metadata.uid", &wanted.into(), "field is immutable");
+        let mut causes = vec![immutable()];
+        if strategy::judges_metadata_again(kind) {
+            causes.extend(validation::foreign_uid(kind, new));
+            causes.push(immutable());
+        }
+        return Err(Failure::invalid(kind, name, &causes));
     }
     Ok(())
 }
@@ -231,10 +253,5 @@ fn key(asked: Asked<'_>) -> String {
 
 /// Whether two states are the same but for their version.
 fn same(new: &Value, old: &Value) -> bool {
-    let without = |object: &Value| {
-        let mut object = object.clone();
-        object::metadata_mut(&mut object).remove("resourceVersion");
-        object
-    };
-    without(new) == without(old)
+    object::same_but_for(new, old, &["resourceVersion"])
 }

@@ -248,9 +248,8 @@ async fn what_goes_away_no_longer_counts() {
     let lease = async |name: &str| ask(&sandbox, Method::POST, path, json!({"metadata": {"name": name}})).await.0;
     assert_eq!((lease("a").await, lease("b").await), (201, 403));
     ask(&sandbox, Method::DELETE, &format!("{path}/a"), json!({})).await;
-    while counted(&sandbox, leases).await > 0 {
-        tokio::task::yield_now().await;
-    }
+    let look = async || (counted(&sandbox, leases).await == 0).then_some(());
+    crate::waiting::until("a count of none", look).await;
     assert_eq!(lease("b").await, 201);
 }
 

@@ -328,12 +328,10 @@ async fn the_policy_of_an_example_marks_its_custom_objects() {
     }
     let object = json!({"apiVersion": "demo.example.com/v1", "kind": "WebApp", "metadata": {"name": "shop"}});
     let path = "/apis/demo.example.com/v1/namespaces/a/webapps";
-    let made = loop {
+    let look = async || {
         let (code, made) = ask(&sandbox, Method::POST, path, object.clone()).await;
-        if code != 404 {
-            break made;
-        }
-        tokio::task::yield_now().await;
+        (code != 404).then_some(made)
     };
+    let made = crate::waiting::until("the kind", look).await;
     assert_eq!(made["metadata"]["finalizers"], json!(["demo.example.com/webapp"]), "{made}");
 }

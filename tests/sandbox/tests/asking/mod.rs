@@ -6,6 +6,8 @@ use http_body_util::BodyExt as _;
 use opgen_sandbox::{Sandbox, User};
 use serde_json::Value;
 
+use crate::waiting;
+
 /// The path of the CRDs.
 pub(crate) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
@@ -61,16 +63,13 @@ pub(crate) fn has(object: &Value, condition: &str) -> bool {
     conditions.into_iter().flatten().any(|own| own["type"] == condition && own["status"] == "True")
 }
 
-/// Asks until the answer is as wished, which it is soon.
+/// Asks until the answer is as wished, which it gets by itself.
 pub(crate) async fn until(sandbox: &Sandbox, path: &str, wished: impl Fn(u16, &Value) -> bool) -> Value {
-    for _ in 0..1000 {
+    let look = async || {
         let (code, answer) = get(sandbox, path).await;
-        if wished(code, &answer) {
-            return answer;
-        }
-        tokio::task::yield_now().await;
-    }
-    panic!("{path} never became as wished: {:?}", get(sandbox, path).await);
+        wished(code, &answer).then_some(answer)
+    };
+    waiting::until(path, look).await
 }
 
 /// The fields of the causes, with what is said of them.

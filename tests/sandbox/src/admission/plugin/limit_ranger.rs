@@ -7,9 +7,10 @@ use super::{
     pod_resources::{Amounts, amounts, containers, of_pod},
 };
 use crate::{
-    admission::{Operation, Review, quantity::Quantity},
+    admission::{Operation, Review},
     failure::Failure,
     object,
+    quantity::Quantity,
 };
 
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
@@ -156,7 +157,7 @@ impl Usage {
             match (positive(&self.requests), positive(&self.limits)) {
                 (None, _) => wrong.push(format!("{said}, but no request is specified or request is 0")),
                 (_, None) => wrong.push(format!("{said}, but no limit is specified or limit is 0")),
-                (Some(request), Some(limit)) if limit.ratio(request) > bound.ratio(Quantity::whole(1)) => {
+                (Some(request), Some(limit)) if limit.ratio(request) > bound.ratio(Quantity::of(1)) => {
                     wrong.push(format!("{said}, but provided ratio is {:.6}", limit.ratio(request)));
                 }
                 _ => {}

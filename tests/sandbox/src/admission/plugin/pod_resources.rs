@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::{admission::quantity::Quantity, object};
+use crate::{object, quantity::Quantity};
 
 /// Amounts by the names of resources.
 pub(crate) type Amounts = BTreeMap<String, Quantity>;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::pod_resources::{Amounts, add, amounts, containers, of_pod};
-use crate::{admission::quantity::Quantity, kind::Kind, object, sandbox::Server};
+use crate::{kind::Kind, object, quantity::Quantity, sandbox::Server};
 
 /// Kinds of the core group that are counted by their plain name, too.
 const PLAIN: [&str; 6] =
@@ -18,7 +18,7 @@ pub(crate) fn limits(quota: &Value) -> Amounts {
 
 /// What one object counts.
 pub(crate) fn of_object(kind: &Kind, object: &Value) -> Amounts {
-    let one = Quantity::whole(1);
+    let one = Quantity::of(1);
     let mut usage = Amounts::new();
     usage.insert(format!("count/{}", kind.resource()), one);
     if !kind.group.is_empty() {
@@ -41,7 +41,7 @@ fn of_one_pod(pod: &Value, usage: &mut Amounts) {
     if matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed") {
         return;
     }
-    usage.insert("pods".into(), Quantity::whole(1));
+    usage.insert("pods".into(), Quantity::of(1));
     for (name, amount) in of_pod(pod, "requests") {
         if matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage") {
             usage.insert(name.clone(), amount);
@@ -53,11 +53,11 @@ fn of_one_pod(pod: &Value, usage: &mut Amounts) {
 
 fn of_service(service: &Value, usage: &mut Amounts) {
     let ports = object::at(service, &["spec", "ports"]).and_then(Value::as_array).map_or(0, Vec::len);
-    let ports = Quantity::whole(i64::try_from(ports).unwrap_or(i64::MAX));
+    let ports = Quantity::of(i64::try_from(ports).unwrap_or(i64::MAX));
     match object::text(service, &["spec", "type"]) {
         "NodePort" => drop(usage.insert("services.nodeports".into(), ports)),
         "LoadBalancer" => {
-            usage.insert("services.loadbalancers".into(), Quantity::whole(1));
+            usage.insert("services.loadbalancers".into(), Quantity::of(1));
             if service["spec"]["allocateLoadBalancerNodePorts"] != false {
                 usage.insert("services.nodeports".into(), ports);
             }
@@ -71,7 +71,7 @@ fn of_claim(claim: &Value, usage: &mut Amounts) {
     let storage = amounts(&claim["spec"]["resources"]["requests"]).get("storage").copied();
     usage.extend(storage.map(|storage| ("requests.storage".to_owned(), storage)));
     if !class.is_empty() {
-        usage.insert(format!("{class}{CLASS}persistentvolumeclaims"), Quantity::whole(1));
+        usage.insert(format!("{class}{CLASS}persistentvolumeclaims"), Quantity::of(1));
         usage.extend(storage.map(|storage| (format!("{class}{CLASS}requests.storage"), storage)));
     }
 }

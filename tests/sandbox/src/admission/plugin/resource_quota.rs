@@ -5,9 +5,10 @@ use serde_json::Value;
 
 use super::{all_kept, pod_resources::Amounts, quota_usage};
 use crate::{
-    admission::{Operation, Review, quantity::Quantity},
+    admission::{Operation, Review},
     failure::Failure,
     object,
+    quantity::Quantity,
     user::User,
 };
 

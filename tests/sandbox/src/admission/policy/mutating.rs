@@ -115,6 +115,7 @@ pub(in crate::admission) fn mutate(review: &mut Review<'_>, reinvocation: &mut R
                     review.asked.complete(&mut object);
                     changed |= object != review.object;
                     review.object = object;
+                    review.reshaped = true;
                 }
                 Err(why) if !policy.head.ignores_failure => {
                     let (name, binding) = (&policy.head.name, &found.binding.name);

@@ -58,6 +58,7 @@ async fn one(review: &mut Review<'_>, hook: &Hook, hit: &Hit) -> Result<bool, Fa
     review.asked.complete(&mut object);
     let changed = object != review.object;
     review.object = object;
+    review.reshaped = true;
     Ok(changed)
 }
 

@@ -6,7 +6,7 @@ use super::{
     super::{Controller, Next, Outcome, Watches},
     Actor, Key, Refused, Seen, pods,
 };
-use crate::{kind::Kind, object, strategy::Quantity};
+use crate::{kind::Kind, object, quantity::Quantity};
 
 const CLAIMS: &str = "persistentvolumeclaims";
 const VOLUMES: &str = "persistentvolumes";
@@ -100,7 +100,7 @@ fn is_large_enough(volume: &Value, claim: &Value) -> bool {
     let size = |object: &Value, path: &[&str]| Quantity::parse(object::text(object, path)).ok();
     let has = size(volume, &["spec", "capacity", "storage"]);
     let wants = size(claim, &["spec", "resources", "requests", "storage"]);
-    has.zip(wants).is_none_or(|(has, wants)| has.compare(&wants).is_ge())
+    has.zip(wants).is_none_or(|(has, wants)| has >= wants)
 }
 
 /// Whether a volume was made for the claim by name.

@@ -1,16 +1,15 @@
 //! CronJobs make a Job at each time of their schedule.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde_json::{Value, json};
 
 use super::{
     super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen, condition, event,
+    Actor, Key, Refused, Seen, event,
     job::JOBS,
     job_status, pods,
-    schedule::Schedule,
 };
-use crate::{environment::seconds, kind::Kind, object};
+use crate::{condition, environment::seconds, kind::Kind, object, schedule::Schedule};
 
 const CRON_JOBS: &str = "cronjobs.batch";
 const COMPONENT: &str = "cronjob-controller";
@@ -90,15 +89,18 @@ async fn run_due(
 ) -> Result<Option<Timestamp>, Refused> {
     let spec = &cron["spec"];
     let now = actor.server.environment.now();
-    let schedule = Schedule::of(object::text(spec, &["schedule"]), spec["timeZone"].as_str());
-    let Some(schedule) = schedule.filter(|_| spec["suspend"] != true) else { return Ok(None) };
-    let next = schedule.after(now);
+    // What is no schedule, or of no zone, was refused when it was written.
+    let Ok(schedule) = Schedule::parse(object::text(spec, &["schedule"])) else { return Ok(None) };
+    let zone = spec["timeZone"].as_str().map_or(Some(TimeZone::UTC), |zone| TimeZone::get(zone).ok());
+    let Some(zone) = zone.filter(|_| spec["suspend"] != true) else { return Ok(None) };
     let since = [status["lastScheduleTime"].as_str(), cron["metadata"]["creationTimestamp"].as_str()];
     let since: Option<Timestamp> = since.into_iter().flatten().find_map(|since| since.parse().ok());
     let deadline = object::number(spec, &["startingDeadlineSeconds"]);
     let earliest = deadline.and_then(|seconds| now.checked_sub(SignedDuration::from_secs(seconds)).ok());
     let since = since.into_iter().chain(earliest).max().unwrap_or(now);
-    let Some(due) = schedule.last_between(since, now) else { return Ok(next) };
+    let due = schedule.last_between(since, now, &zone);
+    let next = schedule.after(due.unwrap_or(since), &zone);
+    let Some(due) = due else { return Ok(next) };
     match object::text(spec, &["concurrencyPolicy"]) {
         "Forbid" if !active.is_empty() => return Ok(next),
         "Replace" => {

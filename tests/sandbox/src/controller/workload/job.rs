@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::{
     super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen, condition, event,
+    Actor, Key, Refused, Seen, event,
     indexes::{self, INDEX},
     job_status::{self, Verdict},
     pods::{self, PODS},
 };
-use crate::{kind::Kind, object};
+use crate::{condition, kind::Kind, object};
 
 pub(super) const JOBS: &str = "jobs.batch";
 pub(super) const COMPONENT: &str = "job-controller";

@@ -5,8 +5,12 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{condition, indexes, job::Own, pods};
-use crate::{environment::seconds, object};
+use super::{indexes, job::Own, pods};
+use crate::{
+    condition::{self, Condition, Style},
+    environment::seconds,
+    object,
+};
 
 /// How a Job stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,20 +152,10 @@ fn suspend(status: &mut Value, job: &Value, time: &str) {
     }
 }
 
-/// Says a condition in its place.
-fn set(status: &mut Value, type_: &str, holds: bool, (reason, message): (&str, &str), time: &str) {
-    let word = if holds { "True" } else { "False" };
-    let said = json!({
-        "type": type_, "status": word, "lastProbeTime": time, "lastTransitionTime": time,
-        "reason": reason, "message": message,
-    });
-    let Some(conditions) = status["conditions"].as_array_mut() else {
-        status["conditions"] = json!([said]);
-        return;
-    };
-    match conditions.iter_mut().find(|own| own["type"] == type_) {
-        Some(own) if own["status"] == word => {}
-        Some(own) => *own = said,
-        None => conditions.push(said),
+/// Says a condition; what holds already was said.
+fn set(status: &mut Value, type_: &'static str, holds: bool, (reason, message): (&str, &str), time: &str) {
+    let said = Condition::new(type_, holds, reason, message);
+    if !condition::find(status, type_).is_some_and(|before| said.is_as(before)) {
+        condition::set(status, &said, time, Style::JOB);
     }
 }

@@ -5,7 +5,6 @@ use crate::sandbox::Server;
 use std::sync::Arc;
 
 mod claim;
-mod condition;
 mod cron_job;
 mod daemon_set;
 mod deployment;
@@ -20,7 +19,6 @@ mod pods;
 mod replica_set;
 mod revision;
 mod rollout;
-mod schedule;
 mod scheduler;
 mod slices;
 mod stateful_set;

@@ -4,12 +4,15 @@ use serde_json::{Value, json};
 
 use super::{
     super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen,
-    condition::{self, Condition},
-    event,
+    Actor, Key, Refused, Seen, event,
     pods::{self, PODS, Tally},
 };
-use crate::{call::selector::LabelSelector, kind::Kind, object};
+use crate::{
+    call::selector::LabelSelector,
+    condition::{self, Condition, Style},
+    kind::Kind,
+    object,
+};
 
 pub(super) const REPLICA_SETS: &str = "replicasets.apps";
 const REPLICATION_CONTROLLERS: &str = "replicationcontrollers";
@@ -149,7 +152,9 @@ async fn say(actor: &Actor, kind: &Kind, mut set: Value, failure: Option<&Refuse
     match failure {
         Some(refused) => {
             let failed = Condition::new("ReplicaFailure", true, "FailedCreate", &*refused.message);
-            condition::set(&mut status, &failed, &environment.time(), None);
+            if !condition::find(&status, failed.type_).is_some_and(|before| failed.is_for(before)) {
+                condition::set(&mut status, &failed, &environment.time(), Style::REPLICA_SET);
+            }
         }
         None => {
             condition::remove(&mut status, "ReplicaFailure");

@@ -6,12 +6,15 @@ use serde_json::{Value, json};
 use super::{
     super::{Next, Outcome},
     Actor, Refused,
-    condition::{self, Condition},
     deployment::{COMPONENT, template_of},
     event, pods,
     replica_set::REPLICA_SETS,
 };
-use crate::{kind::Kind, object};
+use crate::{
+    condition::{self, Condition, Style},
+    kind::Kind,
+    object,
+};
 
 /// The ReplicaSets of a Deployment.
 #[derive(Debug)]
@@ -178,8 +181,7 @@ pub(super) async fn say(
     if let Some(held) = object::at(&old, &["conditions"]) {
         status["conditions"] = held.clone();
     }
-    let set =
-        |status: &mut Value, condition: Condition| condition::set(status, &condition, &now, Some("lastUpdateTime"));
+    let set = |status: &mut Value, condition: Condition| note(status, &condition, &now);
     if let Some(name) = made {
         let said = format!("Created new replica set {name:?}");
         set(&mut status, Condition::new("Progressing", true, "NewReplicaSetCreated", said));
@@ -231,6 +233,13 @@ fn counts(deployment: &Value, rollout: &Rollout) -> Value {
     status
 }
 
+/// Says what is not said already, for the same reason.
+fn note(status: &mut Value, condition: &Condition, now: &str) {
+    if !condition::find(status, condition.type_).is_some_and(|before| condition.is_for(before)) {
+        condition::set(status, condition, now, Style::DEPLOYMENT);
+    }
+}
+
 /// Says how the rollout goes, and when it would be too late.
 fn progress(
     status: &mut Value,
@@ -249,17 +258,17 @@ fn progress(
     if is("NewReplicaSetAvailable") && count(status, "replicas") == count(status, "updatedReplicas") {
         return None;
     }
-    let update = Some("lastUpdateTime");
     if rollout.is_complete() {
         let said = format!("ReplicaSet {name:?} has successfully progressed.");
-        condition::set(status, &Condition::new("Progressing", true, "NewReplicaSetAvailable", said), &time, update);
+        note(status, &Condition::new("Progressing", true, "NewReplicaSetAvailable", said), &time);
         return None;
     }
     let more = |name: &str| count(status, name) > count(old, name);
     let olds = |status: &Value| count(status, "replicas") - count(status, "updatedReplicas");
     if more("updatedReplicas") || more("readyReplicas") || more("availableReplicas") || olds(status) < olds(old) {
         let said = format!("ReplicaSet {name:?} is progressing.");
-        condition::replace(status, &Condition::new("Progressing", true, "ReplicaSetUpdated", said), &time, update);
+        let moves = Condition::new("Progressing", true, "ReplicaSetUpdated", said);
+        condition::set(status, &moves, &time, Style::DEPLOYMENT);
     }
     let held = condition::find(status, "Progressing")?;
     if held["reason"] == "ProgressDeadlineExceeded" || held["reason"] == "NewReplicaSetAvailable" {
@@ -271,6 +280,6 @@ fn progress(
         return Some(late);
     }
     let said = format!("ReplicaSet {name:?} has timed out progressing.");
-    condition::set(status, &Condition::new("Progressing", false, "ProgressDeadlineExceeded", said), &time, update);
+    note(status, &Condition::new("Progressing", false, "ProgressDeadlineExceeded", said), &time);
     None
 }

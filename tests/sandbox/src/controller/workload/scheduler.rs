@@ -5,10 +5,9 @@ use serde_json::json;
 use super::{
     super::{Controller, Next, Outcome, Watches},
     Actor, Key, Seen,
-    kubelet::NODE,
     pods::{self, PODS},
 };
-use crate::object;
+use crate::{fate::NODE, object};
 
 #[derive(Debug)]
 pub(super) struct Scheduler;

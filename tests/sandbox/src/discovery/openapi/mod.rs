@@ -3,16 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use super::{groups::Groups, hash, tagged};
-use crate::{
-    answer::{Answer, JSON},
-    call::{Call, Form},
-    failure::Failure,
-};
+use crate::answer::{Answer, JSON};
 
 mod components;
 mod descriptions;
+mod gnostic;
 mod operations;
 mod registered;
+pub(super) mod swagger;
 
 /// `/openapi/v3`: the documents, with hashes for clients that keep them.
 pub(super) fn index(groups: &Groups) -> Answer {
@@ -50,22 +48,6 @@ pub(super) fn document(groups: &Groups, words: &[&str]) -> Option<Answer> {
     let mut answer = tagged(Answer::object(&document));
     answer.content_type = JSON;
     Some(answer)
-}
-
-/// `/openapi/v2` knows the definitions and no paths: kubectl reads version 3.
-pub(super) fn v2(groups: &Groups, call: &Call) -> Result<Answer, Failure> {
-    if call.accept.form() == Form::Foreign {
-        return Err(Failure::not_acceptable("only the following media types are accepted: application/json"));
-    }
-    let kinds: Vec<_> =
-        groups.all().flat_map(|group| group.versions.iter().flat_map(|version| group.kinds(version))).collect();
-    let definitions = components::schemas(&kinds);
-    let text = json!({
-        "swagger": "2.0", "info": {"title": "Kubernetes", "version": super::RELEASE}, "paths": {},
-        "definitions": definitions,
-    });
-    let text = text.to_string().replace("#/components/schemas/", "#/definitions/");
-    Ok(tagged(Answer::json(http::StatusCode::OK, text.into())))
 }
 
 /// `apis/apps/v1`, or `api/v1` for the core group.

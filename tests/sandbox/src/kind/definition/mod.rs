@@ -6,6 +6,7 @@ pub(crate) use validate::validate;
 
 use super::{Kind, custom::storage_version};
 use crate::{
+    condition::{self, Condition, Style},
     object::{self, at, text},
     sandbox::Server,
 };
@@ -94,42 +95,16 @@ pub(crate) fn mark_deleted(server: &Server, crd: &mut Value) {
     object::set_finalizers(crd, finalizers);
     object::metadata_mut(crd).insert("deletionTimestamp".into(), time.clone().into());
     let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
-    set_condition(crd, condition("Terminating", true, "InstanceDeletionPending", message), &time);
+    set_condition(crd, &Condition::new("Terminating", true, "InstanceDeletionPending", message), &time);
 }
 
-/// Whether a condition is `True`.
+/// Whether a condition of a CRD is `True`.
 pub(crate) fn has_condition(crd: &Value, type_: &str) -> bool {
-    find_condition(crd, type_).is_some_and(|condition| condition["status"] == "True")
+    condition::holds(&crd["status"], type_)
 }
 
-/// A condition by its type.
-pub(crate) fn find_condition<'a>(crd: &'a Value, type_: &str) -> Option<&'a Value> {
-    let conditions = at(crd, &["status", "conditions"]).and_then(Value::as_array);
-    conditions.into_iter().flatten().find(|condition| condition["type"] == type_)
-}
-
-/// A condition without its time.
-pub(crate) fn condition(type_: &str, holds: bool, reason: &str, message: &str) -> Value {
-    let status = if holds { "True" } else { "False" };
-    json!({"type": type_, "status": status, "lastTransitionTime": null, "reason": reason, "message": message})
-}
-
-/// Sets a condition. Its time is that of the last change of its status.
-pub(crate) fn set_condition(crd: &mut Value, mut condition: Value, time: &str) {
-    let status = object::map_at(crd, &["status"]);
-    let conditions = status.entry("conditions").or_insert_with(|| json!([]));
-    if !conditions.is_array() {
-        *conditions = json!([]);
-    }
-    condition["lastTransitionTime"] = time.into();
-    let Value::Array(conditions) = conditions else { return };
-    match conditions.iter_mut().find(|own| own["type"] == condition["type"]) {
-        Some(own) => {
-            if own["status"] == condition["status"] {
-                condition["lastTransitionTime"] = own["lastTransitionTime"].clone();
-            }
-            *own = condition;
-        }
-        None => conditions.push(condition),
-    }
+/// Sets a condition of a CRD.
+pub(crate) fn set_condition(crd: &mut Value, condition: &Condition, time: &str) {
+    object::map_at(crd, &["status"]);
+    condition::set(&mut crd["status"], condition, time, Style::DEFINITION);
 }

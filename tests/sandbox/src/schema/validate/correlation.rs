@@ -30,15 +30,14 @@ impl<'a> Old<'a> {
     /// Of an item: only those of maps are known again.
     pub(crate) fn item(self, keywords: &Keywords, new: &Value) -> Self {
         let ListType::Map(keys) = &keywords.list else { return Self { value: None, ..self } };
-        let own = key(keywords, keys, new);
+        let own = key(keys, new);
         let items = self.value.and_then(Value::as_array);
-        let mut found = items.into_iter().flatten().filter(|old| key(keywords, keys, old) == own);
+        let mut found = items.into_iter().flatten().filter(|old| key(keys, old) == own);
         self.below(new, found.next())
     }
 }
 
-/// The values that tell an item apart, with defaults.
-pub(super) fn key<'a>(keywords: &'a Keywords, keys: &[String], item: &'a Value) -> Vec<Option<&'a Value>> {
-    let _ = keywords;
+/// The values that tell an item apart; defaults are in them by now.
+pub(super) fn key<'a>(keys: &[String], item: &'a Value) -> Vec<Option<&'a Value>> {
     keys.iter().map(|key| item.get(key)).collect()
 }

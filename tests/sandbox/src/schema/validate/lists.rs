@@ -32,7 +32,7 @@ fn walk(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>)
                 ListType::Atomic => {}
                 ListType::Set => twice(items, path, causes, |item| item.clone()),
                 ListType::Map(keys) => twice(items, path, causes, |item| {
-                    let values = keys.iter().zip(key(keywords, keys, item));
+                    let values = keys.iter().zip(key(keys, item));
                     let values = values.filter_map(|(key, value)| Some((key.clone(), value?.clone())));
                     Value::Object(values.collect::<Map<_, _>>())
                 }),

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    call::{Strictness, Verb},
+    call::Strictness,
     failure::{Cause, Failure},
-    kind::{Kind, SchemaOf},
+    kind::SchemaOf,
     object,
     schema::builtin,
     verb::Asked,
@@ -43,7 +43,7 @@ impl Asked<'_> {
         let object = if value.is_null() { Value::Object(Map::new()) } else { value };
         self.check_type(&object)?;
         self.check_values(&object)?;
-        self.completed_beside(object, duplicates)
+        self.completed(object, duplicates)
     }
 
     /// The body as JSON, from JSON or YAML.
@@ -89,12 +89,7 @@ impl Asked<'_> {
     }
 
     /// Prunes and defaults, as strictly as the request wants it.
-    pub(crate) fn completed(&self, object: Value) -> Result<Decoded, Failure> {
-        crate::validation::check_types(self.kind, &object).map_err(|why| self.unfit(&object, &why))?;
-        self.completed_beside(object, Vec::new())
-    }
-
-    fn completed_beside(&self, mut object: Value, duplicates: Vec<String>) -> Result<Decoded, Failure> {
+    fn completed(&self, mut object: Value, duplicates: Vec<String>) -> Result<Decoded, Failure> {
         let unknown = self.complete(&mut object);
         let said = duplicates.iter().map(|field| format!("duplicate field {field:?}"));
         let said: Vec<String> = said.chain(unknown.iter().map(|field| format!("unknown field {field:?}"))).collect();
@@ -106,15 +101,6 @@ impl Asked<'_> {
             Strictness::Warn => Ok(Decoded { warnings: said, object }),
             Strictness::Ignore | Strictness::Strict => Ok(Decoded { object, warnings: Vec::new() }),
         }
-    }
-
-    /// The object, or what a patch makes of it, is none of the kind.
-    fn unfit(&self, object: &Value, why: &str) -> Failure {
-        if self.call.verb != Verb::Patch {
-            return Failure::bad_request(self.unusable(object, why));
-        }
-        let cause = Cause::invalid("patch", &object.to_string().into(), why);
-        Failure::unfit_patch(&cause)
     }
 
     /// `Pod in version "v1" cannot be handled as a Pod: …`, by the type that the object names.
@@ -201,10 +187,7 @@ impl Asked<'_> {
     pub(crate) fn complaint(&self, object: &Value) -> Option<String> {
         match (&self.kind.schema, self.kind.custom()) {
             (_, Some(_)) => types::complaint_of_metadata(&object["metadata"]),
-            (SchemaOf::Table(_), None) => {
-                let Kind { group, version, kind, .. } = &**self.kind;
-                builtin::of_kind(group, version, kind).and_then(|definition| types::complaint(definition, object))
-            }
+            (SchemaOf::Table(definition), None) => definition.and_then(|own| types::complaint(own, object)),
             (SchemaOf::Written(_), None) => None,
         }
     }

@@ -31,9 +31,13 @@ struct Walk<'a> {
 }
 
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
+const NO_QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const INT_OR_STRING: &str = "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
-const TIMES: [&str; 2] =
-    ["io.k8s.apimachinery.pkg.apis.meta.v1.Time", "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime"];
+/// With the form in which Go reads each.
+const TIMES: [(&str, &str); 2] = [
+    ("io.k8s.apimachinery.pkg.apis.meta.v1.Time", "2006-01-02T15:04:05Z07:00"),
+    ("io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime", "2006-01-02T15:04:05.000000Z07:00"),
+];
 
 impl<'a> Walk<'a> {
     fn value(&self, schema: &'a Schema, value: &'a Value) -> Option<String> {
@@ -42,18 +46,22 @@ impl<'a> Walk<'a> {
         }
         let mut definition = None;
         if let Shape::Named(named) = &schema.shape {
+            let form = TIMES.iter().find(|(name, _)| *name == named.name).map(|(_, form)| form);
             match (named.name, value) {
                 (QUANTITY, Value::String(text)) => return quantity(text),
                 (QUANTITY, Value::Number(_)) => return None,
+                (QUANTITY, _) => return Some(NO_QUANTITY.to_owned()),
                 (INT_OR_STRING, Value::Number(number)) if number.is_i64() => return None,
                 (INT_OR_STRING, Value::String(_)) => return None,
                 (INT_OR_STRING, Value::Number(number)) => {
                     return Some(self.mismatch_of(&format!("number {number}"), "int32"));
                 }
                 (INT_OR_STRING, _) => return Some(self.mismatch(value, "int32")),
-                (name, Value::String(text)) if TIMES.contains(&name) => return time(text),
-                (name, _) if TIMES.contains(&name) => return Some(self.mismatch(value, "string")),
-                _ => definition = Some(*named),
+                _ => match (form, value) {
+                    (Some(form), Value::String(text)) => return time(text, form),
+                    (Some(_), _) => return Some(self.mismatch(value, "string")),
+                    (None, _) => definition = Some(*named),
+                },
             }
         }
         match (&schema.resolve().shape, value) {
@@ -85,7 +93,7 @@ impl<'a> Walk<'a> {
                 let whole = number.as_i64().is_some_and(fits);
                 (!whole).then(|| self.mismatch_of(&format!("number {number}"), wide()))
             }
-            (Scalar::Text, _) => Some(self.mismatch(value, "string")),
+            (Scalar::Text, _) => Some(self.mismatch(value, if self.holds_bytes() { "[]uint8" } else { "string" })),
             (Scalar::Boolean, _) => Some(self.mismatch(value, "bool")),
             (Scalar::Integer, _) => Some(self.mismatch(value, wide())),
             (Scalar::Number, _) => Some(self.mismatch(value, "float64")),
@@ -99,9 +107,8 @@ impl<'a> Walk<'a> {
     }
 
     /// The format of the field, which the outline of the schema leaves out.
-    fn format(&self) -> String {
-        let written: Value = self.owner.and_then(|owner| serde_json::from_str(owner.text).ok()).unwrap_or_default();
-        written["properties"][self.field]["format"].as_str().unwrap_or_default().to_owned()
+    fn format(&self) -> &str {
+        self.owner.map_or("", |owner| owner.format(self.field))
     }
 
     fn mismatch(&self, value: &Value, wanted: &str) -> String {
@@ -175,13 +182,13 @@ fn go_type(schema: &Schema) -> String {
     }
 }
 
-fn time(text: &str) -> Option<String> {
+fn time(text: &str, form: &str) -> Option<String> {
     if text.parse::<jiff::Timestamp>().is_ok() {
         return None;
     }
     let begins = text.get(..4).is_some_and(|year| year.bytes().all(|byte| byte.is_ascii_digit()));
     let (rest, wanted) = if begins { (text.get(4..).unwrap_or_default(), "-") } else { (text, "2006") };
-    Some(format!("parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {rest:?} as {wanted:?}"))
+    Some(format!("parsing time {text:?} as {form:?}: cannot parse {rest:?} as {wanted:?}"))
 }
 
 /// The form of quantities: a number and a suffix.
@@ -196,9 +203,7 @@ fn quantity(text: &str) -> Option<String> {
     let known = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
     let is_number = digits.bytes().any(|byte| byte.is_ascii_digit()) && digits.matches('.').count() < 2;
     let right = is_number && text.len() - number.len() < 2 && (known.contains(&suffix) || exponent().is_some());
-    (!right).then(|| {
-        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'".to_owned()
-    })
+    (!right).then(|| NO_QUANTITY.to_owned())
 }
 
 #[cfg(test)]
@@ -264,6 +269,17 @@ mod tests {
                 "parsing time \"abc\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"abc\" as \"2006\"".to_owned(),
             ),
             (pod, json!({"spec": {"containers": [{"resources": {"limits": {"cpu": "1e3"}}}]}}), String::new()),
+            (
+                map,
+                json!({"binaryData": {"a": 5}}),
+                format!("{into} number into Go struct field ConfigMap.binaryData of type []uint8"),
+            ),
+            (
+                ("coordination.k8s.io", "v1", "Lease"),
+                json!({"spec": {"renewTime": "abc"}}),
+                "parsing time \"abc\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"abc\" as \"2006\""
+                    .to_owned(),
+            ),
         ];
         for (kind, object, expected) in cases {
             assert_eq!(said(kind, object.clone()), expected, "{object}");

@@ -7,19 +7,19 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     answer::Answer,
+    call::Verb,
     failure::{Cause, Failure},
+    fields,
     kind::{Kind, Origin, ScalePaths, SchemaOf},
     object::{self, at, text},
     patch::{self, Media, Patch},
-    schema::{Schema, Shape, builtin, validate::at_path},
+    schema::{builtin, validate::at_path},
     store::Stored,
     verb::{
         Asked, read,
         write::{self, Refused, Tracking, Written},
     },
 };
-
-static ANY: Schema = Schema { shape: Shape::Any, nullable: false, default: None, keywords: None };
 
 /// `autoscaling/v1 Scale`, which is served as a part of others alone.
 static SCALE: LazyLock<Arc<Kind>> = LazyLock::new(|| {
@@ -36,7 +36,7 @@ static SCALE: LazyLock<Arc<Kind>> = LazyLock::new(|| {
         namespaced: true,
         verbs: Vec::new(),
         subresources: Vec::new(),
-        schema: SchemaOf::Table(definition.map_or(&ANY, builtin::Definition::schema)),
+        schema: SchemaOf::Table(definition),
         shelf: "scales.autoscaling".into(),
         origin: Origin::Builtin,
     })
@@ -96,7 +96,7 @@ pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
 }
 
 fn answer(asked: Asked<'_>, written: Written) -> Result<Answer, Failure> {
-    let scale = scale_of(asked.kind, &written.object);
+    let scale = scale_of(asked.kind, &written.state.object(asked.kind));
     Ok(read::answer(of_scale(asked), StatusCode::OK, scale)?.warning(written.warnings))
 }
 
@@ -118,13 +118,19 @@ async fn set(asked: Asked<'_>, held: &Arc<Stored>, scale: &Value) -> Result<Writ
         object::metadata_mut(&mut new).insert("uid".into(), uid.into());
     }
     put(&mut new, &paths(asked.kind).spec_replicas, replicas.into());
+    // The real server can't put the Scale of a custom resource beside the one before, and nobody has the replicas then.
+    if asked.call.verb == Verb::Update && asked.kind.custom().is_some() {
+        fields::disown_replicas(asked, &mut new);
+        return write::update(asked, held, new, Tracking::Done).await;
+    }
     write::update(asked, held, new, Tracking::Update).await
 }
 
 /// An apply of a `Scale` is one of the object with the replicas alone.
 async fn apply(asked: Asked<'_>, held: &Arc<Stored>, applied: &Value) -> Result<Written, Refused> {
     patch::check_applied(of_scale(asked), applied)?;
-    let replicas = replicas(asked, applied)?;
+    // Of a number that is too large the real server takes the lower bits.
+    let replicas = replicas(asked, applied)? as i32;
     let mut part =
         json!({"apiVersion": asked.kind.api_version(), "kind": asked.kind.kind, "metadata": {"name": asked.name}});
     if asked.kind.namespaced {
@@ -132,14 +138,14 @@ async fn apply(asked: Asked<'_>, held: &Arc<Stored>, applied: &Value) -> Result<
     }
     put(&mut part, &paths(asked.kind).spec_replicas, replicas.into());
     let old = held.object(asked.kind);
-    let new = patch::apply(asked, Some(&old), &part)?;
+    let mut new = patch::apply(asked, Some(&old), &part)?;
     // The real server can't do it either: it takes the Scale for a custom resource of another group.
     if asked.kind.custom().is_some() && scale_of(asked.kind, &new)["spec"] != scale_of(asked.kind, &old)["spec"] {
         let which = format!("{}/{}; autoscaling/v1, Kind=Scale", object::namespace(applied), object::name(applied));
         let why = "to proper version: request to convert CR to an invalid group/version: autoscaling/v1";
         return Err(patch::untold(format!("failed to convert new object ({which}) {why}")).into());
     }
-    let new = asked.completed(new)?.object;
+    asked.complete(&mut new);
     write::update(asked, held, new, Tracking::Done).await
 }
 

@@ -1,5 +1,9 @@
 //! Quantities (`resource.Quantity`): amounts with a suffix, and the one form in which each is written.
 
+use std::{cmp::Ordering, fmt};
+
+use serde_json::Value;
+
 /// How an amount was written, which decides how it is written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
@@ -34,6 +38,22 @@ const DECIMAL: [(&str, i32); 10] =
     [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
 
 impl Quantity {
+    pub(crate) const ZERO: Self = Self { mantissa: 0, exponent: 0, format: Format::Decimal };
+
+    /// A whole number.
+    pub(crate) const fn of(number: i64) -> Self {
+        Self { mantissa: number as i128, exponent: 0, format: Format::Decimal }
+    }
+
+    /// From JSON, where it may be a bare number; `None` if it is no quantity.
+    pub(crate) fn of_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Self::parse(text).ok(),
+            Value::Number(number) => Self::parse(&number.to_string()).ok(),
+            _ => None,
+        }
+    }
+
     pub(crate) fn parse(text: &str) -> Result<Self, Malformed> {
         let (negative, rest) = match text.as_bytes().first() {
             Some(b'-') => (true, &text[1..]),
@@ -92,15 +112,35 @@ impl Quantity {
         self.mantissa < 0
     }
 
-    /// Whether this is less than, equal to or greater than another.
-    pub(crate) fn compare(&self, other: &Self) -> std::cmp::Ordering {
+    /// The sum, written as the first of the two that is anything.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let (left, right, exponent) = self.aligned(other);
+        let format = if self.mantissa == 0 { other.format } else { self.format };
+        Self { mantissa: left.saturating_add(right), exponent, format }
+    }
+
+    pub(crate) fn minus(self, other: Self) -> Self {
+        self.plus(Self { mantissa: other.mantissa.saturating_neg(), ..other })
+    }
+
+    /// How often the other fits into this.
+    pub(crate) fn ratio(self, other: Self) -> f64 {
+        let (left, right, _) = self.aligned(other);
+        left as f64 / right as f64
+    }
+
+    /// Both numbers in the units of the finer one, the last of the three. What is beyond all numbers is the greatest.
+    fn aligned(self, other: Self) -> (i128, i128, i32) {
         let least = self.exponent.min(other.exponent);
-        let scaled = |one: &Self| {
+        let scaled = |one: Self| {
+            if one.mantissa == 0 {
+                return 0;
+            }
             let factor = 10i128.checked_pow((one.exponent - least).unsigned_abs());
             let saturated = if one.is_negative() { i128::MIN } else { i128::MAX };
             factor.and_then(|factor| one.mantissa.checked_mul(factor)).unwrap_or(saturated)
         };
-        scaled(self).cmp(&scaled(other))
+        (scaled(self), scaled(other), least)
     }
 
     pub(crate) fn is_whole(&self) -> bool {
@@ -133,13 +173,28 @@ impl Quantity {
         if too_fine {
             amount = amount.rounded(MILLI);
         }
-        Ok(amount.canonical())
+        Ok(amount.to_string())
     }
+}
 
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Self) -> bool {
+        self.partial_cmp(other) == Some(Ordering::Equal)
+    }
+}
+
+impl PartialOrd for Quantity {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        let (left, right, _) = self.aligned(*other);
+        Some(left.cmp(&right))
+    }
+}
+
+impl fmt::Display for Quantity {
     /// The one way to write the amount: no fraction, the greatest suffix that leaves a whole number.
-    fn canonical(&self) -> String {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.mantissa == 0 {
-            return "0".to_owned();
+            return f.write_str("0");
         }
         if self.format == Format::Binary
             && let Some(mut whole) = self.whole().filter(|whole| whole.unsigned_abs() >= 1024)
@@ -149,7 +204,7 @@ impl Quantity {
                 whole /= 1024;
                 power += 1;
             }
-            return format!("{whole}{}", BINARY[power]);
+            return write!(f, "{whole}{}", BINARY[power]);
         }
         let (mut mantissa, mut exponent) = (self.mantissa, self.exponent);
         while mantissa % 10 == 0 {
@@ -165,10 +220,10 @@ impl Quantity {
             exponent -= 3;
         }
         if self.format == Format::Exponent {
-            return if exponent == 0 { mantissa.to_string() } else { format!("{mantissa}e{exponent}") };
+            return if exponent == 0 { write!(f, "{mantissa}") } else { write!(f, "{mantissa}e{exponent}") };
         }
         let suffix = DECIMAL.iter().find(|(_, power)| *power == exponent).map_or("", |(suffix, _)| suffix);
-        format!("{mantissa}{suffix}")
+        write!(f, "{mantissa}{suffix}")
     }
 }
 
@@ -184,7 +239,7 @@ mod tests {
     /// What kube-apiserver answered for `resources.limits` written so.
     #[test]
     fn each_amount_is_written_in_one_way() {
-        let seen = include_str!("../../tests/golden/quantities.json");
+        let seen = include_str!("../tests/golden/quantities.json");
         let seen: std::collections::BTreeMap<String, String> = serde_json::from_str(seen).unwrap();
         let ours = seen.keys().map(|text| (text.clone(), canonical(text))).collect();
         assert_eq!(seen, ours);
@@ -192,9 +247,25 @@ mod tests {
 
     #[test]
     fn amounts_compare_across_suffixes() {
-        let compare = |a, b| Quantity::parse(a).unwrap().compare(&Quantity::parse(b).unwrap());
-        assert!(compare("1Gi", "1G").is_gt());
-        assert!(compare("1000m", "1").is_eq());
-        assert!(compare("-1", "1n").is_lt());
+        let parse = |text| Quantity::parse(text).unwrap();
+        assert!(parse("1Gi") > parse("1G"));
+        assert!(parse("1000m") == parse("1"));
+        assert!(parse("-1") < parse("1n"));
+    }
+
+    #[test]
+    fn a_sum_is_written_as_its_first_part() {
+        let parse = |text| Quantity::parse(text).unwrap();
+        for (left, right, sum, difference) in [
+            ("1Ki", "1", "1025", "1023"),
+            ("512Mi", "0.5Gi", "1Gi", "0"),
+            ("0", "1Gi", "1Gi", "-1Gi"),
+            ("500m", "1500m", "2", "-1"),
+            ("1e3", "1k", "2e3", "0"),
+        ] {
+            assert_eq!(parse(left).plus(parse(right)).to_string(), sum, "{left} + {right}");
+            assert_eq!(parse(left).minus(parse(right)).to_string(), difference, "{left} - {right}");
+        }
+        assert!((parse("3").ratio(parse("1500m")) - 2.0).abs() < f64::EPSILON);
     }
 }

@@ -1,0 +1,72 @@
+//! `/openapi/v2`: the definitions of all that is served, and no paths, for who looks for a kind reads version 3 first.
+
+use serde_json::{Map, Value, json};
+
+use super::{components, gnostic};
+use crate::{
+    answer::{Answer, Content},
+    call::{Call, Form},
+    discovery::{RELEASE, groups::Groups, tagged},
+    failure::Failure,
+};
+
+/// What clients in Go read it as.
+const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+/// In the form that the call wants: JSON or protobuf.
+pub(in crate::discovery) fn answer(groups: &Groups, call: &Call) -> Result<Answer, Failure> {
+    let form = call.accept.form();
+    if form == Form::Foreign && !call.accept.is_gnostic() {
+        return Err(Failure::not_acceptable("only the following media types are accepted: application/json"));
+    }
+    let document = document(groups);
+    let mut answer = Answer::json(http::StatusCode::OK, document.to_string().into());
+    if form == Form::Foreign {
+        answer.content = Content::Whole(gnostic::document(&document).into());
+        answer.content_type = PROTOBUF;
+    }
+    Ok(tagged(answer))
+}
+
+fn document(groups: &Groups) -> Value {
+    let kinds: Vec<_> =
+        groups.all().flat_map(|group| group.versions.iter().flat_map(|version| group.kinds(version))).collect();
+    let mut definitions = Value::Object(components::schemas(&kinds));
+    older(&mut definitions);
+    json!({
+        "swagger": "2.0", "info": {"title": "Kubernetes", "version": RELEASE}, "paths": {},
+        "definitions": definitions,
+    })
+}
+
+/// The same schema in the words of version 2, which has no alternatives: a reference stands beside other keywords, and
+/// what may be of several types is of none.
+fn older(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            map.values_mut().for_each(older);
+            rename_reference(map);
+            if let Some(reference) = only_reference(map) {
+                map.remove("allOf");
+                map.insert("$ref".into(), reference);
+            }
+            ["oneOf", "anyOf", "not", "nullable"].iter().for_each(|newer| drop(map.remove(*newer)));
+        }
+        Value::Array(items) => items.iter_mut().for_each(older),
+        _ => {}
+    }
+}
+
+fn rename_reference(map: &mut Map<String, Value>) {
+    if let Some(Value::String(reference)) = map.get_mut("$ref") {
+        *reference = reference.replace("#/components/schemas/", "#/definitions/");
+    }
+}
+
+/// The reference of an `allOf` that has nothing else.
+fn only_reference(map: &Map<String, Value>) -> Option<Value> {
+    match map.get("allOf")?.as_array()?.as_slice() {
+        [one] => one.get("$ref").cloned(),
+        _ => None,
+    }
+}

@@ -1,0 +1,162 @@
+//! How Pods fare where nothing runs them: what a kubelet that only pretends says of them. The sandbox plays it, and so can
+//! whoever has an API server without a kubelet.
+
+use serde_json::{Value, json};
+
+use crate::object;
+
+/// On a Pod: how it fares, in the words of [`Fate`]. It may change while the Pod lives.
+pub const ANNOTATION: &str = "opgen.test/pod";
+
+/// The name of the only node.
+pub const NODE: &str = "plane";
+
+/// The kubelet's clock: Pods are as old as can be, so `minReadySeconds` holds nobody up.
+const EPOCH: &str = "2026-01-01T00:00:00Z";
+
+/// How a Pod fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// `ready`: runs and is ready; the default of a Pod whose containers are always restarted.
+    Ready,
+    /// `unready`: runs and does not get ready.
+    Unready,
+    /// `crashing`: a container waits in `CrashLoopBackOff`.
+    Crashing,
+    /// `restarting`: as `crashing`, between two waits: a container runs, after some that have crashed.
+    Restarting,
+    /// `pulling`: a container waits in `ImagePullBackOff`.
+    Pulling,
+    /// `pending`: nothing happens to it.
+    Pending,
+    /// `failed`: it has ended with an error.
+    Failed,
+    /// `succeeded`: it has ended well; the default of a Pod that is not always restarted, as a Job's.
+    Succeeded,
+}
+
+impl Fate {
+    /// The fate of a Pod. A word that means nothing is `pending`, so the test that misspelt it times out with the Pod's text.
+    pub fn of(pod: &Value) -> Self {
+        match pod["metadata"]["annotations"][ANNOTATION].as_str() {
+            None if matches!(object::text(pod, &["spec", "restartPolicy"]), "" | "Always") => Self::Ready,
+            None | Some("succeeded") => Self::Succeeded,
+            Some("ready") => Self::Ready,
+            Some("unready") => Self::Unready,
+            Some("crashing") => Self::Crashing,
+            Some("restarting") => Self::Restarting,
+            Some("pulling") => Self::Pulling,
+            Some("failed") => Self::Failed,
+            Some(_) => Self::Pending,
+        }
+    }
+
+    fn phase(self) -> &'static str {
+        match self {
+            Self::Ready | Self::Unready | Self::Crashing | Self::Restarting => "Running",
+            Self::Pulling | Self::Pending => "Pending",
+            Self::Failed => "Failed",
+            Self::Succeeded => "Succeeded",
+        }
+    }
+
+    fn container_state(self) -> Value {
+        match self {
+            Self::Crashing => json!({"waiting": {"reason": "CrashLoopBackOff"}}),
+            Self::Pulling => json!({"waiting": {"reason": "ImagePullBackOff"}}),
+            Self::Failed => terminated(1, "Error"),
+            Self::Succeeded => terminated(0, "Completed"),
+            Self::Pending | Self::Ready | Self::Unready | Self::Restarting => json!({"running": {"startedAt": EPOCH}}),
+        }
+    }
+}
+
+fn terminated(code: i64, reason: &str) -> Value {
+    json!({"terminated": {"exitCode": code, "reason": reason, "startedAt": null, "finishedAt": null}})
+}
+
+/// The status of the node: it is ready, and there is room for all.
+pub fn node_status() -> Value {
+    let ready = json!({"type": "Ready", "status": "True", "reason": "KubeletReady", "lastTransitionTime": EPOCH, "lastHeartbeatTime": EPOCH});
+    let room = json!({"cpu": "64", "memory": "256Gi", "pods": "10000"});
+    json!({"conditions": [ready], "capacity": room, "allocatable": room})
+}
+
+/// The status that the Pod should have, or `None` if it has it.
+pub fn next_status(pod: &Value) -> Option<Value> {
+    let fate = Fate::of(pod);
+    let now = &pod["status"];
+    let ready = fate == Fate::Ready;
+    let listed = |name: &str| now[name].as_array().into_iter().flatten();
+    let mut conditions = listed("conditions");
+    let same_readiness = conditions.any(|own| own["type"] == "Ready" && (own["status"] == "True") == ready);
+    let state = fate.container_state();
+    let same_state = listed("containerStatuses").all(|container| includes(&container["state"], &state));
+    if fate == Fate::Pending || now["phase"] == fate.phase() && same_readiness && same_state {
+        return None;
+    }
+    let crashes = matches!(fate, Fate::Crashing | Fate::Restarting);
+    let (restarts, last) = if crashes { (5, Fate::Failed.container_state()) } else { (0, json!({})) };
+    let containers = pod["spec"]["containers"].as_array().into_iter().flatten().map(|container| {
+        json!({"name": container["name"], "image": container["image"], "imageID": container["image"], "ready": ready,
+               "started": true, "restartCount": restarts, "state": state, "lastState": last})
+    });
+    let condition = |(type_, holds): (&str, bool)| {
+        let mut condition = json!({"type": type_, "status": if holds { "True" } else { "False" }, "lastProbeTime": null, "lastTransitionTime": EPOCH});
+        if !ready {
+            condition["reason"] = "ContainersNotReady".into();
+        }
+        condition
+    };
+    let conditions = [("PodScheduled", true), ("Initialized", true), ("ContainersReady", ready), ("Ready", ready)];
+    let ip = address(object::uid(pod));
+    Some(json!({
+        "phase": fate.phase(),
+        "conditions": conditions.map(condition),
+        "containerStatuses": containers.collect::<Vec<_>>(),
+        "hostIP": "127.0.0.1",
+        "podIP": ip,
+        "podIPs": [{"ip": ip}],
+        "startTime": EPOCH,
+    }))
+}
+
+/// Whether `whole` has everything that `part` has; null is nothing.
+fn includes(whole: &Value, part: &Value) -> bool {
+    match (whole, part) {
+        (Value::Object(whole), Value::Object(part)) => {
+            part.iter().all(|(key, value)| value.is_null() || whole.get(key).is_some_and(|own| includes(own, value)))
+        }
+        _ => whole == part,
+    }
+}
+
+/// An address made of the uid: endpoints want one, nobody calls it.
+fn address(uid: &str) -> String {
+    let byte = |at: usize| uid.get(at..at + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok()).unwrap_or(1);
+    format!("10.{}.{}.{}", byte(0), byte(2), byte(4))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pod_gets_its_status_once() {
+        for fate in ["ready", "unready", "crashing", "restarting", "pulling", "failed", "succeeded"] {
+            let mut pod = json!({
+                "metadata": {"uid": "0a0b0c00", "annotations": {ANNOTATION: fate}},
+                "spec": {"containers": [{"name": "a", "image": "a"}]},
+            });
+            pod["status"] = next_status(&pod).unwrap();
+            assert_eq!(pod["status"]["podIP"], "10.10.11.12");
+            assert_eq!(next_status(&pod), None, "{fate}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_means_nothing_leaves_the_pod_alone() {
+        assert_eq!(next_status(&json!({"metadata": {"annotations": {ANNOTATION: "redy"}}})), None);
+    }
+}

@@ -1,0 +1,199 @@
+//! The body of an answer: whole, or the events of a watch with their faults.
+
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures::stream::{self, BoxStream, StreamExt as _};
+use http_body::Frame;
+use http_body_util::{BodyExt as _, BodyStream};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::{ConditionSeen, EventFault, EventSeen, Faults, answer::expired, faults::Held, layer::Broken};
+use crate::Body;
+
+/// How long after a lost event its watch says 410.
+const UNTIL_EXPIRED: Duration = Duration::from_secs(5);
+
+/// The body of an answer that came through faults.
+pub struct FaultyBody(BoxStream<'static, Result<Frame<Bytes>, Broken>>);
+
+impl std::fmt::Debug for FaultyBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FaultyBody").finish_non_exhaustive()
+    }
+}
+
+impl http_body::Body for FaultyBody {
+    type Data = Bytes;
+    type Error = Broken;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        self.get_mut().0.as_mut().poll_next(cx)
+    }
+}
+
+pub(super) fn whole(bytes: Bytes) -> FaultyBody {
+    FaultyBody(stream::iter([Ok(Frame::data(bytes))]).boxed())
+}
+
+/// As it comes.
+pub(super) fn through(body: Body) -> FaultyBody {
+    FaultyBody(BodyStream::new(body).map(|frame| frame.or(Err(Broken::Reset))).boxed())
+}
+
+/// A watch, event by event.
+pub(super) fn watch(body: Body, faults: Faults, life: u32, number: u64) -> FaultyBody {
+    let watch = Watch { body, faults, life, number, ready: VecDeque::new(), expires: None, ended: false };
+    let pieces = stream::unfold(watch, async |mut watch| {
+        let piece = watch.next().await?;
+        Some((piece.map(Frame::data), watch))
+    });
+    FaultyBody(pieces.boxed())
+}
+
+struct Watch {
+    body: Body,
+    faults: Faults,
+    life: u32,
+    /// Of the call that began it.
+    number: u64,
+    ready: VecDeque<Result<Bytes, Broken>>,
+    /// When it says 410, because an event was lost.
+    expires: Option<(Instant, Held)>,
+    ended: bool,
+}
+
+/// What an event says of its object.
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "type")]
+    type_: String,
+    object: Object,
+}
+
+#[derive(Deserialize)]
+struct Object {
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    metadata: Metadata,
+    /// Of any shape: what a custom resource calls its status is its own matter.
+    status: Option<Box<RawValue>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata {
+    namespace: String,
+    name: String,
+    resource_version: String,
+    deletion_timestamp: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Status {
+    conditions: Vec<ConditionSeen>,
+}
+
+impl Watch {
+    async fn next(&mut self) -> Option<Result<Bytes, Broken>> {
+        loop {
+            if !self.faults.state_of_life(self.life) {
+                std::future::pending::<()>().await;
+            }
+            if let Some(piece) = self.ready.pop_front() {
+                return Some(piece);
+            }
+            if self.ended {
+                return None;
+            }
+            let wake = self.expires.as_ref().map(|(at, _)| *at);
+            let frame = tokio::select! {
+                biased;
+                () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {
+                    self.end(Ok(expired()));
+                    continue;
+                }
+                frame = self.body.frame() => frame,
+            };
+            // A stop may have come while this waited.
+            if !self.faults.state_of_life(self.life) {
+                continue;
+            }
+            match frame {
+                Some(Ok(frame)) => self.take(frame.into_data().unwrap_or_default()).await,
+                // A client that went on from the last version would never hear of what was lost.
+                Some(Err(_)) | None if self.expires.is_some() => self.end(Ok(expired())),
+                Some(Err(_)) | None => self.ended = true,
+            }
+        }
+    }
+
+    async fn take(&mut self, line: Bytes) {
+        let Some(fault) = self.judge(&line) else {
+            self.ready.push_back(Ok(line));
+            return;
+        };
+        match fault {
+            EventFault::Lose => {
+                if self.expires.is_none() {
+                    self.expires = Some((Instant::now() + UNTIL_EXPIRED, self.faults.hold(self.life)));
+                }
+            }
+            EventFault::Delay { seconds } => {
+                let held = self.faults.hold(self.life);
+                sleep(Duration::from_secs(seconds.into())).await;
+                drop(held);
+                self.ready.push_back(Ok(line));
+            }
+            EventFault::Duplicate => self.ready.extend([Ok(line.clone()), Ok(line)]),
+            EventFault::Expire => self.end(Ok(expired())),
+            EventFault::End | EventFault::Cut | EventFault::CutWithin if self.expires.is_some() => {
+                self.end(Ok(expired()));
+            }
+            EventFault::End => self.ended = true,
+            EventFault::Cut => self.end(Err(Broken::Reset)),
+            EventFault::CutWithin => {
+                self.ready.push_back(Ok(line.slice(..line.len() / 2)));
+                self.end(Err(Broken::Reset));
+            }
+        }
+    }
+
+    /// What goes wrong with an event; bookmarks and errors pass.
+    fn judge(&self, line: &[u8]) -> Option<EventFault> {
+        let Line { type_, object: Object { kind, metadata, status } } = serde_json::from_slice(line).ok()?;
+        if !matches!(type_.as_str(), "ADDED" | "MODIFIED" | "DELETED") {
+            return None;
+        }
+        let status = status.and_then(|status| serde_json::from_str::<Status>(status.get()).ok()).unwrap_or_default();
+        self.faults.told(EventSeen {
+            number: 0,
+            watch: self.number,
+            type_,
+            kind,
+            namespace: metadata.namespace,
+            name: metadata.name,
+            version: metadata.resource_version,
+            deleting: metadata.deletion_timestamp.is_some(),
+            conditions: status.conditions,
+            fault: None,
+        })
+    }
+
+    /// Ends it with a last word; the client will soon be back.
+    fn end(&mut self, last: Result<Bytes, Broken>) {
+        self.ready.push_back(last);
+        self.ended = true;
+        self.expires = None;
+        self.faults.stir();
+    }
+}

@@ -1,0 +1,122 @@
+//! Faults by a seed.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{EventFault, Fault};
+
+/// A kind of misbehaviour that chance chooses from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Class {
+    /// The process ends before or after a call.
+    Stop,
+    /// 409 to a write.
+    Conflict,
+    /// 429 with `Retry-After`.
+    Throttle,
+    /// 500, 503 and 504; a write may be done all the same.
+    ServerError,
+    /// An answer comes late or never; a write may be done all the same.
+    TimeOut,
+    /// Connections break, of calls and of watches.
+    Cut,
+    /// Reads that say that any version is good enough get an older one.
+    OlderRead,
+    /// Events are lost; the watch says so later by 410.
+    LostEvent,
+    /// Events come late, and those of different kinds in another order.
+    LateEvent,
+    /// Events come twice.
+    DuplicateEvent,
+    /// The wall clock jumps ahead and back.
+    ClockJump,
+}
+
+impl Class {
+    /// All there are.
+    pub const ALL: [Self; 11] = [
+        Self::Stop,
+        Self::Conflict,
+        Self::Throttle,
+        Self::ServerError,
+        Self::TimeOut,
+        Self::Cut,
+        Self::OlderRead,
+        Self::LostEvent,
+        Self::LateEvent,
+        Self::DuplicateEvent,
+        Self::ClockJump,
+    ];
+}
+
+/// One in so many calls is hit, and one in so many events.
+const ONE_IN: u32 = 6;
+
+/// How often a process ends at most: else nothing would ever be done.
+const STOPS: u32 = 4;
+
+/// What is known of a call when its fault is chosen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) is_write: bool,
+    pub(super) is_watch: bool,
+    /// Whether it is a read for which any version is good enough.
+    pub(super) takes_older: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Chance {
+    rng: fastrand::Rng,
+    classes: Vec<Class>,
+    /// How long after the start all is well again.
+    pub(super) lasts: Duration,
+    stops: u32,
+}
+
+impl Chance {
+    pub(super) fn new(seed: u64, classes: &[Class], lasts: Duration) -> Self {
+        Self { rng: fastrand::Rng::with_seed(seed), classes: classes.to_vec(), lasts, stops: 0 }
+    }
+
+    fn class(&mut self) -> Option<Class> {
+        let hit = self.rng.u32(..ONE_IN) == 0;
+        self.rng.choice(&self.classes).copied().filter(|_| hit)
+    }
+
+    pub(super) fn of_call(&mut self, asked: Asked) -> Option<Fault> {
+        let class = self.class()?;
+        let (rng, write) = (&mut self.rng, asked.is_write);
+        match class {
+            Class::Stop if self.stops < STOPS => {
+                self.stops += 1;
+                Some(if rng.bool() { Fault::StopBefore } else { Fault::StopAfter })
+            }
+            Class::Conflict if write => Some(Fault::Refuse { code: 409, retry_after: None }),
+            Class::Throttle => Some(Fault::Refuse { code: 429, retry_after: Some(rng.u32(1..=5)) }),
+            Class::ServerError => {
+                let code = rng.choice([500, 503, 504]).unwrap_or(500);
+                Some(if write && rng.bool() { Fault::Deny { code } } else { Fault::Refuse { code, retry_after: None } })
+            }
+            Class::TimeOut if rng.bool() => Some(Fault::Wait { seconds: rng.u32(1..=20) }),
+            Class::TimeOut => Some(Fault::TimeOut { seconds: rng.u32(10..=40), done: write && rng.bool() }),
+            Class::Cut => Some(if write && rng.bool() { Fault::CutAfter } else { Fault::CutBefore }),
+            Class::OlderRead if asked.takes_older && !asked.is_watch => Some(Fault::Older { changes: rng.u64(1..=8) }),
+            Class::ClockJump => Some(Fault::Jump { seconds: rng.i64(-3600..=3600) }),
+            _ => None,
+        }
+    }
+
+    pub(super) fn of_event(&mut self) -> Option<EventFault> {
+        let class = self.class()?;
+        let rng = &mut self.rng;
+        match class {
+            Class::LostEvent => Some(EventFault::Lose),
+            Class::LateEvent => Some(EventFault::Delay { seconds: rng.u32(1..=15) }),
+            Class::DuplicateEvent => Some(EventFault::Duplicate),
+            Class::Cut => rng.choice([EventFault::Cut, EventFault::CutWithin, EventFault::End, EventFault::Expire]),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! What a client tells of its passes.
+
+use super::{Faults, Happening, PassPart, PassSeen};
+
+impl Faults {
+    /// Notes that the client begins a pass over an object; gives the number of the pass. The resource is the plural of the
+    /// object's kind with its group, such as `deployments.apps`; the namespace of what is in none is empty.
+    #[must_use]
+    pub fn pass_begins(&self, resource: &str, namespace: &str, name: &str) -> u64 {
+        let mut state = self.state();
+        state.last_pass += 1;
+        let number = state.last_pass;
+        let (resource, namespace, name) = (resource.to_owned(), namespace.to_owned(), name.to_owned());
+        let pass = PassSeen { number, resource, namespace, name, part: PassPart::Beginning };
+        let index = state.record(Happening::Pass(pass));
+        state.passes.insert(number, index);
+        number
+    }
+
+    /// Notes that a pass ends, and what it led to. Of one that a stop cut short there is no end.
+    pub fn pass_ends(&self, number: u64, outcome: &str) {
+        let mut state = self.state();
+        let Some(index) = state.passes.remove(&number) else { return };
+        let is_last = index + 1 == state.timeline.moments.len();
+        let Some(Happening::Pass(pass)) = state.timeline.moments.get_mut(index).map(|moment| &mut moment.what) else {
+            return;
+        };
+        let outcome = outcome.to_owned();
+        if is_last {
+            pass.part = PassPart::Whole { outcome };
+        } else {
+            let ended = PassSeen { part: PassPart::End { outcome }, ..pass.clone() };
+            state.record(Happening::Pass(ended));
+        }
+    }
+}

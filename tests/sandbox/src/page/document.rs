@@ -1,0 +1,51 @@
+//! A whole page.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::course;
+use crate::fault::Timeline;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Nothing may come from elsewhere, whatever gets into the page.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// A whole page with a title. It needs no other file and no network, follows the reader's light or dark, and prints.
+#[must_use]
+pub fn document(title: &str, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main { (body) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// A whole page with one timeline, and some words above it.
+#[must_use]
+pub fn alone(title: &str, words: &str, timeline: &Timeline) -> String {
+    let body = html! {
+        header {
+            h1 { (title) }
+            p.quiet { (words) }
+        }
+        div.panel { (course("course", timeline)) }
+        footer.quiet { p { "Columns are moments in their order." } }
+    };
+    document(title, &body)
+}

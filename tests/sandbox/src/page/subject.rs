@@ -1,0 +1,130 @@
+//! What a moment is about.
+
+use std::collections::HashMap;
+
+use crate::fault::{CallSeen, EventSeen, Happening, PassSeen, Timeline};
+
+/// An object, or all of a kind, or the server itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Subject {
+    /// `deployments.apps`; empty for the server itself.
+    pub(super) resource: String,
+    /// Empty for what is in none, and for all of a kind.
+    pub(super) namespace: String,
+    /// Empty for all of a kind.
+    pub(super) name: String,
+}
+
+impl Subject {
+    /// What a call is about, by its path.
+    pub(super) fn of_call(call: &CallSeen) -> Self {
+        let path = call.uri.split('?').next().unwrap_or_default();
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let (group, rest) = match parts.as_slice() {
+            ["api", _, rest @ ..] => ("", rest),
+            ["apis", group, _, rest @ ..] => (*group, rest),
+            _ => return Self::default(),
+        };
+        let (namespace, rest) = match rest {
+            ["namespaces", _, "status" | "finalize"] => ("", rest),
+            ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
+            _ => ("", rest),
+        };
+        let Some(plural) = rest.first() else { return Self::default() };
+        let resource = if group.is_empty() { (*plural).to_owned() } else { format!("{plural}.{group}") };
+        match rest.get(1) {
+            Some(name) => Self { resource, namespace: namespace.to_owned(), name: (*name).to_owned() },
+            None => Self { resource, ..Self::default() },
+        }
+    }
+
+    fn of_event(resource: String, event: &EventSeen) -> Self {
+        Self { resource, namespace: event.namespace.clone(), name: event.name.clone() }
+    }
+
+    /// What a pass is over.
+    pub(super) fn of_pass(pass: &PassSeen) -> Self {
+        let PassSeen { resource, namespace, name, .. } = pass;
+        Self { resource: resource.clone(), namespace: namespace.clone(), name: name.clone() }
+    }
+
+    /// All of its kind.
+    pub(super) fn kind(&self) -> Self {
+        Self { resource: self.resource.clone(), ..Self::default() }
+    }
+
+    pub(super) fn is_object(&self) -> bool {
+        !self.name.is_empty()
+    }
+
+    /// Its name as people write it, with the namespace in front.
+    pub(super) fn full_name(&self) -> String {
+        if self.namespace.is_empty() { self.name.clone() } else { format!("{}/{}", self.namespace, self.name) }
+    }
+}
+
+/// The subjects of a timeline. An event names a kind, a call a plural: the watch that told the event joins them.
+#[derive(Debug)]
+pub(super) struct Subjects {
+    /// The resource of each watch, by the number of its call.
+    watched: HashMap<u64, String>,
+    /// `Deployment` by `deployments.apps`.
+    kinds: HashMap<String, String>,
+}
+
+impl Subjects {
+    pub(super) fn of(timeline: &Timeline) -> Self {
+        let watched: HashMap<u64, String> = timeline
+            .calls()
+            .filter(|call| call.is_watch())
+            .map(|call| (call.number, Subject::of_call(call).resource))
+            .collect();
+        let mut kinds = HashMap::new();
+        for moment in &timeline.moments {
+            if let Happening::Event(event) = &moment.what
+                && let Some(resource) = watched.get(&event.watch)
+                // A watch of metadata alone tells no kind.
+                && !event.kind.is_empty() && event.kind != "PartialObjectMetadata"
+            {
+                kinds.entry(resource.clone()).or_insert_with(|| event.kind.clone());
+            }
+        }
+        Self { watched, kinds }
+    }
+
+    pub(super) fn of_event(&self, event: &EventSeen) -> Subject {
+        let resource = self.watched.get(&event.watch).cloned().unwrap_or_else(|| event.kind.clone());
+        Subject::of_event(resource, event)
+    }
+
+    /// The name of a kind: its own, or its plural where no event has told it.
+    pub(super) fn kind_name<'a>(&'a self, resource: &'a str) -> &'a str {
+        match self.kinds.get(resource) {
+            Some(kind) => kind,
+            None if resource.is_empty() => "the server",
+            None => resource.split('.').next().unwrap_or(resource),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_says_what_it_is_about() {
+        let subject = |uri: &str| {
+            let call = CallSeen { number: 1, method: "GET".into(), uri: uri.into(), code: None, fault: None };
+            let Subject { resource, namespace, name } = Subject::of_call(&call);
+            format!("{resource} {namespace} {name}")
+        };
+        assert_eq!(subject("/version"), "  ");
+        assert_eq!(subject("/apis/apps/v1"), "  ");
+        assert_eq!(subject("/apis/apps/v1/deployments?watch=true"), "deployments.apps  ");
+        assert_eq!(subject("/apis/apps/v1/namespaces/a/deployments"), "deployments.apps  ");
+        assert_eq!(subject("/apis/apps/v1/namespaces/a/deployments/b/status"), "deployments.apps a b");
+        assert_eq!(subject("/api/v1/namespaces/a"), "namespaces  a");
+        assert_eq!(subject("/api/v1/namespaces/a/finalize"), "namespaces  a");
+        assert_eq!(subject("/api/v1/nodes/a"), "nodes  a");
+    }
+}

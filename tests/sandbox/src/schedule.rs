@@ -1,0 +1,226 @@
+//! When a CronJob runs: `MINUTE HOUR DAY MONTH WEEKDAY`, a word for one of the usual ones, or `@every DURATION`; as
+//! `robfig/cron` reads it, which Kubernetes uses.
+
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+
+/// The times of a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Schedule {
+    Calendar(Calendar),
+    /// Always the same number of seconds after the time before.
+    Every(SignedDuration),
+}
+
+/// Minutes that have a place in the calendar; each set is one of bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Calendar {
+    minutes: u64,
+    hours: u64,
+    days: u64,
+    months: u64,
+    weekdays: u64,
+    /// A day of the month or of the week is enough, where both are said.
+    either_day: bool,
+}
+
+const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+/// How far ahead a time is looked for: a leap day may be eight years away.
+const DAYS_AHEAD: u32 = 9 * 366;
+
+impl Schedule {
+    /// Reads a schedule, or says why it is none.
+    pub(crate) fn parse(written: &str) -> Result<Self, String> {
+        if written.contains("TZ") {
+            return Err("cannot use TZ or CRON_TZ in schedule, use timeZone field instead".to_owned());
+        }
+        if let Some(every) = written.strip_prefix("@every ") {
+            return every_so_often(every).ok_or_else(|| format!("failed to parse duration {written}"));
+        }
+        let written = match written {
+            "@yearly" | "@annually" => "0 0 1 1 *",
+            "@monthly" => "0 0 1 * *",
+            "@weekly" => "0 0 * * 0",
+            "@daily" | "@midnight" => "0 0 * * *",
+            "@hourly" => "0 * * * *",
+            word if word.starts_with('@') => return Err(format!("unrecognized descriptor: {word}")),
+            fields => fields,
+        };
+        let fields: Vec<&str> = written.split_whitespace().collect();
+        let [minutes, hours, days, months, weekdays] = fields[..] else {
+            return Err(format!("expected exactly 5 fields, found {}: [{}]", fields.len(), fields.join(" ")));
+        };
+        let any = |field: &str| field.starts_with(['*', '?']);
+        Ok(Self::Calendar(Calendar {
+            minutes: set(minutes, 0, 59, &[])?,
+            hours: set(hours, 0, 23, &[])?,
+            days: set(days, 1, 31, &[])?,
+            months: set(months, 1, 12, &MONTHS)?,
+            weekdays: set(weekdays, 0, 6, &WEEKDAYS)?,
+            either_day: !any(days) && !any(weekdays),
+        }))
+    }
+
+    /// The first time after another.
+    pub(crate) fn after(&self, time: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+        match self {
+            Self::Calendar(calendar) => calendar.after(time, zone),
+            Self::Every(pause) => time.checked_add(*pause).ok(),
+        }
+    }
+
+    /// The last time after one and not after another.
+    pub(crate) fn last_between(&self, after: Timestamp, until: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+        if let Self::Every(pause) = self {
+            let times = until.duration_since(after).as_secs() / pause.as_secs();
+            let times = i32::try_from(times).ok().filter(|times| *times > 0)?;
+            return after.checked_add(pause.checked_mul(times)?).ok();
+        }
+        let mut last = None;
+        let mut next = self.after(after, zone);
+        while let Some(at) = next.filter(|at| *at <= until) {
+            last = Some(at);
+            next = self.after(at, zone);
+        }
+        last
+    }
+}
+
+impl Calendar {
+    fn after(&self, time: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+        let minute = time.as_second().div_euclid(60) + 1;
+        let mut at = Timestamp::from_second(minute * 60).ok()?;
+        let mut days = 0;
+        while days < DAYS_AHEAD {
+            let local = at.to_zoned(zone.clone());
+            if !self.is_day(&local) {
+                days += 1;
+                at = local.tomorrow().ok()?.start_of_day().ok()?.timestamp();
+            } else if self.hours & 1 << local.hour() == 0 {
+                at = at.checked_add(SignedDuration::from_mins(i64::from(60 - local.minute()))).ok()?;
+            } else if self.minutes & 1 << local.minute() == 0 {
+                at = at.checked_add(SignedDuration::from_mins(1)).ok()?;
+            } else {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    fn is_day(&self, local: &jiff::Zoned) -> bool {
+        let day = self.days & 1 << local.day() != 0;
+        let weekday = self.weekdays & 1 << local.weekday().to_sunday_zero_offset() != 0;
+        let both = if self.either_day { day || weekday } else { day && weekday };
+        both && self.months & 1 << local.month() != 0
+    }
+}
+
+/// Whole seconds, and at least one: `1h30m`.
+fn every_so_often(written: &str) -> Option<Schedule> {
+    let plain = written.bytes().all(|byte| byte.is_ascii_digit() || b"+-.hmsnu".contains(&byte));
+    let pause: SignedDuration = written.parse().ok().filter(|_| plain)?;
+    Some(Schedule::Every(SignedDuration::from_secs(pause.as_secs().max(1))))
+}
+
+/// `*`, `1-5`, `*/15`, `1,2`, `mon`: the numbers as bits, or why there are none.
+fn set(written: &str, least: u32, most: u32, names: &[&str]) -> Result<u64, String> {
+    written.split(',').try_fold(0, |bits, part| Ok(bits | numbers(part, least, most, names)?))
+}
+
+fn numbers(part: &str, least: u32, most: u32, names: &[&str]) -> Result<u64, String> {
+    let (range, step) = part.split_once('/').map_or((part, None), |(range, step)| (range, Some(step)));
+    let number = |word: &str| {
+        let named = names.iter().position(|name| name.eq_ignore_ascii_case(word));
+        // Names of months begin with the first, those of days with none.
+        let named = named.and_then(|at| u32::try_from(at).ok()).map(|at| at + least);
+        named.or_else(|| word.parse().ok()).ok_or_else(|| format!("failed to parse int from {word}"))
+    };
+    let (from, to) = match range {
+        "*" | "?" => (least, most),
+        _ => match range.split_once('-') {
+            Some((from, to)) => (number(from)?, number(to)?),
+            None if step.is_some() => (number(range)?, most),
+            None => (number(range)?, number(range)?),
+        },
+    };
+    if from < least {
+        return Err(format!("beginning of range ({from}) below minimum ({least}): {part}"));
+    }
+    if to > most {
+        return Err(format!("end of range ({to}) above maximum ({most}): {part}"));
+    }
+    if from > to {
+        return Err(format!("beginning of range ({from}) beyond end of range ({to}): {part}"));
+    }
+    let step = match step.map(|step| (step, step.parse())) {
+        None => 1,
+        Some((_, Ok(0))) => return Err(format!("step of range should be a positive number: {part}")),
+        Some((_, Ok(step))) => step,
+        Some((step, Err(_))) => return Err(format!("failed to parse int from {step}")),
+    };
+    Ok((from..=to).step_by(step).fold(0, |bits, number| bits | 1 << number))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_time_is_found() {
+        for (schedule, after, next) in [
+            ("* * * * *", "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"),
+            ("*/15 * * * *", "2026-01-01T00:16:30Z", "2026-01-01T00:30:00Z"),
+            ("50/5 * * * *", "2026-01-01T00:16:30Z", "2026-01-01T00:50:00Z"),
+            ("30 6 * * mon-fri", "2026-01-02T07:00:00Z", "2026-01-05T06:30:00Z"),
+            ("0 0 29 2 *", "2026-01-01T00:00:00Z", "2028-02-29T00:00:00Z"),
+            ("0 12 13 * 5", "2026-01-01T00:00:00Z", "2026-01-02T12:00:00Z"),
+            ("@monthly", "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"),
+            ("5 4 * * sun", "2026-01-01T00:00:00Z", "2026-01-04T04:05:00Z"),
+            ("@every 1h30m", "2026-01-01T00:00:07Z", "2026-01-01T01:30:07Z"),
+            ("@every 0s", "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"),
+        ] {
+            let schedule = Schedule::parse(schedule).unwrap();
+            assert_eq!(
+                schedule.after(after.parse().unwrap(), &TimeZone::UTC).unwrap().to_string(),
+                next,
+                "{schedule:?}"
+            );
+        }
+        let never = Schedule::parse("0 0 31 2 *").unwrap();
+        assert!(never.after(Timestamp::UNIX_EPOCH, &TimeZone::UTC).is_none());
+    }
+
+    #[test]
+    fn the_last_time_is_found() {
+        let (after, until) = ("2026-01-01T00:00:30Z".parse().unwrap(), "2026-01-01T01:00:00Z".parse().unwrap());
+        for (schedule, last) in [
+            ("*/25 * * * *", Some("2026-01-01T01:00:00Z")),
+            ("@every 25m", Some("2026-01-01T00:50:30Z")),
+            ("@every 2h", None),
+            ("@daily", None),
+        ] {
+            let found = Schedule::parse(schedule).unwrap().last_between(after, until, &TimeZone::UTC);
+            assert_eq!(found.map(|at| at.to_string()).as_deref(), last, "{schedule}");
+        }
+    }
+
+    /// The beginnings of what kube-apiserver said.
+    #[test]
+    fn what_is_no_schedule_is_told() {
+        for (schedule, why) in [
+            ("61 * * * *", "end of range (61) above maximum (59): 61"),
+            ("0 0 * * 7", "end of range (7) above maximum (6): 7"),
+            ("* * * *", "expected exactly 5 fields, found 4: [* * * *]"),
+            ("*/x * * * *", "failed to parse int from x"),
+            ("@often", "unrecognized descriptor: @often"),
+            ("@every 5", "failed to parse duration @every 5"),
+            ("@every 1 h", "failed to parse duration @every 1 h"),
+            ("@every 1d", "failed to parse duration @every 1d"),
+            ("TZ=UTC 0 0 * * *", "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"),
+        ] {
+            assert_eq!(Schedule::parse(schedule).unwrap_err(), why);
+        }
+    }
+}
