@@ -20,8 +20,9 @@ use proc_macro::TokenStream;
 ///
 /// On the struct: `#[managed(finalizer = "group/name")]`, `#[managed(pause = field)]`, `#[managed(crate = "path")]`,
 /// `#[managed(allow(float))]`. On a field: `#[managed(allow(float))]`, and `#[managed(reference = Kind)]` where it names
-/// objects of another kind: each gets a finalizer before it is used, is waited for, and can't go before it is let go. Warnings
-/// that can be allowed: `integer`, `float`, `phase`, `bool`, `list`, `case`, `reserved`.
+/// objects of another kind, by name or by a label selector: each gets a finalizer before it is used, is waited for, and can't
+/// go before it is let go. What a type of the field can say, and what it means, is at `opgen::reference::Names`. Warnings that
+/// can be allowed: `integer`, `float`, `phase`, `bool`, `list`, `case`, `reserved`.
 #[proc_macro_derive(Managed, attributes(managed))]
 pub fn managed(item: TokenStream) -> TokenStream {
     stages::managed(item.into()).into_tokens().into()
@@ -54,6 +55,7 @@ pub fn managed(item: TokenStream) -> TokenStream {
 /// |---|---|
 /// | `Secret: get, list` | verbs on all objects of a kind, where the operator watches; `apply` is `create` and `patch` |
 /// | `Secret("tls", "ca"): get` | on these objects alone |
+/// | `Network: reference` | to hold objects, wait for them and let them go: `cx.references::<Network>()` |
 /// | `Secret in "kube-system": get` | in that namespace alone, by a role of its own there; see `in_namespace` of the calls |
 /// | `Deployment/scale: get, patch` | on a subresource; one that Kubernetes doesn't have is named by a type that is a `Part` |
 /// | `"/metrics": get` | a path of the API server that is no resource; a `*` at its end stands for anything |
@@ -105,6 +107,9 @@ pub fn provisioner(item: TokenStream) -> TokenStream {
 /// Options of a kind: `poll`, `events`, `workers`, `finalizer`, `labels` (`"team=web,tier=front"`: only objects with these). A kind
 /// of somebody else's is written `Foreign<Namespace> => NamespaceTree`. A leading `name: "webapp",` names the operator; the default is
 /// the name of the package. `operator!(my_lib::operator())` runs an operator that a library exports.
+///
+/// `operator!(|options: my_lib::Options| my_lib::operator(options))` runs one with options of its own, which `run` has as flags: the type
+/// derives `clap::Args` (of the version of clap that `opgen` has) and is `Default`. The manifests are those of the default options.
 #[proc_macro]
 pub fn operator(input: TokenStream) -> TokenStream {
     stages::operator(input.into()).into_tokens().into()

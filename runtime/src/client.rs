@@ -53,6 +53,13 @@ impl CallError {
         self.status().is_some_and(|status| status.code == 409 && status.reason == "Conflict")
     }
 
+    /// A JSON patch did not find what it tests for, or the place that it changes; the server calls that unprocessable.
+    pub fn is_unmet_patch(&self) -> bool {
+        let causes = self.status().and_then(|status| status.details.as_ref()).map(|details| details.causes.as_slice());
+        let unmet = |reason: &str| reason == "UnexpectedServerResponse";
+        self.code() == 422 && causes.unwrap_or_default().iter().any(|cause| unmet(&cause.reason))
+    }
+
     /// There is no such object, or no such kind.
     pub fn is_not_found(&self) -> bool {
         self.code() == 404
@@ -226,6 +233,11 @@ impl Client {
         self.0.clone()
     }
 
+    /// A client for lists and watches, of whole objects or of metadata only.
+    pub(crate) fn to_watch(&self, metadata_only: bool) -> kube::Client {
+        if metadata_only { self.metadata_only() } else { self.kube() }
+    }
+
     /// A client whose lists and watches carry metadata only: nothing else of an object comes over the wire or into memory.
     pub(crate) fn metadata_only(&self) -> kube::Client {
         const ONE: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
@@ -266,16 +278,25 @@ impl Client {
     }
 
     pub(crate) async fn list(&self, target: Target<'_>, labels: Option<&str>) -> Result<Value, CallError> {
-        let params = ListParams { label_selector: labels.map(str::to_owned), ..ListParams::default() };
+        self.list_selected(target, labels, None).await
+    }
+
+    pub(crate) async fn list_selected(
+        &self,
+        target: Target<'_>,
+        labels: Option<&str>,
+        fields: Option<&str>,
+    ) -> Result<Value, CallError> {
+        let own = str::to_owned;
+        let params =
+            ListParams { label_selector: labels.map(own), field_selector: fields.map(own), ..ListParams::default() };
         let request = target.requests().list(&params).map_err(kube::Error::BuildRequest);
         self.json(request).await.map_err(|source| target.failed(Verb::List, "", source))
     }
 
     /// The list of the one object of a name, which is empty without it: for kinds that may be listed and not read.
     pub(crate) async fn list_named(&self, target: Target<'_>) -> Result<Value, CallError> {
-        let params = ListParams::default().fields(&format!("metadata.name={}", target.name));
-        let request = target.requests().list(&params).map_err(kube::Error::BuildRequest);
-        self.json(request).await.map_err(|source| target.failed(Verb::List, "", source))
+        self.list_selected(target, None, Some(&format!("metadata.name={}", target.name))).await
     }
 
     pub(crate) async fn create(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Value, CallError> {

@@ -213,7 +213,7 @@ impl Status {
         self.say(&Verdict::new(Truth::False, State::Stalled, reason, message), generation, now);
     }
 
-    fn say(&mut self, verdict: &Verdict, generation: i64, now: Timestamp) {
+    pub(crate) fn say(&mut self, verdict: &Verdict, generation: i64, now: Timestamp) {
         verdict.set(&mut self.conditions, generation, now);
         self.observed_generation = Some(generation);
     }

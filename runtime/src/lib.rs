@@ -23,6 +23,7 @@ mod manager;
 pub mod manifest;
 mod pass;
 pub mod patch;
+mod predicate;
 mod provisioner;
 pub mod queue;
 mod readiness;
@@ -30,18 +31,20 @@ mod reconcile;
 pub mod reference;
 pub mod source;
 pub mod testing;
+mod view;
 mod watch;
 
 pub use access::part::{self, Part};
 pub use client::{CallError, MissingRule};
 pub use condition::Status;
-pub use context::{Calls, Cause, Context, Draft, PartCalls, Path, Teardown};
+pub use context::{Calls, Cause, Context, Draft, PartCalls, Path, References, Teardown};
 pub use controller::{
-    Controller, REQUEUE, Settings,
-    factory::{Factory, Runs},
-    mapped::Mapped,
+    Controller, Settings,
+    channel::{Channel, Lane},
+    factory::{Factory, Runs, Told},
+    mapped::{Follow, Mapped},
 };
-pub use environment::Environment;
+pub use environment::{Environment, Passed, Passing};
 pub use error::{BoxError, Error, Result, yield_because};
 pub use event::EventType;
 pub use foreign::Foreign;
@@ -49,9 +52,12 @@ pub use kind::{Kind, Typed};
 pub use managed::{Each, For, Managed, Owner};
 pub use manager::{
     operator::Operator,
+    reach::LiveError,
     run::{RunError, RunOptions},
+    why::Why,
 };
 pub use opgen_macros::{Managed, Provisioner, operator};
+pub use predicate::Predicate;
 pub use provisioner::{
     Keyed, Provision, Provisioner,
     built::{Builds, Objects},
@@ -62,7 +68,9 @@ pub use provisioner::{
     shape::{Access, Count, Edge, Embedded, Node, Order, Place, Reach, ResourceOptions, Shape, Stop, Verb},
 };
 pub use readiness::{Readiness, readiness};
+pub use reconcile::{News, RECONCILE, REQUEUE};
 pub use reference::NamespacedName;
+pub use view::{Shown, View};
 pub use watch::{Health, WatchState};
 
 /// What a project of an operator names all the time.
@@ -80,7 +88,7 @@ pub mod __private {
         context::Draft,
         dynamic_kind,
         kind::kind_of,
-        manager::command::main,
+        manager::command::{main, main_with},
         provisioner::{
             below::{Group, Mended, NoChildren, Node, Resource, Several},
             built::wanted,

@@ -30,7 +30,8 @@ pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 
     /// What gives the definition of the kind, as its derives say it. `None` for a [`Foreign`](crate::Foreign) kind: then
     /// nothing is generated for it, and nothing written to its status.
     const DEFINITION: Option<fn() -> CustomResourceDefinition>;
-    /// The fields of the spec that name other objects.
+    /// The fields of the spec that name other objects, which are held and waited for while they are named (unikorn §2);
+    /// `#[managed(reference = Kind)]` on a field adds one. Default: none.
     const REFERENCES: &'static [Reference<Self>] = &[];
 
     /// The kind by its names.

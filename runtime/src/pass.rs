@@ -2,25 +2,24 @@
 
 use crate::{
     cache::{Header, ObjectKey, OwnWrites, ResourceVersion, Uid},
-    client::Client,
+    client::{Client, strip_nulls},
     environment::Environment,
     error::{Error, Result},
     event::{Recorder, Regarding},
     kind::Kind,
     managed::Managed,
-    provisioner::{child::Child, made::Blackboard, mark::Mark, memory::Memory, trial::World, unchanged::ByNode},
-    reference::Targets,
+    provisioner::{child::Child, made::Blackboard, mark::Mark, memory::Memory, rehearsal::World, unchanged::ByNode},
+    reference::{Referrers, Targets},
     watch::Watched,
 };
 use parking_lot::{Mutex, MutexGuard};
+use serde_json::Value;
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
+    time::Duration,
 };
 
 /// What all passes of one controller share.
@@ -34,13 +33,15 @@ pub(crate) struct Shared {
     pub(crate) recorder: Recorder,
     /// The kinds of the tree's resource nodes, by their full names.
     pub(crate) children: BTreeMap<Kind, Arc<Watched<Child>>>,
-    /// The kinds that specs name objects of.
+    /// The kinds that specs and nodes name objects of.
     pub(crate) targets: BTreeMap<Kind, Arc<Targets>>,
+    /// Who names what.
+    pub(crate) referrers: Mutex<Referrers>,
     /// By the kind of the children's store; `None` for that of the primaries, which may be of a child's kind.
     pub(crate) own_writes: OwnWrites<Option<Kind>>,
     pub(crate) memory: Mutex<Memory>,
     /// Stands in for the cluster in a test without one.
-    pub(crate) trial: Option<Arc<World>>,
+    pub(crate) rehearsal: Option<Arc<World>>,
 }
 
 impl Shared {
@@ -95,17 +96,28 @@ impl Identity {
     }
 }
 
+/// When an object is to be looked at again, as its nodes ask for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Again {
+    /// After the requeue interval, although all is well.
+    pub(crate) soon: bool,
+    /// After this time.
+    pub(crate) after: Option<Duration>,
+}
+
 /// The part of a pass that knows no types.
 pub(crate) struct Core<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) owner: Identity,
     /// The state of the owner that the pass is about, as a number.
     pub(crate) inputs: u64,
+    /// What the spec of the owner names.
+    pub(crate) named: Vec<(Kind, ObjectKey)>,
     /// Which node has built which object in this pass.
     claims: Mutex<HashMap<(Kind, ObjectKey), Arc<str>>>,
     by_node: Mutex<HashMap<Kind, ByNode>>,
-    /// Whether the object is to be looked at again although all is well.
-    pub(crate) again: Arc<AtomicBool>,
+    /// What the pass leaves beside its outcome.
+    pub(crate) left: Arc<Left>,
     /// What the nodes have made, for those that read it.
     pub(crate) made: Blackboard,
 }
@@ -118,9 +130,10 @@ impl<'a> Core<'a> {
             shared,
             owner,
             inputs: hasher.finish(),
+            named: Vec::new(),
             claims: Mutex::default(),
             by_node: Mutex::default(),
-            again: Arc::default(),
+            left: Arc::default(),
             made: Blackboard::default(),
         }
     }
@@ -135,7 +148,19 @@ impl<'a> Core<'a> {
 
     /// Has the object looked at again after the requeue interval, although all is well.
     pub(crate) fn look_again(&self) {
-        self.again.store(true, Ordering::Relaxed);
+        self.left.again.lock().soon = true;
+    }
+
+    /// Has the object looked at again after a time; the shortest that is asked for holds.
+    pub(crate) fn look_again_after(&self, after: Duration) {
+        let mut again = self.left.again.lock();
+        again.after = Some(again.after.map_or(after, |earlier| earlier.min(after)));
+    }
+
+    /// Notes that a node has written the object of the pass itself.
+    pub(crate) fn wrote_owner(&self, version: ResourceVersion) {
+        self.shared.own_writes.record(&self.owner.key, &self.owner.uid, None, &version);
+        *self.left.version.lock() = Some(version);
     }
 
     /// Two nodes that build one object would take it from each other in every pass.
@@ -156,6 +181,21 @@ impl<'a> Core<'a> {
     }
 }
 
+/// What a pass leaves beside its outcome and the status.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    /// Whether the object is to be looked at again although all is well, and when.
+    pub(crate) again: Mutex<Again>,
+    /// What is to be said of a pass that ends well.
+    pub(crate) said: Mutex<Option<(String, String)>>,
+    /// What nodes have referenced.
+    pub(crate) referenced: Mutex<Vec<(Kind, ObjectKey)>>,
+    /// Whether a node has had the object of the pass itself deleted.
+    pub(crate) deleted: Mutex<bool>,
+    /// The version that an own write has given the object.
+    pub(crate) version: Mutex<Option<ResourceVersion>>,
+}
+
 impl fmt::Debug for Core<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Core").field("owner", &self.owner).finish_non_exhaustive()
@@ -166,13 +206,44 @@ impl fmt::Debug for Core<'_> {
 pub(crate) struct Pass<'a, K: Managed, X> {
     pub(crate) object: &'a K,
     pub(crate) options: &'a X,
-    /// What provisioners have set; written once, at the end of the pass [R6].
-    pub(crate) status: Mutex<K::Status>,
+    /// What provisioners have set; written once, at the end of the pass [R6]. Empty until one asks for it: most passes don't
+    /// touch it, and a copy may cost more than all else they do.
+    status: Mutex<Option<K::Status>>,
     pub(crate) core: Core<'a>,
+}
+
+impl<'a, K: Managed, X> Pass<'a, K, X> {
+    pub(crate) fn new(object: &'a K, options: &'a X, core: Core<'a>) -> Self {
+        Self { object, options, status: Mutex::new(None), core }
+    }
+
+    pub(crate) fn edit_status<T>(&self, edit: impl FnOnce(&mut K::Status) -> T) -> T {
+        let mut status = self.status.lock();
+        edit(status.get_or_insert_with(|| self.object.status().cloned().unwrap_or_default()))
+    }
+
+    /// The status as provisioners have left it, as it is applied; `None` if it is the stored one.
+    pub(crate) fn left_status(&self) -> Option<Value> {
+        let status = self.status.lock();
+        let Some(stored) = self.object.status() else {
+            // What a status has from the start belongs to the first one that is written.
+            return Some(plain(status.as_ref().unwrap_or(&K::Status::default())));
+        };
+        let left = status.as_ref()?;
+        // As text, since that is far cheaper than as values.
+        let text = |status: &K::Status| serde_json::to_vec(status).ok();
+        let (left_text, stored_text) = (text(left), text(stored));
+        (left_text.is_none() || left_text != stored_text).then(|| plain(left))
+    }
 }
 
 impl<K: Managed, X> fmt::Debug for Pass<'_, K, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pass").field("owner", &self.core.owner).finish_non_exhaustive()
     }
+}
+
+/// A status as it is applied and compared.
+pub(crate) fn plain(status: &impl serde::Serialize) -> Value {
+    strip_nulls(serde_json::to_value(status).unwrap_or_default())
 }

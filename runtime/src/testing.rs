@@ -1,9 +1,9 @@
 //! Tests of trees without a cluster: who is called, in which order, and what comes of it.
 //!
-//! In a [`Trial`] every resource node and every [`Recorder`] says that it was called and answers as the test wants; nothing
+//! In a [`Rehearsal`] every resource node and every [`Recorder`] says that it was called and answers as the test wants; nothing
 //! leaves the process. Hand-written nodes run as they are; their calls fail, since there is no API server.
 
-pub use crate::provisioner::trial::{Answer, Asked, Call, Recorder};
+pub use crate::provisioner::rehearsal::{Answer, Asked, Call, Recorder};
 
 use crate::{
     cache::{ObjectKey, ResourceVersion, Uid},
@@ -13,9 +13,8 @@ use crate::{
     error::Result,
     event,
     managed::{Managed, Owner},
-    pass::{Core, Identity, Pass, Shared},
-    provisioner::{Provision, Provisioner, order::guarded, trial::World},
-    reconcile::tree::plain,
+    pass::{Core, Identity, Pass, Shared, plain},
+    provisioner::{Provision, Provisioner, order::guarded, rehearsal::World},
 };
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -25,7 +24,7 @@ use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 ///
 /// ```
 /// # use opgen::prelude::*;
-/// # use opgen::testing::{Answer, Recorder, Trial};
+/// # use opgen::testing::{Answer, Recorder, Rehearsal};
 /// # use kube::CustomResource;
 /// # use schemars::JsonSchema;
 /// # use serde::{Deserialize, Serialize};
@@ -42,19 +41,19 @@ use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let app = WebApp::new("shop", WebAppSpec { image: "shop:1".into() });
-/// let trial = Trial::<WebApp, Tree>::new(app);
-/// trial.answer("config", Answer::Yield);
-/// assert!(matches!(trial.up().await, Err(Error::Yield { .. })));
-/// assert_eq!(trial.called(), ["provision config: yield"]);
-/// trial.answer("config", Answer::Ok);
-/// assert!(trial.up().await.is_ok() && trial.down().await.is_ok());
+/// let rehearsal = Rehearsal::<WebApp, Tree>::new(app);
+/// rehearsal.answer("config", Answer::Yield);
+/// assert!(matches!(rehearsal.up().await, Err(Error::Yield { .. })));
+/// assert_eq!(rehearsal.called(), ["provision config: yield"]);
+/// rehearsal.answer("config", Answer::Ok);
+/// assert!(rehearsal.up().await.is_ok() && rehearsal.down().await.is_ok());
 /// assert_eq!(
-///     trial.called(),
+///     rehearsal.called(),
 ///     ["provision config", "provision workload", "deprovision workload", "deprovision config"]
 /// );
 /// # }
 /// ```
-pub struct Trial<O: Owner, P> {
+pub struct Rehearsal<O: Owner, P> {
     object: Mutex<O::Object>,
     options: O::Options,
     shared: Arc<Shared>,
@@ -62,12 +61,12 @@ pub struct Trial<O: Owner, P> {
     tree: PhantomData<fn() -> P>,
 }
 
-impl<O, P> Trial<O, P>
+impl<O, P> Rehearsal<O, P>
 where
     O: Owner<Item = ()>,
     P: Provision<O> + Provisioner<Takes = ()>,
 {
-    /// A trial in which every node answers that it is done.
+    /// A rehearsal in which every node answers that it is done.
     pub fn new(object: O::Object) -> Self
     where
         O::Options: Default,
@@ -75,20 +74,21 @@ where
         Self::with_options(object, O::Options::default())
     }
 
-    /// A trial of a tree with options.
+    /// A rehearsal of a tree with options.
     pub fn with_options(object: O::Object, options: O::Options) -> Self {
         let world = Arc::new(World::default());
         let shared = Arc::new(Shared {
             client: Client::none(),
-            operator: "trial".to_owned(),
-            namespace: "trial-system".to_owned(),
+            operator: "rehearsal".to_owned(),
+            namespace: "rehearsal-system".to_owned(),
             environment: Environment::system(),
             recorder: event::Recorder::off(),
             children: Default::default(),
             targets: Default::default(),
+            referrers: Default::default(),
             own_writes: Default::default(),
             memory: Default::default(),
-            trial: Some(world.clone()),
+            rehearsal: Some(world.clone()),
         });
         Self { object: Mutex::new(object), options, shared, world, tree: PhantomData }
     }
@@ -154,17 +154,10 @@ where
         let key = ObjectKey::new(metadata.namespace.as_deref(), &name);
         let owner = Identity { kind: O::Object::kind(), key, uid: Uid::from(uid.as_str()) };
         let core = Core::new(&self.shared, owner, &version);
-        let status = object.status().cloned().unwrap_or_default().into();
-        let pass = Pass { object: &object, options: &self.options, status, core };
-        let before = plain(&*pass.status.lock());
-        let mut left = None;
-        let outcome = guarded(async {
-            let outcome = run(&pass).await;
-            left = Some(plain(&*pass.status.lock()));
-            outcome
-        })
-        .await;
-        if let Some(status) = left.filter(|left| *left != before) {
+        let pass = Pass::new(&object, &self.options, core);
+        let outcome = guarded(run(&pass)).await;
+        let before = plain(&object.status().cloned().unwrap_or_default());
+        if let Some(status) = pass.left_status().filter(|left| *left != before) {
             self.keep(&object, status)?;
         }
         outcome
@@ -179,8 +172,8 @@ where
     }
 }
 
-impl<O: Owner, P> fmt::Debug for Trial<O, P> {
+impl<O: Owner, P> fmt::Debug for Rehearsal<O, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Trial").field("world", &self.world).finish_non_exhaustive()
+        f.debug_struct("Rehearsal").field("world", &self.world).finish_non_exhaustive()
     }
 }

@@ -10,7 +10,7 @@ use syn::{
 };
 
 pub(crate) enum Read {
-    /// `operator!(my_lib::operator())`.
+    /// `operator!(my_lib::operator())`, or a closure.
     Built(Box<Expr>),
     /// `operator! { name: "webapp", WebApp => WebAppTree }`.
     Listed { options: Vec<Opt>, kinds: Vec<ReadKind> },

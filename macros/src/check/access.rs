@@ -21,6 +21,7 @@ pub(super) fn check(access: &[Access], diags: &mut Diags) {
         subresource(access, diags);
         names(access, diags);
         namespace(access, diags);
+        reference(access, diags);
     }
 }
 
@@ -64,7 +65,7 @@ fn subresource(access: &Access, diags: &mut Diags) {
     for verb in access
         .written
         .iter()
-        .filter(|verb| ["list", "watch", "delete", "deletecollection"].iter().any(|no| *verb == no))
+        .filter(|verb| ["list", "watch", "delete", "deletecollection", "reference"].iter().any(|no| *verb == no))
     {
         let what = format!("`{said}` is a part of one object and has no `{verb}`");
         diags.error(verb, what, "use `get`, `create`, `update` or `patch`");
@@ -103,12 +104,24 @@ fn names(access: &Access, diags: &mut Diags) {
     }
     let nameless: &[&str] = match access.subresource {
         Some(_) => &[],
-        None => &["list", "watch", "create", "deletecollection"],
+        None => &["list", "watch", "create", "deletecollection", "reference"],
     };
     for verb in access.written.iter().filter(|verb| nameless.iter().any(|no| *verb == no)) {
         let what = format!("`{verb}` can't be limited to names, since its request has none");
         let fix = format!("give it for all objects: `{}: {verb}`", access.said());
         diags.error(verb, what, fix);
+    }
+}
+
+/// What is referenced is watched, wherever the operator watches.
+fn reference(access: &Access, diags: &mut Diags) {
+    let Some(verb) = access.written.iter().find(|verb| *verb == "reference") else { return };
+    if access.raw {
+        let fix = "write what it will do: `list, patch, watch`";
+        diags.error(verb, "`reference` is what opgen does, and not the raw client", fix);
+    } else if access.namespace.is_some() {
+        let fix = format!("give it where the operator watches: `{}: reference`", access.said());
+        diags.error(verb, "`reference` can't be limited to a namespace, since what is referenced is watched", fix);
     }
 }
 

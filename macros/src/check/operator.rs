@@ -9,7 +9,7 @@ use crate::{
     },
 };
 use quote::ToTokens;
-use syn::{Expr, LitStr, Path};
+use syn::{Expr, ExprClosure, LitStr, Pat, Path};
 
 pub(crate) fn check(model: Operator, diags: &mut Diags) -> Result<Checked<Operator>, Box<Operator>> {
     match &model.source {
@@ -42,10 +42,22 @@ fn expression(built: &Expr, diags: &mut Diags) {
             let said = path.to_token_stream().to_string().replace(' ', "");
             diags.error(path, format!("`{said}` is not called"), format!("write `{said}()`"));
         }
+        Expr::Closure(closure) => takes_options(closure, diags),
         Expr::Lit(literal) => {
             diags.error(literal, "this is not an operator", "write `Kind => Tree`, or call a function that makes one")
         }
         _ => (),
+    }
+}
+
+/// A closure has no type of its own to tell what the flags are.
+fn takes_options(closure: &ExprClosure, diags: &mut Diags) {
+    let fix = "write `|options: Options| my_lib::operator(options)`";
+    match closure.inputs.iter().collect::<Vec<_>>()[..] {
+        [Pat::Type(_)] => (),
+        [untyped] => diags.error(untyped, "the type of the options is not said", fix),
+        [_, second, ..] => diags.error(second, "an operator is made of one value of options", fix),
+        [] => diags.error(closure.inputs_begin, "this closure takes no options", fix),
     }
 }
 

@@ -44,6 +44,13 @@ pub(super) fn check(child: &Child, diags: &mut Diags) {
                 "remove `in`, and build the role in that namespace",
             );
         }
+        if let Some(verb) = right.written.iter().find(|verb| *verb == "reference") {
+            diags.error(
+                verb,
+                "`reference` is what opgen does, and no right",
+                "write what it needs: `list, patch, watch`",
+            );
+        }
         if let (Subject::Url(path), Some("Role")) = (&right.subject, role.as_deref()) {
             diags.error(
                 path,

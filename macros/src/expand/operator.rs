@@ -6,24 +6,31 @@ use crate::{
 };
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::LitStr;
+use syn::{Expr, LitStr};
 
 pub(crate) fn expand(operator: &Checked<Operator>) -> TokenStream {
     match &operator.source {
-        Source::Built(built) => main(operator, &quote! { #built }),
+        Source::Built(built) => {
+            let main_of = if matches!(**built, Expr::Closure(_)) {
+                quote! { main_with }
+            } else {
+                quote! { main }
+            };
+            main(operator, &main_of, &quote! { #built })
+        }
         Source::Listed { name, kinds } => {
             let mut code = listed(operator, name.as_ref(), kinds);
-            code.extend(main(operator, &quote! { operator() }));
+            code.extend(main(operator, &quote! { main }, &quote! { operator() }));
             code
         }
     }
 }
 
-fn main(operator: &Operator, built: &TokenStream) -> TokenStream {
+fn main(operator: &Operator, main_of: &TokenStream, built: &TokenStream) -> TokenStream {
     let private = &operator.paths.private;
     quote! {
         fn main() -> ::std::process::ExitCode {
-            #private::main(#built)
+            #private::#main_of(#built)
         }
     }
 }

@@ -65,13 +65,16 @@ pub(crate) enum Verb {
     Patch,
     Delete,
     DeleteCollection,
+    /// What opgen does with what is named; a role spells other verbs for it.
+    Reference,
 }
 
 /// Every verb, and `apply`: what server-side apply needs.
-const WORDS: [&str; 9] = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "apply"];
+const WORDS: [&str; 10] =
+    ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "reference", "apply"];
 
 impl Verb {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Get,
         Self::List,
         Self::Watch,
@@ -80,6 +83,7 @@ impl Verb {
         Self::Patch,
         Self::Delete,
         Self::DeleteCollection,
+        Self::Reference,
     ];
 
     /// The name of the variant, and of the trait that grants it.
@@ -93,6 +97,7 @@ impl Verb {
             Self::Patch => "Patch",
             Self::Delete => "Delete",
             Self::DeleteCollection => "DeleteCollection",
+            Self::Reference => "Reference",
         }
     }
 
@@ -107,6 +112,7 @@ impl Verb {
             "patch" => &[Self::Patch],
             "delete" => &[Self::Delete],
             "deletecollection" => &[Self::DeleteCollection],
+            "reference" => &[Self::Reference],
             "apply" if subresource => &[Self::Patch],
             "apply" => &[Self::Create, Self::Patch],
             _ => &[],

@@ -15,7 +15,7 @@ pub(crate) struct Operator {
 }
 
 pub(crate) enum Source {
-    /// An operator that a library made.
+    /// An operator that a library made, or a closure that makes one of its options.
     Built(Box<Expr>),
     Listed {
         name: Option<LitStr>,

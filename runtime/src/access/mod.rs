@@ -124,6 +124,17 @@ pub trait DeleteCollection<P> {
     const WITHIN: &'static [Within] = &[];
 }
 
+/// The node `P` may reference objects of this kind: wait for them, and keep them from being deleted.
+#[diagnostic::on_unimplemented(
+    message = "`{P}` may not reference `{Self}`",
+    label = "not declared",
+    note = "add `{Self}: reference` to `#[provisioner(access(...))]` of `{P}`"
+)]
+pub trait Reference<P> {
+    /// Where it holds; always empty, for everywhere.
+    const WITHIN: &'static [Within] = &[];
+}
+
 /// The node may read paths of the API server that are no resources.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may not get paths of the API server",

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::provisioner::shape::{Access, Reach, Verb};
+use crate::provisioner::shape::{Access, Reach};
 
 /// What a role allows: verbs on resources of groups, perhaps only on named objects, or on URLs of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -33,7 +33,7 @@ impl Rule {
 
     /// What a role says for a permission; the namespace is the role's own business.
     pub(crate) fn of(access: &Access) -> Self {
-        let verbs: Vec<_> = access.verbs.iter().copied().map(Verb::as_str).collect();
+        let verbs: Vec<_> = access.verbs.iter().flat_map(|verb| verb.in_roles()).copied().collect();
         match access.reach {
             Reach::Url(path) => {
                 let verbs = verbs.into_iter().map(str::to_owned).collect();

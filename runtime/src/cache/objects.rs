@@ -51,6 +51,14 @@ impl Objects {
         self.apply_keeping(json, &[ANNOTATION_PREFIX])
     }
 
+    /// An object as an entry of its own, that is not taken in.
+    ///
+    /// # Errors
+    /// As [`Objects::apply`].
+    pub fn apart(&self, json: &[u8]) -> Result<Entry<Encoded>, ObjectError> {
+        Ok(Entry::new(Header::parse(json)?, self.codec.encode(json)?))
+    }
+
     /// As [`Objects::apply`], with the annotations under `prefixes` in the header.
     ///
     /// # Errors

@@ -73,14 +73,16 @@ impl<V> Store<V> {
         self.state.read().owned.get(owner).iter().for_each(visit);
     }
 
-    /// The keys of all objects, in no order.
+    /// The keys of all objects, sorted.
     pub fn keys(&self) -> Vec<ObjectKey> {
-        self.state.read().entries.iter().map(|entry| entry.0.header.key.clone()).collect()
+        let mut keys: Vec<_> = self.state.read().entries.iter().map(|entry| entry.0.header.key.clone()).collect();
+        keys.sort_unstable();
+        keys
     }
 
-    /// All objects, in no order.
+    /// All objects, sorted by key.
     pub fn entries(&self) -> Vec<Arc<Entry<V>>> {
-        self.state.read().entries.iter().map(|entry| entry.0.clone()).collect()
+        by_key(self.state.read().entries.iter().map(|entry| entry.0.clone()).collect())
     }
 
     /// How many objects there are.
@@ -194,18 +196,24 @@ impl<V> Store<V> {
         state.entries.is_empty() && state.owned.is_empty()
     }
 
-    /// Ends a listing: returns what was in the store and not in the listing, and marks the store as synced.
+    /// Ends a listing: returns what was in the store and not in the listing, sorted by key, and marks the store as synced.
     pub fn finish_replace(&self) -> Vec<Arc<Entry<V>>> {
         let mut state = self.state.write();
         let listing = state.listing;
         let gone = state.entries.extract_if(|entry| entry.0.listing() != listing);
-        let gone: Vec<_> = gone.map(|entry| entry.0).collect();
+        let gone = by_key(gone.map(|entry| entry.0).collect());
         gone.iter().for_each(|entry| state.owned.remove(entry));
         state.versions.end_listing();
         drop(state);
         self.synced.send_replace(true);
         gone
     }
+}
+
+/// The table has an order by chance, which nothing outside may depend on.
+fn by_key<V>(mut entries: Vec<Arc<Entry<V>>>) -> Vec<Arc<Entry<V>>> {
+    entries.sort_unstable_by(|one, other| one.header.key.cmp(&other.header.key));
+    entries
 }
 
 impl<V> State<V> {

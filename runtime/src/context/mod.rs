@@ -3,7 +3,7 @@
 mod calls;
 mod path;
 
-pub use calls::{Calls, PartCalls};
+pub use calls::{Calls, PartCalls, References};
 pub use path::Path;
 pub(crate) use path::{key_below, without_keys};
 
@@ -165,10 +165,16 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         &self.path
     }
 
+    /// What the conditions say if the pass ends well: one PascalCase word, and a sentence that is the same as long as the state
+    /// is. The last word counts. Default: `Provisioned`.
+    pub fn report(&self, reason: &str, message: impl Into<String>) {
+        *self.core().left.said.lock() = Some((reason.to_owned(), message.into()));
+    }
+
     /// Reads or sets fields of the status, in memory. They are written once, with the conditions, however the pass ends
     /// (unikorn R6).
     pub fn status<T>(&self, edit: impl FnOnce(&mut <O::Object as Managed>::Status) -> T) -> T {
-        edit(&mut self.pass.status.lock())
+        self.pass.edit_status(edit)
     }
 }
 

@@ -8,10 +8,12 @@ use crate::{
     managed::{Managed, Owner},
     provisioner::{Provision, Provisioner, shape::Shape},
     reconcile::{Reconciler, tree::Tree},
+    reference::Pointer,
 };
 use futures::future::{BoxFuture, FutureExt};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use std::{fmt, marker::PhantomData, sync::Arc};
+use serde_json::Value;
+use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 
 /// Everything an operator has to know of one kind: what it is, what is generated from it, and how it is run.
 ///
@@ -24,11 +26,19 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     fn crd(&self) -> Option<CustomResourceDefinition>;
     /// Its tree, as data.
     fn shape(&self) -> &'static Shape;
-    /// The kinds of the objects that its objects name, each with the field that does.
-    fn references(&self) -> Vec<(&'static str, Kind)> {
+    /// The kinds of the objects that its objects name ([`Managed::REFERENCES`]), and that its nodes reference; none by default.
+    fn references(&self) -> Vec<Kind> {
         Vec::new()
     }
-    /// The finalizer it puts on its objects.
+    /// What an object, as the API has it, says of itself: whether it is left alone, and what it names. Nothing by default.
+    ///
+    /// # Errors
+    /// If it doesn't have the form of its kind.
+    fn told(&self, object: &Value) -> serde_json::Result<Told> {
+        let _ = object;
+        Ok(Told::default())
+    }
+    /// The finalizer it puts on its objects; empty for none.
     fn finalizer(&self) -> String;
     /// How passes are scheduled, and what is recorded.
     fn settings(&self) -> &Settings;
@@ -49,6 +59,15 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     }
 }
 
+/// What an object says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// Whether it is left alone.
+    pub paused: bool,
+    /// What it says of other objects.
+    pub(crate) named: Vec<Pointer>,
+}
+
 /// What runs a pass: a tree for a kind, with the types gone.
 pub struct Runs(pub(crate) Box<dyn Reconciler>);
 
@@ -60,7 +79,7 @@ impl Runs {
         P: Provision<O> + Provisioner<Takes = ()>,
     {
         let reader = crate::cache::Reader::new(codec.clone());
-        Self(Box::new(Tree::<O, P> { reader, options, tree: PhantomData }))
+        Self(Box::new(Tree::<O, P> { reader, options, period: None, tree: PhantomData }))
     }
 }
 
@@ -90,8 +109,16 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for
         &P::SHAPE
     }
 
-    fn references(&self) -> Vec<(&'static str, Kind)> {
-        O::Object::REFERENCES.iter().map(|reference| (reference.field, (reference.kind)())).collect()
+    fn references(&self) -> Vec<Kind> {
+        let of_spec = O::Object::REFERENCES.iter().map(|reference| (reference.kind)());
+        let kinds: BTreeSet<_> = of_spec.chain(self.shape().kinds_referenced()).collect();
+        kinds.into_iter().collect()
+    }
+
+    fn told(&self, object: &Value) -> serde_json::Result<Told> {
+        let object: O::Object = serde_json::from_value(object.clone())?;
+        let named = Pointer::all(O::Object::REFERENCES, &object, object.metadata().namespace.as_deref());
+        Ok(Told { paused: object.paused(), named })
     }
 
     fn finalizer(&self) -> String {
@@ -103,7 +130,9 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for
     }
 
     fn reconciler(&self, codec: &Arc<Codec>) -> Runs {
-        Runs::tree::<O, P>(self.controller.options.clone(), codec)
+        let (options, period) = (self.controller.options.clone(), self.controller.period.clone());
+        let reader = crate::cache::Reader::new(codec.clone());
+        Runs(Box::new(Tree::<O, P> { reader, options, period, tree: PhantomData }))
     }
 }
 

@@ -3,34 +3,147 @@
 use crate::{
     cache::ObjectKey,
     kind::{Kind, Typed, kind_of},
+    predicate::{Facts, Passes, Predicate},
     reference::NamespacedName,
 };
-use serde::de::DeserializeOwned;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::{Deserialize, de::DeserializeOwned};
 use std::{fmt, sync::Arc};
 
-/// Another kind that a controller follows: a change of an object wakes the primaries that a function names for it.
+/// Another kind that a controller follows: whom a change of an object concerns, and which changes do.
+///
+/// ```
+/// # use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
+/// # use opgen::{Follow, Foreign, NamespacedName, Operator, Predicate, prelude::*};
+/// # use k8s_openapi::api::core::v1::Namespace;
+/// # #[derive(Provisioner)]
+/// # #[provisioner(serial, owner = Foreign<Namespace>)]
+/// # struct Tree {
+/// #     #[provisioner(resource)]
+/// #     settings: ConfigMap,
+/// # }
+/// # impl Tree {
+/// #     fn settings(_: &Namespace) -> ConfigMap { ConfigMap::default() }
+/// # }
+/// # let operator =
+/// Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| {
+///     // Every Pod concerns the one Namespace `usage`, whatever the Pod is like: only metadata is watched.
+///     c.follows(Follow::<Pod>::for_one(NamespacedName::cluster("usage")).when(Predicate::labels()))
+///         // A Node that comes or goes concerns every Namespace; its heartbeats concern none.
+///         .follows(Follow::<Node>::for_all().when(Predicate::never()))
+/// });
+/// ```
+pub struct Follow<K> {
+    concerns: Concerns<K>,
+    predicate: Option<Predicate<K>>,
+}
+
+enum Concerns<K> {
+    All,
+    Object(Names<K>),
+    Metadata(Names<ObjectMeta>),
+}
+
+type Names<T> = Arc<dyn Fn(&T) -> Vec<NamespacedName> + Send + Sync>;
+type Read = Arc<dyn Fn(&[u8]) -> serde_json::Result<Concern> + Send + Sync>;
+
+impl<K> Follow<K> {
+    /// A change concerns the primaries that `map` names. A name without a namespace is one in the namespace of the object.
+    pub fn by<N: IntoIterator<Item = NamespacedName>>(map: impl Fn(&K) -> N + Send + Sync + 'static) -> Self {
+        let map = move |object: &K| map(object).into_iter().collect();
+        Self { concerns: Concerns::Object(Arc::new(map)), predicate: None }
+    }
+
+    /// As [`Follow::by`], by metadata alone: no more than that is asked for and decoded.
+    pub fn by_metadata<N: IntoIterator<Item = NamespacedName>>(
+        map: impl Fn(&ObjectMeta) -> N + Send + Sync + 'static,
+    ) -> Self {
+        let map = move |metadata: &ObjectMeta| map(metadata).into_iter().collect();
+        Self { concerns: Concerns::Metadata(Arc::new(map)), predicate: None }
+    }
+
+    /// Every object concerns one and the same primary; only metadata is asked for.
+    pub fn for_one(name: NamespacedName) -> Self {
+        Self::by_metadata(move |_| Some(name.clone()))
+    }
+
+    /// Every object concerns every primary; only metadata is asked for.
+    pub fn for_all() -> Self {
+        Self { concerns: Concerns::All, predicate: None }
+    }
+
+    /// Which changes of an object that stays are worth a pass. Whom an object concerned before and doesn't now, or the other way
+    /// round, is told in any case. Default: all changes.
+    #[must_use]
+    pub fn when(mut self, predicate: Predicate<K>) -> Self {
+        self.predicate = Some(predicate);
+        self
+    }
+
+    fn is_of_metadata(&self) -> bool {
+        !matches!(self.concerns, Concerns::Object(_)) && !self.predicate.as_ref().is_some_and(Predicate::needs_object)
+    }
+
+    fn concern(&self, metadata: &ObjectMeta, object: Option<&K>) -> Concern {
+        let names = match &self.concerns {
+            Concerns::All => Vec::new(),
+            Concerns::Object(map) => object.map(|object| map(object)).unwrap_or_default(),
+            Concerns::Metadata(map) => map(metadata),
+        };
+        let home = metadata.namespace.as_deref();
+        let key = |name: &NamespacedName| ObjectKey::new(name.namespace.as_deref().or(home), &name.name);
+        Concern {
+            keys: names.iter().map(key).collect(),
+            all: matches!(self.concerns, Concerns::All),
+            facts: self.predicate.as_ref().map(|predicate| predicate.facts(metadata, object)).unwrap_or_default(),
+        }
+    }
+}
+
+impl<K> fmt::Debug for Follow<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Follow").field("predicate", &self.predicate).finish_non_exhaustive()
+    }
+}
+
+/// Whom an object concerns, and what its kind's predicate has looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Concern {
+    pub(crate) keys: Vec<ObjectKey>,
+    /// Everybody.
+    pub(crate) all: bool,
+    facts: Facts,
+}
+
+/// A followed kind with its type gone.
 #[derive(Clone)]
 pub struct Mapped {
     kind: Kind,
-    keys: Keys,
+    /// Whether metadata is all that is looked at.
+    pub(crate) metadata_only: bool,
+    read: Read,
+    passes: Passes,
 }
 
-type Keys = Arc<dyn Fn(&[u8]) -> serde_json::Result<Vec<ObjectKey>> + Send + Sync>;
+#[derive(Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    metadata: ObjectMeta,
+}
 
 impl Mapped {
-    /// By a function that names the primaries; a name without a namespace is one in the namespace of the object.
-    pub(super) fn new<K, N>(map: impl Fn(&K) -> N + Send + Sync + 'static) -> Self
-    where
-        K: Typed + DeserializeOwned,
-        N: IntoIterator<Item = NamespacedName>,
-    {
-        let keys = move |json: &[u8]| {
+    pub(super) fn new<K: Typed + DeserializeOwned>(follow: Follow<K>) -> Self {
+        let (metadata_only, predicate) = (follow.is_of_metadata(), follow.predicate.clone());
+        let read = move |json: &[u8]| {
+            if metadata_only {
+                let object: Metadata = serde_json::from_slice(json)?;
+                return Ok(follow.concern(&object.metadata, None));
+            }
             let object: K = serde_json::from_slice(json)?;
-            let home = object.meta().namespace.clone();
-            let key = |name: NamespacedName| ObjectKey::new(name.namespace.as_deref().or(home.as_deref()), &name.name);
-            Ok(map(&object).into_iter().map(key).collect())
+            Ok(follow.concern(object.meta(), Some(&object)))
         };
-        Self { kind: kind_of::<K>(), keys: Arc::new(keys) }
+        let passes = move |old: &Facts, new: &Facts| predicate.as_ref().is_none_or(|one| one.passes(old, new));
+        Self { kind: kind_of::<K>(), metadata_only, read: Arc::new(read), passes: Arc::new(passes) }
     }
 
     /// The kind that is followed.
@@ -39,8 +152,13 @@ impl Mapped {
     }
 
     /// Whom an object concerns, as the server sent it. The scope of the primaries is the caller's to mind.
-    pub(crate) fn keys(&self, json: &[u8]) -> serde_json::Result<Vec<ObjectKey>> {
-        (self.keys)(json)
+    pub(crate) fn concern(&self, json: &[u8]) -> serde_json::Result<Concern> {
+        (self.read)(json)
+    }
+
+    /// Whether a change of an object that stays is worth a pass.
+    pub(crate) fn passes(&self, old: &Concern, new: &Concern) -> bool {
+        old.keys != new.keys || (self.passes)(&old.facts, &new.facts)
     }
 }
 

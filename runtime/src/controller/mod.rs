@@ -1,33 +1,35 @@
 //! A controller: one kind, the tree it is given, and how its passes are scheduled.
 
+pub(crate) mod channel;
 pub(crate) mod factory;
+pub(crate) mod kept;
 pub(crate) mod mapped;
 pub(crate) mod running;
+mod watches;
 
 use crate::{
-    kind::Typed,
     managed::{Managed, Owner},
     queue::Delay,
-    reference::NamespacedName,
+    reconcile::{News, REQUEUE, tree::Period},
+    source::Selection,
 };
+use channel::Lane;
+use kept::Kept;
 use mapped::Mapped;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
-
-/// How long after an unfinished pass the object is looked at again, if nothing happens before (unikorn §1.3).
-pub const REQUEUE: Duration = Duration::from_secs(10);
+use std::{fmt, sync::Arc, time::Duration};
 
 /// What `operator!` may say of one kind.
 pub struct Controller<O: Owner> {
     pub(crate) settings: Settings,
     pub(crate) options: Arc<O::Options>,
+    pub(crate) period: Option<Period<O::Object>>,
 }
 
 /// The options of a controller that have no types.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// A finalizer instead of the kind's or the operator's own.
+    /// A finalizer instead of the kind's or the operator's own; an empty one is none.
     pub finalizer: Option<String>,
     /// How often an object is looked at again although all is well; `None` waits for changes.
     pub poll: Option<Duration>,
@@ -41,10 +43,16 @@ pub struct Settings {
     pub events: bool,
     /// The sample that is generated, instead of one made from the schema.
     pub sample: Option<Value>,
-    /// The labels of the objects that are meant; without any, all are.
-    pub labels: BTreeMap<String, String>,
+    /// The objects that are meant.
+    pub selection: Selection,
     /// The other kinds that are followed.
     pub mapped: Vec<Mapped>,
+    /// The kinds of which something is kept.
+    pub kept: Vec<Kept>,
+    /// What is listened to, beside watches.
+    pub lanes: Vec<Arc<Lane>>,
+    /// Which changes of an object are worth a pass, in place of those of what is wanted.
+    pub news: Option<News>,
 }
 
 impl Default for Settings {
@@ -58,15 +66,18 @@ impl Default for Settings {
             workers: 16,
             events: true,
             sample: None,
-            labels: BTreeMap::new(),
+            selection: Selection::default(),
             mapped: Vec::new(),
+            kept: Vec::new(),
+            lanes: Vec::new(),
+            news: None,
         }
     }
 }
 
 impl<O: Owner<Options: Default>> Default for Controller<O> {
     fn default() -> Self {
-        Self { settings: Settings::default(), options: Arc::default() }
+        Self { settings: Settings::default(), options: Arc::default(), period: None }
     }
 }
 
@@ -106,45 +117,29 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// Controls only the objects that have all of these labels. One that loses a label is let go as if it were deleted: what
-    /// was made for it is removed, then the finalizer. Default: all objects.
+    /// Controls only the objects that have all of these labels: the server selects them, for the list and the watch. One that
+    /// loses a label is let go as if it were deleted, also if it did so while no operator ran: what was made for it is removed,
+    /// then the finalizer. Several installs beside one another, each for a class of objects, are operators of different names.
+    /// A kind of which only some objects are meant has no finalizer policy. Default: all objects.
     #[must_use]
     pub fn labels<N: Into<String>, V: Into<String>>(mut self, labels: impl IntoIterator<Item = (N, V)>) -> Self {
-        self.settings.labels.extend(labels.into_iter().map(|(name, value)| (name.into(), value.into())));
+        self.settings.selection.labels.extend(labels.into_iter().map(|(name, value)| (name.into(), value.into())));
         self
     }
 
-    /// Follows objects of another kind: when one comes, changes or goes, the primaries that `map` names are looked at. A name
-    /// without a namespace is one in the namespace of the object. The role gets the right to list and watch the kind; to read
-    /// one, a node declares `get`. Default: what the tree makes and what the spec names are followed.
-    ///
-    /// ```
-    /// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-    /// # use opgen::{NamespacedName, Operator, prelude::*};
-    /// # #[derive(Provisioner)]
-    /// # #[provisioner(serial, owner = Foreign<Namespace>)]
-    /// # struct Tree {
-    /// #     #[provisioner(resource)]
-    /// #     settings: ConfigMap,
-    /// # }
-    /// # impl Tree {
-    /// #     fn settings(_: &Namespace) -> ConfigMap { ConfigMap::default() }
-    /// # }
-    /// # let operator =
-    /// Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| {
-    ///     // Every change of a ConfigMap concerns the Namespace that it is in.
-    ///     c.watches(|config: &ConfigMap| {
-    ///         config.metadata.namespace.clone().map(|name| NamespacedName { name, namespace: None })
-    ///     })
-    /// });
-    /// ```
+    /// As [`Controller::labels`], by fields: `[("spec.class", "blue")]`. The kind's definition has to have them among its
+    /// `selectableFields` (`#[kube(selectable = ".spec.class")]`); the name and the namespace (`metadata.name`) are in all.
     #[must_use]
-    pub fn watches<K, N>(mut self, map: impl Fn(&K) -> N + Send + Sync + 'static) -> Self
-    where
-        K: Typed + DeserializeOwned,
-        N: IntoIterator<Item = NamespacedName>,
-    {
-        self.settings.mapped.push(Mapped::new(map));
+    pub fn fields<N: Into<String>, V: Into<String>>(mut self, fields: impl IntoIterator<Item = (N, V)>) -> Self {
+        self.settings.selection.fields.extend(fields.into_iter().map(|(path, value)| (path.into(), value.into())));
+        self
+    }
+
+    /// Puts no finalizer on the objects: for a controller that leaves nothing behind when one of them goes. Its tree is never
+    /// torn down, so it has no resource nodes. Default: a finalizer, stored before anything else happens.
+    #[must_use]
+    pub fn unclaimed(mut self) -> Self {
+        self.settings.finalizer = Some(String::new());
         self
     }
 

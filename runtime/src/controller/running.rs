@@ -1,6 +1,6 @@
 //! A controller at work: its queue, its workers, and what wakes them.
 
-use super::Settings;
+use super::{Settings, channel::Lane};
 use crate::{
     cache::{Change, Encoded, ObjectKey},
     environment::Environment,
@@ -47,10 +47,34 @@ impl Running {
         self.queue.add(owner, Priority::Normal);
     }
 
+    /// Wakes those that a function has named: of a kind without namespaces, by their names alone.
+    pub(crate) fn wake_named<'a>(&self, keys: impl IntoIterator<Item = &'a ObjectKey>) {
+        let namespaced = self.inner.source.kind().namespaced;
+        for key in keys {
+            self.wake(if namespaced { key.clone() } else { ObjectKey::cluster(key.name()) });
+        }
+    }
+
     /// Something that concerns all objects changed.
     pub(crate) fn wake_all(&self) {
         for key in self.inner.source.objects().store().keys() {
             self.queue.add(key, Priority::Low);
+        }
+    }
+
+    /// Wakes what is pushed into a channel, for ever.
+    pub(crate) async fn listen(self: Arc<Self>, lane: Arc<Lane>) {
+        let kind = self.inner.source.kind();
+        loop {
+            for key in lane.next().await {
+                match (kind.namespaced, key.namespace()) {
+                    (true, None) => {
+                        tracing::warn!(%kind, object = %key, "was pushed without a namespace; nothing is it")
+                    }
+                    (true, Some(_)) => self.wake(key),
+                    (false, _) => self.wake(ObjectKey::cluster(key.name())),
+                }
+            }
         }
     }
 
@@ -75,11 +99,16 @@ impl Running {
     async fn worker(self: Arc<Self>) {
         while let Some(item) = self.queue.take().await {
             let key = item.key;
+            let environment = &self.inner.shared.environment;
+            let passed = environment.begin_pass(self.inner.source.kind(), key.namespace(), key.name());
             let pass = AssertUnwindSafe(self.inner.pass(&key)).catch_unwind();
             let next = pass.await.unwrap_or_else(|_| {
                 tracing::error!(kind = %self.inner.source.kind(), object = %key, "the loop itself panicked in this pass");
                 Next::Failed
             });
+            if let Some(passed) = passed {
+                passed(next.words());
+            }
             self.schedule(&key, next, item.priority);
             self.queue.done(&key);
         }
@@ -96,6 +125,7 @@ impl Running {
                 None => return,
             },
             Next::Requeue => self.backoff.spread(self.settings.requeue),
+            Next::After(period) => self.backoff.spread(period),
             Next::Failed => self.backoff.failed(key),
             Next::Soon => CATCH_UP,
         };

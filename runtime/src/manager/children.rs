@@ -1,7 +1,7 @@
 //! The watches of what primaries are made of: one a kind, shared by all controllers of the operator.
 
 use crate::{
-    cache::{Change, Header, ObjectKey},
+    cache::{Change, Header, ObjectKey, Store},
     client::Client,
     error::Result,
     kind::Kind,
@@ -12,7 +12,10 @@ use crate::{
         shape::{ResourceOptions, Shape},
     },
     readiness::is_ready_once_there,
-    source::kubernetes::feed::{self, Scope, Sink},
+    source::kubernetes::{
+        feed::{self, Scope},
+        follower::Follower,
+    },
     watch::Watched,
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -69,11 +72,10 @@ pub(crate) async fn follow(
     on_owner: OnOwner<'_>,
 ) {
     let labels = format!("{MANAGED_BY}={operator}");
-    let scope = Scope { namespace, labels: Some(&labels) };
+    let scope = Scope { labels: Some(&labels), ..Scope::all(namespace) };
     let sink = Children { children, operator, on_owner };
     // What has no status to wait for is known well enough by its metadata; so a Secret's content is never held.
-    let client =
-        if is_ready_once_there(&children.kind) && !children.whole { client.metadata_only() } else { client.kube() };
+    let client = client.to_watch(is_ready_once_there(&children.kind) && !children.whole);
     feed::follow(client, &children.kind, scope, &sink, &children.health).await;
 }
 
@@ -83,8 +85,24 @@ struct Children<'a> {
     on_owner: OnOwner<'a>,
 }
 
-impl Children<'_> {
-    fn tell(&self, change: &Change<Child>) {
+impl Follower for Children<'_> {
+    type Kept = Child;
+
+    fn kind(&self) -> &Kind {
+        &self.children.kind
+    }
+
+    fn store(&self) -> &Store<Child> {
+        &self.children.store
+    }
+
+    fn take_in(&self, json: &[u8]) -> Result<Change<Child>> {
+        let header = header_of(json)?;
+        let child = Child::project(self.kind(), self.operator, &header, json, self.children.whole)?;
+        Ok(self.store().apply(header, || child))
+    }
+
+    fn tell(&self, change: &Change<Child>, _listing: bool) {
         if let Change::Updated { old, new } = change
             && old.value.is_as(&new.value)
             && old.header.uid == new.header.uid
@@ -100,37 +118,6 @@ impl Children<'_> {
             }
         }
         owners.iter().for_each(self.on_owner);
-    }
-}
-
-impl Sink for Children<'_> {
-    fn begin(&self) {
-        self.children.store.begin_replace();
-    }
-
-    fn apply(&self, json: &[u8], _listing: bool) {
-        let kind = &self.children.kind;
-        let take_in = || -> Result<Change<Child>> {
-            let header = header_of(json)?;
-            let child = Child::project(kind, self.operator, &header, json, self.children.whole)?;
-            Ok(self.children.store.apply(header, || child))
-        };
-        match take_in() {
-            Ok(change) => self.tell(&change),
-            Err(error) => tracing::error!(%kind, %error, "a child could not be read"),
-        }
-    }
-
-    fn delete(&self, json: &[u8]) {
-        if let Ok(header) = header_of(json) {
-            self.tell(&self.children.store.delete(&header));
-        }
-    }
-
-    fn finish(&self) {
-        for old in self.children.store.finish_replace() {
-            self.tell(&Change::Deleted { old });
-        }
     }
 }
 

@@ -3,27 +3,31 @@
 use super::{
     operator::Operator,
     picture::TreeArgs,
+    request::ReconcileArgs,
     rights::RbacVerb,
     run::{RunError, RunOptions},
     uninstall::UninstallArgs,
+    why::WhyArgs,
 };
 use crate::manifest::{DoorArgs, failed, through};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::{io::IsTerminal, net::SocketAddr, process::ExitCode};
 use tracing_subscriber::EnvFilter;
 
-#[derive(Debug, Parser)]
-struct Cli {
+/// `A` are the options of the operator's own.
+#[derive(Parser)]
+#[group(skip)]
+struct Cli<A: Args> {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<Verb<A>>,
     #[command(flatten)]
-    run: RunArgs,
+    run: RunArgs<A>,
 }
 
-#[derive(Debug, Subcommand)]
-enum Verb {
+#[derive(Subcommand)]
+enum Verb<A: Args> {
     /// Run the controllers (the default)
-    Run(RunArgs),
+    Run(RunArgs<A>),
     /// Print, write or compare the manifests
     Manifests(DoorArgs),
     /// Show what each kind is made of and what that needs, or how an object fares in the cluster
@@ -31,12 +35,29 @@ enum Verb {
     /// Explain the operator's rights, or compare them with what it did
     #[command(subcommand)]
     Rbac(RbacVerb),
+    /// Say why an object is not ready, or not gone: down to the cause
+    Why(WhyArgs),
+    /// Ask for a pass over an object, now
+    Reconcile(ReconcileArgs),
     /// Take the operator out of the cluster, leaving nothing of it behind
     Uninstall(UninstallArgs),
+    /// Pass requests on to the API server, for `opgen dev`
+    #[command(hide = true)]
+    Relay,
 }
 
-#[derive(Debug, clap::Args)]
-struct RunArgs {
+#[derive(Args)]
+#[group(skip)]
+struct RunArgs<A: Args> {
+    #[command(flatten)]
+    process: ProcessArgs,
+    #[command(flatten)]
+    own: A,
+}
+
+#[derive(Debug, Args)]
+#[group(skip)]
+struct ProcessArgs {
     /// Watch this namespace only
     #[arg(long, env = "WATCH_NAMESPACE")]
     namespace: Option<String>,
@@ -62,23 +83,32 @@ enum LogFormat {
 
 /// The `main` of an operator's binary.
 pub fn main(operator: Operator) -> ExitCode {
-    let command = Cli::command().name(operator.name.clone()).version(operator.version.clone());
+    main_with(|()| operator.clone())
+}
+
+/// The `main` of an operator with options of its own, which `run` has as flags beside those of the process. What is generated, and
+/// whatever else is said of the operator, is that of the default options.
+pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
+    let operator = build(A::default());
+    let command = Cli::<A>::command().name(operator.name.clone()).version(operator.version.clone());
     let command = command.about(format!("The {} operator", operator.name));
-    let matches = command.get_matches();
-    let cli = match Cli::from_arg_matches(&matches) {
+    let cli = match Cli::<A>::from_arg_matches(&command.get_matches()) {
         Ok(cli) => cli,
         Err(error) => error.exit(),
     };
     match cli.verb.unwrap_or(Verb::Run(cli.run)) {
-        Verb::Run(args) => run(&operator, &args),
+        Verb::Run(args) => run(&build(args.own), &args.process),
         Verb::Manifests(door) => through(&operator, &door),
         Verb::Tree(args) => args.run(&operator),
+        Verb::Why(args) => args.run(&operator),
+        Verb::Reconcile(args) => args.run(&operator),
         Verb::Rbac(verb) => verb.run(&operator),
+        Verb::Relay => with_runtime(super::relay::run()),
         Verb::Uninstall(args) => with_runtime(async { args.run(&operator).await }),
     }
 }
 
-fn run(operator: &Operator, args: &RunArgs) -> ExitCode {
+fn run(operator: &Operator, args: &ProcessArgs) -> ExitCode {
     let probes = match args.probe_address.as_str() {
         "" | "0" => None,
         address => match address.parse::<SocketAddr>() {

@@ -3,13 +3,16 @@
 //! Everything is read with the rights of who asks, and what needs no more than metadata is not read further: the content of
 //! a Secret doesn't even come over the wire.
 
-use super::operator::Operator;
+use super::{
+    operator::Operator,
+    reach::{LiveError, Place},
+};
 use crate::{
     cache::{Header, Uid},
     client::{CallError, Client, Target},
     context::{Path, key_below},
     kind::Kind,
-    manifest::{Drawing, Drawn, Found, Project, Sight, State},
+    manifest::{Controlled, Drawing, Drawn, Found, Project, Sight, State},
     provisioner::{
         child::header_of,
         desired::{MANAGED_BY, NODE},
@@ -20,54 +23,6 @@ use crate::{
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Why there is nothing to see.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum LiveError {
-    #[error("failed to find out how to reach the cluster")]
-    Config(#[source] kube::config::InferConfigError),
-    #[error("failed to make a client for the cluster")]
-    Client(#[source] kube::Error),
-    #[error("{operator} controls no kind `{kind}`")]
-    UnknownKind { operator: String, kind: String, known: Vec<String> },
-    #[error("there is no {kind} {name}")]
-    Absent { kind: Kind, name: String },
-    #[error(transparent)]
-    Call(Box<CallError>),
-}
-
-impl LiveError {
-    pub(crate) fn unknown_kind(project: &Project, kind: &str) -> Self {
-        let known = project.controllers.iter().map(|controlled| controlled.kind.kind.to_string());
-        let known: BTreeSet<_> = known.collect();
-        Self::UnknownKind { operator: project.name.clone(), kind: kind.to_owned(), known: known.into_iter().collect() }
-    }
-
-    pub(crate) fn hint(&self) -> Option<String> {
-        match self {
-            Self::Config(_) => Some("set KUBECONFIG to the cluster that the object is in".to_owned()),
-            Self::UnknownKind { known, .. } if known.is_empty() => None,
-            Self::UnknownKind { known, .. } => Some(format!("it controls {}", known.join(", "))),
-            Self::Absent { kind, .. } => {
-                let everywhere = if kind.namespaced { " --all-namespaces" } else { "" };
-                let elsewhere = if kind.namespaced { "; `--namespace` says which namespace is looked in" } else { "" };
-                Some(format!("`kubectl get {}{everywhere}` lists all there are{elsewhere}", kind.full_name()))
-            }
-            Self::Call(error) if error.is_forbidden() => {
-                Some("ask with the rights of somebody who may read it".to_owned())
-            }
-            _ => None,
-        }
-    }
-}
-
-/// Whether a person means this kind: by its name or its plural, in any case, with or without its group.
-pub(crate) fn is_named(kind: &Kind, said: &str) -> bool {
-    let said = said.to_lowercase();
-    let (name, group) = said.split_once('.').map_or((said.as_str(), None), |(name, group)| (name, Some(group)));
-    let names = [kind.kind.to_lowercase(), kind.plural.to_lowercase()];
-    names.iter().any(|own| own == name) && group.is_none_or(|group| group == kind.group.to_lowercase())
-}
-
 /// Reads an object and all it is made of.
 pub(crate) async fn look(
     operator: &Operator,
@@ -75,23 +30,23 @@ pub(crate) async fn look(
     (kind, name): (&str, &str),
     namespace: Option<&str>,
 ) -> Result<Drawing, LiveError> {
-    let unknown = || LiveError::unknown_kind(project, kind);
-    let controlled = project.controllers.iter().find(|one| is_named(&one.kind, kind)).ok_or_else(unknown)?;
-    let mut config = kube::Config::infer().await.map_err(LiveError::Config)?;
-    config.default_retry = false;
-    let namespace = namespace.map_or_else(|| config.default_namespace.clone(), str::to_owned);
-    let client = Client::new(kube::Client::try_from(config).map_err(LiveError::Client)?);
-    let namespace = controlled.kind.namespaced.then_some(namespace);
-    let target = Target { kind: &controlled.kind, namespace: namespace.as_deref(), name };
-    let owner = client.get(target).await.map_err(|error| LiveError::Call(Box::new(error)))?;
-    let owner = owner.ok_or_else(|| LiveError::Absent {
-        kind: controlled.kind.clone(),
-        name: namespace.as_deref().map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}")),
-    })?;
+    let place = Place::reach(project, kind, namespace).await?;
+    let owner = place.object(name).await?;
+    drawing(place.client, operator, place.controlled, &owner).await
+}
+
+/// The tree of an object that is read, and all it is made of.
+pub(super) async fn drawing(
+    client: Client,
+    operator: &Operator,
+    controlled: &Controlled,
+    owner: &Value,
+) -> Result<Drawing, LiveError> {
     let mut drawing = Drawing::of(controlled);
+    let namespace = owner["metadata"]["namespace"].as_str().map(str::to_owned);
     let cluster = Cluster { client, operator: &operator.name, namespace };
-    let children = cluster.children(&drawing.root, &owner).await?;
-    drawing.object = Some(sight(&controlled.kind, &owner));
+    let children = cluster.children(&drawing.root, owner).await?;
+    drawing.object = Some(sight(&controlled.kind, owner));
     let is_ending = !owner["metadata"]["deletionTimestamp"].is_null();
     fill(&mut drawing.root, "", Terms { is_ending, is_certain: true }, &children);
     Ok(drawing)
@@ -104,7 +59,7 @@ fn sight(kind: &Kind, owner: &Value) -> Sight {
     Sight { namespace: text("namespace"), name: text("name").unwrap_or_default(), state, why, conditions }
 }
 
-fn state_of(kind: &Kind, object: &Value) -> (State, String) {
+pub(super) fn state_of(kind: &Kind, object: &Value) -> (State, String) {
     if !object["metadata"]["deletionTimestamp"].is_null() {
         return (State::Ending, String::new());
     }

@@ -1,10 +1,15 @@
 //! The watches of kinds that a controller follows by a function.
 
+use super::feeds::Healths;
 use crate::{
-    cache::{Change, Header, ObjectKey},
-    client::Client,
-    controller::{mapped::Mapped, running::Running},
-    source::kubernetes::feed::{self, Scope, Sink},
+    cache::{Change, Header, Store},
+    controller::{
+        mapped::{Concern, Mapped},
+        running::Running,
+    },
+    error::Result,
+    kind::Kind,
+    source::kubernetes::follower::Follower,
     watch::Watched,
 };
 use std::sync::Arc;
@@ -12,63 +17,59 @@ use std::sync::Arc;
 /// One of a controller's; what is kept of each object is whom it concerns.
 pub(crate) struct Follows {
     mapped: Mapped,
-    pub(crate) watched: Watched<Vec<ObjectKey>>,
+    pub(crate) watched: Watched<Concern>,
     controller: Arc<Running>,
 }
 
 impl Follows {
     /// All of a controller's.
-    pub(crate) fn of(controller: &Arc<Running>) -> impl Iterator<Item = Arc<Self>> {
+    pub(crate) fn of(controller: &Arc<Running>, healths: &Healths) -> impl Iterator<Item = Arc<Self>> {
         let of_one = |mapped: &Mapped| {
-            let watched = Watched::new(mapped.kind().clone(), false);
+            let watched = Watched { health: healths.of(mapped.kind()), ..Watched::new(mapped.kind().clone(), false) };
             Arc::new(Self { mapped: mapped.clone(), watched, controller: controller.clone() })
         };
         controller.settings().mapped.iter().map(of_one)
     }
 
-    /// Follows the kind, for ever.
-    pub(crate) async fn run(self: Arc<Self>, client: Client, namespace: Option<String>) {
-        let scope = Scope { namespace: namespace.as_deref(), labels: None };
-        feed::follow(client.kube(), &self.watched.kind, scope, &*self, &self.watched.health).await;
-    }
-
-    /// Whom it concerned before is told, too: it may be the end of that which concerned them.
-    fn tell(&self, change: &Change<Vec<ObjectKey>>) {
-        let namespaced = self.controller.inner.source.kind().namespaced;
-        let entries = [change.old(), change.new_entry()].into_iter().flatten();
-        for key in entries.flat_map(|entry| &entry.value) {
-            let key = if namespaced { key.clone() } else { ObjectKey::cluster(key.name()) };
-            self.controller.wake(key);
-        }
+    pub(crate) fn metadata_only(&self) -> bool {
+        self.mapped.metadata_only
     }
 }
 
-impl Sink for Follows {
-    fn begin(&self) {
-        self.watched.store.begin_replace();
+impl Follower for Follows {
+    type Kept = Concern;
+
+    fn kind(&self) -> &Kind {
+        &self.watched.kind
     }
 
-    fn apply(&self, json: &[u8], _listing: bool) {
-        let kind = &self.watched.kind;
-        let Ok(header) = Header::parse(json) else {
-            return tracing::error!(%kind, "an object has no readable metadata");
-        };
-        let keys = self.mapped.keys(json).unwrap_or_else(|error| {
+    fn store(&self) -> &Store<Concern> {
+        &self.watched.store
+    }
+
+    fn take_in(&self, json: &[u8]) -> Result<Change<Concern>> {
+        let header = Header::parse(json)?;
+        let concern = self.mapped.concern(json).unwrap_or_else(|error| {
+            let kind = self.kind();
             tracing::error!(%kind, object = %header.key, %error, "an object could not be read, and wakes nobody");
-            Vec::new()
+            Concern::default()
         });
-        self.tell(&self.watched.store.apply(header, || keys));
+        Ok(self.watched.store.apply(header, || concern))
     }
 
-    fn delete(&self, json: &[u8]) {
-        if let Ok(header) = Header::parse(json) {
-            self.tell(&self.watched.store.delete(&header));
+    /// Whom it concerned before is told, too: it may be the end of that which concerned them.
+    fn tell(&self, change: &Change<Concern>, _listing: bool) {
+        if let Change::Updated { old, new } = change
+            && old.header.uid == new.header.uid
+            && old.header.deleting == new.header.deleting
+            && !self.mapped.passes(&old.value, &new.value)
+        {
+            return;
         }
-    }
-
-    fn finish(&self) {
-        for old in self.watched.store.finish_replace() {
-            self.tell(&Change::Deleted { old });
+        let concerns = || [change.old(), change.new_entry()].into_iter().flatten().map(|entry| &entry.value);
+        if concerns().any(|concern| concern.all) {
+            return self.controller.wake_all();
         }
+        self.controller.wake_named(concerns().flat_map(|concern| &concern.keys));
     }
 }

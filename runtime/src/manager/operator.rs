@@ -6,10 +6,16 @@ use crate::{
         factory::{Factory, OfTree},
     },
     environment::Environment,
-    managed::Owner,
+    kind::Kind,
+    managed::{Managed, Owner},
     manifest::{Controlled, Described, Project, ProjectError},
-    provisioner::{Provision, Provisioner},
+    provisioner::{
+        Provision, Provisioner,
+        shape::{Node, Shape},
+    },
 };
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use serde_json::Value;
 use std::{marker::PhantomData, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 /// What a binary runs, and what its manifests are made of: the kinds it controls, each with its tree.
@@ -26,6 +32,8 @@ pub struct Operator {
     pub(crate) shutdown: Duration,
     pub(crate) environment: Environment,
     pub(crate) factories: Vec<Arc<dyn Factory>>,
+    /// The kinds that are defined and not controlled, each with what gives its definition.
+    pub(crate) defined: Vec<(Kind, fn() -> CustomResourceDefinition)>,
 }
 
 /// How long work in flight may take to end after a signal (frameworks M6).
@@ -44,6 +52,7 @@ impl Operator {
             shutdown: SHUTDOWN,
             environment: Environment::system(),
             factories: Vec::new(),
+            defined: Vec::new(),
         }
     }
 
@@ -89,6 +98,16 @@ impl Operator {
         self
     }
 
+    /// The longest time for which it may leave an object alone that is not as wanted, without the jitter of at most a
+    /// tenth: the longest of its controllers' requeues, delays after errors and polls.
+    pub fn longest_pause(&self) -> Duration {
+        let pauses = self.factories.iter().map(|factory| {
+            let settings = factory.settings();
+            settings.requeue.max(settings.errors.after(u32::MAX)).max(settings.poll.unwrap_or_default())
+        });
+        pauses.max().unwrap_or_default()
+    }
+
     /// Controls the objects of a kind by a tree.
     #[must_use]
     pub fn controls<O, P>(self) -> Self
@@ -110,6 +129,14 @@ impl Operator {
         self.controls_by(OfTree::<O, P> { operator, controller, tree: PhantomData })
     }
 
+    /// Installs the definition of a kind without controlling its objects: other controllers of the operator make and read them.
+    /// A foreign kind has no definition to install.
+    #[must_use]
+    pub fn defines<K: Managed>(mut self) -> Self {
+        self.defined.extend(K::DEFINITION.map(|definition| (K::kind(), definition)));
+        self
+    }
+
     /// Controls the objects of a kind by a factory of your own.
     #[must_use]
     pub fn controls_by(mut self, factory: impl Factory) -> Self {
@@ -125,7 +152,9 @@ impl Operator {
 impl Described for Operator {
     fn project(&self) -> Result<Project, ProjectError> {
         let controllers =
-            self.factories.iter().map(|factory| controlled(factory.as_ref())).collect::<Result<_, _>>()?;
+            self.factories.iter().map(|factory| controlled(factory.as_ref())).collect::<Result<Vec<_>, _>>()?;
+        let defined = self.defined.iter().map(|(kind, definition)| defined(kind, *definition));
+        let controllers = controllers.into_iter().map(Ok).chain(defined).collect::<Result<_, _>>()?;
         Ok(Project {
             name: self.name.clone(),
             namespace: self.home(),
@@ -139,19 +168,50 @@ impl Described for Operator {
 
 fn controlled(factory: &dyn Factory) -> Result<Controlled, ProjectError> {
     let kind = factory.kind();
-    let crd = std::panic::catch_unwind(AssertUnwindSafe(|| factory.crd())).map_err(|payload| {
-        let message = crate::provisioner::order::Panicked::from(payload).to_string();
-        ProjectError::Underivable { kind: kind.to_string(), message }
-    })?;
-    let json = |source| ProjectError::Json { kind: kind.to_string(), source };
+    let crd = derived(&kind, || factory.crd())?;
     Ok(Controlled {
-        crd: crd.map(serde_json::to_value).transpose().map_err(json)?,
+        only_defined: false,
+        crd,
         finalizer: factory.finalizer(),
         events: factory.settings().events,
         shape: factory.shape(),
         references: factory.references(),
-        followed: factory.settings().mapped.iter().map(|mapped| mapped.kind().clone()).collect(),
+        followed: {
+            let (mapped, kept) = (factory.settings().mapped.iter(), factory.settings().kept.iter());
+            mapped.map(|mapped| mapped.kind().clone()).chain(kept.map(|kept| kept.kind().clone())).collect()
+        },
+        selects: !factory.settings().selection.is_all(),
         sample: factory.settings().sample.clone(),
         kind,
     })
+}
+
+fn defined(kind: &Kind, definition: fn() -> CustomResourceDefinition) -> Result<Controlled, ProjectError> {
+    /// Nothing is done for its objects.
+    static NOTHING: Shape = Shape { node: Node::Custom, access: &[], children: &[] };
+    Ok(Controlled {
+        only_defined: true,
+        selects: false,
+        crd: derived(kind, || Some(definition()))?,
+        finalizer: String::new(),
+        events: false,
+        shape: &NOTHING,
+        references: Vec::new(),
+        followed: Vec::new(),
+        sample: None,
+        kind: kind.clone(),
+    })
+}
+
+/// The definition as JSON; `kube` panics on some types.
+fn derived(
+    kind: &Kind,
+    definition: impl FnOnce() -> Option<CustomResourceDefinition>,
+) -> Result<Option<Value>, ProjectError> {
+    let crd = std::panic::catch_unwind(AssertUnwindSafe(definition)).map_err(|payload| {
+        let message = crate::provisioner::order::Panicked::from(payload).to_string();
+        ProjectError::Underivable { kind: kind.to_string(), message }
+    })?;
+    let json = |source| ProjectError::Json { kind: kind.to_string(), source };
+    crd.map(serde_json::to_value).transpose().map_err(json)
 }

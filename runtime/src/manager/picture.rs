@@ -1,6 +1,6 @@
 //! The verb `tree`: what a kind is made of, or how an object of it fares.
 
-use super::{live, operator::Operator};
+use super::{live, operator::Operator, reach};
 use crate::manifest::{Described, Drawing, Picture, Project, drawn, failed};
 use std::{
     io::{self, Write},
@@ -41,9 +41,9 @@ impl TreeArgs {
 
     fn of_kind(&self, project: &Project, kind: &str, picture: Picture) -> ExitCode {
         let drawings: Vec<_> =
-            Drawing::all(project).into_iter().filter(|drawing| live::is_named(&drawing.kind, kind)).collect();
+            Drawing::all(project).into_iter().filter(|drawing| reach::is_named(&drawing.kind, kind)).collect();
         if drawings.is_empty() {
-            let error = live::LiveError::unknown_kind(project, kind);
+            let error = reach::LiveError::unknown_kind(project, kind);
             return failed(&error, error.hint().as_deref());
         }
         print(&drawn(project, &drawings, picture))

@@ -3,7 +3,7 @@
 //! Ready means that the operator can do its work: its workers run, and every watch follows its kind. A kind that is missing
 //! (unless all its nodes can do without it) or a permission that is lacking is said here in words.
 
-use super::run::{AsHealth, RunError};
+use super::{health::AsHealth, run::RunError};
 use crate::watch::WatchState;
 use axum::{Router, http::StatusCode, routing::get};
 use std::{

@@ -5,30 +5,10 @@
 //! the role doesn't allow it), the workers start. At a signal no new pass begins; those in flight end;
 //! then the events that wait are written, as long as the time for the end allows; then the watches.
 
-use super::{
-    children::{self, OwnerRef},
-    mapped::Follows,
-    operator::Operator,
-    probes,
-    sweep::{Broom, Search, Sweep},
-    targets,
-};
-use crate::{
-    cache::{Change, Encoded},
-    client::Client,
-    controller::running::Running,
-    error::Error,
-    event::Recorder,
-    kind::Kind,
-    pass::Shared,
-    provisioner::{child::Child, document::Malformed},
-    reconcile::Loop,
-    reference::Targets,
-    source::{Source, kubernetes::Kubernetes},
-    watch::{Health, Watched},
-};
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
-use tokio::{sync::mpsc, task::JoinSet, time::Instant};
+use super::{operator::Operator, probes, sweep::Broom};
+use crate::{client::Client, error::Error, kind::Kind, provisioner::document::Malformed};
+use std::{net::SocketAddr, time::Duration};
+use tokio::{task::JoinSet, time::Instant};
 
 /// What may be said when an operator is started.
 #[derive(Clone, Debug, Default)]
@@ -103,11 +83,13 @@ impl Operator {
         });
         tokio::pin!(running);
         tokio::select! {
+            biased;
             ended = &mut running => return ended,
             () = signals.next() => tracing::info!("stopping; a second signal ends at once"),
         }
         drop(stop);
         tokio::select! {
+            biased;
             ended = running => ended,
             () = signals.next() => Err(RunError::Interrupted),
         }
@@ -147,6 +129,7 @@ impl Operator {
 
         tokio::pin!(stop);
         tokio::select! {
+            biased;
             () = floor.decided() => {}
             () = &mut stop => return Ok(()),
         }
@@ -168,200 +151,5 @@ impl Operator {
         }
         tracing::info!("stopped");
         Ok(())
-    }
-
-    fn floor(
-        &self,
-        client: Client,
-        home: String,
-        namespace: Option<String>,
-        broom: Broom,
-        tasks: &mut JoinSet<()>,
-    ) -> Floor {
-        let trees: Vec<_> = self.factories.iter().map(|factory| factory.shape()).collect();
-        let children = children::stores(&trees);
-        let targets = targets::stores(&self.factories);
-        let (recorder, writer) = Recorder::new(client.clone(), self.environment.clone(), &self.name);
-        tasks.spawn(writer);
-        let controllers = self.factories.iter().map(|factory| {
-            let own = children::kinds(factory.shape());
-            let named: Vec<_> = factory.references().into_iter().map(|(_, kind)| kind).collect();
-            let settings = factory.settings().clone();
-            let shared = Shared {
-                client: client.clone(),
-                operator: self.name.clone(),
-                namespace: home.clone(),
-                environment: self.environment.clone(),
-                recorder: if settings.events { recorder.clone() } else { Recorder::off() },
-                children: children
-                    .iter()
-                    .filter(|(kind, _)| own.contains(kind))
-                    .map(|(k, c)| (k.clone(), c.clone()))
-                    .collect(),
-                targets: targets
-                    .iter()
-                    .filter(|(kind, _)| named.contains(kind))
-                    .map(|(k, t)| (k.clone(), t.clone()))
-                    .collect(),
-                own_writes: Default::default(),
-                memory: Default::default(),
-                trial: None,
-            };
-            let source = Kubernetes::new(client.clone(), factory.kind(), &self.name, namespace.clone());
-            let reconciler = factory.reconciler(source.objects().codec()).0;
-            let (finalizer, labels) = (factory.finalizer(), settings.labels.clone());
-            let inner = Loop::new(Arc::new(shared), Arc::new(source), reconciler, finalizer, labels);
-            Arc::new(Running::new(inner, settings, &self.environment))
-        });
-        let controllers: Vec<_> = controllers.collect();
-        let follows = controllers.iter().flat_map(Follows::of).collect();
-        Floor {
-            client,
-            operator: self.name.clone(),
-            namespace,
-            children,
-            targets,
-            follows,
-            controllers,
-            broom,
-            recorder,
-        }
-    }
-}
-
-/// Everything that runs.
-struct Floor {
-    client: Client,
-    operator: String,
-    namespace: Option<String>,
-    children: BTreeMap<Kind, Arc<Watched<Child>>>,
-    targets: BTreeMap<Kind, Arc<Targets>>,
-    follows: Vec<Arc<Follows>>,
-    controllers: Vec<Arc<Running>>,
-    broom: Broom,
-    recorder: Recorder,
-}
-
-impl Floor {
-    fn follow(&self, tasks: &mut JoinSet<()>) {
-        for controller in &self.controllers {
-            let (controller, broom) = (controller.clone(), self.broom.clone());
-            tasks.spawn(broom.clone().follow(controller.inner.source.health().clone()));
-            tasks.spawn(async move {
-                let source = controller.inner.source.clone();
-                let on_change = |change: &Change<Encoded>, listing| {
-                    broom.on_primary(change);
-                    controller.on_primary(change, listing);
-                };
-                source.follow(&on_change).await;
-            });
-        }
-        for children in self.children.values() {
-            let (client, operator, namespace) = (self.client.clone(), self.operator.clone(), self.namespace.clone());
-            let (children, controllers) = (children.clone(), self.controllers.clone());
-            tasks.spawn(wake_on_news(children.clone(), controllers.clone()));
-            tasks.spawn(self.broom.clone().follow(children.health.clone()));
-            tasks.spawn(async move {
-                let on_owner = |owner: &OwnerRef| wake(&controllers, owner);
-                children::follow(&client, &children, &operator, namespace.as_deref(), &on_owner).await;
-            });
-        }
-        for follows in &self.follows {
-            tasks.spawn(follows.clone().run(self.client.clone(), self.namespace.clone()));
-        }
-        for targets in self.targets.values() {
-            let (client, namespace, targets) = (self.client.clone(), self.namespace.clone(), targets.clone());
-            let controllers = self.controllers.clone();
-            tasks.spawn(self.broom.clone().follow(targets.watched.health.clone()));
-            tasks.spawn(async move { targets::follow(&client, &targets, namespace.as_deref(), &controllers).await });
-        }
-    }
-
-    fn sweep(&self, searches: mpsc::UnboundedReceiver<Search>, tasks: &mut JoinSet<()>) {
-        let (client, namespace) = (self.client.clone(), self.namespace.clone());
-        let (children, controllers) = (self.children.clone(), self.controllers.clone());
-        tasks.spawn(Sweep { client, namespace, children, controllers }.run(self.broom.clone(), searches));
-    }
-
-    /// All that is watched.
-    fn health(&self) -> Vec<Arc<dyn AsHealth>> {
-        let primaries = self.controllers.iter().map(|controller| controller.clone() as Arc<dyn AsHealth>);
-        let children = self.children.values().map(|children| children.clone() as Arc<dyn AsHealth>);
-        let targets = self.targets.values().map(|targets| targets.clone() as Arc<dyn AsHealth>);
-        let follows = self.follows.iter().map(|follows| follows.clone() as Arc<dyn AsHealth>);
-        primaries.chain(children).chain(targets).chain(follows).collect()
-    }
-
-    /// Waits until every watch has its first list, or is known to have none.
-    async fn decided(&self) {
-        for watched in self.health() {
-            let mut state = watched.health().subscribe();
-            while watched.health().is_undecided() {
-                if state.changed().await.is_err() {
-                    return;
-                }
-            }
-        }
-    }
-}
-
-/// Something with a watch.
-pub(crate) trait AsHealth: Send + Sync {
-    fn health(&self) -> &Health;
-
-    /// Whether the operator can do its work without the kind.
-    fn is_optional(&self) -> bool {
-        false
-    }
-}
-
-impl AsHealth for Running {
-    fn health(&self) -> &Health {
-        self.inner.source.health()
-    }
-}
-
-impl AsHealth for Watched<Child> {
-    fn health(&self) -> &Health {
-        &self.health
-    }
-
-    fn is_optional(&self) -> bool {
-        self.optional
-    }
-}
-
-impl AsHealth for Follows {
-    fn health(&self) -> &Health {
-        &self.watched.health
-    }
-}
-
-impl AsHealth for Targets {
-    fn health(&self) -> &Health {
-        &self.watched.health
-    }
-}
-
-fn wake(controllers: &[Arc<Running>], owner: &OwnerRef) {
-    for controller in controllers {
-        if let Some(key) = owner.key_of(controller.inner.source.kind()) {
-            controller.wake(key);
-        }
-    }
-}
-
-/// A permission or a kind that comes or goes concerns every object made of it.
-async fn wake_on_news(children: Arc<Watched<Child>>, controllers: Vec<Arc<Running>>) {
-    let mut state = children.health.subscribe();
-    let mut blocked = false;
-    while state.changed().await.is_ok() {
-        state.mark_unchanged();
-        let blocks = children.health.is_blocked();
-        if blocks != blocked {
-            blocked = blocks;
-            let concerned = controllers.iter().filter(|c| c.inner.shared.children.contains_key(&children.kind));
-            concerned.for_each(|controller| controller.wake_all());
-        }
     }
 }

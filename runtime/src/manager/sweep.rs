@@ -125,12 +125,13 @@ impl Sweep {
         Ok(())
     }
 
-    /// What is referenced by an object that went while nobody looked.
+    /// What is referenced by an object that went while nobody looked, and what left a selection then.
     async fn release(&self, searches: &[Search]) -> Result<()> {
         if !searches.iter().any(|search| matches!(search, Search::All)) {
             return Ok(());
         }
         for controller in &self.controllers {
+            controller.inner.strays().await?.into_iter().for_each(|key| controller.wake(key));
             let (source, targets) = (&controller.inner.source, &controller.inner.shared.targets);
             let in_order = |health: &Health| is_in_order(&health.state());
             if in_order(source.health()) && targets.values().all(|targets| in_order(&targets.watched.health)) {

@@ -115,6 +115,7 @@ pub(crate) fn project() -> Project {
 /// One kind under control, with `spec` as the schema of its spec.
 fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &'static Shape) -> Controlled {
     Controlled {
+        only_defined: false,
         kind: kind.clone(),
         crd: Some(crd(kind, spec)),
         finalizer: finalizer.into(),
@@ -122,6 +123,7 @@ fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &
         shape,
         references: Vec::new(),
         followed: Vec::new(),
+        selects: false,
         sample: None,
     }
 }

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use super::project::{Controlled, Project};
 
 /// The parameter, the policy and its binding; nothing where no kind of the operator's own is controlled. For others it would
-/// be asked at every creation of an object that exists without the operator, too.
+/// be asked at every creation of an object that exists without the operator, too; and of a kind of which only some objects are
+/// meant, the others would get a finalizer that nobody takes away.
 ///
 /// The parameter comes first, so that it is also taken away first. A kube-apiserver (up to 1.36 at least) stops watching
 /// ConfigMaps for good when the last binding that names one goes, and what it saw last then holds until it is restarted:
@@ -43,7 +44,9 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
 }
 
 fn own(project: &Project) -> impl Iterator<Item = &Controlled> {
-    project.controllers.iter().filter(|controlled| !controlled.is_foreign())
+    let meant =
+        |controlled: &&Controlled| !controlled.is_foreign() && !controlled.finalizer.is_empty() && !controlled.selects;
+    project.controllers.iter().filter(meant)
 }
 
 fn policy(project: &Project, name: &str) -> Value {
@@ -144,6 +147,8 @@ mod tests {
     #[test]
     fn without_kinds_there_is_no_policy() {
         let mut project = fixture::project();
+        project.controllers.iter_mut().for_each(|controlled| controlled.selects = true);
+        assert!(documents(&project).is_empty());
         project.controllers.clear();
         assert!(documents(&project).is_empty());
     }

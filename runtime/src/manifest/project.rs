@@ -29,16 +29,20 @@ pub struct Controlled {
     pub kind: Kind,
     /// Its definition as `kube` derives it, as JSON; `None` for a kind that is not the operator's own.
     pub crd: Option<Value>,
-    /// The finalizer that this controller puts on its objects.
+    /// Whether there is no controller of it: its definition is installed, and other controllers make and read its objects.
+    pub only_defined: bool,
+    /// The finalizer that this controller puts on its objects; empty for none.
     pub finalizer: String,
     /// Whether this controller records events.
     pub events: bool,
     /// The tree that provisions its objects.
     pub shape: &'static Shape,
-    /// The kinds of the objects that its objects name, each with the field that does.
-    pub references: Vec<(&'static str, Kind)>,
+    /// The kinds of the objects that its objects name.
+    pub references: Vec<Kind>,
     /// The other kinds that it follows.
     pub followed: Vec<Kind>,
+    /// Whether only some objects of the kind are meant.
+    pub selects: bool,
     /// An object to be shown as the sample; `apiVersion`, `kind` and `metadata.name` are added where they are missing.
     /// Without one, a sample is made from the schema.
     pub sample: Option<Value>,

@@ -122,7 +122,7 @@ fn names(project: &Project) -> Vec<Finding> {
             "take a name like `registry.example.com/team/operator`",
         );
     }
-    for controlled in &project.controllers {
+    for controlled in project.controllers.iter().filter(|controlled| !controlled.finalizer.is_empty()) {
         let (prefix, name) = controlled.finalizer.split_once('/').unwrap_or_default();
         if !is_dns_subdomain(prefix) || name.is_empty() || name.len() > 63 || name.contains('/') {
             let problem = format!("`{}` is no name for a finalizer", controlled.finalizer);

@@ -148,9 +148,9 @@ impl Core<'_> {
             wanted.push((document.kind_in(source, &kinds).map_err(refused)?, document.object));
         }
         wanted.sort_by_key(|(kind, _)| rank(kind));
-        if let Some(trial) = &self.shared.trial {
+        if let Some(rehearsal) = &self.shared.rehearsal {
             let objects: Vec<Value> = wanted.into_iter().map(|(_, object)| object).collect();
-            return trial.converge(node, &objects);
+            return rehearsal.converge(node, &objects);
         }
         let built = self.make(node, &wanted).await?;
         self.prune(node, &kinds, &built).await

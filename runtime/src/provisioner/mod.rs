@@ -22,10 +22,10 @@ pub(crate) mod order;
 mod ownership;
 mod pods;
 pub(crate) mod question;
+pub(crate) mod rehearsal;
 pub(crate) mod removal;
 mod resource;
 pub(crate) mod shape;
-pub(crate) mod trial;
 pub(crate) mod unchanged;
 
 use crate::{

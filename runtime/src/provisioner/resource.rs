@@ -38,8 +38,8 @@ impl Core<'_> {
         inputs: Option<u64>,
         wanted: Vec<Value>,
     ) -> Result<()> {
-        if let Some(trial) = &self.shared.trial {
-            return trial.converge(node, &wanted);
+        if let Some(rehearsal) = &self.shared.rehearsal {
+            return rehearsal.converge(node, &wanted);
         }
         let children = self.shared.children(kind)?;
         // An API that is gone has taken its objects along.

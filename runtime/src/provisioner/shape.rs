@@ -30,10 +30,12 @@ pub enum Verb {
     Delete,
     /// Remove all objects of a kind in a scope.
     DeleteCollection,
+    /// Name objects of a kind, so that they are waited for and can't go: opgen's own, for which a role spells three others.
+    Reference,
 }
 
 impl Verb {
-    /// The verb as a role names it.
+    /// The verb as it is declared; but for [`Verb::Reference`], a role names it so, too.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -44,6 +46,22 @@ impl Verb {
             Self::Patch => "patch",
             Self::Delete => "delete",
             Self::DeleteCollection => "deletecollection",
+            Self::Reference => "reference",
+        }
+    }
+
+    /// The verbs that a role spells for it.
+    pub(crate) const fn in_roles(&self) -> &'static [&'static str] {
+        match self {
+            Self::Get => &["get"],
+            Self::List => &["list"],
+            Self::Watch => &["watch"],
+            Self::Create => &["create"],
+            Self::Update => &["update"],
+            Self::Patch => &["patch"],
+            Self::Delete => &["delete"],
+            Self::DeleteCollection => &["deletecollection"],
+            Self::Reference => &["list", "patch", "watch"],
         }
     }
 }
@@ -277,6 +295,16 @@ impl Shape {
             let reads = stop.shape.children.iter().flat_map(|edge| edge.reads.iter());
             let sources = reads.filter_map(|path| stop.shape.find(path)).filter(|shape| shape.node == Node::Resource);
             kinds.extend(sources.flat_map(|shape| shape.kinds()));
+        });
+        kinds
+    }
+
+    /// The kinds of the objects that nodes of the tree reference.
+    pub fn kinds_referenced(&'static self) -> Vec<Kind> {
+        let mut kinds = Vec::new();
+        self.walk(&mut |stop| {
+            let referenced = stop.shape.access.iter().filter(|access| access.verbs.contains(&Verb::Reference));
+            kinds.extend(referenced.filter_map(Access::kind));
         });
         kinds
     }

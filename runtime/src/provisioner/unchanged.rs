@@ -33,7 +33,7 @@ impl Core<'_> {
         options: ResourceOptions,
         inputs: Option<u64>,
     ) -> Option<Result<()>> {
-        if self.shared.trial.is_some() {
+        if self.shared.rehearsal.is_some() {
             return None;
         }
         let built = self.memory().is_built(&self.owner, kind, node, inputs?)?;
@@ -95,8 +95,8 @@ impl Core<'_> {
     /// The keys below `node` for which an object of its shape is there.
     pub(crate) fn keys_of(&self, node: &str, shape: &'static Shape) -> Result<BTreeSet<String>> {
         let mut keys = BTreeSet::new();
-        if let Some(trial) = &self.shared.trial {
-            return Ok(trial.keys_of(node));
+        if let Some(rehearsal) = &self.shared.rehearsal {
+            return Ok(rehearsal.keys_of(node));
         }
         let mut read = Ok(());
         shape.walk(&mut |stop| {
@@ -142,8 +142,8 @@ impl Core<'_> {
 
     /// The objects that a node has made, with their content, sorted by key. What was asked to go is not among them.
     pub(crate) fn objects_of(&self, node: &str, kind: &Kind) -> Result<Vec<Written>> {
-        if let Some(trial) = &self.shared.trial {
-            return Ok(trial.objects_of(node));
+        if let Some(rehearsal) = &self.shared.rehearsal {
+            return Ok(rehearsal.objects_of(node));
         }
         let children = self.shared.children(kind)?;
         if children.health.state() == WatchState::Missing {

@@ -121,6 +121,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
                 Err(turn) => turn,
             };
             tokio::select! {
+                biased;
                 () = work => {}
                 () = turn.tick() => {}
             }
@@ -205,7 +206,7 @@ impl<K: Clone + Eq + Hash> Turn<'_, K> {
     /// Ends when it is time to look again; only for the one that watches the clock.
     async fn tick(&self) {
         match self.clock {
-            Some(at) => tokio::select! { () = sleep_until(at) => {}, () = self.queue.earlier.notified() => {} },
+            Some(at) => tokio::select! { biased; () = sleep_until(at) => {}, () = self.queue.earlier.notified() => {} },
             None => pending().await,
         }
     }

@@ -3,9 +3,44 @@
 use super::Loop;
 use crate::{
     cache::{Encoded, Entry, Header},
+    managed::Managed,
+    predicate::{Facts, Passes, Predicate},
     provisioner::{desired::digest, mark::OWNER},
 };
 use serde_json::Value;
+use std::{fmt, sync::Arc};
+
+/// The annotation that asks for a pass at once: any value that it didn't have before, for example the time.
+///
+/// It asks for no more than a pass: nothing is written that wouldn't be, a paused object stays alone, and one that was parked
+/// until somebody does something is tried again. `opgen reconcile KIND/NAME` sets it.
+pub const RECONCILE: &str = "opgen.dev/reconcile";
+
+/// The predicate of the primaries with its type gone.
+#[derive(Clone)]
+pub struct News {
+    facts: Read,
+    passes: Passes,
+}
+
+type Read = Arc<dyn Fn(&[u8]) -> serde_json::Result<Facts> + Send + Sync>;
+
+impl News {
+    pub(crate) fn new<K: Managed>(predicate: Predicate<K>) -> Self {
+        let read = predicate.clone();
+        let facts = move |json: &[u8]| {
+            let object: K = serde_json::from_slice(json)?;
+            Ok(read.facts(object.metadata(), Some(&object)))
+        };
+        Self { facts: Arc::new(facts), passes: Arc::new(move |old, new| predicate.passes(old, new)) }
+    }
+}
+
+impl fmt::Debug for News {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("News")
+    }
+}
 
 impl Loop {
     /// Whether the change of an object is worth a pass. Writes of the status, our own above all, are not.
@@ -15,19 +50,35 @@ impl Loop {
             || before.deleting != after.deleting
             || self.is_held_differently(before, after)
             || self.is_meant(before) != self.is_meant(after)
-            || self.wish(old) != self.wish(new)
+            || before.annotations.get(RECONCILE) != after.annotations.get(RECONCILE)
+            || self.wants_differently(old, new)
     }
 
-    /// Whether our finalizer came or went; once the object goes, all who hold it matter.
+    fn wants_differently(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> bool {
+        match (&self.news, self.facts(old), self.facts(new)) {
+            (Some(news), Some(before), Some(after)) => (news.passes)(&before, &after),
+            _ => self.wish(old) != self.wish(new),
+        }
+    }
+
+    /// What the controller's own predicate looks at; `None` without one, and for an object that doesn't have the form of its kind.
+    fn facts(&self, entry: &Entry<Encoded>) -> Option<Facts> {
+        let news = self.news.as_ref()?;
+        let json = entry.value.decode(self.source.objects().codec()).ok()?;
+        (news.facts)(&json).ok()
+    }
+
+    /// Whether our finalizer came or went; once the object is to go, all who hold it matter.
     fn is_held_differently(&self, before: &Header, after: &Header) -> bool {
         let ours = |header: &Header| header.finalizers.contains(&self.finalizer);
-        ours(before) != ours(after) || after.deleting && before.finalizers != after.finalizers
+        let goes = after.deleting || !self.is_meant(after);
+        ours(before) != ours(after) || goes && before.finalizers != after.finalizers
     }
 
     /// Whether the controller is for this object.
     pub(super) fn is_meant(&self, header: &Header) -> bool {
-        let labelled = self.labels.iter().all(|(name, value)| header.labels.get(name) == Some(value));
-        labelled && (self.reconciler.owns_status() || !self.is_made_for_its_kind(header) && !self.is_home(header))
+        self.selection.has_labels(header)
+            && (self.reconciler.owns_status() || !self.is_made_for_its_kind(header) && !self.is_home(header))
     }
 
     /// The namespace that the operator runs in: deleted, it would take the operator with it, and wait for it for ever.
@@ -48,9 +99,18 @@ impl Loop {
         owned || marked.is_some_and(|(name, _)| name == kind.full_name())
     }
 
+    /// What a parked object is held against: until it is another, nothing is done for it.
+    pub(super) fn parked_at(&self, entry: &Entry<Encoded>) -> String {
+        let asked = entry.header.annotations.get(RECONCILE).unwrap_or_default();
+        match self.facts(entry) {
+            Some(facts) => format!("{facts:?} {asked}"),
+            None => format!("{} {asked}", self.wish(entry)),
+        }
+    }
+
     /// What is wanted of an object, to be compared. The server counts its changes for kinds that are built for it; those of
     /// others may not be counted, and mean their labels and annotations, too.
-    pub(super) fn wish(&self, entry: &Entry<Encoded>) -> String {
+    fn wish(&self, entry: &Entry<Encoded>) -> String {
         if self.reconciler.owns_status() {
             return entry.header.generation.to_string();
         }

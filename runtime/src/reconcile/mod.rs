@@ -2,7 +2,8 @@
 //!
 //! # Flow
 //! 1. The object is read from the cache, and only if the cache has seen what the operator itself wrote last.
-//! 2. Being deleted: once nothing names it any more, its tree is torn down, what it names let go, then the finalizer removed. Paused: nothing at all; deletion wins over pause.
+//! 2. Being deleted: once nothing names it any more, its tree is torn down, then what it names let go, then the finalizer
+//!    removed. Paused: nothing at all; deletion wins over pause.
 //! 3. The finalizer is stored before anything else happens.
 //! 4. What the spec names is referenced, and waited for.
 //! 5. The tree is provisioned; then what is no longer named is let go.
@@ -12,33 +13,30 @@
 //! A pass that finds everything as wanted makes no call. A crash between any two calls converges on restart. A panic of a
 //! provisioner is an error of its pass.
 
-mod concern;
+pub(crate) mod concern;
 mod reference;
 mod status;
+mod stray;
 mod teardown;
 pub(crate) mod tree;
 
 use crate::{
-    cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Seen},
+    cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Seen, Uid},
     condition::{Direction, Verdict},
     error::{Error, Result},
     event::EventType,
     kind::Kind,
-    pass::{Core, Identity, Shared},
+    pass::{Again, Core, Identity, Left, Shared},
     provisioner::shape::Shape,
-    reference::Named,
-    source::Source,
+    reference::{Named, Pointer},
+    source::{Selection, Source},
 };
+pub use concern::{News, RECONCILE};
 use futures::future::BoxFuture;
 use parking_lot::{Mutex, MutexGuard};
-use reference::Referrers;
 use serde_json::Value;
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, HashMap},
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use status::{Stored, Unread};
+use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
 
 /// What a pass ends with: when the object is looked at again, unless something changes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +47,37 @@ pub(crate) enum Next {
     Poll,
     /// After the requeue interval.
     Requeue,
+    /// After the time that the pass, or the object, asks for.
+    After(Duration),
     /// After an error.
     Failed,
     /// As soon as the cache has caught up, or somebody else's write has arrived.
     Soon,
+}
+
+impl Next {
+    /// For whoever is told of passes.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::AwaitChange => "again when something changes",
+            Self::Poll => "again after the poll period",
+            Self::Requeue => "not done yet, again after the requeue interval",
+            Self::After(_) => "again after the time that it asked for",
+            Self::Failed => "failed, again after the interval for errors",
+            Self::Soon => "again as soon as the cache has caught up",
+        }
+    }
+}
+
+impl Again {
+    /// What a pass asked for holds unless it has to be repeated anyway: at once, or after an error.
+    fn in_place_of(self, next: Next) -> Next {
+        match (next, self.after) {
+            (Next::Requeue, Some(after)) if self.soon => Next::After(after.min(REQUEUE)),
+            (Next::Poll | Next::After(_) | Next::Requeue, Some(after)) => Next::After(after),
+            (next, _) => next,
+        }
+    }
 }
 
 /// The typed part of a controller: a tree for a kind.
@@ -68,14 +93,15 @@ pub(crate) trait Reconciler: Send + Sync {
 }
 
 /// A decoded object.
-pub(crate) trait Opened: Send + Sync {
+pub(crate) trait Opened: Stored {
     fn paused(&self) -> bool;
-    /// The status as it is stored.
-    fn status(&self) -> Value;
-    /// The objects that the spec names.
-    fn named(&self) -> Vec<Named>;
-    /// Runs the tree; gives the status as the provisioners left it. A panic of a provisioner is an outcome, too.
-    fn run<'a>(&'a self, core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Value)>;
+    /// How soon it is looked at again although all is well, if that is the object's own matter.
+    fn period(&self) -> Option<Duration>;
+    /// What the spec says of other objects.
+    fn named(&self) -> Vec<Pointer>;
+    /// Runs the tree; gives the status as the provisioners left it, unless it is as it is stored. A panic of a provisioner is an
+    /// outcome, too.
+    fn run<'a>(&'a self, core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Option<Value>)>;
 }
 
 /// What the loop of one controller needs.
@@ -84,14 +110,20 @@ pub(crate) struct Loop {
     pub(crate) source: Arc<dyn Source>,
     pub(crate) reconciler: Box<dyn Reconciler>,
     pub(crate) finalizer: String,
-    /// The labels of the objects that are meant.
-    labels: BTreeMap<String, String>,
+    /// The objects that are meant.
+    selection: Selection,
     /// What was wanted of an object when it was parked: nothing is done for it until something else is.
     parked: Mutex<HashMap<ObjectKey, String>>,
     /// What was said last of objects whose status is not ours.
     said: Mutex<HashMap<ObjectKey, String>>,
-    referrers: Mutex<Referrers>,
+    /// Objects that are to go, from which our finalizer was taken; until they are seen to be gone.
+    released: Mutex<HashMap<ObjectKey, Uid>>,
+    /// Which changes are worth a pass, where the controller says so.
+    news: Option<News>,
 }
+
+/// How long after an unfinished pass the object is looked at again, if nothing happens before (unikorn §1.3).
+pub const REQUEUE: Duration = Duration::from_secs(10);
 
 /// How soon a pass is tried again that would have acted on an old state [Y1].
 pub(crate) const CATCH_UP: Duration = Duration::from_millis(100);
@@ -102,10 +134,11 @@ impl Loop {
         source: Arc<dyn Source>,
         reconciler: Box<dyn Reconciler>,
         finalizer: String,
-        labels: BTreeMap<String, String>,
+        selection: Selection,
+        news: Option<News>,
     ) -> Self {
-        let (parked, said, referrers) = Default::default();
-        Self { shared, source, reconciler, finalizer, labels, parked, said, referrers }
+        let (parked, said, released) = Default::default();
+        Self { shared, source, reconciler, finalizer, selection, parked, said, released, news }
     }
 
     /// One pass.
@@ -113,16 +146,15 @@ impl Loop {
         // Asked before the object is read: else its next state could arrive in between, and the older one be acted on.
         let behind = self.is_behind(key);
         let Some(entry) = self.source.objects().store().get(key) else {
-            self.forget(key);
-            let released = self.release_vanished(key).await;
-            return released.map_or_else(|error| self.interrupted(key, error), |()| Next::AwaitChange);
+            let passed = self.pass_over_stray(key).await;
+            return passed.unwrap_or_else(|error| self.interrupted(key, error));
         };
         if behind {
             return Next::Soon;
         }
         let header = &entry.header;
         let goes = header.deleting || !self.is_meant(header);
-        if goes && !header.finalizers.contains(&self.finalizer) {
+        if goes && (!header.finalizers.contains(&self.finalizer) || self.is_released(header)) {
             // Nothing of ours is left on it; others may still hold it.
             return Next::AwaitChange;
         }
@@ -143,7 +175,7 @@ impl Loop {
     async fn build_up(&self, entry: &Entry<Encoded>, opened: &dyn Opened) -> Result<Next> {
         let header = &entry.header;
         let mut claimed = Cow::Borrowed(header);
-        if !header.finalizers.contains(&self.finalizer) {
+        if !self.finalizer.is_empty() && !header.finalizers.contains(&self.finalizer) {
             let version = self.source.claim(header, &self.finalizer).await?;
             self.wrote(header, &version);
             claimed.to_mut().resource_version = version;
@@ -151,28 +183,45 @@ impl Loop {
                 self.said().insert(header.key.clone(), String::new());
             }
         }
-        let named = self.named(opened);
-        let (outcome, status, again) = match self.hold_named(header, &named).await {
-            Ok(()) => self.run(header, opened, Direction::Up).await,
-            Err(error) => (Err(error), opened.status(), false),
+        let (named, held) = self.hold_named(header, &self.named(opened)).await;
+        let (outcome, status, left) = match held {
+            Ok(()) => self.run(header, opened, &named, Direction::Up).await,
+            Err(error) => (Err(error), None, Arc::default()),
         };
-        if outcome.is_ok() {
-            self.let_go_of_unnamed(&header.key, &named).await?;
+        if let Some(version) = left.version.lock().take() {
+            claimed.to_mut().resource_version = version;
         }
-        self.conclude(&claimed, Direction::Up, &outcome, opened.status(), status).await?;
-        Ok(match outcome {
-            Ok(()) if again => Next::Requeue,
-            Ok(()) => Next::Poll,
+        if outcome.is_ok() {
+            let by_nodes = std::mem::take(&mut *left.referenced.lock());
+            self.let_go_of_unnamed(&header.key, &named, &by_nodes).await?;
+        }
+        if outcome.is_ok() && *left.deleted.lock() {
+            return Ok(Next::AwaitChange);
+        }
+        let said = left.said.lock().take();
+        self.conclude(&claimed, Direction::Up, &outcome, said, (opened, status)).await?;
+        let again = *left.again.lock();
+        let next = match outcome {
+            Ok(()) if again.soon => Next::Requeue,
+            Ok(()) => opened.period().map_or(Next::Poll, Next::After),
             Err(error) => self.after(entry, error),
-        })
+        };
+        Ok(again.in_place_of(next))
     }
 
-    /// Gives the outcome, the status as it is to be, and whether the object is to be looked at again in any case.
-    async fn run(&self, header: &Header, opened: &dyn Opened, direction: Direction) -> (Result<()>, Value, bool) {
-        let core = Core::new(&self.shared, self.identity(header), &header.resource_version);
-        let again = core.again.clone();
+    /// Gives the outcome, the status if it is to be another, and what else is left.
+    async fn run(
+        &self,
+        header: &Header,
+        opened: &dyn Opened,
+        named: &[Named],
+        direction: Direction,
+    ) -> (Result<()>, Option<Value>, Arc<Left>) {
+        let mut core = Core::new(&self.shared, self.identity(header), &header.resource_version);
+        core.named = named.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();
+        let left = core.left.clone();
         let (outcome, status) = opened.run(core, direction).await;
-        (outcome, status, again.load(Ordering::Relaxed))
+        (outcome, status, left)
     }
 
     /// Writes the status and records the event of an outcome.
@@ -181,10 +230,15 @@ impl Loop {
         header: &Header,
         direction: Direction,
         outcome: &Result<()>,
-        stored: Value,
-        status: Value,
+        said: Option<(String, String)>,
+        (stored, left): (&dyn Stored, Option<Value>),
     ) -> Result<()> {
-        let Some(verdict) = Verdict::of(direction, outcome) else { return Ok(()) };
+        let Some(mut verdict) = Verdict::of(direction, outcome) else { return Ok(()) };
+        if outcome.is_ok()
+            && let Some(said) = said
+        {
+            (verdict.reason, verdict.message) = said;
+        }
         if let Err(error) = outcome
             && verdict.is_failure()
         {
@@ -192,7 +246,7 @@ impl Loop {
             tracing::error!(%kind, %object, reason = verdict.reason, %error, "the pass failed");
         }
         if self.reconciler.owns_status() {
-            return self.write_status(header, &verdict, stored, status).await;
+            return self.write_status(header, &verdict, stored, left).await;
         }
         self.say(header, &verdict);
         Ok(())
@@ -214,9 +268,20 @@ impl Loop {
         self.shared.recorder.record(&regarding, type_, &verdict.reason, "Reconcile", &verdict.message);
     }
 
-    async fn write_status(&self, header: &Header, verdict: &Verdict, stored: Value, status: Value) -> Result<()> {
+    async fn write_status(
+        &self,
+        header: &Header,
+        verdict: &Verdict,
+        stored: &dyn Stored,
+        left: Option<Value>,
+    ) -> Result<()> {
         let now = self.shared.environment.now();
-        let status = status::with_conditions(status, verdict, header.generation, now)?;
+        if left.is_none() && status::says_all(stored.said(), verdict, header.generation, now) {
+            return Ok(());
+        }
+        let stored = stored.status();
+        let left = left.unwrap_or_else(|| stored.clone());
+        let status = status::with_conditions(left, verdict, header.generation, now)?;
         if status == stored {
             return Ok(());
         }
@@ -229,17 +294,16 @@ impl Loop {
     }
 
     async fn say_unreadable(&self, entry: &Entry<Encoded>, error: ReadError) -> Result<Next> {
-        let (header, stored) = (&entry.header, self.stored_status(entry));
         let outcome = Err(unreadable(&error));
-        self.conclude(header, Direction::Up, &outcome, stored.clone(), stored).await?;
+        self.conclude(&entry.header, Direction::Up, &outcome, None, (&self.stored_status(entry), None)).await?;
         Ok(outcome.map_or_else(|error| self.after(entry, error), |()| Next::AwaitChange))
     }
 
     /// The status of an object that can't be decoded as a whole.
-    fn stored_status(&self, entry: &Entry<Encoded>) -> Value {
+    fn stored_status(&self, entry: &Entry<Encoded>) -> Unread {
         let json = entry.value.decode(self.source.objects().codec()).unwrap_or_default();
         let mut object: Value = serde_json::from_slice(&json).unwrap_or_default();
-        object["status"].take()
+        Unread(object["status"].take())
     }
 
     fn after(&self, entry: &Entry<Encoded>, error: Error) -> Next {
@@ -248,7 +312,7 @@ impl Loop {
             Error::Conflict(_) => Next::Soon,
             Error::Unexpected(_) => Next::Failed,
             Error::UserAction { .. } | Error::Terminal { .. } => {
-                self.parked().insert(entry.header.key.clone(), self.wish(entry));
+                self.parked().insert(entry.header.key.clone(), self.parked_at(entry));
                 Next::AwaitChange
             }
         }
@@ -274,6 +338,8 @@ impl Loop {
 
     fn is_behind(&self, key: &ObjectKey) -> bool {
         let behind = self.shared.own_writes.behind(key, |kind: &Option<Kind>| match kind {
+            // What left the selection isn't shown any more.
+            None if self.source.selects() && self.source.objects().store().get(key).is_none() => Seen::Incomparable,
             None => self.source.health().seen(self.source.objects().store().seen()),
             Some(kind) => match self.shared.children.get(kind) {
                 Some(children) => children.health.seen(children.store.seen()),
@@ -294,7 +360,7 @@ impl Loop {
     fn is_parked(&self, entry: &Entry<Encoded>) -> bool {
         let mut parked = self.parked();
         match parked.get(&entry.header.key) {
-            Some(wish) if *wish == self.wish(entry) => true,
+            Some(held) if *held == self.parked_at(entry) => true,
             Some(_) => parked.remove(&entry.header.key).is_none(),
             None => false,
         }
@@ -306,20 +372,6 @@ impl Loop {
 
     fn said(&self) -> MutexGuard<'_, HashMap<ObjectKey, String>> {
         self.said.lock()
-    }
-
-    /// Drops what is known of an object for which nothing is left.
-    fn let_go(&self, key: &ObjectKey) {
-        self.parked().remove(key);
-        self.said().remove(key);
-        self.shared.memory().forget(key);
-    }
-
-    /// Drops everything that is known of an object that is gone.
-    fn forget(&self, key: &ObjectKey) {
-        self.let_go(key);
-        self.shared.own_writes.forget(key);
-        self.reconciler.forget(key);
     }
 }
 

@@ -1,25 +1,28 @@
 //! The way down: the tree in reverse, then the finalizer.
 
-use super::{Loop, Next, Opened, unreadable};
+use super::{Loop, Next, Opened, status::Stored, unreadable};
 use crate::{
-    cache::{Encoded, Entry, Header, ReadError},
+    cache::{Encoded, Entry, Header, ObjectKey, ReadError},
     condition::Direction,
     error::{Error, Result},
     pass::Core,
     provisioner::shape::{Node, ResourceOptions, Shape},
 };
 use serde_json::Value;
+use std::sync::Arc;
 
 impl Loop {
     pub(super) async fn tear_down(&self, header: &Header, opened: &dyn Opened) -> Result<Next> {
-        let (outcome, status) = match self.is_free(header) {
+        let (outcome, status, left) = match self.is_free(header) {
             Ok(()) => {
-                let (outcome, status, _) = self.run(header, opened, Direction::Down).await;
-                (outcome, status)
+                // What can't be known now is let go at the end as well.
+                let (named, _) = self.resolve(&header.key, &self.named(opened));
+                self.run(header, opened, &named, Direction::Down).await
             }
-            Err(error) => (Err(error), opened.status()),
+            Err(error) => (Err(error), None, Arc::default()),
         };
-        self.ended(header, outcome, opened.status(), status).await
+        let again = *left.again.lock();
+        Ok(again.in_place_of(self.ended(header, outcome, opened, status).await?))
     }
 
     /// The end of an object that can't be decoded. Where all of its tree are objects that the cache knows, they can go
@@ -36,10 +39,16 @@ impl Loop {
         } else {
             Err(unreadable(&error))
         };
-        self.ended(header, outcome, stored.clone(), stored).await
+        self.ended(header, outcome, &stored, None).await
     }
 
-    async fn ended(&self, header: &Header, outcome: Result<()>, stored: Value, status: Value) -> Result<Next> {
+    async fn ended(
+        &self,
+        header: &Header,
+        outcome: Result<()>,
+        stored: &dyn Stored,
+        left: Option<Value>,
+    ) -> Result<Next> {
         match outcome {
             Ok(()) => {
                 self.release_vanished(&header.key).await?;
@@ -47,11 +56,14 @@ impl Loop {
                 let version = self.source.release(header, &self.finalizer).await?;
                 self.wrote(header, &version);
                 self.let_go(&header.key);
+                if header.deleting {
+                    self.released.lock().insert(header.key.clone(), header.uid.clone());
+                }
                 Ok(Next::AwaitChange)
             }
             Err(error) => {
                 let outcome = Err(error);
-                self.conclude(header, Direction::Down, &outcome, stored, status).await?;
+                self.conclude(header, Direction::Down, &outcome, None, (stored, left)).await?;
                 Ok(match outcome {
                     // Parking would leak the finalizer (unikorn §1.6).
                     Err(Error::Yield { .. }) => Next::Requeue,
@@ -60,6 +72,27 @@ impl Loop {
                 })
             }
         }
+    }
+
+    /// Whether the end of a deletion is only not seen yet. The answer to the removal of the last finalizer has the version from
+    /// before, so the cache can't be told to catch up; and nobody can put a finalizer on an object that is to go.
+    pub(super) fn is_released(&self, header: &Header) -> bool {
+        header.deleting && self.released.lock().get(&header.key) == Some(&header.uid)
+    }
+
+    /// Drops what is known of an object for which nothing is left.
+    pub(super) fn let_go(&self, key: &ObjectKey) {
+        self.parked().remove(key);
+        self.said().remove(key);
+        self.shared.memory().forget(key);
+    }
+
+    /// Drops everything that is known of an object that is gone.
+    pub(super) fn forget(&self, key: &ObjectKey) {
+        self.let_go(key);
+        self.released.lock().remove(key);
+        self.shared.own_writes.forget(key);
+        self.reconciler.forget(key);
     }
 }
 

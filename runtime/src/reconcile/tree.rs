@@ -1,39 +1,59 @@
 //! A tree as the loop sees it.
 
-use super::{Opened, Reconciler};
+use super::{Opened, Reconciler, status::Stored};
 use crate::{
     cache::{Encoded, Entry, ObjectKey, ReadError, Reader},
-    client::strip_nulls,
-    condition::Direction,
+    condition::{Direction, Status},
     context::{Context, Teardown},
     error::Result,
     managed::{Managed, Owner},
-    pass::{Core, Pass},
+    pass::{Core, Pass, plain},
     provisioner::{Provision, Provisioner, order::guarded, shape::Shape},
-    reference::Named,
+    reference::Pointer,
 };
 use futures::future::{BoxFuture, FutureExt};
-use parking_lot::Mutex;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::{marker::PhantomData, sync::Arc};
+use std::{
+    marker::PhantomData,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 /// The tree `P` for objects of `O`.
 pub(crate) struct Tree<O: Owner, P> {
-    pub(crate) reader: Reader<O::Object>,
+    pub(crate) reader: Reader<Read<O::Object>>,
     pub(crate) options: Arc<O::Options>,
+    pub(crate) period: Option<Period<O::Object>>,
     pub(crate) tree: PhantomData<fn() -> P>,
 }
 
+/// An object as it is decoded.
+#[derive(Deserialize)]
+#[serde(transparent, bound = "K: DeserializeOwned")]
+pub(crate) struct Read<K> {
+    object: K,
+    /// What its status says, once that was asked for: it is the same as long as the object is, and no pass that changes nothing
+    /// has to look at the rest of the status.
+    #[serde(skip)]
+    said: OnceLock<Status>,
+}
+
 struct Object<O: Owner, P> {
-    object: Arc<O::Object>,
+    read: Arc<Read<O::Object>>,
     options: Arc<O::Options>,
+    period: Option<Duration>,
     tree: PhantomData<fn() -> P>,
 }
 
+/// How soon an object is looked at again although all is well.
+pub(crate) type Period<K> = Arc<dyn Fn(&K) -> Option<Duration> + Send + Sync>;
+
 impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Reconciler for Tree<O, P> {
     fn open(&self, entry: &Entry<Encoded>) -> Result<Box<dyn Opened + '_>, ReadError> {
-        let (object, options) = (self.reader.get(entry)?, self.options.clone());
-        Ok(Box::new(Object::<O, P> { object, options, tree: PhantomData }))
+        let (read, options) = (self.reader.get(entry)?, self.options.clone());
+        let period = self.period.as_ref().and_then(|period| period(&read.object));
+        Ok(Box::new(Object::<O, P> { read, options, period, tree: PhantomData }))
     }
 
     fn forget(&self, key: &ObjectKey) {
@@ -49,23 +69,35 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Reconciler 
     }
 }
 
+impl<O: Owner, P> Stored for Object<O, P> {
+    fn status(&self) -> Value {
+        self.read.object.status().map_or(Value::Null, plain)
+    }
+
+    fn said(&self) -> &Status {
+        // Of any status, whatever else it has, by way of text: nothing of the rest is kept or copied then.
+        let read = || serde_json::from_slice(&serde_json::to_vec(self.read.object.status()?).ok()?).ok();
+        self.read.said.get_or_init(|| read().unwrap_or_default())
+    }
+}
+
 impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for Object<O, P> {
     fn paused(&self) -> bool {
-        self.object.paused()
+        self.read.object.paused()
     }
 
-    fn status(&self) -> Value {
-        self.object.status().map_or(Value::Null, plain)
+    fn period(&self) -> Option<Duration> {
+        self.period
     }
 
-    fn named(&self) -> Vec<Named> {
-        Named::all(O::Object::REFERENCES, &*self.object, self.object.metadata().namespace.as_deref())
+    fn named(&self) -> Vec<Pointer> {
+        let object = &self.read.object;
+        Pointer::all(O::Object::REFERENCES, object, object.metadata().namespace.as_deref())
     }
 
-    fn run<'a>(&'a self, core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Value)> {
+    fn run<'a>(&'a self, core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Option<Value>)> {
         async move {
-            let status = Mutex::new(self.object.status().cloned().unwrap_or_default());
-            let pass = Pass { object: &*self.object, options: &*self.options, status, core };
+            let pass = Pass::new(&self.read.object, &*self.options, core);
             // A panic is caught where the status can still be read: what was set before it is written.
             let outcome = guarded(async {
                 match direction {
@@ -74,13 +106,8 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for 
                 }
             })
             .await;
-            (outcome, plain(&pass.status.into_inner()))
+            (outcome, pass.left_status())
         }
         .boxed()
     }
-}
-
-/// A status as it is applied and compared.
-pub(crate) fn plain(status: &impl serde::Serialize) -> Value {
-    strip_nulls(serde_json::to_value(status).unwrap_or_default())
 }

@@ -1,114 +1,44 @@
-//! References: objects that a spec names, and that can't go while it does.
+//! References: objects that a spec or a node names, and that can't go while it does.
 //!
 //! A reference is a finalizer on the object that is named, [`id`]. Adding one before use, waiting until the object is ready,
-//! and taking it away when it is no longer named is the loop's work; that of the field is to say which objects it names.
+//! and taking it away when it is no longer named is the loop's work; that of a field is to say which objects it means
+//! ([`Names`]). A node says so by [`Calls::references`](crate::Calls::references). What is named is watched, so all concerned
+//! are woken at once; nobody polls.
+//!
+//! ```
+//! # use k8s_openapi::{api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::LabelSelector};
+//! # use kube::CustomResource;
+//! # use opgen::prelude::*;
+//! # use schemars::JsonSchema;
+//! # use serde::{Deserialize, Serialize};
+//! #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+//! #[kube(group = "demo.example.com", version = "v1", kind = "Relay", namespaced, status = "Status")]
+//! pub struct RelaySpec {
+//!     // The relay's own key.
+//!     #[managed(reference = Secret)]
+//!     pub key: String,
+//!     // The keys of all others that it talks to: whatever has these labels at the time.
+//!     #[managed(reference = Secret)]
+//!     #[schemars(schema_with = "opgen::reference::label_selector")]
+//!     pub others: LabelSelector,
+//! }
+//! # fn main() {}
+//! ```
 
+mod hold;
+mod named;
+mod selector;
 mod targets;
 
 use crate::{cache::ObjectKey, kind::Kind};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::{
-    collections::BTreeSet,
-    hash::{Hash, Hasher},
-};
+use std::hash::{Hash, Hasher};
 
+pub(crate) use hold::Referrers;
+pub use named::{Meant, Names, NamespacedName, Reference};
+pub(crate) use named::{Named, Pointer, To};
+pub(crate) use selector::Selected;
+pub use selector::label_selector;
 pub(crate) use targets::Targets;
-
-/// A field of a spec that names objects of another kind; `#[managed(reference = Kind)]` makes it.
-pub struct Reference<K: 'static> {
-    /// The field by its JSON path, for messages.
-    pub field: &'static str,
-    /// The kind of the objects.
-    pub kind: fn() -> Kind,
-    /// The objects that the field names now.
-    pub names: fn(&K) -> Vec<NamespacedName>,
-}
-
-impl<K> std::fmt::Debug for Reference<K> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reference").field("field", &self.field).finish_non_exhaustive()
-    }
-}
-
-/// An object by its name, and by its namespace if that is another than the one of the object that names it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct NamespacedName {
-    /// The name.
-    pub name: String,
-    /// The namespace. Default: that of the object that names it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<String>,
-}
-
-/// A type of a field that names objects: a name, an optional one, or several. An empty name names nothing.
-#[diagnostic::on_unimplemented(
-    message = "a field of type `{Self}` can't be a reference",
-    label = "names no objects",
-    note = "use `String`, `opgen::NamespacedName`, or an `Option`, `Vec` or `BTreeSet` of these"
-)]
-pub trait Names {
-    /// The objects that it names.
-    fn names(&self) -> Vec<NamespacedName>;
-}
-
-impl Names for String {
-    fn names(&self) -> Vec<NamespacedName> {
-        let name = || NamespacedName { name: self.clone(), namespace: None };
-        if self.is_empty() { Vec::new() } else { vec![name()] }
-    }
-}
-
-impl Names for NamespacedName {
-    fn names(&self) -> Vec<NamespacedName> {
-        if self.name.is_empty() { Vec::new() } else { vec![self.clone()] }
-    }
-}
-
-impl<T: Names> Names for Option<T> {
-    fn names(&self) -> Vec<NamespacedName> {
-        self.iter().flat_map(Names::names).collect()
-    }
-}
-
-impl<T: Names> Names for Vec<T> {
-    fn names(&self) -> Vec<NamespacedName> {
-        self.iter().flat_map(Names::names).collect()
-    }
-}
-
-impl<T: Names> Names for BTreeSet<T> {
-    fn names(&self) -> Vec<NamespacedName> {
-        self.iter().flat_map(Names::names).collect()
-    }
-}
-
-/// An object that a spec names, with the field that does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
-    pub(crate) field: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) key: ObjectKey,
-}
-
-impl Named {
-    /// What the references of an object name, each once.
-    pub(crate) fn all<K>(references: &[Reference<K>], object: &K, namespace: Option<&str>) -> Vec<Self> {
-        let mut all = Vec::<Self>::new();
-        for reference in references {
-            let kind = (reference.kind)();
-            for name in (reference.names)(object) {
-                let namespace = name.namespace.as_deref().or(namespace).filter(|_| kind.namespaced);
-                let named =
-                    Self { field: reference.field, kind: kind.clone(), key: ObjectKey::new(namespace, &name.name) };
-                if !all.iter().any(|known| known.kind == named.kind && known.key == named.key) {
-                    all.push(named);
-                }
-            }
-        }
-        all
-    }
-}
 
 /// What the name part of every reference begins with, so that one is known from any other finalizer (unikorn REF4, R9): names
 /// of objects and namespaces have no underscores.
@@ -141,6 +71,15 @@ pub(crate) fn is_reference(finalizer: &str) -> bool {
 pub(crate) fn said(finalizer: &str) -> String {
     let (kind, name) = finalizer.split_once('/').unwrap_or((finalizer, ""));
     format!("{kind} {}", name.trim_start_matches(MARK).replacen('_', "/", 1))
+}
+
+/// The object of a kind that a reference is from; `None` if its name was too long to be kept.
+pub(crate) fn referrer(kind: &Kind, finalizer: &str) -> Option<ObjectKey> {
+    let name = finalizer.strip_prefix(&kind.full_name())?.strip_prefix('/')?.strip_prefix(MARK)?;
+    let (namespace, name) = if kind.namespaced { name.split_once('_')? } else { ("", name) };
+    let key = ObjectKey::new(Some(namespace), name);
+    // A hash at its end is no name: what is hashed again is another.
+    (name.len() + namespace.len() + MARK.len() + 1 < LONGEST && id(kind, &key) == finalizer).then_some(key)
 }
 
 fn shortened(name: &str) -> String {
@@ -215,14 +154,5 @@ mod tests {
     fn reference_ref14_names_in_two_namespaces_stay_apart() {
         let kind = kind_of::<Ingress>();
         assert_ne!(id(&kind, &key("a", "web")), id(&kind, &key("b", "web")));
-    }
-
-    #[test]
-    fn a_field_names_what_its_type_can() {
-        let named = |name: &str| NamespacedName { name: name.into(), namespace: None };
-        assert_eq!("a".to_owned().names(), [named("a")]);
-        assert!(String::new().names().is_empty() && None::<String>.names().is_empty());
-        assert_eq!(vec!["a".to_owned(), "b".to_owned()].names(), [named("a"), named("b")]);
-        assert_eq!(Some(named("a")).names(), [named("a")]);
     }
 }

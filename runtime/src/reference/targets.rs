@@ -6,13 +6,14 @@ use crate::{
     kind::Kind,
     readiness::{Readiness, managed_readiness, readiness},
     reference::is_reference,
-    watch::Watched,
+    watch::{Health, Watched},
 };
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
+    ops::Bound,
     sync::Arc,
 };
 
@@ -22,7 +23,7 @@ pub(crate) struct Targets {
     pub(crate) watched: Watched<Readiness>,
     /// Whether the operator has a controller for the kind.
     managed: bool,
-    holders: Mutex<HashMap<String, BTreeSet<ObjectKey>>>,
+    holders: Mutex<BTreeMap<String, BTreeSet<ObjectKey>>>,
 }
 
 #[derive(Deserialize)]
@@ -34,8 +35,8 @@ struct Projected {
 }
 
 impl Targets {
-    pub(crate) fn new(kind: Kind, managed: bool) -> Self {
-        Self { watched: Watched::new(kind, false), managed, holders: Mutex::default() }
+    pub(crate) fn new(kind: Kind, managed: bool, health: Health) -> Self {
+        Self { watched: Watched { health, ..Watched::new(kind, false) }, managed, holders: Mutex::default() }
     }
 
     pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<Entry<Readiness>>> {
@@ -49,7 +50,9 @@ impl Targets {
 
     /// All references that begin like this.
     pub(crate) fn beginning(&self, begin: &str) -> Vec<String> {
-        self.holders.lock().keys().filter(|reference| reference.starts_with(begin)).cloned().collect()
+        let holders = self.holders.lock();
+        let from = holders.range::<str, _>((Bound::Included(begin), Bound::Unbounded));
+        from.map(|(reference, _)| reference).take_while(|reference| reference.starts_with(begin)).cloned().collect()
     }
 
     /// Takes in an object as the server sent it.
@@ -62,39 +65,31 @@ impl Targets {
         let readiness = if self.managed { managed_readiness } else { readiness };
         let ready = readiness(&self.watched.kind, header.generation, &parts.spec, &parts.status);
         let change = self.watched.store.apply(header, || ready);
-        self.index(&change);
-        Ok(change)
-    }
-
-    /// Takes note that an object is gone.
-    pub(crate) fn delete(&self, header: &Header) -> Change<Readiness> {
-        let change = self.watched.store.delete(header);
-        self.index(&change);
-        change
-    }
-
-    /// Ends a list; gives what it didn't hold.
-    pub(crate) fn finish(&self) -> Vec<Arc<Entry<Readiness>>> {
-        let gone = self.watched.store.finish_replace();
-        gone.iter().for_each(|old| self.index(&Change::Deleted { old: old.clone() }));
-        gone
-    }
-
-    fn index(&self, change: &Change<Readiness>) {
         let mut holders = self.holders.lock();
         if let Some(old) = change.old() {
-            for reference in references(&old.header.finalizers) {
-                if let Some(keys) = holders.get_mut(reference) {
-                    keys.remove(&old.header.key);
-                    if keys.is_empty() {
-                        holders.remove(reference);
-                    }
-                }
-            }
+            unlist(&mut holders, old);
         }
         if let Some(new) = change.new_entry() {
             for reference in references(&new.header.finalizers) {
                 holders.entry(reference.to_owned()).or_default().insert(new.header.key.clone());
+            }
+        }
+        drop(holders);
+        Ok(change)
+    }
+
+    /// Takes note that an object is gone from the store.
+    pub(crate) fn forget(&self, old: &Entry<Readiness>) {
+        unlist(&mut self.holders.lock(), old);
+    }
+}
+
+fn unlist(holders: &mut BTreeMap<String, BTreeSet<ObjectKey>>, old: &Entry<Readiness>) {
+    for reference in references(&old.header.finalizers) {
+        if let Some(keys) = holders.get_mut(reference) {
+            keys.remove(&old.header.key);
+            if keys.is_empty() {
+                holders.remove(reference);
             }
         }
     }

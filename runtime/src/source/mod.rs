@@ -4,19 +4,32 @@
 //! and another store (finalizers, deletion marks, how a status is written) stays behind it.
 
 pub(crate) mod kubernetes;
+mod selection;
 
 use crate::{
-    cache::{Change, Encoded, Header, Objects, ResourceVersion},
+    cache::{Change, Encoded, Header, ObjectKey, Objects, ResourceVersion},
     error::Result,
     kind::Kind,
     watch::Health,
 };
 use futures::future::BoxFuture;
+pub use selection::Selection;
 use serde_json::Value;
 use std::fmt::Debug;
 
 /// What a change of the watched objects is told to; `true` while it belongs to a list.
 pub type OnChange<'a> = &'a (dyn Fn(&Change<Encoded>, bool) + Send + Sync);
+
+/// What became of an object that a source doesn't show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stray {
+    /// It is gone.
+    Gone,
+    /// It is there and meant; the source will show it.
+    Meant,
+    /// It is there, and is not meant any more; as JSON.
+    Left(Vec<u8>),
+}
 
 /// A store of primaries.
 pub trait Source: Debug + Send + Sync + 'static {
@@ -26,6 +39,20 @@ pub trait Source: Debug + Send + Sync + 'static {
     fn objects(&self) -> &Objects;
     /// How the watch is doing.
     fn health(&self) -> &Health;
+    /// Whether it shows only some of the objects of its kind.
+    fn selects(&self) -> bool {
+        false
+    }
+    /// Asks what became of an object that the cache doesn't have; only a source that selects can know better than that it is gone.
+    fn stray<'a>(&'a self, key: &'a ObjectKey) -> BoxFuture<'a, Result<Stray>> {
+        let _ = key;
+        Box::pin(async { Ok(Stray::Gone) })
+    }
+    /// The objects that are not meant and hold a finalizer: what left the selection while nobody looked is among them.
+    fn strays<'a>(&'a self, finalizer: &'a str) -> BoxFuture<'a, Result<Vec<ObjectKey>>> {
+        let _ = finalizer;
+        Box::pin(async { Ok(Vec::new()) })
+    }
     /// Fills the cache and follows changes, for ever.
     fn follow<'a>(&'a self, on_change: OnChange<'a>) -> BoxFuture<'a, ()>;
     /// Makes sure that the object can't vanish before it is released: stores the finalizer.

@@ -36,6 +36,15 @@ WebApp => tree()
 //# function that is not called
 my_lib::operator
 
+//# closure without options
+|| my_lib::operator()
+
+//# closure whose options have no type
+|options| my_lib::operator(options)
+
+//# closure with two values
+|options: Options, more: More| my_lib::operator(options, more)
+
 //# text for an operator
 "webapp"
 

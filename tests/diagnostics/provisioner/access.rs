@@ -175,3 +175,23 @@ struct Snapshot;
 //# mistake inside raw
 #[provisioner(access(Secret: get; raw(Pod: lst); ConfigMap: get))]
 struct Snapshot;
+
+//# reference to objects by name
+#[provisioner(access(Network("blue"): reference))]
+struct Snapshot;
+
+//# reference in one namespace
+#[provisioner(access(Network in "shop": reference))]
+struct Snapshot;
+
+//# reference to a subresource
+#[provisioner(access(Network/status: reference))]
+struct Snapshot;
+
+//# reference for the raw client
+#[provisioner(access(raw(Network: reference)))]
+struct Snapshot;
+
+//# reference to a path
+#[provisioner(access("/metrics": reference))]
+struct Snapshot;

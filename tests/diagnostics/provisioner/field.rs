@@ -317,3 +317,10 @@ struct Tree {
     #[provisioner(resource(hands_on(raw(ConfigMap: get))))]
     role: Role,
 }
+
+//# hands_on of what is no right
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(hands_on(ConfigMap: reference)))]
+    role: Role,
+}

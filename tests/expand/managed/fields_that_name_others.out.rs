@@ -27,6 +27,13 @@ impl ::opgen::Managed for WebApp {
                 Vec<String>,
             > as ::opgen::reference::Names>::names(&object.spec.keys),
         },
+        ::opgen::reference::Reference {
+            field: "spec.others",
+            kind: ::opgen::__private::kind_of::<Network>,
+            names: |object: &WebApp| <LabelSelector as ::opgen::reference::Names>::names(
+                &object.spec.others,
+            ),
+        },
     ];
     fn kind() -> ::opgen::Kind {
         ::opgen::__private::kind_of::<WebApp>()

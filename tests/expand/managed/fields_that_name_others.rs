@@ -5,4 +5,6 @@ struct WebAppSpec {
     home_network: String,
     #[managed(reference = k8s_openapi::api::core::v1::Secret)]
     keys: Option<Vec<String>>,
+    #[managed(reference = Network)]
+    others: LabelSelector,
 }

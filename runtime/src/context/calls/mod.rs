@@ -2,10 +2,12 @@
 
 mod part;
 mod read;
+mod reference;
 mod server;
 mod write;
 
 pub use part::PartCalls;
+pub use reference::References;
 
 use crate::{
     access::Within,
@@ -16,7 +18,7 @@ use crate::{
     pass::Core,
 };
 use k8s_openapi::jiff::Timestamp;
-use std::{any::type_name, fmt, marker::PhantomData};
+use std::{any::type_name, fmt, marker::PhantomData, time::Duration};
 
 /// The calls of a hand-written node; each asks for its permission at compile time.
 ///
@@ -50,6 +52,13 @@ impl<'a, P> Calls<'a, P> {
     /// The time, by the runtime's clock.
     pub fn now(&self) -> Timestamp {
         self.core.shared.environment.now()
+    }
+
+    /// Has the object looked at again after this time, although nothing may have changed: the poll of one object, with a period of
+    /// its own. It holds for this pass, and in place of the controller's poll and requeue; of several the shortest holds. After an
+    /// error the object is tried again as the controller says.
+    pub fn look_again(&self, after: Duration) {
+        self.core.look_again_after(after);
     }
 
     /// Records an event about the object, where the controller has events on. Repeats are counted, not piled up.

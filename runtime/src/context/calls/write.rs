@@ -3,13 +3,14 @@
 use super::{Calls, Right, name_of, named, versioned};
 use crate::{
     access,
+    cache::{ObjectKey, ResourceVersion},
     client::Deletion,
-    error::Result,
+    error::{Error, Result},
     kind::{Typed, kind_of},
     patch::{Snapshot, with_status},
 };
 use futures::future::{BoxFuture, FutureExt};
-use kube::api::{DeleteParams, Patch};
+use kube::api::{DeleteParams, Patch, Preconditions};
 use serde::{Serialize, de::DeserializeOwned};
 
 impl<P> Calls<'_, P> {
@@ -65,6 +66,36 @@ impl<P> Calls<'_, P> {
             let (kind, right) = (kind_of::<K>(), Right::to("patch", <K as access::Patch<P>>::WITHIN));
             let target = self.target(&kind, name, &[right])?;
             let patched = self.client().patch(target, &Patch::Merge(patch), self.manager()).await?;
+            Ok(serde_json::from_value(patched)?)
+        }
+        .boxed()
+    }
+
+    /// Changes an object by a JSON patch. With a `test` of what is to be changed in front of each change, nothing that others
+    /// wrote is lost, and what they write elsewhere in the object does not matter. It must not touch finalizers.
+    ///
+    /// Of the object that the pass is about, the status is written to the state that this leaves.
+    ///
+    /// # Errors
+    /// A conflict, if a `test` fails or a path is not there any more. Otherwise as the call fails.
+    pub fn patch_json<'c, K>(&'c self, name: &'c str, operations: serde_json::Value) -> BoxFuture<'c, Result<K>>
+    where
+        K: Typed + access::Patch<P> + DeserializeOwned,
+    {
+        async move {
+            let (kind, right) = (kind_of::<K>(), Right::to("patch", <K as access::Patch<P>>::WITHIN));
+            let target = self.target(&kind, name, &[right])?;
+            let operations = serde_json::from_value(operations)?;
+            let patched = self.client().patch(target, &Patch::<()>::Json(operations), self.manager()).await;
+            let patched = patched.map_err(|error| match error.is_unmet_patch() {
+                true => Error::Conflict(Box::new(error)),
+                false => error.into(),
+            })?;
+            let owner = &self.core.owner;
+            if kind == owner.kind && ObjectKey::new(target.namespace, name) == owner.key {
+                let version = patched["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+                self.core.wrote_owner(ResourceVersion::from(version));
+            }
             Ok(serde_json::from_value(patched)?)
         }
         .boxed()
@@ -131,6 +162,31 @@ impl<P> Calls<'_, P> {
             let (kind, right) = (kind_of::<K>(), Right::to("delete", <K as access::Delete<P>>::WITHIN));
             let target = self.target(&kind, name, &[right])?;
             let deletion = self.client().delete(target, &DeleteParams::background()).await?;
+            Ok(deletion != Deletion::Absent)
+        }
+        .boxed()
+    }
+
+    /// Asks for the deletion of an object in the state in which it was read; `false` if it is gone. Of the object that the pass
+    /// is about, nothing is said in the status then.
+    ///
+    /// # Errors
+    /// A conflict, if it has changed since, or is another one of its name. Otherwise as the call fails. Terminal, if it has no
+    /// `resourceVersion`.
+    pub fn delete_as_read<'c, K: Typed + access::Delete<P>>(&'c self, object: &'c K) -> BoxFuture<'c, Result<bool>> {
+        async move {
+            let (kind, right) = (kind_of::<K>(), Right::to("delete", <K as access::Delete<P>>::WITHIN));
+            let metadata = object.meta();
+            versioned(&kind, &serde_json::json!({"metadata": metadata}))?;
+            let target = self.target(&kind, metadata.name.as_deref().unwrap_or_default(), &[right])?;
+            let state =
+                Preconditions { uid: metadata.uid.clone(), resource_version: metadata.resource_version.clone() };
+            let params = DeleteParams { preconditions: Some(state), ..DeleteParams::background() };
+            let deletion = self.client().delete(target, &params).await?;
+            let owner = &self.core.owner;
+            if kind == owner.kind && metadata.uid.as_deref() == Some(owner.uid.to_string().as_str()) {
+                *self.core.left.deleted.lock() = true;
+            }
             Ok(deletion != Deletion::Absent)
         }
         .boxed()

@@ -106,10 +106,10 @@ fn programs_and_pages_see_the_state_as_well() {
 fn a_kind_is_meant_by_name_or_plural_in_any_case() {
     let shop = every_term().controllers[0].kind.clone();
     for said in ["Shop", "shops", "SHOP", "shops.demo.example.com", "shop.Demo.Example.Com"] {
-        assert!(is_named(&shop, said), "{said}");
+        assert!(crate::manager::reach::is_named(&shop, said), "{said}");
     }
     for said in ["sho", "", "shops.example.com", "shop."] {
-        assert!(!is_named(&shop, said), "{said}");
+        assert!(!crate::manager::reach::is_named(&shop, said), "{said}");
     }
 }
 

@@ -7,7 +7,8 @@ use crate::{
     error::Error,
     kind::Kind,
     manager::operator::Operator,
-    source::{Source, kubernetes::Kubernetes},
+    reference,
+    source::{Selection, Source, kubernetes::Kubernetes},
 };
 use kube::api::DeleteParams;
 use serde_json::Value;
@@ -19,6 +20,8 @@ pub(super) struct Held {
     finalizer: String,
     /// Whether they exist without the operator, too: then they are let go, and never deleted.
     foreign: bool,
+    /// The kinds of the objects that they name.
+    references: Vec<Kind>,
     objects: Vec<Header>,
 }
 
@@ -30,7 +33,7 @@ pub(super) async fn all(client: &Client, operator: &Operator) -> Result<Vec<Held
         let (finalizer, foreign) = (factory.finalizer(), factory.crd().is_none());
         let mut objects = headers(client, &kind).await?;
         objects.retain(|object| !foreign || object.finalizers.contains(&finalizer));
-        held.push(Held { finalizer, foreign, objects, kind });
+        held.push(Held { finalizer, foreign, references: factory.references(), objects, kind });
     }
     Ok(held)
 }
@@ -82,16 +85,39 @@ impl Run {
         Ok(())
     }
 
-    /// Takes the operator's finalizers off the objects that stay: all, or those of foreign kinds.
+    /// Takes the operator's finalizers off the objects that stay: all, or those of foreign kinds; and their references off what
+    /// they name, which nobody else would let go.
     pub(super) async fn release(&self, held: &[Held], operator: &Operator, all: bool) -> Result<(), UninstallError> {
         for held in held.iter().filter(|held| all || held.foreign) {
-            let source = Kubernetes::new(self.client.clone(), held.kind.clone(), &operator.name, None);
+            let source =
+                Kubernetes::new(self.client.clone(), held.kind.clone(), &operator.name, None, Selection::default());
             for object in held.objects.iter().filter(|object| object.finalizers.contains(&held.finalizer)) {
                 if self.dry_run {
                     self.say("would release", held.target(object))?;
                 } else {
-                    self.release_one(&source, held, object).await?;
+                    self.release_one(&source, object, &held.finalizer).await?;
                     self.say("released", held.target(object))?;
+                }
+            }
+            self.release_references(held, operator).await?;
+        }
+        Ok(())
+    }
+
+    async fn release_references(&self, held: &Held, operator: &Operator) -> Result<(), UninstallError> {
+        let references: Vec<_> = held.objects.iter().map(|object| reference::id(&held.kind, &object.key)).collect();
+        for kind in &held.references {
+            let source = Kubernetes::new(self.client.clone(), kind.clone(), &operator.name, None, Selection::default());
+            for object in headers(&self.client, kind).await? {
+                let target = Target { kind, namespace: object.key.namespace(), name: object.key.name() };
+                let is_held = |reference: &&String| object.finalizers.contains(reference);
+                for reference in references.iter().filter(is_held) {
+                    if self.dry_run {
+                        self.say("would release", target)?;
+                    } else {
+                        self.release_one(&source, &object, reference).await?;
+                        self.say("released", target)?;
+                    }
                 }
             }
         }
@@ -99,15 +125,16 @@ impl Run {
     }
 
     /// The object may have been changed since it was listed: then it is read again.
-    async fn release_one(&self, source: &Kubernetes, held: &Held, listed: &Header) -> Result<(), UninstallError> {
+    async fn release_one(&self, source: &Kubernetes, listed: &Header, finalizer: &str) -> Result<(), UninstallError> {
+        let target = Target { kind: source.kind(), namespace: listed.key.namespace(), name: listed.key.name() };
         let mut object = listed.clone();
         loop {
-            match source.release(&object, &held.finalizer).await {
+            match source.release(&object, finalizer).await {
                 Ok(_) => return Ok(()),
                 Err(Error::Conflict(_)) => {}
                 Err(error) => return Err(UninstallError::Loop(error)),
             }
-            let Some(read) = self.client.get(held.target(listed)).await? else { return Ok(()) };
+            let Some(read) = self.client.get(target).await? else { return Ok(()) };
             match header(&read) {
                 Some(header) if header.uid == listed.uid => object = header,
                 _ => return Ok(()),
@@ -124,13 +151,18 @@ fn header(object: &Value) -> Option<Header> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::{foreign::Foreign, manifest::Output, testing::Recorder};
+    use crate::{foreign::Foreign, kind::kind_of, manifest::Output, testing::Recorder};
     use http::{Method, Request, Response};
-    use k8s_openapi::api::core::v1::Namespace;
+    use k8s_openapi::api::core::v1::{Namespace, Secret};
     use kube::client::Body;
     use parking_lot::Mutex;
     use serde_json::json;
-    use std::{sync::Arc, time::Duration};
+    use std::{
+        convert::Infallible,
+        future::{Ready, ready},
+        sync::Arc,
+        time::Duration,
+    };
 
     /// A server with a Namespace that is held and one that is not; gives the writes that it is asked for.
     fn server() -> (Client, Arc<Mutex<Vec<String>>>) {
@@ -140,13 +172,20 @@ mod tests {
             if request.method() != Method::GET {
                 noted.lock().push(format!("{} {}", request.method(), request.uri().path()));
             }
+            if request.uri().path().ends_with("/secrets") {
+                let finalizers = ["namespaces/reference_others", "namespaces/reference_ours"];
+                let key = json!({"metadata": {"name": "key", "namespace": "shop", "resourceVersion": "1", "finalizers": finalizers}});
+                return answered(&json!({"items": [key]}));
+            }
             let space = |name: &str, finalizers: &[&str]| json!({"metadata": {"name": name, "resourceVersion": "1", "finalizers": finalizers}});
             let answer = json!({"items": [space("ours", &["opgen.dev/demo"]), space("others", &[])]});
-            std::future::ready(Ok::<_, std::convert::Infallible>(Response::new(Body::from(
-                answer.to_string().into_bytes(),
-            ))))
+            answered(&answer)
         });
         (Client::new(kube::Client::new(service, "default")), writes)
+    }
+
+    fn answered(answer: &Value) -> Ready<Result<Response<Body>, Infallible>> {
+        ready(Ok(Response::new(Body::from(answer.to_string().into_bytes()))))
     }
 
     #[tokio::test]
@@ -160,5 +199,16 @@ mod tests {
         assert_eq!(*writes.lock(), [""; 0]);
         run.release(&held, &operator, false).await.unwrap();
         assert_eq!(*writes.lock(), ["PATCH /api/v1/namespaces/ours"]);
+    }
+
+    #[tokio::test]
+    async fn what_objects_name_that_stay_is_let_go() {
+        let operator = Operator::new("demo").controls::<Foreign<Namespace>, Recorder>();
+        let (client, writes) = server();
+        let mut held = all(&client, &operator).await.unwrap();
+        held[0].references = vec![kind_of::<Secret>()];
+        let run = Run { client, dry_run: false, output: Output::Text, timeout: Duration::from_secs(1) };
+        run.release(&held, &operator, false).await.unwrap();
+        assert_eq!(*writes.lock(), ["PATCH /api/v1/namespaces/ours", "PATCH /api/v1/namespaces/shop/secrets/key"]);
     }
 }

@@ -33,7 +33,7 @@ fn finalizers(controllers: &[&Controlled], found: &mut Findings) {
     let mut seen = BTreeSet::new();
     for controlled in controllers {
         let finalizer = &controlled.finalizer;
-        if !seen.insert(finalizer) {
+        if !finalizer.is_empty() && !seen.insert(finalizer) {
             found.error(
                 ".metadata.finalizers",
                 format!("two controllers share the finalizer `{finalizer}`"),

@@ -18,8 +18,8 @@ use crate::access::{Rule, merge};
 use crate::kind::Kind;
 use crate::provisioner::shape::{Access, Node, Place, Reach, Stop, Verb};
 
-const OWN: &[&str] = &["list", "patch", "watch"];
-const NAMED: &[&str] = &["list", "patch", "watch"];
+/// On the kinds on whose objects a finalizer is kept: its own, and those that specs and nodes name.
+const HELD: &[&str] = &["list", "patch", "watch"];
 const FOLLOWED: &[&str] = &["list", "watch"];
 const STATUS: &[&str] = &["patch"];
 const EVENTS: &[&str] = &["create", "patch"];
@@ -140,19 +140,23 @@ fn grants(project: &Project) -> Vec<Grant> {
 }
 
 fn of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
+    if controlled.only_defined {
+        return Vec::new();
+    }
     let kind = &controlled.kind;
     let asker = |why| Asker { kind: kind.kind.to_string(), why };
     let own = |rule, said| Grant { rule, scope: where_of(project, kind), asker: asker(Why::Loop(said)) };
-    let mut grants = vec![own(
-        Rule::on(&kind.group, &kind.plural, OWN),
-        "follows its own kind, and keeps its finalizer on the objects",
-    )];
+    let mut grants = vec![if controlled.finalizer.is_empty() {
+        own(Rule::on(&kind.group, &kind.plural, FOLLOWED), "follows its own kind")
+    } else {
+        own(Rule::on(&kind.group, &kind.plural, HELD), "follows its own kind, and keeps its finalizer on the objects")
+    }];
     if !controlled.is_foreign() {
         grants.push(own(Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS), "writes the status"));
     }
-    for (_, named) in &controlled.references {
-        let said = "waits for objects that its spec names, and keeps them from being deleted";
-        let rule = Rule::on(&named.group, &named.plural, NAMED);
+    for named in &controlled.references {
+        let said = "waits for objects that its spec or a node names, and keeps them from being deleted";
+        let rule = Rule::on(&named.group, &named.plural, HELD);
         grants.push(Grant { rule, scope: where_of(project, named), asker: asker(Why::Loop(said)) });
     }
     for followed in &controlled.followed {

@@ -103,7 +103,8 @@ impl Drawing {
 
     /// The trees of all kinds, sorted by kind.
     pub(crate) fn all(project: &Project) -> Vec<Self> {
-        let mut controllers: Vec<_> = project.controllers.iter().collect();
+        let mut controllers: Vec<_> =
+            project.controllers.iter().filter(|controlled| !controlled.only_defined).collect();
         controllers.sort_by_key(|controlled| (&controlled.kind, &controlled.finalizer));
         controllers.into_iter().map(Self::of).collect()
     }

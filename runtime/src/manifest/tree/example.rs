@@ -119,6 +119,7 @@ pub(crate) fn project() -> Project {
     let kind = named("demo.example.com", "Shop", "shops", true);
     let crd = fixture::crd(&kind, &json!({"type": "object"}));
     let shop = Controlled {
+        only_defined: false,
         kind,
         crd: Some(crd),
         finalizer: "demo.example.com/shop".into(),
@@ -126,6 +127,7 @@ pub(crate) fn project() -> Project {
         shape: &TREE,
         references: Vec::new(),
         followed: Vec::new(),
+        selects: false,
         sample: None,
     };
     Project { name: "shops".into(), namespace: "shops-system".into(), controllers: vec![shop], ..fixture::project() }

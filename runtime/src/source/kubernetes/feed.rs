@@ -22,6 +22,14 @@ use tokio::time::Instant;
 pub(crate) struct Scope<'a> {
     pub(crate) namespace: Option<&'a str>,
     pub(crate) labels: Option<&'a str>,
+    pub(crate) fields: Option<&'a str>,
+}
+
+impl<'a> Scope<'a> {
+    /// All objects of a namespace, or of all.
+    pub(crate) fn all(namespace: Option<&'a str>) -> Self {
+        Self { namespace, labels: None, fields: None }
+    }
 }
 
 /// Where a watch pours its objects, as JSON.
@@ -50,7 +58,11 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, 
         Some(namespace) => Api::namespaced_with(client, namespace, &resource),
         None => Api::all_with(client, &resource),
     };
-    let config = watcher::Config { label_selector: scope.labels.map(str::to_owned), ..watcher::Config::default() };
+    let config = watcher::Config {
+        label_selector: scope.labels.map(str::to_owned),
+        field_selector: scope.fields.map(str::to_owned),
+        ..watcher::Config::default()
+    };
     let mut events = watcher(api, config).boxed();
     let mut trouble = Trouble::default();
     while let Some(event) = events.next().await {

@@ -1,18 +1,22 @@
 //! Primaries in a Kubernetes API.
 
 pub(crate) mod feed;
+pub(crate) mod follower;
+pub(crate) mod sinks;
 
 use crate::{
-    cache::{Change, Encoded, Header, Objects, ResourceVersion},
+    cache::{Change, Encoded, Header, ObjectKey, Objects, ResourceVersion, Store},
     client::{CallError, Client, Target, strip_nulls},
     error::Result,
     kind::Kind,
-    source::{OnChange, Source},
+    source::{OnChange, Selection, Source, Stray},
     watch::Health,
 };
-use feed::{Scope, Sink};
+use feed::Scope;
+use follower::Follower;
 use futures::future::{BoxFuture, FutureExt};
 use serde_json::{Value, json};
+use sinks::{Both, Sinks};
 
 /// Watches the objects of a custom kind; claims them by finalizers.
 #[derive(Debug)]
@@ -22,15 +26,41 @@ pub(crate) struct Kubernetes {
     /// Name of the operator, and so of its field manager.
     operator: String,
     namespace: Option<String>,
+    selection: Selection,
     objects: Objects,
     health: Health,
 }
 
 impl Kubernetes {
-    /// The objects of `kind` in one namespace, or in all.
-    pub(crate) fn new(client: Client, kind: Kind, operator: &str, namespace: Option<String>) -> Self {
+    /// The selected objects of `kind` in one namespace, or in all.
+    pub(crate) fn new(
+        client: Client,
+        kind: Kind,
+        operator: &str,
+        namespace: Option<String>,
+        selection: Selection,
+    ) -> Self {
         let (objects, health) = (Objects::default(), Health::new(kind.clone()));
-        Self { kind, client, operator: operator.to_owned(), namespace, objects, health }
+        Self { kind, client, operator: operator.to_owned(), namespace, selection, objects, health }
+    }
+
+    /// The same, with a watch whose health is known elsewhere, too.
+    pub(crate) fn with_health(self, health: Health) -> Self {
+        Self { health, ..self }
+    }
+
+    /// Fills the cache and follows changes, for ever; what else the watch feeds is told of each before.
+    pub(crate) async fn feed(&self, on_change: OnChange<'_>, beside: &Sinks) {
+        let (labels, fields) = (self.selection.label_selector(), self.selection.field_selector());
+        let scope =
+            Scope { namespace: self.namespace.as_deref(), labels: labels.as_deref(), fields: fields.as_deref() };
+        let primaries = Primaries { kind: &self.kind, objects: &self.objects, on_change };
+        feed::follow(self.client.kube(), &self.kind, scope, &Both(beside, &primaries), &self.health).await;
+    }
+
+    /// Whether it shows just these.
+    pub(crate) fn is_of(&self, kind: &Kind, selection: &Selection) -> bool {
+        self.kind == *kind && self.selection == *selection
     }
 
     fn target<'a>(&'a self, object: &'a Header) -> Target<'a> {
@@ -55,13 +85,49 @@ impl Source for Kubernetes {
         &self.health
     }
 
-    fn follow<'a>(&'a self, on_change: OnChange<'a>) -> BoxFuture<'a, ()> {
-        let scope = Scope { namespace: self.namespace.as_deref(), labels: None };
+    fn selects(&self) -> bool {
+        !self.selection.is_all()
+    }
+
+    fn stray<'a>(&'a self, key: &'a ObjectKey) -> BoxFuture<'a, Result<Stray>> {
         async move {
-            let sink = Primaries { objects: &self.objects, on_change };
-            feed::follow(self.client.kube(), &self.kind, scope, &sink, &self.health).await;
+            if !self.selects() {
+                return Ok(Stray::Gone);
+            }
+            let target = Target { kind: &self.kind, namespace: key.namespace(), name: key.name() };
+            // The role has no right to read a single one.
+            let mut found = self.client.list_named(target).await?;
+            Ok(match found.pointer_mut("/items/0").map_or(Value::Null, Value::take) {
+                Value::Null => Stray::Gone,
+                object if self.selection.includes(&object) => Stray::Meant,
+                object => Stray::Left(object.to_string().into_bytes()),
+            })
         }
         .boxed()
+    }
+
+    fn strays<'a>(&'a self, finalizer: &'a str) -> BoxFuture<'a, Result<Vec<ObjectKey>>> {
+        async move {
+            let client = Client::new(self.client.metadata_only());
+            let namespace = self.namespace.as_deref().filter(|_| self.kind.namespaced);
+            let target = Target { kind: &self.kind, namespace, name: "" };
+            let mut strays = Vec::new();
+            for (labels, fields) in self.selection.of_others() {
+                let list = client.list_selected(target, labels.as_deref(), fields.as_deref()).await?;
+                for item in list["items"].as_array().into_iter().flatten() {
+                    let header = Header::parse(item.to_string().as_bytes()).map_err(crate::error::Error::unexpected)?;
+                    if header.finalizers.contains(finalizer) && !strays.contains(&header.key) {
+                        strays.push(header.key);
+                    }
+                }
+            }
+            Ok(strays)
+        }
+        .boxed()
+    }
+
+    fn follow<'a>(&'a self, on_change: OnChange<'a>) -> BoxFuture<'a, ()> {
+        async move { self.feed(on_change, &Sinks::default()).await }.boxed()
     }
 
     fn claim<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>> {
@@ -104,39 +170,27 @@ impl Source for Kubernetes {
 }
 
 struct Primaries<'a> {
+    kind: &'a Kind,
     objects: &'a Objects,
     on_change: OnChange<'a>,
 }
 
-impl Primaries<'_> {
+impl Follower for Primaries<'_> {
+    type Kept = Encoded;
+
+    fn kind(&self) -> &Kind {
+        self.kind
+    }
+
+    fn store(&self) -> &Store<Encoded> {
+        self.objects.store()
+    }
+
+    fn take_in(&self, json: &[u8]) -> Result<Change<Encoded>> {
+        Ok(self.objects.apply(json)?)
+    }
+
     fn tell(&self, change: &Change<Encoded>, listing: bool) {
-        if !matches!(change, Change::Unchanged) {
-            (self.on_change)(change, listing);
-        }
-    }
-}
-
-impl Sink for Primaries<'_> {
-    fn begin(&self) {
-        self.objects.store().begin_replace();
-    }
-
-    fn apply(&self, json: &[u8], listing: bool) {
-        match self.objects.apply(json) {
-            Ok(change) => self.tell(&change, listing),
-            Err(error) => tracing::error!(error = %crate::error::Error::from(error), "an object could not be read"),
-        }
-    }
-
-    fn delete(&self, json: &[u8]) {
-        if let Ok(header) = Header::parse(json) {
-            self.tell(&self.objects.store().delete(&header), false);
-        }
-    }
-
-    fn finish(&self) {
-        for old in self.objects.store().finish_replace() {
-            self.tell(&Change::Deleted { old }, true);
-        }
+        (self.on_change)(change, listing);
     }
 }

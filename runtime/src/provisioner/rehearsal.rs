@@ -153,7 +153,7 @@ impl World {
     }
 }
 
-/// A node that records what is asked of it and answers as the test says. It works in a [`Trial`](crate::testing::Trial) only.
+/// A node that records what is asked of it and answers as the test says. It works in a [`Rehearsal`](crate::testing::Rehearsal) only.
 #[derive(Debug)]
 pub struct Recorder;
 
@@ -165,24 +165,24 @@ impl Provisioner for Recorder {
 
 impl<O: Owner> Provision<O> for Recorder {
     async fn provision(cx: &Context<'_, O, Self>) -> Result<()> {
-        world(cx.core().shared.trial.as_ref())?.made(&cx.path().to_string(), Vec::new())
+        world(cx.core().shared.rehearsal.as_ref())?.made(&cx.path().to_string(), Vec::new())
     }
 
     async fn deprovision(cx: &Teardown<'_, O, Self>) -> Result<()> {
-        world(cx.core().shared.trial.as_ref())?.removed(&cx.path().to_string())
+        world(cx.core().shared.rehearsal.as_ref())?.removed(&cx.path().to_string())
     }
 }
 
 impl<O: Owner> Keyed<O> for Recorder {
     async fn keys(cx: &Teardown<'_, O, Self>) -> Result<BTreeSet<String>> {
         let path = cx.path().to_string();
-        let world = world(cx.core().shared.trial.as_ref())?;
+        let world = world(cx.core().shared.rehearsal.as_ref())?;
         // It is itself below `each`, or a child of a group that is.
         let above = path.rsplit_once('/').map_or("", |(above, _)| above);
         Ok(world.keys_of(&path).into_iter().chain(world.keys_of(above)).collect())
     }
 }
 
-fn world(trial: Option<&Arc<World>>) -> Result<&Arc<World>> {
-    trial.ok_or_else(|| Error::terminal("NoTrial", "a recorder works in a trial only"))
+fn world(rehearsal: Option<&Arc<World>>) -> Result<&Arc<World>> {
+    rehearsal.ok_or_else(|| Error::terminal("NoRehearsal", "a recorder works in a rehearsal only"))
 }

@@ -1,0 +1,119 @@
+//! What wakes primaries and is no watch of Kubernetes.
+
+use crate::{cache::ObjectKey, reference::NamespacedName};
+use parking_lot::Mutex;
+use std::{collections::BTreeSet, fmt, sync::Arc};
+use tokio::sync::Notify;
+
+/// A source of wakes that is no watch: a webhook that was called, a message of a queue, a timer of your own. Whatever holds a
+/// clone names primaries; every controller that [listens](crate::Controller::listens) to it looks at those of its kind.
+///
+/// A name is looked at once, however often it was pushed before its pass. What is pushed while the operator doesn't work yet
+/// waits for it; what is pushed before any controller listens is lost.
+///
+/// ```
+/// # use opgen::{Channel, Foreign, NamespacedName, Operator, prelude::*};
+/// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+/// # #[derive(Provisioner)]
+/// # #[provisioner(serial, owner = Foreign<Namespace>)]
+/// # struct Tree {
+/// #     #[provisioner(resource)]
+/// #     settings: ConfigMap,
+/// # }
+/// # impl Tree {
+/// #     fn settings(_: &Namespace) -> ConfigMap { ConfigMap::default() }
+/// # }
+/// let channel = Channel::new();
+/// let operator = Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| c.listens(&channel));
+/// // Anywhere, any time:
+/// channel.push(NamespacedName::cluster("blue"));
+/// # let _ = operator;
+/// ```
+#[derive(Clone, Default)]
+pub struct Channel {
+    lanes: Arc<Mutex<Vec<Arc<Lane>>>>,
+}
+
+impl Channel {
+    /// A channel that nobody listens to yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Has a primary looked at. Where the kind has no namespaces, that of the name is not looked at.
+    pub fn push(&self, name: NamespacedName) {
+        let key = ObjectKey::new(name.namespace.as_deref(), &name.name);
+        self.lanes.lock().iter().for_each(|lane| lane.push(key.clone()));
+    }
+
+    /// A lane for one more controller.
+    pub(super) fn lane(&self) -> Arc<Lane> {
+        let lane = Arc::<Lane>::default();
+        self.lanes.lock().push(lane.clone());
+        lane
+    }
+}
+
+impl fmt::Debug for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Channel").field("listeners", &self.lanes.lock().len()).finish()
+    }
+}
+
+/// What a channel holds for one controller.
+#[derive(Debug, Default)]
+pub struct Lane {
+    keys: Mutex<BTreeSet<ObjectKey>>,
+    news: Notify,
+}
+
+impl Lane {
+    fn push(&self, key: ObjectKey) {
+        if self.keys.lock().insert(key) {
+            self.news.notify_one();
+        }
+    }
+
+    /// What was pushed since this was asked last; waits for the first.
+    pub(crate) async fn next(&self) -> BTreeSet<ObjectKey> {
+        loop {
+            let keys = std::mem::take(&mut *self.keys.lock());
+            if !keys.is_empty() {
+                return keys;
+            }
+            self.news.notified().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(name: &str) -> NamespacedName {
+        NamespacedName::in_namespace("shop", name)
+    }
+
+    #[tokio::test]
+    async fn a_channel_holds_each_key_once_for_every_listener() {
+        let channel = Channel::new();
+        channel.push(name("lost"));
+        let (one, other) = (channel.lane(), channel.lane());
+        for pushed in ["a", "b", "a"] {
+            channel.clone().push(name(pushed));
+        }
+        let keys = ["a", "b"].map(|name| ObjectKey::namespaced("shop", name));
+        assert_eq!(one.next().await, keys.clone().into());
+        channel.push(name("c"));
+        assert_eq!(one.next().await, [ObjectKey::namespaced("shop", "c")].into());
+        assert_eq!(other.next().await.len(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_listener_that_waits_is_woken() {
+        let channel = Channel::new();
+        let lane = channel.lane();
+        let (keys, ()) = tokio::join!(lane.next(), async { channel.push(name("a")) });
+        assert_eq!(keys.len(), 1);
+    }
+}

@@ -1,0 +1,53 @@
+//! What has a watch.
+
+use super::{mapped::Follows, views::Views};
+use crate::{
+    controller::running::Running,
+    provisioner::child::Child,
+    reference::Targets,
+    watch::{Health, Watched},
+};
+
+/// Something with a watch.
+pub(crate) trait AsHealth: Send + Sync {
+    fn health(&self) -> &Health;
+
+    /// Whether the operator can do its work without the kind.
+    fn is_optional(&self) -> bool {
+        false
+    }
+}
+
+impl AsHealth for Running {
+    fn health(&self) -> &Health {
+        self.inner.source.health()
+    }
+}
+
+impl AsHealth for Watched<Child> {
+    fn health(&self) -> &Health {
+        &self.health
+    }
+
+    fn is_optional(&self) -> bool {
+        self.optional
+    }
+}
+
+impl AsHealth for Follows {
+    fn health(&self) -> &Health {
+        &self.watched.health
+    }
+}
+
+impl AsHealth for Views {
+    fn health(&self) -> &Health {
+        &self.watched.health
+    }
+}
+
+impl AsHealth for Targets {
+    fn health(&self) -> &Health {
+        &self.watched.health
+    }
+}

@@ -1,0 +1,67 @@
+//! The watches of kinds of which controllers keep something.
+
+use super::feeds::Healths;
+use crate::{
+    cache::{Change, Header, Store},
+    controller::{kept::Kept, running::Running},
+    error::Result,
+    kind::Kind,
+    source::kubernetes::follower::Follower,
+    watch::Watched,
+};
+use std::sync::Arc;
+
+/// One of a controller's.
+pub(crate) struct Views {
+    kept: Kept,
+    /// The objects themselves are in the view.
+    pub(crate) watched: Watched<()>,
+    controller: Arc<Running>,
+}
+
+impl Views {
+    /// All of a controller's.
+    pub(crate) fn of(controller: &Arc<Running>, healths: &Healths) -> impl Iterator<Item = Arc<Self>> {
+        let of_one = |kept: &Kept| {
+            let watched = Watched { health: healths.of(kept.kind()), ..Watched::new(kept.kind().clone(), false) };
+            kept.keeps.begin(&watched.health);
+            Arc::new(Self { kept: kept.clone(), watched, controller: controller.clone() })
+        };
+        controller.settings().kept.iter().map(of_one)
+    }
+
+    pub(crate) fn metadata_only(&self) -> bool {
+        self.kept.metadata_only
+    }
+}
+
+impl Follower for Views {
+    type Kept = ();
+
+    fn kind(&self) -> &Kind {
+        &self.watched.kind
+    }
+
+    fn store(&self) -> &Store<()> {
+        &self.watched.store
+    }
+
+    fn take_in(&self, json: &[u8]) -> Result<Change<()>> {
+        let change = self.watched.store.apply(Header::parse(json)?, || ());
+        if let Some(new) = change.new_entry() {
+            let anew = change.old().is_none_or(|old| old.header.uid != new.header.uid);
+            self.controller.wake_named(&self.kept.keeps.put(&new.header.key, json, anew)?);
+        }
+        Ok(change)
+    }
+
+    fn tell(&self, change: &Change<()>, _listing: bool) {
+        if let Change::Deleted { old } = change {
+            self.controller.wake_named(&self.kept.keeps.remove(&old.header.key));
+        }
+    }
+
+    fn listed(&self) {
+        self.kept.keeps.listed();
+    }
+}

@@ -1,0 +1,199 @@
+//! What is named is held before it is used, waited for, and let go when it is no longer named.
+
+use super::{Named, Pointer, Targets, To, id, selector::Selectors};
+use crate::{
+    cache::{Entry, Header, ObjectKey},
+    client::Target,
+    error::{Error, Result, yield_because},
+    kind::Kind,
+    pass::Shared,
+    readiness::Readiness,
+};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+/// Who names what, so that a change of what is named wakes those that name it, and nobody else.
+#[derive(Debug, Default)]
+pub(crate) struct Referrers {
+    named: HashMap<ObjectKey, Vec<(Kind, ObjectKey)>>,
+    by_target: HashMap<(Kind, ObjectKey), BTreeSet<ObjectKey>>,
+    selectors: Selectors,
+}
+
+impl Referrers {
+    /// Takes note of what an object names; what its nodes named before is forgotten.
+    pub(crate) fn set(&mut self, referrer: &ObjectKey, named: Vec<(Kind, ObjectKey)>) {
+        if self.named.get(referrer).map_or(&[][..], Vec::as_slice) == named {
+            return;
+        }
+        for old in self.named.remove(referrer).unwrap_or_default() {
+            if let Some(referrers) = self.by_target.get_mut(&old) {
+                referrers.remove(referrer);
+                if referrers.is_empty() {
+                    self.by_target.remove(&old);
+                }
+            }
+        }
+        for new in named {
+            self.add(referrer, new);
+        }
+    }
+
+    /// Takes note of one more.
+    pub(crate) fn add(&mut self, referrer: &ObjectKey, named: (Kind, ObjectKey)) {
+        if self.by_target.entry(named.clone()).or_default().insert(referrer.clone()) {
+            self.named.entry(referrer.clone()).or_default().push(named);
+        }
+    }
+
+    /// Takes note of what an object selects.
+    pub(crate) fn select(&mut self, referrer: &ObjectKey, pointers: &[Pointer]) {
+        let selected = pointers.iter().filter_map(|pointer| match &pointer.to {
+            To::All(selected) => Some((pointer.kind.clone(), selected.clone())),
+            To::One(_) => None,
+        });
+        self.selectors.set(referrer, selected.collect());
+    }
+
+    /// Who names an object.
+    pub(crate) fn of(&self, kind: &Kind, target: &ObjectKey) -> Vec<ObjectKey> {
+        self.by_target.get(&(kind.clone(), target.clone())).into_iter().flatten().cloned().collect()
+    }
+
+    /// Who selects an object.
+    pub(crate) fn selecting(&self, kind: &Kind, header: &Header) -> BTreeSet<ObjectKey> {
+        self.selectors.of(kind, header)
+    }
+}
+
+impl Shared {
+    /// Which objects are meant now, each once; and what stands in the way of knowing all of them.
+    pub(crate) fn resolve(&self, referrer: (&Kind, &ObjectKey), pointers: &[Pointer]) -> (Vec<Named>, Result<()>) {
+        let (mut named, mut outcome) = (Vec::new(), Ok(()));
+        for pointer in pointers {
+            let one = |key, selected| Named { field: pointer.field, kind: pointer.kind.clone(), key, selected };
+            match &pointer.to {
+                // It would wait for itself, and hold itself for ever.
+                To::One(key) if pointer.kind == *referrer.0 && key == referrer.1 => {
+                    let itself = Error::user_action("ReferenceToItself", format!("{}: it names itself", pointer.field));
+                    outcome = outcome.and(Err(itself));
+                }
+                To::One(key) => named.push(one(key.clone(), false)),
+                To::All(_) => match self.selected(referrer, pointer) {
+                    Ok(keys) => named.extend(keys.into_iter().map(|key| one(key, true))),
+                    Err(error) => outcome = outcome.and(Err(error)),
+                },
+            }
+        }
+        (Named::once(named), outcome)
+    }
+
+    /// The objects that a selector means: what is being deleted only if it is held already.
+    fn selected(&self, (kind, key): (&Kind, &ObjectKey), pointer: &Pointer) -> Result<BTreeSet<ObjectKey>> {
+        let To::All(selected) = &pointer.to else { return Ok(BTreeSet::new()) };
+        if let Some(fault) = selected.fault() {
+            return Err(Error::user_action("InvalidSelector", format!("{}: {fault}", pointer.field)));
+        }
+        let (targets, reference) = (self.targets(&pointer.kind)?, id(kind, key));
+        // An empty cache would let go of everything.
+        targets.watched.readable()?;
+        let is_meant = |header: &Header| {
+            let is_itself = pointer.kind == *kind && header.key == *key;
+            selected.has(header) && !is_itself && (!header.deleting || header.finalizers.contains(&reference))
+        };
+        let entries = targets.watched.store.entries().into_iter();
+        Ok(entries.filter(|entry| is_meant(&entry.header)).map(|entry| entry.header.key.clone()).collect())
+    }
+
+    /// References an object.
+    ///
+    /// # Errors
+    /// A yield, if it is not there or is being deleted. A conflict, if it has changed since the cache saw it.
+    pub(crate) async fn hold(&self, reference: &str, named: &Named) -> Result<()> {
+        let (targets, Named { kind, key, .. }) = (self.targets(&named.kind)?, named);
+        targets.watched.readable()?;
+        let Some(entry) = targets.get(key) else { return missing(named) };
+        let object = &entry.header;
+        if object.finalizers.contains(reference) {
+            return Ok(());
+        }
+        if object.deleting {
+            let deleting = || yield_because("ReferenceDeleting", format!("{named} is being deleted"));
+            return if named.selected { Ok(()) } else { deleting() };
+        }
+        let target = Target { kind, namespace: key.namespace(), name: key.name() };
+        let answer = self.client.add_finalizer(target, object, reference, &self.operator).await;
+        targets.apply(answer?.to_string().as_bytes()).map(drop)
+    }
+
+    /// Waits for an object that is named.
+    ///
+    /// # Errors
+    /// A yield, as long as it is not ready.
+    pub(crate) fn is_ready(&self, named: &Named) -> Result<()> {
+        let Some(entry) = self.targets(&named.kind)?.get(&named.key) else { return missing(named) };
+        match &entry.value {
+            Readiness::Ready => Ok(()),
+            // It waits for us to let it go: until then it is what it was when we took it.
+            _ if entry.header.deleting => Ok(()),
+            Readiness::NotReady(why) | Readiness::HeldUp(why) => {
+                yield_because("ReferenceNotReady", format!("{named}: {why}"))
+            }
+        }
+    }
+
+    /// Takes a reference away from every object that is not kept (unikorn REF8, REF9).
+    pub(crate) async fn let_go(&self, reference: &str, is_kept: impl Fn(&Kind, &ObjectKey) -> bool) -> Result<()> {
+        for (kind, targets) in &self.targets {
+            for key in targets.with(reference) {
+                if !is_kept(kind, &key) {
+                    self.release(targets, &key, reference).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a reference away from one object. That the object is gone is as good (unikorn REF7).
+    pub(crate) async fn release(&self, targets: &Targets, key: &ObjectKey, reference: &str) -> Result<()> {
+        let Some(entry) = targets.get(key) else { return Ok(()) };
+        let target = Target { kind: &targets.watched.kind, namespace: key.namespace(), name: key.name() };
+        match self.client.remove_finalizer(target, &entry.header, reference, &self.operator).await {
+            // The answer of the last finalizer's end is an object that is gone; the watch says so.
+            Ok(Some(object)) if !entry.header.deleting => targets.apply(object.to_string().as_bytes()).map(drop),
+            Ok(_) => Ok(()),
+            Err(error) if error.is_not_found() => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) fn targets(&self, kind: &Kind) -> Result<&Targets> {
+        let targets = self.targets.get(kind).map(AsRef::as_ref);
+        targets
+            .ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is no kind that this controller references")))
+    }
+
+    /// Whether a reference was on an object and isn't any more.
+    pub(crate) fn is_lost(
+        reference: &str,
+        old: Option<&Arc<Entry<Readiness>>>,
+        new: Option<&Arc<Entry<Readiness>>>,
+    ) -> bool {
+        let on = |entry: Option<&Arc<Entry<Readiness>>>| {
+            entry.is_some_and(|entry| entry.header.finalizers.contains(reference))
+        };
+        on(old) && !on(new)
+    }
+}
+
+/// What is meant for its labels may as well not be there.
+fn missing(named: &Named) -> Result<()> {
+    if named.selected {
+        return Ok(());
+    }
+    let Named { field, kind, key, .. } = named;
+    let field = if field.is_empty() { String::new() } else { format!("{field}: ") };
+    yield_because("ReferenceMissing", format!("{field}there is no {kind} {key}"))
+}

@@ -1,0 +1,260 @@
+//! Objects by their labels.
+
+use crate::{
+    cache::{Header, ObjectKey, PackedMap},
+    kind::Kind,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt,
+};
+
+/// The schema of a [`LabelSelector`], for a field of a spec: `#[schemars(schema_with = "opgen::reference::label_selector")]`.
+///
+/// It needs no feature of `k8s-openapi`, and refuses at the API server what would select nothing sensible.
+pub fn label_selector(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "description": "The objects with all of these labels; empty for all objects.",
+        "type": "object",
+        "properties": {
+            "matchLabels": {
+                "description": "Labels with their values.",
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+            },
+            "matchExpressions": {
+                "description": "What else has to be true of the labels.",
+                "type": "array",
+                "x-kubernetes-list-type": "atomic",
+                "items": {
+                    "type": "object",
+                    "required": ["key", "operator"],
+                    "properties": {
+                        "key": {"description": "The label.", "type": "string"},
+                        "operator": {
+                            "description": "What has to be true of it.",
+                            "type": "string",
+                            "enum": ["In", "NotIn", "Exists", "DoesNotExist"],
+                        },
+                        "values": {
+                            "description": "The values of `In` and `NotIn`, one at least; none for the others.",
+                            "type": "array",
+                            "x-kubernetes-list-type": "atomic",
+                            "items": {"type": "string"},
+                        },
+                    },
+                },
+            },
+        },
+    })
+}
+
+/// The objects with these labels, in one namespace or in all.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Selected {
+    pub(crate) namespace: Option<String>,
+    pub(crate) labels: LabelSelector,
+}
+
+impl Selected {
+    /// What is wrong with it, in words.
+    pub(crate) fn fault(&self) -> Option<String> {
+        self.requirements().find_map(|LabelSelectorRequirement { key, operator, values }| {
+            let is_empty = values.as_ref().is_none_or(Vec::is_empty);
+            match operator.as_str() {
+                "In" | "NotIn" if is_empty => Some(format!("`{operator}` of label `{key}` needs values")),
+                "Exists" | "DoesNotExist" if !is_empty => {
+                    Some(format!("`{operator}` of label `{key}` takes no values"))
+                }
+                "In" | "NotIn" | "Exists" | "DoesNotExist" => None,
+                _ => Some(format!("`{operator}` is none of `In`, `NotIn`, `Exists` and `DoesNotExist`")),
+            }
+        })
+    }
+
+    pub(crate) fn has(&self, header: &Header) -> bool {
+        self.namespace.as_deref().is_none_or(|namespace| header.key.namespace() == Some(namespace))
+            && self.matches(&header.labels)
+    }
+
+    /// By the rules of the API server. Labels are packed here; a map of each object, as `kube`'s selector asks for one, would
+    /// cost more than the comparison.
+    fn matches(&self, labels: &PackedMap) -> bool {
+        self.pairs().all(|(label, value)| labels.get(label) == Some(value))
+            && self.requirements().all(|LabelSelectorRequirement { key, operator, values }| {
+                let (held, values) = (labels.get(key), values.as_deref().unwrap_or_default());
+                let is_one = held.is_some_and(|held| values.iter().any(|value| value == held));
+                match operator.as_str() {
+                    "In" => is_one,
+                    "NotIn" => !is_one,
+                    "Exists" => held.is_some(),
+                    "DoesNotExist" => held.is_none(),
+                    _ => false,
+                }
+            })
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.labels.match_labels.iter().flatten().map(|(label, value)| (label.as_str(), value.as_str()))
+    }
+
+    fn requirements(&self) -> impl Iterator<Item = &LabelSelectorRequirement> {
+        self.labels.match_expressions.iter().flatten()
+    }
+}
+
+/// As the API server takes it in a query, and people read it: `app=web,tier in (a,b),!old`.
+impl fmt::Display for Selected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pairs = self.pairs().map(|(label, value)| format!("{label}={value}"));
+        let others = self.requirements().map(|LabelSelectorRequirement { key, operator, values }| {
+            let values = values.as_deref().unwrap_or_default().join(",");
+            match operator.as_str() {
+                "In" => format!("{key} in ({values})"),
+                "NotIn" => format!("{key} notin ({values})"),
+                "DoesNotExist" => format!("!{key}"),
+                _ => key.clone(),
+            }
+        });
+        f.write_str(&pairs.chain(others).collect::<Vec<_>>().join(","))
+    }
+}
+
+/// Who selects objects, filed so that a change of one is held against few selectors: by their kind, their namespace, and the
+/// first label that a selector asks for by its value.
+#[derive(Debug, Default)]
+pub(crate) struct Selectors {
+    of: HashMap<ObjectKey, Vec<(Kind, Selected)>>,
+    filed: HashMap<(Kind, Drawer), BTreeSet<ObjectKey>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Drawer {
+    namespace: Option<String>,
+    label: Option<(String, String)>,
+}
+
+impl Drawer {
+    fn of(selected: &Selected) -> Self {
+        let label = selected.pairs().next().map(|(label, value)| (label.to_owned(), value.to_owned()));
+        Self { namespace: selected.namespace.clone(), label }
+    }
+
+    /// Where a selector that an object matches can be.
+    fn all_for(header: &Header) -> impl Iterator<Item = Self> {
+        let pair = |(label, value): (&str, &str)| Some((label.to_owned(), value.to_owned()));
+        let labels: Vec<_> = header.labels.iter().map(pair).chain([None]).collect();
+        let namespaces = [None, header.key.namespace().map(str::to_owned)];
+        let namespaces = namespaces.into_iter().take(if header.key.namespace().is_some() { 2 } else { 1 });
+        namespaces.flat_map(move |namespace| {
+            labels.clone().into_iter().map(move |label| Self { namespace: namespace.clone(), label })
+        })
+    }
+}
+
+impl Selectors {
+    pub(crate) fn set(&mut self, referrer: &ObjectKey, selected: Vec<(Kind, Selected)>) {
+        if self.of.get(referrer).map_or(&[][..], Vec::as_slice) == selected {
+            return;
+        }
+        for (kind, old) in self.of.remove(referrer).unwrap_or_default() {
+            let place = (kind, Drawer::of(&old));
+            if let Some(referrers) = self.filed.get_mut(&place) {
+                referrers.remove(referrer);
+                if referrers.is_empty() {
+                    self.filed.remove(&place);
+                }
+            }
+        }
+        for (kind, new) in &selected {
+            self.filed.entry((kind.clone(), Drawer::of(new))).or_default().insert(referrer.clone());
+        }
+        if !selected.is_empty() {
+            self.of.insert(referrer.clone(), selected);
+        }
+    }
+
+    /// Who selects an object.
+    pub(crate) fn of(&self, kind: &Kind, header: &Header) -> BTreeSet<ObjectKey> {
+        if self.of.is_empty() {
+            return BTreeSet::new();
+        }
+        let found = Drawer::all_for(header).filter_map(|drawer| self.filed.get(&(kind.clone(), drawer)));
+        let selects = |referrer: &&ObjectKey| {
+            let all = self.of.get(*referrer).into_iter().flatten();
+            all.into_iter().any(|(other, selected)| other == kind && selected.has(header))
+        };
+        found.flatten().filter(selects).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::kind::kind_of;
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::json;
+
+    fn selected(namespace: Option<&str>, labels: serde_json::Value) -> Selected {
+        Selected { namespace: namespace.map(str::to_owned), labels: serde_json::from_value(labels).unwrap() }
+    }
+
+    fn header(namespace: &str, labels: serde_json::Value) -> Header {
+        let object = json!({"metadata": {"name": "a", "namespace": namespace, "labels": labels}});
+        Header::parse(object.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn labels_are_compared_as_the_server_does() {
+        let web = header("shop", json!({"app": "web", "tier": "a"}));
+        let expression = |key: &str, operator: &str, values: &[&str]| json!({"matchExpressions": [{"key": key, "operator": operator, "values": values}]});
+        for (fits, labels) in [
+            (true, json!({})),
+            (true, json!({"matchLabels": {"app": "web", "tier": "a"}})),
+            (false, json!({"matchLabels": {"app": "web", "tier": "b"}})),
+            (true, expression("tier", "In", &["a", "b"])),
+            (false, expression("tier", "NotIn", &["a"])),
+            (true, expression("zone", "NotIn", &["a"])),
+            (true, expression("app", "Exists", &[])),
+            (false, expression("zone", "Exists", &[])),
+            (true, expression("zone", "DoesNotExist", &[])),
+        ] {
+            let selector = selected(Some("shop"), labels);
+            assert_eq!((selector.has(&web), selector.fault()), (fits, None), "{selector}");
+            assert!(!selector.has(&header("other", json!({"app": "web"}))), "{selector}");
+        }
+    }
+
+    #[test]
+    fn what_a_selector_can_not_say_is_named() {
+        for (labels, fault) in [
+            (json!({"key": "a", "operator": "In"}), "`In` of label `a` needs values"),
+            (json!({"key": "a", "operator": "Exists", "values": ["b"]}), "`Exists` of label `a` takes no values"),
+            (json!({"key": "a", "operator": "Is"}), "`Is` is none of `In`, `NotIn`, `Exists` and `DoesNotExist`"),
+        ] {
+            assert_eq!(selected(None, json!({"matchExpressions": [labels]})).fault().unwrap(), fault);
+        }
+    }
+
+    #[test]
+    fn who_selects_an_object_is_found_by_its_labels() {
+        let (kind, web) = (kind_of::<ConfigMap>(), header("shop", json!({"app": "web", "tier": "a"})));
+        let mut selectors = Selectors::default();
+        let by_app = |namespace| selected(namespace, json!({"matchLabels": {"app": "web"}}));
+        let referrers = ["one", "two", "all", "far"].map(|name| ObjectKey::namespaced("shop", name));
+        let [one, two, all, far] = &referrers;
+        selectors.set(one, vec![(kind.clone(), by_app(Some("shop")))]);
+        selectors.set(two, vec![(kind.clone(), selected(None, json!({"matchLabels": {"app": "db"}})))]);
+        selectors.set(all, vec![(kind.clone(), selected(None, json!({})))]);
+        selectors.set(far, vec![(kind.clone(), by_app(Some("other")))]);
+        assert_eq!(selectors.of(&kind, &web), [all.clone(), one.clone()].into());
+        selectors.set(one, Vec::new());
+        selectors.set(all, vec![(kind.clone(), by_app(None))]);
+        assert_eq!(selectors.of(&kind, &web), [all.clone()].into());
+        referrers.iter().for_each(|referrer| selectors.set(referrer, Vec::new()));
+        assert!(selectors.of.is_empty() && selectors.filed.is_empty());
+    }
+}

@@ -1,0 +1,1 @@
+|options: my_lib::Options| my_lib::operator(options)
