@@ -1,0 +1,268 @@
+//! A report as a page: one HTML file that needs no network.
+
+use std::{
+    collections::BTreeMap,
+    env, fs, io,
+    path::{Path, PathBuf},
+};
+
+use maud::{Markup, html};
+use opgen_sandbox::page::{course, document};
+
+use crate::report::{Check, Finding, Report, Step};
+
+/// The environment variable that asks [`Trial::run`](crate::Trial::run) for a page: a path that ends in `.html`, or a folder
+/// that gets a file named after the program. Cargo runs tests in the folder of their package.
+pub(crate) const ASKED: &str = "OPGEN_REPORT";
+
+/// How many findings of a check are shown with all that was asked: most have one cause.
+const WHOLE: usize = 2;
+
+/// How many lines of a difference are shown.
+const MOST: usize = 500;
+
+impl Report {
+    /// The report as a page: one HTML file that needs no network, with the lanes of each course that went wrong. It has
+    /// names, codes and reasons, and nothing of a Secret's content.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let title = format!("the life of {}", self.program);
+        document(&title, &body(self, &title))
+    }
+
+    /// Writes the [page](Self::page) in one step, and the folders above it.
+    ///
+    /// # Errors
+    /// If a folder or the file can't be written; what was there before stays.
+    pub fn write_page(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        let path = path.as_ref();
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder)?;
+        }
+        let beside = path.with_extension(format!("{}.new", std::process::id()));
+        let written = fs::write(&beside, self.page()).and_then(|()| fs::rename(&beside, path));
+        written.inspect_err(|_| drop(fs::remove_file(&beside)))
+    }
+}
+
+/// Writes the page if the environment asks for one; where that fails, the report says so.
+pub(crate) fn if_asked_for(mut report: Report) -> Report {
+    let Some(wanted) = env::var_os(ASKED).filter(|wanted| !wanted.is_empty()) else { return report };
+    let path = file(&PathBuf::from(wanted), &report.program);
+    if let Err(error) = report.write_page(&path) {
+        report.findings.push(Finding {
+            check: Check::Convergence,
+            problem: format!("the page of the report can't be written to {}: {error}", path.display()),
+            hint: format!("give {ASKED} a path that can be written, or none"),
+            course: String::new(),
+            difference: Vec::new(),
+            timeline: Default::default(),
+        });
+    }
+    report
+}
+
+fn file(wanted: &Path, program: &str) -> PathBuf {
+    if wanted.extension().is_some_and(|end| end == "html") {
+        wanted.to_owned()
+    } else {
+        wanted.join(format!("{program}.html"))
+    }
+}
+
+fn body(report: &Report, title: &str) -> Markup {
+    let count = report.findings.len();
+    let took: f64 = report.steps.iter().map(|step| step.took.as_secs_f64()).sum();
+    html! {
+        header {
+            h1 { (title) }
+            p.quiet { (counted(report.runs(), "run")) " in " (format!("{took:.2}")) " s" }
+            @if report.is_clean() {
+                p { span.verdict.good { "\u{2713} nothing is wrong" } }
+            } @else {
+                p { span.verdict.bad { "\u{2717} " (counted(count, "finding")) } }
+            }
+        }
+        (checks(report))
+        (findings(report))
+        @if !report.timeline.moments.is_empty() {
+            h2 { @if report.whole { "The course" } @else { "The undisturbed course" } }
+            div.panel {
+                p.quiet {
+                    @if report.whole { "What was asked and told in the course that was replayed." }
+                    @else { "What was asked and told when nothing went wrong: what every other course is compared with." }
+                }
+                (course("undisturbed", &report.timeline))
+            }
+        }
+        footer.quiet {
+            p { "Written by opgen-testing " (env!("CARGO_PKG_VERSION")) ". Columns are moments in their order; times are the sandbox's, whose clock waits for nothing." }
+        }
+    }
+}
+
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn checks(report: &Report) -> Markup {
+    html! {
+        h2 { "Checks" }
+        div.panel.wide {
+            table.checks {
+                thead { tr { th { "check" } th.number { "runs" } th.number { "time" } th { "verdict" } } }
+                tbody {
+                    @for Step { check, runs, took } in &report.steps {
+                        @let wrong = report.findings.iter().filter(|finding| finding.check == *check).count();
+                        @let first = report.findings.iter().position(|finding| finding.check == *check);
+                        tr {
+                            td { (check.to_string()) }
+                            td.number { (runs) }
+                            td.number { (format!("{:.2} s", took.as_secs_f64())) }
+                            td {
+                                @match first {
+                                    Some(first) => a.chip.bad href={ "#finding-" (first + 1) } { (counted(wrong, "finding")) },
+                                    None => span.chip.good { "ok" },
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn findings(report: &Report) -> Markup {
+    let mut shown = BTreeMap::<Check, usize>::new();
+    let (whole, others): (Vec<_>, Vec<_>) = report.findings.iter().enumerate().partition(|(_, finding)| {
+        let count = shown.entry(finding.check).or_default();
+        *count += 1;
+        *count <= WHOLE
+    });
+    html! {
+        @if !whole.is_empty() {
+            h2 { "Findings" }
+            @for (index, finding) in whole {
+                (one(index + 1, finding))
+            }
+        }
+        @if !others.is_empty() {
+            details.panel.others {
+                summary { (others.len()) " more, which often have the same cause" }
+                @for (index, finding) in others {
+                    div id={ "finding-" (index + 1) } {
+                        p.problem { span.quiet { (finding.check.to_string()) ": " } (finding.problem) }
+                        (replay(finding))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn one(number: usize, finding: &Finding) -> Markup {
+    let id = format!("finding-{number}");
+    html! {
+        article.panel.finding id=(id) {
+            p.check { (finding.check.to_string()) }
+            h3.problem { (finding.problem) }
+            p.hint { b { "hint: " } (finding.hint) }
+            (replay(finding))
+            (difference(finding))
+            @if !finding.timeline.moments.is_empty() {
+                (course(&format!("{id}-course"), &finding.timeline))
+            }
+        }
+    }
+}
+
+fn replay(finding: &Finding) -> Markup {
+    html! {
+        @if !finding.course.is_empty() {
+            div.replay {
+                code { "OPGEN_REPLAY='" (finding.course) "' cargo test" }
+                button.copy type="button" hidden { "copy" }
+            }
+        }
+    }
+}
+
+fn difference(finding: &Finding) -> Markup {
+    let lines = &finding.difference;
+    html! {
+        @if !lines.is_empty() {
+            p.quiet { "From what was expected (\u{2212}) to what was found (+):" }
+            div.diff tabindex="0" role="group" aria-label="the difference" {
+                @for line in lines.iter().take(MOST) {
+                    div class=(class(line)) { (line) }
+                }
+                @if lines.len() > MOST {
+                    div.quiet { "\u{2026} and " (lines.len() - MOST) " lines more" }
+                }
+            }
+        }
+    }
+}
+
+fn class(line: &str) -> &'static str {
+    match line.as_bytes().first() {
+        Some(b'-') => "expected",
+        Some(b'+') => "found",
+        _ => "object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn report(findings: usize) -> Report {
+        let finding = |number: usize| Finding {
+            check: Check::Stop,
+            problem: format!("wrong <{number}>"),
+            hint: "mend \"it\"".to_owned(),
+            course: format!("after:{number}"),
+            difference: vec!["  ConfigMap a".to_owned(), "-   .data: \"</script>\"".to_owned(), "+ Pod b".to_owned()],
+            timeline: Default::default(),
+        };
+        Report {
+            program: "shop".to_owned(),
+            steps: vec![Step { check: Check::Stop, runs: 3, took: Duration::from_millis(1500) }],
+            findings: (1..=findings).map(finding).collect(),
+            ..Report::default()
+        }
+    }
+
+    #[test]
+    fn all_of_a_finding_is_on_the_page_as_text() {
+        let page = report(4).page();
+        for words in [
+            "4 findings",
+            "wrong &lt;1&gt;",
+            "mend &quot;it&quot;",
+            "OPGEN_REPLAY='after:4' cargo test",
+            "2 more",
+            "<div class=\"expected\">-   .data: &quot;&lt;/script&gt;&quot;</div>",
+            "<div class=\"found\">+ Pod b</div>",
+            "1.50 s",
+        ] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+        assert_eq!(page.matches("</script>").count(), 1, "nothing ends the script early");
+        assert!(report(0).page().contains("nothing is wrong"));
+    }
+
+    #[test]
+    fn a_page_is_written_whole_or_not_at_all() {
+        let folder = env::temp_dir().join(format!("opgen-page-{}", std::process::id()));
+        let path = file(&folder.join("deep"), "shop");
+        assert_eq!(file(Path::new("a/b.html"), "shop"), Path::new("a/b.html"));
+        report(1).write_page(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), report(1).page());
+        assert_eq!(fs::read_dir(folder.join("deep")).unwrap().count(), 1);
+        assert!(report(1).write_page(path.join("below.html")).is_err());
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,40 @@
+//! What to do about an end that is another than it should be.
+
+use crate::{course::Course, report::Check};
+
+/// By what was tried, and by what there is too much (`+`) or too little of (`-`).
+pub(super) fn of(check: Check, course: &Course, lines: &[String]) -> &'static str {
+    let (more, less) = (
+        lines.iter().any(|line| line.starts_with("+ ") && !line.starts_with("+   ")),
+        lines.iter().any(|line| line.starts_with("- ") && !line.starts_with("-   ")),
+    );
+    match check {
+        Check::Edit if course.change.is_some() => {
+            "a pass over the older spec was taken for one over the newer: write observedGeneration from the object that the pass worked on, never from a newer read"
+        }
+        Check::Edit if more => "remove what is not wanted any more: what a condition switches off stays otherwise",
+        Check::Edit => {
+            "build the whole of what is wanted from the spec in each pass, and compare it with what is there"
+        }
+        Check::Upgrade if more => {
+            "name what an earlier release has made and this one does not, `retired(...)` on its group: else nobody removes it"
+        }
+        Check::Upgrade => {
+            "keep the names of objects and fields from release to release, or take two releases to change one"
+        }
+        Check::Repair if course.unseen => {
+            "take a new list for news: what happened before it is told by no event, so compare all of it with what is wanted"
+        }
+        Check::Repair => "watch what you make, so that its deletion leads to a pass",
+        _ if more => {
+            "something was made twice: give it a name that follows from its owner, or look for it before you make it"
+        }
+        Check::Chance => {
+            "retry what fails, 409 above all; look at the cluster and not at memory; and never write from an older read than your own last write"
+        }
+        _ if less => {
+            "a step was skipped after the restart: decide by what is in the cluster, not by what was done before it"
+        }
+        _ => "write the whole of what is wanted in each pass, from a fresh read",
+    }
+}

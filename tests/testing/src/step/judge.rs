@@ -1,0 +1,367 @@
+//! What is wrong with a run, and what to do about it.
+
+use std::collections::BTreeSet;
+
+use opgen_sandbox::fault::Timeline;
+use serde_json::Value;
+
+use super::{Reference, hint};
+use crate::{
+    course::Course,
+    difference::difference,
+    install,
+    life::{Lived, Trouble},
+    prepared::Prepared,
+    report::{Check, Finding},
+    rights::Right,
+    state::State,
+};
+
+/// The check that a course belongs to.
+pub(super) fn check_of(course: &Course) -> Check {
+    match course {
+        Course { idle: true, .. } => Check::Steadiness,
+        Course { held: true, .. } => Check::Gate,
+        Course { upgrade: true, .. } => Check::Upgrade,
+        Course { chance: Some(_), .. } => Check::Chance,
+        Course { lose: Some(_), .. } => Check::Repair,
+        Course { edit: Some(_), .. } | Course { change: Some(_), .. } | Course { fresh: Some(_), .. } => Check::Edit,
+        Course { delete_at: Some(_), .. } => Check::Deletion,
+        Course { old: true, .. } => Check::OldList,
+        Course { stops, .. } if stops.len() > 1 => Check::TwoStops,
+        Course { stops, .. } if stops.len() == 1 => Check::Stop,
+        _ => Check::Convergence,
+    }
+}
+
+/// All that is wrong with a run.
+pub(super) fn judge(
+    check: Check,
+    prepared: &Prepared,
+    older: Option<&Prepared>,
+    reference: &Reference,
+    course: &Course,
+    lived: &Lived,
+) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    if !waits_as_a_new_object_does(prepared, reference, course, lived) {
+        findings.extend(trouble(check, prepared, course, lived));
+    }
+    let name = &prepared.name;
+    let mut compare = |what: &str, expected: &State, found: &State| {
+        let lines = difference(expected, found, &reference.noise);
+        if !lines.is_empty() {
+            findings.push(differs(check, what, course, lines, &lived.timeline));
+        }
+    };
+    if let Some(made) = &lived.made
+        && is_only_disturbed(course)
+    {
+        compare("the end is another than without it", &reference.made, made);
+    }
+    let wanted = reference.made.wanted(name);
+    if let (Some((_, variant)), Some(made)) = (course.change, &lived.made) {
+        let fresh = reference.fresh(prepared, variant).and_then(|fresh| fresh.made.as_ref());
+        // What the server lets nobody change stays as it was.
+        if let Some(expected) =
+            fresh.filter(|fresh| same_specs(prepared, fresh, made) && !both_wait(prepared, fresh, made))
+        {
+            compare(
+                "a change in the middle leads elsewhere than a new object",
+                &expected.wanted(name),
+                &made.wanted(name),
+            );
+        }
+    }
+    match (course.edit, &lived.edited, &lived.mended) {
+        (Some(variant), Some(Ok(edited)), mended) => {
+            let fresh = reference.fresh(prepared, variant).and_then(|fresh| fresh.made.as_ref());
+            if let Some(made) = fresh.filter(|fresh| !both_wait(prepared, fresh, edited)) {
+                compare("an edit leads elsewhere than a new object", &made.wanted(name), &edited.wanted(name));
+            }
+            if let Some(mended) = mended {
+                compare("an edit that is undone leaves a trace", &wanted, &mended.wanted(name));
+            }
+        }
+        (Some(_), None, Some(mended)) => {
+            compare("an edit that is undone leaves a trace", &wanted, &mended.wanted(name));
+        }
+        (None, edited, Some(mended)) if course.upgrade => {
+            if let Some(Ok(edited)) = edited {
+                compare("after the upgrade it is another than if it were new", &wanted, &edited.wanted(name));
+            }
+            if let (Some(expected), Some(older)) = (&reference.older, older) {
+                compare(
+                    "after the downgrade it is another than before",
+                    &expected.wanted(&older.name),
+                    &mended.wanted(name),
+                );
+            }
+        }
+        (None, _, Some(mended)) => compare("what somebody deleted is not made again", &wanted, &mended.wanted(name)),
+        _ => {}
+    }
+    if is_only_disturbed(course) {
+        findings.extend(made_anew(check, prepared, reference, course, lived));
+    }
+    if let Some(state) = &lived.left {
+        findings.extend(left(check, prepared, course, (state, &lived.timeline)));
+    }
+    findings
+}
+
+/// Whether it only waits, after a change in the middle, for something that nobody has made: a new object waits as well.
+fn waits_as_a_new_object_does(prepared: &Prepared, reference: &Reference, course: &Course, lived: &Lived) -> bool {
+    let Some((_, variant)) = course.change else { return false };
+    lived.trouble == Some(Trouble::Restless)
+        && reference.fresh(prepared, variant).is_some_and(|fresh| fresh.is_restless)
+}
+
+/// Whether a new object waits for something, as one that was edited does: what that had is still there.
+fn both_wait(prepared: &Prepared, fresh: &State, edited: &State) -> bool {
+    let waits =
+        |state: &State| prepared.manifests.samples.iter().any(|sample| state.sample(sample).is_some_and(is_waiting));
+    waits(fresh) && waits(edited)
+}
+
+/// Whether an object says of itself that it is not yet what it is to be.
+fn is_waiting(object: &Value) -> bool {
+    let mut conditions = object["status"]["conditions"].as_array().into_iter().flatten();
+    conditions.any(is_unmet)
+}
+
+fn is_unmet(condition: &Value) -> bool {
+    matches!(text(condition, "type"), "Available" | "Ready") && text(condition, "status") != "True"
+}
+
+/// Whether nobody wants anything else in a course than without it, up to where the samples are made.
+fn is_only_disturbed(course: &Course) -> bool {
+    course.delete_at.is_none() && course.fresh.is_none() && course.change.is_none() && !course.upgrade
+}
+
+/// What the program has deleted although it is wanted: it is there again at the end, and without the course it stays.
+fn made_anew(
+    check: Check,
+    prepared: &Prepared,
+    reference: &Reference,
+    course: &Course,
+    lived: &Lived,
+) -> Option<Finding> {
+    let made = lived.made.as_ref()?;
+    let deleted = |timeline: &Timeline, until: u64| -> BTreeSet<String> {
+        let deletions = timeline.calls().filter(|call| call.method == "DELETE" && call.number <= until);
+        let done = deletions.filter(|call| call.code.is_some_and(|code| code < 300));
+        done.map(|call| call.uri.split('?').next().unwrap_or_default().to_owned()).collect()
+    };
+    let mut anew = deleted(&lived.timeline, lived.calls_to_make);
+    let without = deleted(&reference.timeline, reference.calls_to_make);
+    anew.retain(|path| !without.contains(path));
+    let (name, manifests) = (&prepared.name, &prepared.manifests);
+    let mut children = made.children(name, &manifests.samples).map(|kept| &kept.origin);
+    let child = children.find(|child| anew.contains(&install::place(child, &manifests.install)))?;
+    let problem = format!("{} {} was deleted and made again, though it was wanted", text(child, "kind"), place(child));
+    let hint = "ask the server before you delete: what an old list, or a cache, does not show need not be gone";
+    Some(finding(check, problem, hint, course, Vec::new(), &lived.timeline))
+}
+
+/// Whether the samples are what they were to become.
+fn same_specs(prepared: &Prepared, one: &State, other: &State) -> bool {
+    let spec = |state: &State, sample| state.sample(sample).map(|now| now["spec"].clone());
+    prepared.manifests.samples.iter().all(|sample| spec(one, sample) == spec(other, sample))
+}
+
+/// What is still there after all was deleted.
+pub(super) fn left(
+    check: Check,
+    prepared: &Prepared,
+    course: &Course,
+    (state, timeline): (&State, &Timeline),
+) -> Option<Finding> {
+    let samples = &prepared.manifests.samples;
+    let kept: Vec<&String> =
+        state.objects.iter().filter(|(_, kept)| !stays(&kept.origin)).map(|(key, _)| key).collect();
+    if kept.is_empty() {
+        return None;
+    }
+    let stuck = samples.iter().filter_map(|sample| state.sample(sample)).find_map(|now| {
+        let finalizers = now["metadata"]["finalizers"].as_array().filter(|list| !list.is_empty())?;
+        Some(format!(
+            "{} {} is still there: it has the finalizers {}",
+            text(now, "kind"),
+            name(now),
+            Value::from(finalizers.clone())
+        ))
+    });
+    let (problem, hint) = match stuck {
+        Some(stuck) => (
+            format!("the deletion does not end; {stuck}"),
+            "look at what its teardown waits for: a finalizer may leave only when what it guards is gone, but then it must",
+        ),
+        None => (
+            format!("{} objects are left after the deletion", kept.len()),
+            "give what is made an owner reference, or remove it in the teardown, and store the finalizer before the first is made",
+        ),
+    };
+    let difference = kept.into_iter().map(|key| format!("+ {key}")).collect();
+    Some(finding(check, problem, hint, course, difference, timeline))
+}
+
+/// Claims stay by design when their Pods go.
+fn stays(object: &Value) -> bool {
+    object["kind"] == "PersistentVolumeClaim"
+        && object["metadata"]["ownerReferences"].as_array().is_none_or(Vec::is_empty)
+        || object["kind"] == "PersistentVolume"
+}
+
+/// What went wrong without a comparison.
+pub(super) fn trouble(check: Check, prepared: &Prepared, course: &Course, lived: &Lived) -> Option<Finding> {
+    let (problem, hint, lines) = match lived.trouble.clone()? {
+        Trouble::Setup(why) => (why, "mend the manifests or the sample; nothing more was tried", Vec::new()),
+        Trouble::Ended(why) => (
+            format!("the process of {} ended by itself: {why}", prepared.name),
+            "contain panics and errors of a pass; a process that ends takes all objects with it",
+            Vec::new(),
+        ),
+        Trouble::Restless => (
+            format!("it never comes to rest; it asks for the same again and again: {}", repeated(&lived.timeline)),
+            "compare with what is there before you write, and wait for a change instead of asking",
+            Vec::new(),
+        ),
+        Trouble::Busy(calls) => (
+            format!("it makes {} calls although there is nothing to do", calls.len()),
+            "compare with what is there before you write, and read from the cache",
+            calls,
+        ),
+        Trouble::Overwritten(what) => (
+            format!("{what} lost a finalizer of somebody else"),
+            "add and remove your own finalizer only: never write the whole list, and check the resourceVersion",
+            Vec::new(),
+        ),
+        Trouble::Ungated(what) => {
+            (what, "remove the finalizer only when a live read says that what was made is really gone", Vec::new())
+        }
+    };
+    Some(finding(check, problem, hint, course, lines, &lived.timeline))
+}
+
+/// The call that is made most often.
+fn repeated(timeline: &Timeline) -> String {
+    let mut counts = std::collections::BTreeMap::<String, usize>::new();
+    for call in timeline.calls().filter(|call| !call.is_watch()) {
+        let path = call.uri.split('?').next().unwrap_or_default();
+        *counts.entry(format!("{} {path}", call.method)).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map_or_else(|| "nothing".to_owned(), |(call, count)| format!("{call}, {count} times"))
+}
+
+/// What an undisturbed run says about itself.
+pub(super) fn convergence(prepared: &Prepared, reference: &Reference) -> Vec<Finding> {
+    let course = Course::undisturbed(1);
+    let mut findings = Vec::new();
+    if reference.made.wanted(&prepared.name).objects.is_empty() {
+        let problem = format!("{} does nothing for its samples: no object names it as a field manager", prepared.name);
+        let hint =
+            "write under field managers that begin with its name, and see whether it watches what the samples are";
+        findings.push(finding(Check::Convergence, problem, hint, &course, Vec::new(), &reference.timeline));
+    }
+    for sample in &prepared.manifests.samples {
+        let Some(now) = reference.made.sample(sample) else { continue };
+        let what = format!("{} {}", text(now, "kind"), name(now));
+        for condition in now["status"]["conditions"].as_array().into_iter().flatten() {
+            if is_unmet(condition) {
+                let (type_, reason, message) =
+                    (text(condition, "type"), text(condition, "reason"), text(condition, "message"));
+                let problem = format!("{what} does not become {type_}: {reason}: {message}");
+                let hint = "give the trial a sample that can be built, or mend what the condition says";
+                findings.push(finding(Check::Convergence, problem, hint, &course, Vec::new(), &reference.timeline));
+            }
+        }
+        let observed = &now["status"]["observedGeneration"];
+        if !observed.is_null() && *observed != now["metadata"]["generation"] {
+            let problem =
+                format!("{what} says that it has seen generation {observed} of {}", now["metadata"]["generation"]);
+            let hint = "write observedGeneration from the object that the pass has worked on";
+            findings.push(finding(Check::Convergence, problem, hint, &course, Vec::new(), &reference.timeline));
+        }
+    }
+    findings
+}
+
+/// What the role is too small for.
+pub(super) fn lacking(rights: &BTreeSet<Right>, run: Option<(Course, Timeline)>) -> Option<Finding> {
+    let (course, timeline) = run?;
+    let rights: Vec<String> = rights.iter().map(ToString::to_string).collect();
+    let problem = format!("the role does not allow {}", rights.join(", "));
+    let hint = "add the rule to the role; in a tree of opgen, declare it with `access(...)` on the node";
+    Some(finding(Check::Role, problem, hint, &course, Vec::new(), &timeline))
+}
+
+/// What the role allows for nothing.
+pub(super) fn unused(rights: &[&Right]) -> Option<Finding> {
+    if rights.is_empty() {
+        return None;
+    }
+    let lines = rights.iter().map(|right| format!("+ {right}")).collect();
+    let problem = format!("{} rights of the role were never used", rights.len());
+    let hint = "take them from the role, or give the trial a sample that needs them";
+    Some(finding(Check::Role, problem, hint, &Course::default(), lines, &Timeline::default()))
+}
+
+/// The run itself broke.
+pub(super) fn broken(check: Check, course: &Course) -> Finding {
+    let hint = "this is a defect of the trial, not of the program: please report it with the course";
+    finding(check, "the run itself panicked".to_owned(), hint, course, Vec::new(), &Timeline::default())
+}
+
+fn differs(check: Check, what: &str, course: &Course, lines: Vec<String>, timeline: &Timeline) -> Finding {
+    let hint = hint::of(check, course, &lines);
+    finding(check, what.to_owned(), hint, course, lines, timeline)
+}
+
+fn finding(
+    check: Check,
+    problem: String,
+    hint: &str,
+    course: &Course,
+    difference: Vec<String>,
+    timeline: &Timeline,
+) -> Finding {
+    Finding {
+        check,
+        problem,
+        hint: hint.to_owned(),
+        course: course.to_string(),
+        difference,
+        timeline: timeline.clone(),
+    }
+}
+
+fn text<'a>(object: &'a Value, key: &str) -> &'a str {
+    object[key].as_str().unwrap_or_default()
+}
+
+fn name(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().unwrap_or_default()
+}
+
+/// The name with the namespace in front.
+fn place(object: &Value) -> String {
+    match object["metadata"]["namespace"].as_str() {
+        Some(namespace) => format!("{namespace}/{}", name(object)),
+        None => name(object).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn claims_without_an_owner_may_stay() {
+        assert!(stays(&json!({"kind": "PersistentVolumeClaim", "metadata": {}})));
+        assert!(!stays(&json!({"kind": "PersistentVolumeClaim", "metadata": {"ownerReferences": [{}]}})));
+        assert!(!stays(&json!({"kind": "ConfigMap", "metadata": {}})));
+    }
+}

@@ -1,0 +1,60 @@
+//! What is installed.
+
+use opgen_testing::Manifests;
+use serde_json::json;
+
+use super::{Bug, NAME};
+
+pub fn manifests(bug: Bug) -> Manifests {
+    let mut verbs = vec!["create", "delete", "get", "list", "patch", "watch"];
+    if bug.is(Bug::WrongRole) {
+        verbs.retain(|verb| *verb != "delete");
+    }
+    let schema = json!({
+        "type": "object", "required": ["spec"],
+        "properties": {
+            "spec": {
+                "type": "object", "required": ["plants"],
+                "properties": {"plants": {"type": "integer", "minimum": 0, "maximum": 9}, "shed": {"type": "boolean"}},
+            },
+            "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+        },
+    });
+    let install = vec![
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gardener-system"}}),
+        json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": "gardens.example.com"},
+            "spec": {
+                "group": "example.com", "scope": "Namespaced",
+                "names": {"kind": "Garden", "listKind": "GardenList", "plural": "gardens", "singular": "garden"},
+                "versions": [{
+                    "name": "v1", "served": true, "storage": true,
+                    "subresources": {"status": {}}, "schema": {"openAPIV3Schema": schema},
+                }],
+            },
+        }),
+        json!({
+            "apiVersion": "v1", "kind": "ServiceAccount",
+            "metadata": {"name": NAME, "namespace": "gardener-system"},
+        }),
+        json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": NAME},
+            "rules": [
+                {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs},
+                {"apiGroups": ["example.com"], "resources": ["gardens"], "verbs": ["get", "list", "patch", "watch"]},
+                {"apiGroups": ["example.com"], "resources": ["gardens/status"], "verbs": ["patch"]},
+            ],
+        }),
+        json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": NAME},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": NAME},
+            "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": "gardener-system"}],
+        }),
+    ];
+    let sample = json!({
+        "apiVersion": "example.com/v1", "kind": "Garden",
+        "metadata": {"name": "home", "namespace": "default"}, "spec": {"plants": 3, "shed": true},
+    });
+    Manifests { install, samples: vec![sample] }
+}

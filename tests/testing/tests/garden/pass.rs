@@ -1,0 +1,230 @@
+//! One pass over all gardens.
+
+use kube::{
+    Api, Client, ResourceExt as _,
+    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+};
+use serde_json::{Value, json};
+
+use super::{
+    Bug, Gardener, NAME,
+    watch::{Cache, config_map, garden},
+};
+
+const FINALIZER: &str = "example.com/gardener";
+
+pub struct Gardens {
+    pub bug: Bug,
+    weeds: bool,
+    client: Client,
+    pub gardens: Cache,
+    pub maps: Cache,
+    /// What a list has told so far, of gardens and of maps.
+    pub listing: [Cache; 2],
+    /// The name of the soil, where it has none of its own.
+    soil: Option<String>,
+}
+
+type Done<T = ()> = Result<T, kube::Error>;
+
+impl Gardens {
+    pub fn new(Gardener { bug, weeds }: Gardener, client: Client) -> Self {
+        let (gardens, maps, listing) = Default::default();
+        Self { bug, weeds, client, gardens, maps, listing, soil: None }
+    }
+
+    pub async fn pass(&mut self) -> Done {
+        if self.weeds {
+            self.weed().await?;
+        }
+        for garden in self.gardens.values().cloned().collect::<Vec<_>>() {
+            self.tend(&garden).await?;
+        }
+        Ok(())
+    }
+
+    fn maps(&self, garden: &DynamicObject) -> Api<DynamicObject> {
+        Api::namespaced_with(self.client.clone(), &garden.namespace().unwrap_or_default(), &config_map())
+    }
+
+    fn api(&self, of: &DynamicObject) -> Api<DynamicObject> {
+        Api::namespaced_with(self.client.clone(), &of.namespace().unwrap_or_default(), &garden())
+    }
+
+    /// Removes what belongs to no garden.
+    async fn weed(&self) -> Done {
+        for ((namespace, name), map) in &self.maps {
+            let owner = map.labels().get("garden").cloned().unwrap_or_default();
+            if self.gardens.contains_key(&(namespace.clone(), owner.clone())) {
+                continue;
+            }
+            let gardens: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), namespace, &garden());
+            // The list may be older than the garden.
+            if !self.bug.is(Bug::StaleState) && gardens.get_opt(&owner).await?.is_some() {
+                continue;
+            }
+            let maps: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), namespace, &config_map());
+            gone(maps.delete(name, &DeleteParams::default()).await.map(drop))?;
+        }
+        Ok(())
+    }
+
+    async fn tend(&mut self, garden: &DynamicObject) -> Done {
+        let has_finalizer = garden.finalizers().iter().any(|one| one == FINALIZER);
+        if garden.metadata.deletion_timestamp.is_some() {
+            return if has_finalizer { self.clear(garden).await } else { Ok(()) };
+        }
+        let late = self.bug.is(Bug::FinalizerAfterSideEffect);
+        if !has_finalizer && !late {
+            return self.claim(garden).await;
+        }
+        let generation = garden.metadata.generation.unwrap_or_default();
+        let status = &garden.data["status"];
+        let seen = status["observedGeneration"].as_i64() == Some(generation);
+        let skips = self.bug.is(Bug::StatusFromStaleRead) || self.bug.is(Bug::IntermediateState);
+        if skips && seen {
+            return Ok(());
+        }
+        if self.bug.is(Bug::IntermediateState) {
+            self.say(garden, json!({"observedGeneration": generation})).await?;
+        }
+        self.make(garden).await?;
+        if !has_finalizer {
+            return self.claim(garden).await;
+        }
+        self.report(garden, generation).await
+    }
+
+    /// Everything that a garden has.
+    async fn make(&mut self, garden: &DynamicObject) -> Done {
+        let (spec, name) = (&garden.data["spec"], garden.name_any());
+        self.soil(garden, &spec["plants"].to_string()).await?;
+        self.apply(garden, &format!("{name}-seedbox"), json!({"seeds": "many"}), true).await?;
+        let status = &garden.data["status"];
+        if self.bug.is(Bug::NonIdempotentGenerateName) && status["ticket"].is_null() {
+            let ticket = self.create(garden, &format!("{name}-ticket-")).await?;
+            self.say(garden, json!({"ticket": ticket})).await?;
+        }
+        let shed = format!("{name}-shed");
+        if spec["shed"] == true {
+            let owned = !self.bug.is(Bug::UnownedChild);
+            self.apply(garden, &shed, json!({"tools": "some"}), owned).await?;
+        } else if !self.bug.is(Bug::LeakedOnFlip) && self.has(garden, &shed) {
+            gone(self.maps(garden).delete(&shed, &DeleteParams::default()).await.map(drop))?;
+        }
+        Ok(())
+    }
+
+    async fn soil(&mut self, garden: &DynamicObject, plants: &str) -> Done {
+        let prefix = format!("{}-soil", garden.name_any());
+        if !self.bug.is(Bug::CreateWithoutName) {
+            return self.apply(garden, &prefix, json!({"plants": plants}), true).await;
+        }
+        let name = match &self.soil {
+            Some(name) => name.clone(),
+            None => self.create(garden, &format!("{prefix}-")).await?,
+        };
+        self.soil = Some(name.clone());
+        self.apply(garden, &name, json!({"plants": plants}), true).await
+    }
+
+    fn has(&self, garden: &DynamicObject, name: &str) -> bool {
+        self.maps.contains_key(&(garden.namespace().unwrap_or_default(), name.to_owned()))
+    }
+
+    /// Applies a ConfigMap, unless it is as it should be.
+    async fn apply(&self, garden: &DynamicObject, name: &str, data: Value, owned: bool) -> Done {
+        let key = (garden.namespace().unwrap_or_default(), name.to_owned());
+        if self.maps.get(&key).is_some_and(|map| map.data["data"] == data) {
+            return Ok(());
+        }
+        let labels = if owned { json!({"garden": garden.name_any()}) } else { json!({}) };
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": labels}, "data": data});
+        if !owned && self.maps(garden).get_opt(name).await?.is_some() {
+            return Ok(());
+        }
+        let done = self.maps(garden).patch(name, &PatchParams::apply(NAME).force(), &Patch::Apply(&map)).await;
+        self.judged(done.map(drop))
+    }
+
+    async fn create(&self, garden: &DynamicObject, prefix: &str) -> Done<String> {
+        let mut map = DynamicObject::new("", &config_map());
+        (map.metadata.name, map.metadata.generate_name) = (None, Some(prefix.to_owned()));
+        map.metadata.labels = Some([("garden".to_owned(), garden.name_any())].into());
+        let params = PostParams { field_manager: Some(NAME.to_owned()), ..PostParams::default() };
+        Ok(self.maps(garden).create(&params, &map).await?.name_any())
+    }
+
+    async fn claim(&self, garden: &DynamicObject) -> Done {
+        let patch = if self.bug.is(Bug::OthersFinalizers) {
+            Patch::Merge(json!({"metadata": {"finalizers": [FINALIZER]}}))
+        } else {
+            let all: Vec<_> = garden.finalizers().iter().map(String::as_str).chain([FINALIZER]).collect();
+            Patch::Merge(json!({"metadata": {"finalizers": all, "resourceVersion": garden.resource_version()}}))
+        };
+        self.judged(self.api(garden).patch(&garden.name_any(), &manager(), &patch).await.map(drop))
+    }
+
+    async fn clear(&self, garden: &DynamicObject) -> Done {
+        let of_garden = ListParams::default().labels(&format!("garden={}", garden.name_any()));
+        let maps = self.maps(garden);
+        let left = maps.list(&of_garden).await?.items;
+        for map in left.iter().filter(|map| map.metadata.deletion_timestamp.is_none()) {
+            gone(maps.delete(&map.name_any(), &DeleteParams::default()).await.map(drop))?;
+        }
+        // If something keeps them, their going is told.
+        if !self.bug.is(Bug::UngatedDelete) && !maps.list(&of_garden).await?.items.is_empty() {
+            return Ok(());
+        }
+        let rest: Vec<_> = garden.finalizers().iter().filter(|one| *one != FINALIZER).collect();
+        let patch = if self.bug.is(Bug::OthersFinalizers) {
+            json!({"metadata": {"finalizers": null}})
+        } else {
+            json!({"metadata": {"finalizers": rest, "resourceVersion": garden.resource_version()}})
+        };
+        let done = self.api(garden).patch(&garden.name_any(), &manager(), &Patch::Merge(patch)).await;
+        gone(self.judged(done.map(drop)))
+    }
+
+    /// What is said of a garden when all is done.
+    async fn report(&self, garden: &DynamicObject, mut generation: i64) -> Done {
+        if self.bug.is(Bug::StatusFromStaleRead) {
+            let now = self.api(garden).get(&garden.name_any()).await?;
+            generation = now.metadata.generation.unwrap_or_default();
+        }
+        let (plants, status) = (&garden.data["spec"]["plants"], &garden.data["status"]);
+        let mut wanted = json!({"observedGeneration": generation, "planted": plants});
+        if self.bug.is(Bug::HotLoop) {
+            wanted["passes"] = json!(status["passes"].as_i64().unwrap_or_default() + 1);
+        }
+        let same = |key: &str| status[key] == wanted[key];
+        if same("observedGeneration") && same("planted") && (wanted["passes"].is_null() || same("passes")) {
+            return Ok(());
+        }
+        self.say(garden, wanted).await
+    }
+
+    async fn say(&self, garden: &DynamicObject, status: Value) -> Done {
+        let patch = Patch::Merge(json!({"status": status}));
+        self.judged(self.api(garden).patch_status(&garden.name_any(), &manager(), &patch).await.map(drop))
+    }
+
+    fn judged(&self, done: Done) -> Done {
+        match done {
+            Err(kube::Error::Api(status)) if status.code == 409 && self.bug.is(Bug::SwallowedConflict) => Ok(()),
+            done => done,
+        }
+    }
+}
+
+fn manager() -> PatchParams {
+    PatchParams { field_manager: Some(NAME.to_owned()), ..PatchParams::default() }
+}
+
+/// What is gone already needs no deletion.
+fn gone(done: Done) -> Done {
+    match done {
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        done => done,
+    }
+}

@@ -1,0 +1,119 @@
+//! Follows gardens and ConfigMaps, and runs a pass when something changes.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use futures::{
+    StreamExt as _,
+    stream::{self, BoxStream},
+};
+use kube::{
+    Api, Client, ResourceExt as _,
+    api::{ApiResource, DynamicObject, GroupVersionKind},
+    runtime::watcher::{self, Event, watcher},
+};
+
+use super::{Bug, Gardener, pass::Gardens};
+
+/// How long after a failure the next pass begins.
+pub const RETRY: Duration = Duration::from_secs(5);
+
+/// Objects by namespace and name, as the watch has told of them.
+pub type Cache = BTreeMap<(String, String), DynamicObject>;
+
+pub fn garden() -> ApiResource {
+    ApiResource::from_gvk(&GroupVersionKind::gvk("example.com", "v1", "Garden"))
+}
+
+pub fn config_map() -> ApiResource {
+    ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", "ConfigMap"))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Gardens,
+    Maps,
+}
+
+type Told = (Of, Result<Event<DynamicObject>, watcher::Error>);
+
+fn follow(client: &Client, kind: &ApiResource, of: Of, gardener: Gardener) -> BoxStream<'static, Told> {
+    let mut config = watcher::Config::default();
+    if of == Of::Maps {
+        config = config.labels("garden");
+    }
+    if gardener.weeds && of == Of::Gardens {
+        // A list in pages never takes any version.
+        config = watcher::Config { page_size: None, ..config.any_semantic() };
+    }
+    watcher(Api::all_with(client.clone(), kind), config).map(move |event| (of, event)).boxed()
+}
+
+pub async fn run(gardener: Gardener, client: Client) -> Result<(), String> {
+    let mut all = vec![follow(&client, &garden(), Of::Gardens, gardener)];
+    if !gardener.bug.is(Bug::MissingWatch) {
+        all.push(follow(&client, &config_map(), Of::Maps, gardener));
+    }
+    let mut listed = 2 - all.len();
+    let mut events = stream::select_all(all);
+    let mut gardens = Gardens::new(gardener, client);
+    let mut retry = None;
+    loop {
+        let event = tokio::select! {
+            biased;
+            event = events.next() => event,
+            () = tokio::time::sleep_until(retry.unwrap_or_else(tokio::time::Instant::now)), if retry.is_some() => None,
+        };
+        let mut pass = event.is_none();
+        match event {
+            // What was missed is seen in the next list.
+            Some((_, Err(_))) => {
+                tokio::time::sleep_until(tokio::time::Instant::now() + Duration::from_secs(1)).await;
+                continue;
+            }
+            Some((of, Ok(event))) => pass |= take(&mut gardens, of, event, &mut listed),
+            None => {}
+        }
+        if !pass || listed < 2 {
+            continue;
+        }
+        retry = match gardens.pass().await {
+            Ok(()) => None,
+            Err(_) => Some(tokio::time::Instant::now() + RETRY),
+        };
+    }
+}
+
+/// Brings the cache up to date; whether that is a reason for a pass.
+fn take(gardens: &mut Gardens, of: Of, event: Event<DynamicObject>, listed: &mut usize) -> bool {
+    let bug = gardens.bug;
+    let (cache, listing) = match of {
+        Of::Gardens => (&mut gardens.gardens, &mut gardens.listing[0]),
+        Of::Maps => (&mut gardens.maps, &mut gardens.listing[1]),
+    };
+    let key = |object: &DynamicObject| (object.namespace().unwrap_or_default(), object.name_any());
+    match event {
+        Event::Init => {
+            listing.clear();
+            false
+        }
+        Event::InitApply(object) => {
+            listing.insert(key(&object), object);
+            false
+        }
+        Event::InitDone => {
+            let again = *listed >= 2;
+            *cache = std::mem::take(listing);
+            *listed += 1;
+            // Whoever only listens to events does not see what a new list has less than the old one.
+            !(again && bug.is(Bug::UnobservedState))
+        }
+        Event::Apply(object) => {
+            cache.insert(key(&object), object);
+            true
+        }
+        Event::Delete(object) => {
+            cache.remove(&key(&object));
+            true
+        }
+    }
+}
