@@ -59,7 +59,24 @@ pub(crate) enum Command {
     Tree(Tree),
     #[command(subcommand)]
     Rbac(Rbac),
+    /// Say why an object is not ready, or not gone: down to the cause
+    ///
+    /// Walks its conditions, what it names and what names it, what it is made of, and who holds it by finalizers, in the
+    /// cluster of your kubeconfig and with your rights.
+    ///
+    /// Runs `<operator> why` of the project around the current folder.
+    #[command(after_help = "Example: opgen why widget/example -n default")]
+    Why(OfObject),
+    /// Ask for a pass over an object, now
+    ///
+    /// Sets its annotation `opgen.dev/reconcile` to the time. The running operator passes over it at once, also if it had
+    /// been parked; what is as wanted is not written again.
+    ///
+    /// Runs `<operator> reconcile` of the project around the current folder.
+    #[command(after_help = "Example: opgen reconcile widget/example -n default")]
+    Reconcile(OfObject),
     Uninstall(Uninstall),
+    Dev(Dev),
     Sandbox(Sandbox),
     Completions(Completions),
 }
@@ -185,6 +202,18 @@ pub(crate) struct Verify {
     pub(crate) user: Option<String>,
 }
 
+/// An object of a kind that the operator controls.
+#[derive(Debug, Args)]
+pub(crate) struct OfObject {
+    /// The object
+    #[arg(value_name = "KIND/NAME")]
+    pub(crate) of: String,
+
+    /// The namespace of the object; by default the one of the kubeconfig
+    #[arg(short, long)]
+    pub(crate) namespace: Option<String>,
+}
+
 /// Take the operator out of the cluster, and leave nothing of it behind
 ///
 /// Runs `<operator> uninstall` of the project around the current folder: the finalizer policy goes first, then the
@@ -194,6 +223,41 @@ pub(crate) struct Uninstall {
     /// Passed on to the operator; `opgen uninstall -- --help` lists what it takes
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) args: Vec<OsString>,
+}
+
+/// Run the operator of a project while you write it
+///
+/// Builds the operator, starts a sandbox (see `opgen sandbox`), installs the kinds and the role there, runs the operator
+/// with that role, applies the samples, and shows how they fare. After every change of the sources, those of packages it
+/// depends on by path among them, the operator is built and started again; as long as it doesn't compile, the one before
+/// goes on.
+///
+/// When it is ready it prints `export KUBECONFIG=PATH`, with all rights, for a second terminal. Ctrl-C ends everything and
+/// leaves nothing behind.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: opgen dev examples/webapp")]
+pub(crate) struct Dev {
+    /// A folder inside the project
+    #[arg(default_value = ".")]
+    pub(crate) path: PathBuf,
+
+    /// Take the cluster of your kubeconfig in place of a sandbox
+    ///
+    /// The operator runs here, with your rights. Its kinds and the samples are applied there, and stay when it ends.
+    #[arg(long)]
+    pub(crate) cluster: bool,
+
+    /// The port of the sandbox on the loopback; 0 is any that is free
+    #[arg(long, default_value_t = 0, conflicts_with = "cluster")]
+    pub(crate) port: u16,
+
+    /// Write a page of what the operator asked for to this file at the end: HTML that needs no network
+    #[arg(long, value_name = "FILE", conflicts_with = "cluster")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// What the operator logs, by module and level, where RUST_LOG doesn't say
+    #[arg(long, value_name = "FILTER", default_value = "warn")]
+    pub(crate) log: String,
 }
 
 /// Run an API server on this machine, for trying things out

@@ -31,15 +31,15 @@ impl Checkout {
         Path::new(env!("CARGO_MANIFEST_DIR")).parent().and_then(Self::at)
     }
 
-    /// The folder of the crate as the manifest of a project should name it: relative if the project lies in the
-    /// checkout and moves with it, absolute otherwise.
-    pub(crate) fn runtime_from(&self, project: &Path) -> PathBuf {
+    /// The folder as the manifest of a project should name it: relative if the project lies in the checkout and moves with
+    /// it, absolute otherwise.
+    pub(crate) fn from(&self, project: &Path) -> PathBuf {
         match project.strip_prefix(&self.root) {
             Ok(inside) => {
                 let up = inside.components().filter(|part| matches!(part, Component::Normal(_)));
-                up.map(|_| Path::new("..")).collect::<PathBuf>().join("runtime")
+                up.map(|_| Path::new("..")).collect()
             }
-            Err(_) => self.root.join("runtime"),
+            Err(_) => self.root.clone(),
         }
     }
 
@@ -95,7 +95,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let checkout = checkout_in(folder.path());
         let inside = resolved(&folder.path().join("examples/new")).unwrap();
-        assert_eq!(checkout.runtime_from(&inside), Path::new("../../runtime"));
-        assert_eq!(checkout.runtime_from(Path::new("/elsewhere/new")), checkout.root.join("runtime"));
+        assert_eq!(checkout.from(&inside), Path::new("../.."));
+        assert_eq!(checkout.from(Path::new("/elsewhere/new")), checkout.root);
     }
 }

@@ -1,5 +1,6 @@
 //! What each verb does.
 
+mod dev;
 mod generate;
 mod new;
 mod operator;
@@ -10,7 +11,7 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::CommandFactory as _;
 
 use crate::{
-    args::{Cli, Command, Completions, Output, Rbac, Tree},
+    args::{Cli, Command, Completions, OfObject, Output, Rbac, Tree},
     error::{Error, Result},
     ui::{self, Ui},
 };
@@ -26,7 +27,10 @@ pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
         Command::Generate(args) => generate::run(args, ui),
         Command::Tree(args) => operator::run("tree", &tree(args, output)?, ui),
         Command::Rbac(args) => operator::run("rbac", &rbac(args), ui),
+        Command::Dev(args) => dev::run(args, ui),
         Command::Sandbox(args) => sandbox::run(args, ui),
+        Command::Why(args) => operator::run("why", &object(args), ui),
+        Command::Reconcile(args) => operator::run("reconcile", &object(args), ui),
         Command::Uninstall(args) => operator::run("uninstall", &args.args, ui),
         Command::Completions(args) => Ok(completions(args)),
     }
@@ -45,6 +49,15 @@ fn tree(args: &Tree, output: Output) -> Result<Vec<OsString>> {
     passed.extend(args.mermaid.then(|| "--mermaid".into()));
     passed.extend(args.args.iter().cloned());
     Ok(passed)
+}
+
+/// The arguments of a verb of the operator that is about an object.
+fn object(args: &OfObject) -> Vec<OsString> {
+    let mut passed: Vec<OsString> = vec![args.of.clone().into()];
+    if let Some(namespace) = &args.namespace {
+        passed.extend(["--namespace".into(), namespace.into()]);
+    }
+    passed
 }
 
 /// The arguments of the operator's `rbac`.

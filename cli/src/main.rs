@@ -4,11 +4,13 @@ mod args;
 mod ask;
 mod checkout;
 mod commands;
+mod dev;
 mod error;
 mod generator;
 mod names;
 mod project;
 mod scaffold;
+mod serving;
 mod toolchain;
 mod ui;
 

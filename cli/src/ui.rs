@@ -36,6 +36,11 @@ impl Ui {
         self.output == Output::Json
     }
 
+    /// Whether data may be a drawing that changes in place: somebody looks at a terminal.
+    pub(crate) fn draws(self) -> bool {
+        self.output == Output::Text && !self.quiet && io::stdout().is_terminal() && io::stderr().is_terminal()
+    }
+
     /// A verb, right-aligned like cargo's, and what it was done to.
     pub(crate) fn status(self, verb: &str, what: &str) {
         if !self.quiet {

@@ -69,7 +69,7 @@ fn opgen(given: Option<&Path>, root: &Path) -> Result<Opgen> {
             Checkout::around(&here).or_else(Checkout::built_from)
         }
     };
-    Ok(checkout.map_or(Opgen::Released, |checkout| Opgen::InFolder(checkout.runtime_from(root))))
+    Ok(checkout.map_or(Opgen::Released, |checkout| Opgen::InFolder(checkout.from(root))))
 }
 
 fn list(rendered: &Rendered, shown: &Path, ui: Ui) {

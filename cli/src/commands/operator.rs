@@ -19,8 +19,9 @@ pub(super) fn run(verb: &str, args: &[OsString], ui: Ui) -> Result<ExitCode> {
     let here = env::current_dir().or_failed(|| "failed to find the current folder".to_owned())?;
     let project = Project::around(&here)?;
     let metadata = cargo::metadata(&project)?;
-    let manifest = project.root.join("Cargo.toml");
-    let program = cargo::build(&project, &manifest, &project.name, metadata.target_directory.as_std_path(), ui)?;
+    let manifest = metadata.workspace_root.join("Cargo.toml");
+    let program =
+        cargo::build(&project, manifest.as_std_path(), &project.name, metadata.target_directory.as_std_path(), ui)?;
     let mut operator = Command::new(&program);
     operator.arg(verb).args(args);
     if ui.output() != Output::Text {

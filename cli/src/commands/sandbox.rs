@@ -1,17 +1,14 @@
 //! `opgen sandbox`: an API server in this process, until it is told to end.
 
-use std::{net::Ipv4Addr, path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode};
 
-use opgen_sandbox::{Sandbox as Server, ServeOptions};
-use serde_json::json;
-use tokio::{
-    runtime::Builder,
-    signal::unix::{SignalKind, signal},
-};
+use opgen_sandbox::Sandbox as Server;
+use tokio::runtime::Builder;
 
 use crate::{
     args::Sandbox,
     error::{Error, Explain as _, Result},
+    serving::{self, Signals},
     ui::Ui,
 };
 
@@ -32,8 +29,7 @@ pub(super) fn run(args: &Sandbox, ui: Ui) -> Result<ExitCode> {
 }
 
 async fn serve(args: &Sandbox, folder: PathBuf, ui: Ui) -> Result<()> {
-    let handler = |kind| signal(kind).or_failed(|| "signals can't be listened to".to_owned());
-    let (mut interrupt, mut terminate) = (handler(SignalKind::interrupt())?, handler(SignalKind::terminate())?);
+    let mut signals = Signals::new()?;
     let builder = Server::builder().workloads(!args.no_workloads).owner_permissions(args.owner_permissions);
     let server = match &args.data {
         None => builder.start(),
@@ -42,37 +38,10 @@ async fn serve(args: &Sandbox, folder: PathBuf, ui: Ui) -> Result<()> {
             Error::failed(what).because(cause).hint("name another file with `--data`, or none")
         })?,
     };
-    let address = (Ipv4Addr::LOCALHOST, args.port).into();
-    let options = ServeOptions { address, folder: Some(folder), ..ServeOptions::default() };
-    let serving = server.serve(options).await.map_err(|cause| {
-        let what = format!("port {} can't be listened on", args.port);
-        Error::failed(what).because(cause).hint("leave `--port` out to get a free one")
-    })?;
-    let kubeconfig = serving.path().map(|path| path.display().to_string()).unwrap_or_default();
-    ui.data(&format!("export KUBECONFIG={}", quoted(&kubeconfig)));
-    ui.json(&json!({"kubeconfig": kubeconfig, "url": serving.url()}));
+    let serving = serving::serve(&server, args.port, folder).await?;
+    serving::announce(serving.path().unwrap_or(std::path::Path::new("")), &serving.url(), ui);
     ui.status("Serving", &format!("{}; Ctrl-C ends it", serving.url()));
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
+    signals.next().await;
     serving.stop().await;
     Ok(())
-}
-
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn a_path_survives_a_shell() {
-        assert_eq!(quoted("/tmp/a-b.c"), "/tmp/a-b.c");
-        assert_eq!(quoted("/tmp/it's here"), r"'/tmp/it'\''s here'");
-    }
 }

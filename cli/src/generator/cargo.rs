@@ -14,11 +14,20 @@ use crate::{
     ui::Ui,
 };
 
-/// The packages of the project and its target folder.
+/// The packages of the project's workspace and its target folder.
 pub(crate) fn metadata(project: &Project) -> Result<Metadata> {
-    let mut command = MetadataCommand::new();
-    command.manifest_path(project.root.join("Cargo.toml")).current_dir(&project.root).no_deps();
-    command.exec().or_failed(|| format!("failed to ask cargo about `{}`", project.root.display()))
+    ask(project, MetadataCommand::new().no_deps())
+}
+
+/// The same with all packages that are depended on, and by whom.
+pub(crate) fn metadata_with_dependencies(project: &Project) -> Result<Metadata> {
+    ask(project, &mut MetadataCommand::new())
+}
+
+/// The workspace is the one that the project's folder lies in; it may hold more than the project.
+fn ask(project: &Project, command: &mut MetadataCommand) -> Result<Metadata> {
+    let answer = command.current_dir(&project.root).exec();
+    answer.or_failed(|| format!("failed to ask cargo about `{}`", project.root.display()))
 }
 
 /// Makes the project's lock file where there is none yet.

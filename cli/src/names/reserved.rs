@@ -48,7 +48,7 @@ const RUST_CRATES: &[&str] = &["alloc", "core", "proc_macro", "std", "test"];
 
 #[rustfmt::skip]
 const DEPENDENCIES: &[&str] =
-    &["k8s_openapi", "kube", "opgen", "opgen_macros", "schemars", "serde", "serde_json", "tokio"];
+    &["k8s_openapi", "kube", "opgen", "opgen_macros", "opgen_testing", "schemars", "serde", "serde_json", "tokio"];
 
 const CARGO_FOLDERS: &[&str] = &["build", "deps", "examples", "incremental", "package"];
 

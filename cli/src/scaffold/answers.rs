@@ -36,21 +36,21 @@ impl Scope {
 /// Which opgen a project is built against.
 #[derive(Clone, Debug)]
 pub(crate) enum Opgen {
-    /// The crate of this program's version.
+    /// The crates of this program's version.
     Released,
-    /// The crate in this folder.
+    /// The crates in this checkout.
     InFolder(PathBuf),
 }
 
 impl Opgen {
     pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// As a dependency in a manifest.
-    pub(crate) fn dependency(&self) -> String {
+    /// One of its crates, by its folder in a checkout, as a dependency in a manifest.
+    pub(crate) fn dependency(&self, folder: &str) -> String {
         match self {
             Self::Released => Value::from(Self::VERSION).to_string(),
-            Self::InFolder(folder) => {
-                let path = folder.to_string_lossy().into_owned();
+            Self::InFolder(checkout) => {
+                let path = checkout.join(folder).to_string_lossy().into_owned();
                 Value::from(InlineTable::from_iter([("path", path)])).to_string()
             }
         }
@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn the_dependency_is_a_version_or_a_folder_quoted_as_toml_wants_it() {
-        assert_eq!(Opgen::Released.dependency(), format!("\"{}\"", Opgen::VERSION));
-        assert_eq!(Opgen::InFolder("/a b/runtime".into()).dependency(), "{ path = \"/a b/runtime\" }");
-        assert_eq!(Opgen::InFolder("C:\\x".into()).dependency(), "{ path = 'C:\\x' }");
+        assert_eq!(Opgen::Released.dependency("runtime"), format!("\"{}\"", Opgen::VERSION));
+        assert_eq!(Opgen::InFolder("/a b".into()).dependency("runtime"), "{ path = \"/a b/runtime\" }");
+        assert_eq!(Opgen::InFolder("C:\\x".into()).dependency(""), "{ path = 'C:\\x/' }");
     }
 }

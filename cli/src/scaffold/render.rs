@@ -65,7 +65,8 @@ fn variables(answers: &Answers) -> Context {
     variables.insert("module", &answers.kind.module());
     variables.insert("version", answers.version.as_str());
     variables.insert("scope", answers.scope.as_str());
-    variables.insert("opgen", &answers.opgen.dependency());
+    variables.insert("opgen", &answers.opgen.dependency("runtime"));
+    variables.insert("opgen_testing", &answers.opgen.dependency("tests/testing"));
     variables.insert("opgen_version", Opgen::VERSION);
     variables.insert("rust_version", RUST_VERSION);
     variables.insert("template_version", &TEMPLATE_VERSION);

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub struct HTTPShopSpec {
     /// The namespace of the config map.
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), extend("example" = "default"))]
     pub namespace: String,
     /// What the config map says.
     #[schemars(length(min = 1))]

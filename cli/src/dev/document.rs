@@ -1,0 +1,89 @@
+//! Objects as they stand in files, and where the API server has them.
+
+use serde_json::Value;
+
+use crate::error::{Explain as _, Result};
+
+/// An object of a YAML file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Document {
+    pub(super) object: Value,
+}
+
+impl Document {
+    /// All objects of a text; `of` is what it is called when it can't be read.
+    pub(super) fn all(text: &str, of: &str) -> Result<Vec<Self>> {
+        let objects: Vec<Value> = serde_saphyr::from_multiple(text).or_failed(|| format!("{of} can't be read"))?;
+        Ok(objects.into_iter().filter(Value::is_object).map(|object| Self { object }).collect())
+    }
+
+    pub(super) fn kind(&self) -> &str {
+        self.object["kind"].as_str().unwrap_or_default()
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.object["metadata"]["name"].as_str().unwrap_or_default()
+    }
+
+    pub(super) fn namespace(&self) -> Option<&str> {
+        self.object["metadata"]["namespace"].as_str()
+    }
+
+    pub(super) fn group(&self) -> &str {
+        self.object["apiVersion"].as_str().and_then(|version| version.split_once('/')).map_or("", |(group, _)| group)
+    }
+
+    /// `WebApp webapp-sample`
+    pub(super) fn title(&self) -> String {
+        format!("{} {}", self.kind(), self.name())
+    }
+
+    /// Where its group and version say what they have.
+    pub(super) fn discovery(&self) -> String {
+        let version = self.object["apiVersion"].as_str().unwrap_or_default();
+        if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") }
+    }
+
+    /// Where it is, by what `discovery` answered; `None` if its kind is not there.
+    pub(super) fn path(&self, resources: &Value, default_namespace: &str) -> Option<String> {
+        let of_kind = |resource: &&Value| {
+            resource["kind"] == self.kind() && resource["name"].as_str().is_some_and(|name| !name.contains('/'))
+        };
+        let resource = resources["resources"].as_array()?.iter().find(of_kind)?;
+        let namespace = match resource["namespaced"].as_bool()? {
+            true => format!("/namespaces/{}", self.namespace().unwrap_or(default_namespace)),
+            false => String::new(),
+        };
+        Some(format!("{}{namespace}/{}/{}", self.discovery(), resource["name"].as_str()?, self.name()))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const TEXT: &str = "# A note.\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: b}\n";
+
+    #[test]
+    fn every_document_of_a_file_is_an_object() {
+        let titles: Vec<_> = Document::all(TEXT, "it").unwrap().iter().map(Document::title).collect();
+        assert_eq!(titles, ["Deployment a", "Namespace b"]);
+        assert!(Document::all("a: [", "it").unwrap_err().to_string().starts_with("it can't be read"));
+    }
+
+    #[test]
+    fn a_path_follows_from_discovery() {
+        let all = Document::all(TEXT, "it").unwrap();
+        let apps = json!({"resources": [
+            {"kind": "Scale", "name": "deployments/scale", "namespaced": true},
+            {"kind": "Deployment", "name": "deployments", "namespaced": true},
+        ]});
+        assert_eq!(all[0].path(&apps, "here").unwrap(), "/apis/apps/v1/namespaces/here/deployments/a");
+        let core = json!({"resources": [{"kind": "Namespace", "name": "namespaces", "namespaced": false}]});
+        assert_eq!(all[1].path(&core, "here").unwrap(), "/api/v1/namespaces/b");
+        assert_eq!(all[1].path(&apps, "here"), None);
+    }
+}

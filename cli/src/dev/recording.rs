@@ -1,0 +1,173 @@
+//! What the operator asks of the sandbox, for the page at the end.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use opgen_sandbox::{
+    Record,
+    fault::{CallSeen, Happening, Moment, Timeline},
+    page,
+};
+
+use crate::error::{Error, Explain as _, Result};
+
+/// How many moments are kept at most, and how many of the oldest go when there are more: a day is longer than a page.
+const MOST: usize = 5_000;
+const DROPPED: usize = 1_000;
+
+/// What is recorded; clones are of the same.
+#[derive(Clone, Debug)]
+pub(super) struct Recording {
+    path: PathBuf,
+    began: Instant,
+    so_far: Arc<Mutex<SoFar>>,
+}
+
+#[derive(Debug, Default)]
+struct SoFar {
+    timeline: Timeline,
+    /// Of operators, one after the other.
+    life: u32,
+    calls: u64,
+    dropped: usize,
+}
+
+impl Recording {
+    /// For a page at a path.
+    pub(super) fn new(path: &Path) -> Result<Self> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() || path.is_dir() {
+            let error = Error::usage(format!("the report can't be written to `{}`", path.display()));
+            return Err(error.hint("name a file in a folder that exists, such as `report.html`"));
+        }
+        Ok(Self { path: path.to_owned(), began: Instant::now(), so_far: Arc::default() })
+    }
+
+    /// Takes a call, if it is the operator's: no other account calls from outside.
+    pub(super) fn hear(&self, record: &Record) {
+        if !record.user.starts_with("system:serviceaccount:")
+            || record.user.starts_with("system:serviceaccount:kube-system:")
+        {
+            return;
+        }
+        let mut so_far = self.so_far();
+        so_far.calls += 1;
+        let call = CallSeen {
+            number: so_far.calls,
+            method: method(record.verb).to_owned(),
+            uri: record.uri.clone(),
+            code: Some(record.code),
+            fault: None,
+        };
+        self.add(&mut so_far, Happening::Call(call));
+    }
+
+    /// An operator begins.
+    pub(super) fn begin(&self, what: &str) {
+        let mut so_far = self.so_far();
+        so_far.life += 1;
+        self.add(&mut so_far, Happening::Note { text: what.to_owned() });
+    }
+
+    /// The operator ended.
+    pub(super) fn end(&self) {
+        self.add(&mut self.so_far(), Happening::End);
+    }
+
+    pub(super) fn note(&self, text: String) {
+        self.add(&mut self.so_far(), Happening::Note { text });
+    }
+
+    /// Writes the page in one step, and gives its path.
+    pub(super) fn write(&self, name: &str) -> Result<&Path> {
+        let so_far = self.so_far();
+        let mut words = format!("What {name} asked of the sandbox of `opgen dev`.");
+        if so_far.dropped > 0 {
+            words.push_str(&format!(" The first {} moments are left out.", so_far.dropped));
+        }
+        let page = page::alone(&format!("{name} under development"), &words, &so_far.timeline);
+        drop(so_far);
+        let beside = self.path.with_extension(format!("{}.new", std::process::id()));
+        let written = fs_err::write(&beside, page).and_then(|()| fs_err::rename(&beside, &self.path));
+        if written.is_err() {
+            // The first error says it all.
+            let _ = fs_err::remove_file(&beside);
+        }
+        written.or_failed(|| "the report can't be written".to_owned())?;
+        Ok(&self.path)
+    }
+
+    fn add(&self, so_far: &mut SoFar, what: Happening) {
+        if so_far.timeline.moments.len() >= MOST {
+            so_far.timeline.moments.drain(..DROPPED);
+            so_far.dropped += DROPPED;
+        }
+        let at = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let life = so_far.life;
+        so_far.timeline.moments.push(Moment { at, life, what });
+    }
+
+    fn so_far(&self) -> MutexGuard<'_, SoFar> {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The method behind a verb of RBAC.
+fn method(verb: &str) -> &'static str {
+    match verb {
+        "create" => "POST",
+        "update" => "PUT",
+        "patch" => "PATCH",
+        "delete" | "deletecollection" => "DELETE",
+        _ => "GET",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn record(user: &str, name: &str) -> Record {
+        Record {
+            verb: "patch",
+            user: user.to_owned(),
+            user_agent: String::new(),
+            group: String::new(),
+            resource: "configmaps".to_owned(),
+            subresource: String::new(),
+            namespace: "default".to_owned(),
+            name: name.to_owned(),
+            code: 200,
+            uri: format!("/api/v1/namespaces/default/configmaps/{name}"),
+        }
+    }
+
+    #[test]
+    fn the_page_has_the_calls_of_the_operator_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Recording::new(&folder.path().join("nowhere/report.html")).is_err());
+        assert!(Recording::new(folder.path()).is_err());
+        let recording = Recording::new(&folder.path().join("report.html")).unwrap();
+        recording.begin("started");
+        recording.hear(&record("system:serviceaccount:shop:shop", "mine"));
+        recording.hear(&record("system:serviceaccount:kube-system:collector", "theirs"));
+        recording.hear(&record("kubernetes-admin", "person"));
+        recording.end();
+        let page = std::fs::read_to_string(recording.write("shop").unwrap()).unwrap();
+        assert!(page.contains("default/mine") && page.contains("started"), "{page}");
+        assert!(!page.contains("theirs") && !page.contains("person"), "{page}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_long_day_forgets_its_morning() {
+        let recording = Recording::new(Path::new("report.html")).unwrap();
+        (0..MOST + 3).for_each(|_| recording.note("a".to_owned()));
+        let so_far = recording.so_far();
+        assert_eq!((so_far.timeline.moments.len(), so_far.dropped), (MOST - DROPPED + 3, DROPPED));
+    }
+}
