@@ -1,15 +1,15 @@
 //! The tree without a cluster: every object says that it was made, and nothing leaves the process.
 
-use opgen::testing::Trial;
+use opgen::testing::Rehearsal;
 use serde_json::Value;
 
 use super::*;
 use crate::sample;
 
-async fn built(shop: Shop) -> Trial<Shop, ShopTree> {
-    let trial = Trial::new(shop);
-    trial.up().await.unwrap();
-    trial
+async fn built(shop: Shop) -> Rehearsal<Shop, ShopTree> {
+    let rehearsal = Rehearsal::new(shop);
+    rehearsal.up().await.unwrap();
+    rehearsal
 }
 
 fn pods<'a>(of: &'a Value, path: &str) -> &'a Value {
@@ -18,25 +18,25 @@ fn pods<'a>(of: &'a Value, path: &str) -> &'a Value {
 
 #[tokio::test]
 async fn a_tier_begins_after_the_one_below_it_and_goes_before_it() {
-    let trial = built(sample()).await;
+    let rehearsal = built(sample()).await;
     let tiers = |called: Vec<String>| -> Vec<String> {
         let mut tiers: Vec<_> =
             called.iter().filter_map(|call| call.split([' ', '/']).nth(1)).map(str::to_owned).collect();
         tiers.dedup();
         tiers
     };
-    let up = tiers(trial.called());
+    let up = tiers(rehearsal.called());
     assert_eq!(up, ["foundation", "identity", "database", "backend", "ingress"]);
-    trial.down().await.unwrap();
-    assert!(tiers(trial.called()).into_iter().eq(up.into_iter().rev()));
-    assert!(trial.left().is_empty());
+    rehearsal.down().await.unwrap();
+    assert!(tiers(rehearsal.called()).into_iter().eq(up.into_iter().rev()));
+    assert!(rehearsal.left().is_empty());
 }
 
 #[tokio::test]
 async fn the_backend_and_its_jobs_find_the_database() {
-    let trial = built(sample()).await;
-    let service = &trial.objects("database/service")[0]["metadata"]["name"];
-    let (deployment, job) = (&trial.objects("backend/replicas")[0], &trial.objects("backend/jobs")[0]);
+    let rehearsal = built(sample()).await;
+    let service = &rehearsal.objects("database/service")[0]["metadata"]["name"];
+    let (deployment, job) = (&rehearsal.objects("backend/replicas")[0], &rehearsal.objects("backend/jobs")[0]);
     for pod in [pods(deployment, "/spec/template/spec"), pods(job, "/spec/jobTemplate/spec/template/spec")] {
         let host = &pod["containers"][0]["env"][0];
         assert_eq!((&host["name"], &host["value"]), (&"DATABASE_HOST".into(), service));
@@ -45,25 +45,26 @@ async fn the_backend_and_its_jobs_find_the_database() {
 
 #[tokio::test]
 async fn other_settings_are_another_template() {
-    let mut trial = built(sample()).await;
-    let template = |trial: &Trial<Shop, ShopTree>| trial.objects("backend/replicas")[0]["spec"]["template"].clone();
-    let before = template(&trial);
-    trial.up().await.unwrap();
-    assert_eq!(template(&trial), before);
-    trial.object().spec.backend.settings.insert("currency".to_owned(), "CHF".to_owned());
-    trial.up().await.unwrap();
-    assert_ne!(template(&trial), before);
+    let mut rehearsal = built(sample()).await;
+    let template =
+        |rehearsal: &Rehearsal<Shop, ShopTree>| rehearsal.objects("backend/replicas")[0]["spec"]["template"].clone();
+    let before = template(&rehearsal);
+    rehearsal.up().await.unwrap();
+    assert_eq!(template(&rehearsal), before);
+    rehearsal.object().spec.backend.settings.insert("currency".to_owned(), "CHF".to_owned());
+    rehearsal.up().await.unwrap();
+    assert_ne!(template(&rehearsal), before);
 }
 
 #[tokio::test]
 async fn parts_come_and_go_with_the_spec() {
-    let mut trial = built(sample()).await;
-    let all = trial.left();
+    let mut rehearsal = built(sample()).await;
+    let all = rehearsal.left();
     assert!(all.contains("ingress") && all.contains("backend/budget") && all.contains("backend/jobs"), "{all:?}");
-    trial.object().spec.host = None;
-    trial.object().spec.backend.replicas = 1;
-    trial.object().spec.schedules.clear();
-    trial.up().await.unwrap();
-    let gone: Vec<_> = all.difference(&trial.left()).cloned().collect();
+    rehearsal.object().spec.host = None;
+    rehearsal.object().spec.backend.replicas = 1;
+    rehearsal.object().spec.schedules.clear();
+    rehearsal.up().await.unwrap();
+    let gone: Vec<_> = all.difference(&rehearsal.left()).cloned().collect();
     assert_eq!(gone, ["backend/budget", "backend/jobs", "ingress"]);
 }

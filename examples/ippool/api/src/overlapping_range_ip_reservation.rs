@@ -1,0 +1,33 @@
+//! An address that is held across all ranges it lies in.
+
+use kube::CustomResource;
+use opgen::Managed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Keeps an address from being given away by another range that it lies in, too. Its name is the address.
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
+#[kube(
+    group = "whereabouts.cni.cncf.io",
+    version = "v1alpha1",
+    kind = "OverlappingRangeIPReservation",
+    plural = "overlappingrangeipreservations",
+    shortname = "orip",
+    namespaced,
+    status = "opgen::Status"
+)]
+#[kube(printcolumn(name = "PodRef", type_ = "string", json_path = ".spec.podref"))]
+#[kube(printcolumn(name = "IfName", type_ = "string", json_path = ".spec.ifname"))]
+#[kube(printcolumn(name = "ContainerID", type_ = "string", json_path = ".spec.containerid", priority = 1))]
+#[allow(clippy::duplicated_attributes, reason = "two columns may have the same type")]
+pub struct OverlappingRangeIPReservationSpec {
+    /// The container that holds the address.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub containerid: String,
+    /// Its Pod, as `namespace/name`.
+    #[schemars(length(min = 1))]
+    pub podref: String,
+    /// The network interface in the Pod.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub ifname: String,
+}

@@ -1,0 +1,158 @@
+//! What is counted.
+
+use std::{fmt, sync::Arc};
+
+use ippool_api::NodeSlicePool;
+use opgen::View;
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text},
+    metrics::{counter::Counter, family::Family, gauge::Gauge},
+    registry::Registry,
+};
+
+/// The figures of an operator; [`Metrics::text`] is what Prometheus reads. Clones are of the same ones.
+#[derive(Clone)]
+pub struct Metrics(Arc<Figures>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Of {
+    pool: String,
+    namespace: String,
+}
+
+struct Figures {
+    registry: Registry,
+    allocations: Family<Of, Gauge>,
+    orphans: Family<Of, Counter>,
+    reservations: Counter,
+    passes: Counter,
+    network_passes: Counter,
+    nodes: Family<Of, Gauge>,
+    slices: Family<Of, Gauge>,
+    pools_of_slices: View<NodeSlicePool>,
+}
+
+fn of(namespace: &str, pool: &str) -> Of {
+    Of { pool: pool.to_owned(), namespace: namespace.to_owned() }
+}
+
+impl Metrics {
+    pub(crate) fn new(pools_of_slices: View<NodeSlicePool>) -> Self {
+        let mut registry = Registry::default();
+        let (allocations, orphans) = (Family::<Of, Gauge>::default(), Family::<Of, Counter>::default());
+        let (nodes, slices) = (Family::<Of, Gauge>::default(), Family::<Of, Gauge>::default());
+        let (reservations, passes, network_passes) = (Counter::default(), Counter::default(), Counter::default());
+        registry.register("whereabouts_ippool_passes", "Looks at a pool", passes.clone());
+        registry.register("whereabouts_ippool_allocations", "Allocations of a pool", allocations.clone());
+        registry.register("whereabouts_ippool_orphans_cleaned", "Orphans freed in a pool", orphans.clone());
+        let help = "Reservations deleted whose Pods are gone";
+        registry.register("whereabouts_overlappingrange_reservations_cleaned", help, reservations.clone());
+        registry.register("whereabouts_nodeslicepool_passes", "Looks at a network", network_passes.clone());
+        registry.register("whereabouts_nodeslicepool_assigned_nodes", "Nodes with a slice", nodes.clone());
+        registry.register("whereabouts_nodeslicepool_slices_total", "Slices of a pool", slices.clone());
+        Self(Arc::new(Figures {
+            registry,
+            allocations,
+            orphans,
+            reservations,
+            passes,
+            network_passes,
+            nodes,
+            slices,
+            pools_of_slices,
+        }))
+    }
+
+    /// All figures in the text format of OpenMetrics. Those of pools of slices are as the pools are now, so one that is gone
+    /// leaves no series behind.
+    ///
+    /// # Errors
+    /// None that is known; the encoder may have some.
+    pub fn text(&self) -> Result<String, fmt::Error> {
+        let figures = &self.0;
+        figures.nodes.clear();
+        figures.slices.clear();
+        // Before the pools are known there is nothing to say of them.
+        let _ = figures.pools_of_slices.read(|pools| {
+            for (namespace, name, pool) in pools.iter() {
+                let status = pool.status.clone().unwrap_or_default();
+                figures.nodes.get_or_create(&of(namespace, name)).set(status.assigned_slices.into());
+                figures.slices.get_or_create(&of(namespace, name)).set(status.total_slices.into());
+            }
+        });
+        let mut encoded = String::new();
+        text::encode(&mut encoded, &figures.registry)?;
+        Ok(encoded)
+    }
+
+    /// How often a pool was looked at.
+    pub fn passes(&self) -> u64 {
+        self.0.passes.get()
+    }
+
+    /// How often a network was looked at.
+    pub fn network_passes(&self) -> u64 {
+        self.0.network_passes.get()
+    }
+
+    pub(crate) fn passed(&self) {
+        self.0.passes.inc();
+    }
+
+    pub(crate) fn passed_network(&self) {
+        self.0.network_passes.inc();
+    }
+
+    pub(crate) fn allocations(&self, namespace: &str, pool: &str, count: usize) {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        self.0.allocations.get_or_create(&of(namespace, pool)).set(count);
+    }
+
+    pub(crate) fn orphans_cleaned(&self, namespace: &str, pool: &str, count: usize) {
+        self.0.orphans.get_or_create(&of(namespace, pool)).inc_by(u64::try_from(count).unwrap_or(u64::MAX));
+    }
+
+    pub(crate) fn reservation_cleaned(&self) {
+        self.0.reservations.inc();
+    }
+
+    /// Nothing is said any more of a pool that is gone.
+    pub(crate) fn drop_pool(&self, namespace: &str, pool: &str) {
+        self.0.allocations.remove(&of(namespace, pool));
+        self.0.orphans.remove(&of(namespace, pool));
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Metrics")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ippool_w6_figures_have_the_names_of_the_original() {
+        let metrics = Metrics::new(View::default());
+        metrics.allocations("web", "pool", 3);
+        metrics.orphans_cleaned("web", "pool", 2);
+        metrics.reservation_cleaned();
+        metrics.0.nodes.get_or_create(&of("web", "slices")).set(2);
+        metrics.0.slices.get_or_create(&of("web", "slices")).set(4);
+        // Those of pools of slices are asked of the pools, of which there are none here.
+        let mut text = String::new();
+        text::encode(&mut text, &metrics.0.registry).unwrap();
+        for line in [
+            r#"whereabouts_ippool_allocations{pool="pool",namespace="web"} 3"#,
+            r#"whereabouts_ippool_orphans_cleaned_total{pool="pool",namespace="web"} 2"#,
+            "whereabouts_overlappingrange_reservations_cleaned_total 1",
+            r#"whereabouts_nodeslicepool_assigned_nodes{pool="slices",namespace="web"} 2"#,
+            r#"whereabouts_nodeslicepool_slices_total{pool="slices",namespace="web"} 4"#,
+        ] {
+            assert!(text.lines().any(|said| said == line), "{line} is not in\n{text}");
+        }
+        assert!(!metrics.text().unwrap().contains("slices_total{"), "no series without its pool");
+    }
+}

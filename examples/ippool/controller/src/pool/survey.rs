@@ -1,0 +1,77 @@
+//! The allocations of a pool, and what they are.
+
+use std::net::IpAddr;
+
+use ippool_api::{IPPool, IpAllocation};
+use opgen::Shown;
+
+use crate::{
+    Options,
+    allocation::{Use, judge, pod_of},
+    pod::PodFacts,
+    range::{Range, canonical, distance},
+    reservation::ReservationFacts,
+};
+
+/// An allocation of a pool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Holding<'p> {
+    /// Its key: a distance from the network address, or something that is none.
+    pub(crate) key: &'p str,
+    distance: Option<u128>,
+    pub(crate) ip: Option<IpAddr>,
+    pub(crate) allocation: &'p IpAllocation,
+}
+
+impl Holding<'_> {
+    pub(crate) fn judge(&self, pod: Option<&PodFacts>, options: &Options) -> Use {
+        judge(pod, self.ip, &self.allocation.ifname, options)
+    }
+}
+
+/// What a look at a pool has shown.
+#[derive(Debug)]
+pub(crate) struct Survey<'p> {
+    /// All, by address.
+    pub(crate) holdings: Vec<Holding<'p>>,
+    /// Those that look like orphans.
+    pub(crate) suspects: Vec<Holding<'p>>,
+    /// How many wait for their Pods.
+    pub(crate) pending: usize,
+}
+
+impl<'p> Survey<'p> {
+    pub(crate) fn of(pool: &'p IPPool, range: Option<&Range>, pods: &Shown<PodFacts>, options: &Options) -> Self {
+        let mut survey = Self { holdings: holdings(pool, range), suspects: Vec::new(), pending: 0 };
+        for holding in &survey.holdings {
+            let pod = pod_of(&holding.allocation.podref).and_then(|(namespace, name)| pods.get(namespace, name));
+            match holding.judge(pod, options) {
+                Use::Held => {}
+                Use::Pending => survey.pending += 1,
+                Use::Orphaned => survey.suspects.push(*holding),
+            }
+        }
+        survey
+    }
+}
+
+/// The allocations by address; those of no address last.
+pub(crate) fn holdings<'p>(pool: &'p IPPool, range: Option<&Range>) -> Vec<Holding<'p>> {
+    let holding = |(key, allocation): (&'p String, &'p IpAllocation)| {
+        let distance = distance(key);
+        Holding { key, distance, ip: distance.and_then(|distance| range?.at(distance)), allocation }
+    };
+    let mut holdings: Vec<_> = pool.spec.allocations.iter().map(holding).collect();
+    holdings.sort_unstable_by_key(|holding| (holding.distance.unwrap_or(u128::MAX), holding.key));
+    holdings
+}
+
+/// How many reservations of a namespace are for these allocations.
+pub(crate) fn reserved(
+    holdings: &[Holding<'_>],
+    namespace: &str,
+    reservations: &Shown<ReservationFacts, IpAddr>,
+) -> usize {
+    let ips = holdings.iter().filter_map(|holding| holding.ip.map(canonical));
+    ips.map(|ip| reservations.find(&ip).filter(|(place, ..)| *place == namespace).count()).sum()
+}
