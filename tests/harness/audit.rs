@@ -55,6 +55,10 @@ impl fmt::Display for Entry {
 pub struct Entries(Vec<Arc<Entry>>);
 
 impl Entries {
+    pub(crate) fn of(entries: Vec<Arc<Entry>>) -> Self {
+        Self(entries)
+    }
+
     /// Those of the user of that full name.
     pub fn by_user(&self, user: &str) -> Self {
         self.with(|entry| entry.user == user)

@@ -40,15 +40,29 @@ impl<E: std::fmt::Display> Outcome for Result<(), E> {
     }
 }
 
-/// A case on the plane that all such cases share: in namespaces of its own ([`Plane::namespace`]), with cluster-wide
-/// objects under names of its own, and without a stop of anything.
+/// A case on a sandbox of its own, without a port and on a clock that waits for nothing; or on the control plane that all
+/// such cases share: in namespaces of its own ([`Plane::namespace`]), with cluster-wide objects under names of its own,
+/// and without a stop of anything.
 pub fn case<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
     R: Outcome,
 {
-    trial(Form::chosen(), &format!("{}::{name}", Form::chosen()), move || {
-        let runtime = runtime();
+    match Form::chosen() {
+        Form::ControlPlane => case_served(name, body),
+        Form::Sandbox => case_on(name, Options::default(), body),
+    }
+}
+
+/// A case that needs a port, for programs, kubectl or probes: on the plane that all such cases share.
+pub fn case_served<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
+where
+    F: Future<Output = R>,
+    R: Outcome,
+{
+    let options = Options::served();
+    trial(options.form, &full_name(&options, name), move || {
+        let runtime = runtime(&options);
         let plane = shared(&runtime)?;
         run(&runtime, body(plane))
     })
@@ -60,8 +74,8 @@ where
     F: Future<Output = R>,
     R: Outcome,
 {
-    trial(options.form, &format!("{}::{name}", options.form), move || {
-        let runtime = runtime();
+    trial(options.form, &full_name(&options, name), move || {
+        let runtime = runtime(&options);
         let plane = runtime.block_on(Plane::start(options)).map_err(|missing| missing.to_string())?;
         run(&runtime, body(Arc::new(plane)))
     })
@@ -115,6 +129,14 @@ pub fn trial(form: Form, name: &str, body: impl FnOnce() -> Result<(), Failed> +
     }
 }
 
+/// `sandbox::NAME`, `sandbox::served::NAME` or `controlplane::NAME`, so that those that wait for nothing can be chosen.
+fn full_name(options: &Options, name: &str) -> String {
+    match options.form {
+        Form::Sandbox if options.served => format!("{}::served::{name}", options.form),
+        form => format!("{form}::{name}"),
+    }
+}
+
 fn kind_of(missing: &binaries::Missing) -> String {
     format!(
         "this case needs a control plane, but {missing}; install Go or set {} to a folder with one",
@@ -122,9 +144,14 @@ fn kind_of(missing: &binaries::Missing) -> String {
     )
 }
 
-/// Several threads, as an operator's own.
-fn runtime() -> Runtime {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a tokio runtime")
+/// Several threads, as an operator's own; where the whole cluster is in it, one thread and a clock that jumps.
+fn runtime(options: &Options) -> Runtime {
+    let runtime = if options.is_inner() {
+        Builder::new_current_thread().enable_all().start_paused(true).build()
+    } else {
+        Builder::new_multi_thread().worker_threads(2).enable_all().build()
+    };
+    runtime.expect("a tokio runtime")
 }
 
 fn run<R: Outcome>(runtime: &Runtime, body: impl Future<Output = R>) -> Result<(), Failed> {
@@ -143,6 +170,6 @@ fn shared(runtime: &Runtime) -> Result<Arc<Plane>, Failed> {
     if let Some(plane) = &*shared {
         return Ok(plane.clone());
     }
-    let plane = runtime.block_on(Plane::start(Options::default())).map_err(|missing| missing.to_string())?;
+    let plane = runtime.block_on(Plane::start(Options::served())).map_err(|missing| missing.to_string())?;
     Ok(shared.insert(Arc::new(plane)).clone())
 }

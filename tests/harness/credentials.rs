@@ -6,6 +6,7 @@ use std::{
 };
 
 use kube::{Client, Config, config::AuthInfo};
+use opgen_sandbox::{Sandbox, User};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::json;
 
@@ -69,14 +70,14 @@ impl Authority {
         });
         let file = format!("{}.kubeconfig", user.replace(':', "-"));
         self.write(&file, &kubeconfig.to_string());
-        Access {
+        let https = Https {
             server: self.server.clone(),
             authority: self.certificate.clone(),
-            user: user.to_owned(),
             token: token.to_owned(),
             namespace: namespace.to_owned(),
             kubeconfig: self.path(&file),
-        }
+        };
+        Access { user: user.to_owned(), way: Way::Https(Box::new(https)) }
     }
 
     pub(crate) fn path(&self, file: &str) -> PathBuf {
@@ -103,22 +104,63 @@ impl Authority {
 /// How a user reaches the API server.
 #[derive(Clone)]
 pub struct Access {
+    user: String,
+    way: Way,
+}
+
+#[derive(Clone)]
+enum Way {
+    Https(Box<Https>),
+    Inner(Sandbox, User),
+}
+
+#[derive(Clone)]
+struct Https {
     server: String,
     authority: Vec<u8>,
-    user: String,
     token: String,
     namespace: String,
     kubeconfig: PathBuf,
 }
 
 impl Access {
-    /// A new client. It belongs to the tokio runtime in which it is made.
-    pub fn client(&self) -> Client {
-        Client::try_from(self.config()).expect("a client for the control plane")
+    /// To a sandbox in the process, without a port.
+    pub(crate) fn inner(sandbox: Sandbox, user: User) -> Self {
+        Self { user: user.name.clone(), way: Way::Inner(sandbox, user) }
     }
 
-    /// kube's configuration, with its own retries off: a test wants to see each answer.
-    pub fn config(&self) -> Config {
+    /// A new client. It belongs to the tokio runtime in which it is made.
+    pub fn client(&self) -> Client {
+        match &self.way {
+            Way::Inner(sandbox, user) => sandbox.client_of(user.clone()),
+            Way::Https(https) => Client::try_from(https.config()).expect("a client for the control plane"),
+        }
+    }
+
+    /// The path of a kubeconfig file.
+    ///
+    /// # Panics
+    /// If there is no port to reach: the case must be on a plane that is [served](crate::Options::served).
+    pub fn kubeconfig(&self) -> &Path {
+        &self.https().kubeconfig
+    }
+
+    /// The name of the user, as the audit log has it.
+    pub fn user(&self) -> &str {
+        &self.user
+    }
+
+    fn https(&self) -> &Https {
+        match &self.way {
+            Way::Https(https) => https,
+            Way::Inner(..) => panic!("a sandbox without a port has no kubeconfig: `case_served`, or `Options::served`"),
+        }
+    }
+}
+
+impl Https {
+    /// With kube's own retries off: a test wants to see each answer.
+    fn config(&self) -> Config {
         let mut config = Config::new(self.server.parse().expect("the server's URL"));
         config.root_cert = Some(vec![self.authority.clone()]);
         config.default_namespace.clone_from(&self.namespace);
@@ -126,21 +168,11 @@ impl Access {
         config.auth_info = AuthInfo { token: Some(self.token.clone().into()), ..AuthInfo::default() };
         config
     }
-
-    /// The path of a kubeconfig file.
-    pub fn kubeconfig(&self) -> &Path {
-        &self.kubeconfig
-    }
-
-    /// The name of the user, as the audit log has it.
-    pub fn user(&self) -> &str {
-        &self.user
-    }
 }
 
 /// Without the token.
 impl std::fmt::Debug for Access {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Access").field("user", &self.user).field("server", &self.server).finish_non_exhaustive()
+        f.debug_struct("Access").field("user", &self.user).finish_non_exhaustive()
     }
 }

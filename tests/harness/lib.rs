@@ -18,7 +18,7 @@ mod port;
 mod server;
 
 pub use audit::{Entries, Entry};
-pub use case::{case, case_on, case_on_controlplane, run_suites};
+pub use case::{case, case_on, case_on_controlplane, case_served, run_suites};
 pub use credentials::Access;
 pub use plane::{Form, Options, Plane};
 pub use process::Process;

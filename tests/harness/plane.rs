@@ -8,9 +8,12 @@ use std::{
     },
 };
 
-use k8s_openapi::api::{
-    authentication::v1::{TokenRequest, TokenRequestSpec},
-    core::v1::{Namespace, ServiceAccount},
+use k8s_openapi::{
+    api::{
+        authentication::v1::{TokenRequest, TokenRequestSpec},
+        core::v1::{Namespace, ServiceAccount},
+    },
+    jiff::Timestamp,
 };
 use kube::{
     Api, Client,
@@ -19,28 +22,34 @@ use kube::{
 
 use crate::{
     Access, Entries,
-    audit::Log,
-    binaries::{Binaries, Missing, find, planes_folder},
-    credentials::{ADMIN, AUDITOR, Authority},
-    folder::Folder,
-    port::Port,
-    server, wait,
+    binaries::{Binaries, Missing, find},
+    credentials::ADMIN,
+    wait,
 };
 
 pub use form::{Form, PLANE};
 
-use self::{house::House, programs::Programs};
+use self::{house::House, inner::Inner, premises::Premises, programs::Programs};
 
 mod form;
 mod house;
+mod inner;
+mod install;
 mod outage;
+mod premises;
 mod programs;
+
+/// Makes names that no other test of this process has.
+static NAMES: AtomicU32 = AtomicU32::new(0);
 
 /// What a plane is to be like.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// What plays the cluster; by default what the environment chooses.
     pub form: Form,
+    /// Whether the sandbox is on a port, in real time: for programs, kubectl and probes. Without, it is in the runtime of
+    /// its case, on a clock that waits for nothing. The control plane always is on a port.
+    pub served: bool,
     /// Whether Pods become ready; with `false` they stay pending for ever, and in the sandbox there are none.
     pub kubelet: bool,
     /// More flags for kube-apiserver, for example `--watch-cache=false`. The sandbox knows those that have a counterpart.
@@ -51,24 +60,32 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { form: Form::chosen(), kubelet: true, apiserver_flags: Vec::new(), controllers: None }
+        Self { form: Form::chosen(), served: false, kubelet: true, apiserver_flags: Vec::new(), controllers: None }
     }
 }
 
-/// A control plane of one's own on loopback ports, with RBAC on. Dropping it stops everything and removes its data.
+impl Options {
+    /// The usual one, on a port.
+    pub fn served() -> Self {
+        Self { served: true, ..Self::default() }
+    }
+
+    /// Whether it is in the runtime of its case.
+    pub(crate) fn is_inner(&self) -> bool {
+        self.form == Form::Sandbox && !self.served
+    }
+}
+
+/// A control plane of one's own, with RBAC on; if it has ports, they are on the loopback address. Dropping it stops
+/// everything and removes its data.
 #[derive(Debug)]
 pub struct Plane {
     // Dropped in this order: the servers before their data.
     server: Server,
+    premises: Option<Premises>,
     admin: Access,
-    auditor: Access,
-    authority: Authority,
-    log: Log,
     binaries: OnceLock<Binaries>,
     options: Options,
-    _reserved: Port,
-    names: AtomicU32,
-    folder: Folder,
 }
 
 #[derive(Debug)]
@@ -77,6 +94,7 @@ pub struct Plane {
 enum Server {
     Programs(Programs),
     House(House),
+    Inner(Inner),
 }
 
 impl Plane {
@@ -88,33 +106,33 @@ impl Plane {
     /// # Panics
     /// With the end of a server's log, if that server ends or is not ready in time.
     pub async fn start(options: Options) -> Result<Self, Missing> {
-        let folder = Folder::new(&planes_folder());
-        let api = Port::reserve();
-        let authority = Authority::new(folder.path(), api.number);
+        let plane = if options.is_inner() { Self::inner(options) } else { Self::on_a_port(options).await? };
+        plane.account_exists("default", "default").await;
+        Ok(plane)
+    }
+
+    fn inner(options: Options) -> Self {
+        let inner = Inner::start(&options);
+        Self { admin: inner.admin(), server: Server::Inner(inner), premises: None, binaries: OnceLock::new(), options }
+    }
+
+    async fn on_a_port(options: Options) -> Result<Self, Missing> {
+        let premises = Premises::new();
+        let (folder, port) = (&premises.folder, premises.port.number);
         let server = match options.form {
-            Form::ControlPlane => Server::Programs(Programs::start(&folder, api.number).await?),
-            Form::Sandbox => Server::House(House::start(&folder, api.number, &authority, &options)),
+            Form::ControlPlane => Server::Programs(Programs::start(folder, port).await?),
+            Form::Sandbox => Server::House(House::start(folder, port, &premises.authority, &options)),
         };
-        let plane = Self {
-            server,
-            admin: authority.user(ADMIN),
-            auditor: authority.user(AUDITOR),
-            log: Log::new(&server::audit_log(folder.path())),
-            authority,
-            binaries: OnceLock::new(),
-            options,
-            _reserved: api,
-            names: AtomicU32::new(0),
-            folder,
-        };
+        let admin = premises.authority.user(ADMIN);
+        let plane = Self { server, premises: Some(premises), admin, binaries: OnceLock::new(), options };
         plane.start_apiserver().await;
         if let Server::Programs(programs) = &plane.server {
-            programs.start_controller_manager(&plane.folder, &plane.authority, &plane.options);
+            let premises = plane.premises();
+            programs.start_controller_manager(&premises.folder, &premises.authority, &plane.options);
             if plane.options.kubelet {
-                programs.start_kubelet(&plane.authority);
+                programs.start_kubelet(&premises.authority);
             }
         }
-        plane.account_exists("default", "default").await;
         Ok(plane)
     }
 
@@ -134,13 +152,19 @@ impl Plane {
     }
 
     /// The path of the administrator's kubeconfig.
+    ///
+    /// # Panics
+    /// If the plane is not [served](Options::served).
     pub fn kubeconfig(&self) -> &Path {
         self.admin.kubeconfig()
     }
 
-    /// The access of a ServiceAccount that exists, by a TokenRequest: with the rights that RBAC gives it and no others.
+    /// The access of a ServiceAccount that exists, by a TokenRequest where there is a port: with the rights that RBAC gives it and no others.
     pub async fn account(&self, namespace: &str, name: &str) -> Access {
         self.account_exists(namespace, name).await;
+        if let Server::Inner(inner) = &self.server {
+            return inner.account(namespace, name);
+        }
         let request = TokenRequest {
             metadata: ObjectMeta::default(),
             spec: Some(TokenRequestSpec { expiration_seconds: Some(24 * 3600), ..TokenRequestSpec::default() }),
@@ -150,12 +174,12 @@ impl Plane {
         let answer = accounts.create_token_request(name, &PostParams::default(), &request).await;
         let answer = answer.unwrap_or_else(|error| panic!("no token for {namespace}/{name}: {error}"));
         let token = answer.status.and_then(|status| status.token).expect("a token in the answer");
-        self.authority.access(&format!("system:serviceaccount:{namespace}:{name}"), &token, namespace)
+        self.premises().authority.access(&format!("system:serviceaccount:{namespace}:{name}"), &token, namespace)
     }
 
     /// A new namespace with a name that no other test has, and its `default` ServiceAccount.
     pub async fn namespace(&self, prefix: &str) -> String {
-        let name = format!("{prefix}-{}", self.names.fetch_add(1, Ordering::Relaxed));
+        let name = format!("{prefix}-{}", NAMES.fetch_add(1, Ordering::Relaxed));
         let metadata = ObjectMeta { name: Some(name.clone()), ..ObjectMeta::default() };
         let namespace = Namespace { metadata, ..Namespace::default() };
         let made = Api::<Namespace>::all(self.client()).create(&PostParams::default(), &namespace).await;
@@ -166,21 +190,26 @@ impl Plane {
 
     /// What the audit log says about every request that was answered before this call.
     pub async fn audit(&self) -> Entries {
-        let marker = format!("marker-{}", self.names.fetch_add(1, Ordering::Relaxed));
-        let namespaces = Api::<Namespace>::all(self.auditor.client());
-        wait::until("the audit log has everything", wait::PATIENCE, async || {
-            namespaces.get_opt(&marker).await.map_err(|error| error.to_string())?;
-            self.log.has_marker(&marker).then_some(()).ok_or_else(|| format!("no {marker} in the log"))
-        })
-        .await;
-        self.log.entries()
+        match &self.server {
+            Server::Inner(inner) => inner.audit(),
+            Server::Programs(_) | Server::House(_) => self.premises().audit().await,
+        }
+    }
+
+    /// The time of the server: the machine's, or that of a sandbox in the runtime of its case.
+    pub fn now(&self) -> Timestamp {
+        match &self.server {
+            Server::Inner(inner) => inner.sandbox.now(),
+            Server::Programs(_) | Server::House(_) => Timestamp::now(),
+        }
     }
 
     /// Starts kube-controller-manager anew. Its garbage collector looks for new kinds every 30 s only, and at its start;
     /// that of the sandbox knows them at once.
     pub fn restart_controller_manager(&self) {
         if let Server::Programs(programs) = &self.server {
-            programs.start_controller_manager(&self.folder, &self.authority, &self.options);
+            let premises = self.premises();
+            programs.start_controller_manager(&premises.folder, &premises.authority, &self.options);
         }
     }
 
@@ -188,13 +217,8 @@ impl Plane {
     pub fn processes(&self) -> Vec<(&'static str, u32)> {
         match &self.server {
             Server::Programs(programs) => programs.processes(),
-            Server::House(_) => Vec::new(),
+            Server::House(_) | Server::Inner(_) => Vec::new(),
         }
-    }
-
-    /// The folder of this plane: logs, kubeconfigs, room for files of a test. Removed on drop.
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
     }
 
     /// The programs of Kubernetes, kubectl among them.

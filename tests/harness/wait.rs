@@ -1,13 +1,10 @@
 //! Waiting for a condition, with a deadline. The only place of the suites that sleeps.
 
-use std::{
-    fmt::Debug,
-    panic::Location,
-    time::{Duration, Instant},
-};
+use std::{fmt::Debug, panic::Location, time::Duration};
 
 use kube::Api;
 use serde::{Serialize, de::DeserializeOwned};
+use tokio::time::Instant;
 
 /// How long most things may take on a busy two-core machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);

@@ -3,6 +3,7 @@
 
 pub(crate) mod command;
 
+mod dev;
 mod golden;
 mod output;
 mod pins;

@@ -35,7 +35,7 @@ impl Log {
 
     /// Everything that is in the file now, without the markers.
     pub(crate) fn entries(&self) -> Entries {
-        Entries(self.read_on().entries.clone())
+        Entries::of(self.read_on().entries.clone())
     }
 
     /// Whether the request for the object of that name by the marking user is in the file, so all before it is too: the

@@ -40,7 +40,10 @@ pub(super) struct House {
 impl House {
     /// Starts the sandbox, not yet on its port.
     pub(super) fn start(folder: &Folder, port: u16, authority: &Authority, options: &Options) -> Self {
-        let builder = builder(folder, authority, options);
+        let builder = builder(options).audit(log(folder));
+        let builder = [ADMIN, CONTROLLERS, KUBELET, AUDITOR]
+            .into_iter()
+            .fold(builder, |builder, user| builder.token(authority.token(user), User::admin(user)));
         let (certificate, key) = (authority.read("apiserver.crt"), authority.read("apiserver.key"));
         let (orders, mut asked) = mpsc::unbounded_channel::<(Order, std::sync::mpsc::Sender<()>)>();
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -106,20 +109,22 @@ async fn obey(order: Order, sandbox: &Sandbox, options: &ServeOptions, serving: 
     }
 }
 
-fn builder(folder: &Folder, authority: &Authority, options: &Options) -> Builder {
+/// A sandbox of these options.
+pub(super) fn builder(options: &Options) -> Builder {
+    let builder = Sandbox::builder().workloads(options.kubelet);
+    options.apiserver_flags.iter().fold(builder, |builder, flag| match flag.as_str() {
+        "--enable-admission-plugins=OwnerReferencesPermissionEnforcement" => builder.owner_permissions(true),
+        _ => panic!("the sandbox has nothing like kube-apiserver's {flag}; use `case_on_controlplane`"),
+    })
+}
+
+/// Writes down each request where kube-apiserver would.
+fn log(folder: &Folder) -> impl Fn(&Record) + Send + Sync + 'static {
     let path = server::audit_log(folder.path());
     let log = OpenOptions::new().create(true).append(true).open(&path);
     let log = Mutex::new(log.unwrap_or_else(|error| panic!("{} can't be opened: {error}", path.display())));
     let number = AtomicU64::new(0);
-    let told = move |record: &Record| note(&log, record, number.fetch_add(1, Ordering::Relaxed));
-    let builder = Sandbox::builder().workloads(options.kubelet).audit(told);
-    let with_users = [ADMIN, CONTROLLERS, KUBELET, AUDITOR]
-        .into_iter()
-        .fold(builder, |builder, user| builder.token(authority.token(user), User::admin(user)));
-    options.apiserver_flags.iter().fold(with_users, |builder, flag| match flag.as_str() {
-        "--enable-admission-plugins=OwnerReferencesPermissionEnforcement" => builder.owner_permissions(true),
-        _ => panic!("the sandbox has nothing like kube-apiserver's {flag}; use `case_on_controlplane`"),
-    })
+    move |record| note(&log, record, number.fetch_add(1, Ordering::Relaxed))
 }
 
 /// As a line of kube-apiserver's own log, as far as anybody reads it.

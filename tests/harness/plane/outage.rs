@@ -5,6 +5,8 @@ use std::time::Duration;
 use super::{Plane, Server};
 use crate::wait;
 
+const NO_PORT: &str = "a sandbox without a port has no outage: `case_on` with `Options::served`";
+
 /// How long the start of a server may take on a machine that does much else.
 const START: Duration = Duration::from_secs(120);
 
@@ -14,14 +16,19 @@ impl Plane {
         match &self.server {
             Server::Programs(programs) => programs.stop_apiserver(),
             Server::House(house) => house.cut(),
+            Server::Inner(_) => panic!("{NO_PORT}"),
         }
     }
 
     /// Starts the API server again and waits until it is ready.
     pub async fn start_apiserver(&self) {
         match &self.server {
-            Server::Programs(programs) => programs.start_apiserver(&self.folder, &self.authority, &self.options),
+            Server::Programs(programs) => {
+                let premises = self.premises();
+                programs.start_apiserver(&premises.folder, &premises.authority, &self.options);
+            }
             Server::House(house) => house.serve(),
+            Server::Inner(_) => panic!("{NO_PORT}"),
         }
         let client = self.client();
         wait::until("the API server is ready", START, async || {
@@ -37,6 +44,7 @@ impl Plane {
         match &self.server {
             Server::Programs(programs) => programs.compact().await,
             Server::House(house) => house.compact(),
+            Server::Inner(inner) => inner.sandbox.compact(),
         }
     }
 

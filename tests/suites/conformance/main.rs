@@ -117,7 +117,7 @@ impl Run {
         if let Some(plane) = known {
             return Ok(plane);
         }
-        let options = Options { form: Form::Sandbox, kubelet: false, ..Options::default() };
+        let options = Options { form: Form::Sandbox, kubelet: false, ..Options::served() };
         let plane = Arc::new(Plane::start(options).await.map_err(|missing| missing.to_string())?);
         // Of two that started at once the first stays.
         Ok(self.served.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(plane).clone())

@@ -2,14 +2,14 @@
 
 mod desk;
 
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use kube::{
     Api, CustomResourceExt as _,
     api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
 };
 use libtest_mimic::Trial;
-use opgen_tests::{Access, Plane, case, kubectl, wait};
+use opgen_tests::{Access, Plane, case, wait};
 use serde_json::{Value, json};
 
 use crate::kinds::running::{self, Running};
@@ -147,8 +147,7 @@ fn row(name: &str, fill: impl FnOnce(Row) -> Row) -> Trial {
 }
 
 async fn edited(plane: Arc<Plane>, row: Row) {
-    static DEFINED: Once = Once::new();
-    DEFINED.call_once(|| define(&plane));
+    define(&plane).await;
     let namespace = plane.namespace("edits").await;
     let access = running::almighty(&plane, &namespace).await;
     let objects = row.create(&plane, &namespace).await;
@@ -220,11 +219,10 @@ impl Row {
 }
 
 /// Installs the definitions.
-fn define(plane: &Plane) {
-    kubectl::apply(plane, &serde_json::to_string(&Sheet::crd()).unwrap());
-    let definition = "crd/sheets.edits.example.com";
-    kubectl::succeed(plane, &["wait", "--for=condition=Established", "--timeout=60s", definition]);
-    running::define(plane, &desk::operator(None));
+async fn define(plane: &Plane) {
+    plane.apply(&serde_json::to_string(&Sheet::crd()).unwrap()).await;
+    plane.is_established("sheets.edits.example.com").await;
+    running::define(plane, &desk::operator(None)).await;
 }
 
 async fn available(desks: &Api<Desk>) -> Desk {

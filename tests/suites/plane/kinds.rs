@@ -91,7 +91,7 @@ impl Probes {
     async fn new(plane: Arc<Plane>) -> Self {
         let home = plane.namespace("kinds").await;
         let access = running::almighty(&plane, &home).await;
-        running::define(&plane, &operator());
+        running::define(&plane, &operator()).await;
         let (mut probes, mut children) = (Vec::new(), Vec::new());
         for seed in SEEDS {
             let namespace = plane.namespace("probe").await;

@@ -5,6 +5,7 @@ mod access;
 mod edits;
 mod faults;
 mod harness;
+mod ippool;
 mod kinds;
 mod operator;
 mod permissions;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         harness::cases(),
         edits::cases(),
         access::cases(),
+        ippool::cases(),
         kinds::cases(),
         operator::cases(),
         faults::cases(),

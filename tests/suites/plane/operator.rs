@@ -7,6 +7,7 @@ pub(crate) mod log;
 pub(crate) mod mirror;
 pub(crate) mod mortal;
 pub(crate) mod owners;
+pub(crate) mod probe;
 pub(crate) mod program;
 pub(crate) mod site;
 pub(crate) mod tally;
@@ -24,7 +25,10 @@ pub(crate) mod picture;
 pub(crate) mod rest;
 pub(crate) mod right;
 mod run;
+mod select;
 mod stop;
+mod wake;
+mod why;
 
 use libtest_mimic::Trial;
 
@@ -41,6 +45,9 @@ pub(crate) fn cases() -> Vec<Trial> {
         foreign::cases(),
         follow::cases(),
         manifest::cases(),
+        wake::cases(),
+        why::cases(),
+        select::cases(),
     ];
     suites.into_iter().flatten().collect()
 }

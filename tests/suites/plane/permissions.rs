@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use libtest_mimic::Trial;
 use opgen::{Operator, RunOptions, queue::Delay};
 use opgen_tests::{
-    Plane, case,
+    Plane, case_served,
     wait::{self, PATIENCE, until_object},
 };
 use serde_json::json;
@@ -21,35 +21,35 @@ use crate::operator::{
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
-        case("an_operator_that_may_not_list_a_child_kind_says_so_and_goes_on_once_it_may", async |plane| {
+        case_served("an_operator_that_may_not_list_a_child_kind_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_follow(plane, Lack::of_children("list")).await;
         }),
-        case("an_operator_that_may_not_watch_a_child_kind_says_so_and_goes_on_once_it_may", async |plane| {
+        case_served("an_operator_that_may_not_watch_a_child_kind_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_follow(plane, Lack::of_children("watch")).await;
         }),
-        case("an_operator_that_may_not_list_its_own_kind_says_so_and_goes_on_once_it_may", async |plane| {
+        case_served("an_operator_that_may_not_list_its_own_kind_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_follow(plane, Lack::of_notes("notes", "list")).await;
         }),
-        case("an_operator_that_may_not_watch_its_own_kind_says_so_and_goes_on_once_it_may", async |plane| {
+        case_served("an_operator_that_may_not_watch_its_own_kind_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_follow(plane, Lack::of_notes("notes", "watch")).await;
         }),
-        case("an_operator_that_may_not_look_for_a_child_says_so_and_goes_on_once_it_may", async |plane| {
+        case_served("an_operator_that_may_not_look_for_a_child_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_write(plane, Lack::of_children("get"), Said::InCondition).await;
         }),
-        case("an_operator_that_may_not_create_a_child_says_so_and_goes_on_once_it_may", async |plane| {
+        case_served("an_operator_that_may_not_create_a_child_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_write(plane, Lack::of_children("create"), Said::InCondition).await;
         }),
-        case("an_operator_that_may_not_patch_a_child_says_so_and_goes_on_once_it_may", async |plane| {
+        case_served("an_operator_that_may_not_patch_a_child_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_write(plane, Lack::of_children("patch"), Said::InCondition).await;
         }),
-        case("an_operator_that_may_not_write_the_status_says_so_and_goes_on_once_it_may", async |plane| {
+        case_served("an_operator_that_may_not_write_the_status_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_write(plane, Lack::of_notes("notes/status", "patch"), Said::InLog).await;
         }),
-        case("an_operator_that_may_not_patch_its_own_kind_says_so_and_goes_on_once_it_may", async |plane| {
+        case_served("an_operator_that_may_not_patch_its_own_kind_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_write(plane, Lack::of_notes("notes", "patch"), Said::InLog).await;
         }),
-        case("an_operator_that_may_not_delete_a_child_says_so_and_goes_on_once_it_may", unable_to_delete),
-        case("a_missing_permission_on_all_namespaces_is_said_at_cluster_scope", at_cluster_scope),
+        case_served("an_operator_that_may_not_delete_a_child_says_so_and_goes_on_once_it_may", unable_to_delete),
+        case_served("a_missing_permission_on_all_namespaces_is_said_at_cluster_scope", at_cluster_scope),
     ]
 }
 
@@ -91,7 +91,7 @@ impl Lack {
     }
 
     async fn ends(&self, site: &Site, operator: &Operator) {
-        site.grant(operator);
+        site.grant(operator).await;
         site.may(self.group, self.resource, self.verb, true).await;
     }
 }
@@ -117,7 +117,7 @@ fn note(text: &str) -> Note {
 async fn unable_to_follow(plane: Arc<Plane>, lack: Lack) {
     let site = Site::new(&plane).await;
     let operator = notes(&site);
-    site.install(&operator);
+    site.install(&operator).await;
     lack.begins(&site).await;
     site.create(&note("a")).await;
     let probes = free_address();
@@ -173,7 +173,7 @@ async fn unable_to_delete(plane: Arc<Plane>) {
 
 /// The real program, with a ServiceAccount that may do nothing at all.
 async fn at_cluster_scope(plane: Arc<Plane>) {
-    WEBAPP.define(&plane);
+    WEBAPP.define(&plane).await;
     let namespace = plane.namespace("powerless").await;
     let access = plane.account(&namespace, "default").await;
     let program = Program::start(&WEBAPP, &plane, &access, &[]);

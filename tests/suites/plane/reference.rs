@@ -1,11 +1,27 @@
 //! Objects that name others: what is named is held, waited for, and let go.
 
+mod by_label;
+mod by_node;
+mod chain;
 mod hold;
-mod kinds;
+pub(crate) mod kinds;
 mod release;
+mod strangers;
+mod told;
+mod watch;
 
 use libtest_mimic::Trial;
 
 pub(crate) fn cases() -> Vec<Trial> {
-    [hold::cases(), release::cases()].into_iter().flatten().collect()
+    let all = [
+        by_label::cases(),
+        by_node::cases(),
+        chain::cases(),
+        hold::cases(),
+        release::cases(),
+        strangers::cases(),
+        told::cases(),
+        watch::cases(),
+    ];
+    all.into_iter().flatten().collect()
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, ResourceExt as _};
 use libtest_mimic::Trial;
-use opgen_tests::{Access, Entries, Entry, Plane, case, kubectl, wait};
+use opgen_tests::{Access, Entries, Entry, Plane, case_served, kubectl, wait};
 use serde_json::json;
 
 use crate::operator::{
@@ -29,7 +29,7 @@ use widget::{Widget, WidgetSpec};
 const COUNT: usize = 200;
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case("a_new_project_lives_by_its_generated_role_and_no_call_too_many", life)]
+    vec![case_served("a_new_project_lives_by_its_generated_role_and_no_call_too_many", life)]
 }
 
 async fn life(plane: Arc<Plane>) {
@@ -59,8 +59,8 @@ impl Run {
     /// Installs it by the one file that a user applies.
     async fn begin(plane: &Arc<Plane>) -> Self {
         let project = Project::new();
-        install::apply_quietly(plane, &project.deploy("install.yaml"));
-        install::is_established(plane, "widgets.demo.example.com");
+        install::apply_quietly(plane, &project.deploy("install.yaml")).await;
+        plane.is_established("widgets.demo.example.com").await;
         let (site, access) = (Site::new(plane).await, plane.account(HOME, NAME).await);
         Self {
             widgets: Mirror::follow(plane.client(), &site.namespace).await,
@@ -163,7 +163,7 @@ impl Run {
 
     async fn the_sample_is_one_that_works(&self) {
         let sample = self.project.deploy("samples/demo.example.com_v1alpha1_widget.yaml");
-        install::apply_quietly(&self.site.plane, &sample);
+        install::apply_quietly(&self.site.plane, &sample).await;
         let widgets = Api::<Widget>::namespaced(self.site.plane.client(), "default");
         wait::until_object(&widgets, "widget-sample", "is available", is_available).await;
         widgets.delete("widget-sample", &Default::default()).await.unwrap();
@@ -179,7 +179,7 @@ impl Run {
         let files = self.project.deployed();
         assert_eq!(files.len(), 7, "{files:?}");
         for file in files.iter().filter(|file| !file.starts_with("samples/")) {
-            install::apply_quietly(&self.site.plane, &self.project.deploy(file));
+            install::apply_quietly(&self.site.plane, &self.project.deploy(file)).await;
         }
         let operator = ["wait", "--for=condition=Available", "--timeout=60s", "--namespace", HOME, "deployment/demo"];
         kubectl::succeed(&self.site.plane, &operator);

@@ -15,8 +15,8 @@ use program::uninstall;
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
-        case_on("an_operator_that_went_with_its_namespace_holds_nobody_up", Options::default(), with_its_namespace),
-        case_on("uninstall_takes_everything_out_and_asks_about_objects_first", Options::default(), by_command),
+        case_on("an_operator_that_went_with_its_namespace_holds_nobody_up", Options::served(), with_its_namespace),
+        case_on("uninstall_takes_everything_out_and_asks_about_objects_first", Options::served(), by_command),
     ]
 }
 
@@ -50,7 +50,7 @@ async fn by_command(plane: Arc<Plane>) {
     it_deletes_objects(&installation).await;
     running.stop().await;
 
-    installation.install();
+    installation.install().await;
     let running = installation.operate().await;
     installation.create(&["one", "two"]).await;
     running.stop().await;

@@ -102,7 +102,7 @@ fn projects_of_any_name_are_formatted() {
         assert_eq!(run.code, 0, "{}", run.stderr);
         let sources: Vec<PathBuf> =
             place.files().into_iter().map(|(path, _)| path.into()).filter(|path: &PathBuf| is_rust(path)).collect();
-        assert_eq!(sources.len(), 6);
+        assert_eq!(sources.len(), 7);
         let mut check = Command::new("rustfmt");
         check.args(["--edition", "2024", "--check"]).args(sources).current_dir(&place.root);
         let output = check.output().expect("rustfmt runs");

@@ -108,7 +108,7 @@ fn every_shell_gets_completions() {
 fn help_is_data_and_fits_a_terminal() {
     let place = Place::new();
     let verbs = ["new", "generate", "tree", "rbac", "rbac explain", "rbac verify", "uninstall", "completions", ""];
-    for args in verbs.map(|verb| format!("{verb} --help")) {
+    for args in verbs.into_iter().chain(["why", "reconcile"]).map(|verb| format!("{verb} --help")) {
         let run = place.opgen(&args);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));
         assert!(run.stdout.lines().all(|line| line.chars().count() <= 100), "{}", run.stdout);

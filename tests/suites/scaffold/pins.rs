@@ -26,7 +26,8 @@ fn text(item: Option<&Item>) -> String {
 fn a_project_pins_the_versions_that_opgen_is_built_with() {
     let [workspace, project] = manifests();
     let path = ["workspace", "dependencies"];
-    for (name, item) in table(&project, &path).iter().filter(|(name, _)| *name != "opgen" && !name.starts_with("demo"))
+    for (name, item) in
+        table(&project, &path).iter().filter(|(name, _)| !name.starts_with("opgen") && !name.starts_with("demo"))
     {
         let ours = &table(&workspace, &path).get(name).unwrap_or_else(|| panic!("`{name}` is ours too"));
         let version = |item: &Item| text(item.get("version").or(Some(item)));

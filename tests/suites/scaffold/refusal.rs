@@ -178,8 +178,10 @@ hint: choose another folder with `--path`; nothing is ever overwritten
 #[test]
 fn commands_for_a_project_say_where_they_belong() {
     let place = Place::new();
-    let verbs = ["generate", "generate --check", "tree", "tree widget/one -n shop -o svg", "uninstall --dry-run"];
-    for args in verbs.into_iter().chain(["rbac explain", "rbac verify audit.log"]) {
+    let verbs =
+        ["dev", "generate", "generate --check", "tree", "tree widget/one -n shop -o svg", "uninstall --dry-run"];
+    let objects = ["why widget/one -n shop", "reconcile widget/one"];
+    for args in verbs.into_iter().chain(objects).chain(["rbac explain", "rbac verify audit.log"]) {
         let said = "error: there is no `opgen.toml` in `[here]` or above\n\nhint: run this inside a project; `opgen new` makes one\n[1]";
         check_transcript(&place, &format!("$ opgen {args}\n{said}"));
     }

@@ -16,11 +16,11 @@ const RUNTIME: [&[&str]; 10] = [
     &["controller", "testing"],
     &["manifest"],
     &["reconcile"],
-    &["provisioner", "context", "pass"],
+    &["provisioner", "context", "pass", "reference::hold"],
     &["reference::targets", "condition", "readiness", "patch", "event", "source", "cd", "webhook"],
-    &["watch"],
+    &["watch", "view"],
     &["client", "error"],
-    &["cache", "queue", "access", "environment", "reference", "managed", "foreign"],
+    &["cache", "queue", "access", "environment", "reference", "managed", "foreign", "predicate"],
     &["kind", "provisioner::shape", "provisioner::document", "provisioner::builtin"],
 ];
 

@@ -41,7 +41,7 @@ const AT_LEAST: [(&str, &[&str]); 9] = [
     ("runtime", &["Cargo.toml", "src"]),
     ("cli", &["Cargo.toml", "src", "templates"]),
     ("templates", &["README.md", "project"]),
-    ("examples", &["README.md", "shop", "webapp"]),
+    ("examples", &["README.md", "ippool", "shop", "webapp"]),
     ("tests", &["Cargo.toml", "README.md", "controlplane", "harness", "suites"]),
 ];
 

@@ -13,7 +13,7 @@ pub(super) use super::fact::{Fact, Seen};
 use super::{fact, root};
 
 /// What else stands below `tests/` is input of tests: bad on purpose, or written by opgen.
-const OWN_CODE_OF_TESTS: [&str; 5] = ["harness", "suites", "bench", "sandbox", "controlplane"];
+const OWN_CODE_OF_TESTS: [&str; 6] = ["harness", "suites", "bench", "sandbox", "testing", "controlplane"];
 
 /// All files of the workspace by their paths below its top, without what is built and what belongs to git.
 pub(super) fn files() -> Vec<PathBuf> {
@@ -52,8 +52,9 @@ impl Source {
         let (path, text) = (path.into(), text.into());
         let syntax = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         // `#[cfg(test)] mod tests;` says in another file that this one is tests.
-        // The sandbox is a program of its own that stands among them.
-        let below = path.strip_prefix("tests/sandbox").unwrap_or(&path);
+        // These are programs of their own that stand among them.
+        let own = ["tests/sandbox", "tests/testing"];
+        let below = own.iter().find_map(|own| path.strip_prefix(own).ok()).unwrap_or(&path);
         let is_test = below.iter().any(|part| part == "tests" || part == "tests.rs");
         let facts = fact::of(&syntax, is_test);
         Self { path, text, facts }

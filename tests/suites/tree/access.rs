@@ -4,7 +4,7 @@ use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{ConfigMap, Pod, Secret, ServiceAccount},
 };
-use opgen::{Part, part::Token, prelude::*, testing::Trial};
+use opgen::{Part, part::Token, prelude::*, testing::Rehearsal};
 use serde_json::{Value, json};
 
 use super::kind::{App, Pool, app};
@@ -56,7 +56,7 @@ fn config(name: &str) -> ConfigMap {
 }
 
 async fn outcome(call: &str) -> Error {
-    Trial::<App, Caller>::new(app(&[call])).up().await.unwrap_err()
+    Rehearsal::<App, Caller>::new(app(&[call])).up().await.unwrap_err()
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn a_replacement_of_what_was_never_read_is_terminal() {
         }
     }
 
-    let error = Trial::<App, Replacer>::new(app(&[])).up().await.unwrap_err();
+    let error = Rehearsal::<App, Replacer>::new(app(&[])).up().await.unwrap_err();
     assert!(matches!(&error, Error::Terminal { reason, .. } if reason == "NoVersion"), "{error}");
 }
 
@@ -161,6 +161,6 @@ async fn what_the_compiler_says_to_add_is_what_compiles() {
     for entry in entries {
         assert!(include_str!("access.rs").contains(&format!("\n    {entry};\n")), "`{entry}` is not tried here");
     }
-    let error = Trial::<App, Advised>::new(app(&[])).up().await.unwrap_err();
+    let error = Rehearsal::<App, Advised>::new(app(&[])).up().await.unwrap_err();
     assert!(error.to_string().contains("there is no API server"), "{error}");
 }

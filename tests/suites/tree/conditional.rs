@@ -7,7 +7,7 @@ use std::sync::{
 
 use opgen::{
     prelude::*,
-    testing::{Answer, Asked, Recorder, Trial},
+    testing::{Answer, Asked, Recorder, Rehearsal},
 };
 
 use super::kind::{App, app};
@@ -19,25 +19,25 @@ struct Single {
     child: Recorder,
 }
 
-fn single(wanted: bool) -> Trial<App, Single> {
+fn single(wanted: bool) -> Rehearsal<App, Single> {
     let mut object = app(&[]);
     object.spec.snapshots = wanted;
-    Trial::new(object)
+    Rehearsal::new(object)
 }
 
 #[tokio::test]
 async fn group_k1_the_way_up_goes_the_way_that_the_predicate_says() {
     for (wanted, asked) in [(true, Asked::Provision), (false, Asked::Deprovision)] {
-        let trial = single(wanted);
+        let rehearsal = single(wanted);
         for answer in [Answer::Ok, Answer::Yield, Answer::Fail] {
-            trial.answer("child", answer);
-            let outcome = trial.up().await;
+            rehearsal.answer("child", answer);
+            let outcome = rehearsal.up().await;
             match answer {
                 Answer::Ok => assert!(outcome.is_ok()),
                 Answer::Yield => assert!(matches!(outcome, Err(Error::Yield { .. }))),
                 _ => assert!(matches!(outcome, Err(Error::Unexpected(_)))),
             }
-            let calls = trial.calls();
+            let calls = rehearsal.calls();
             assert_eq!((calls.len(), calls[0].asked, calls[0].answer), (1, asked, answer));
         }
     }
@@ -45,22 +45,22 @@ async fn group_k1_the_way_up_goes_the_way_that_the_predicate_says() {
 
 #[tokio::test]
 async fn group_k1_a_child_can_come_back() {
-    let mut trial = single(true);
+    let mut rehearsal = single(true);
     for wanted in [true, false, true, false] {
-        trial.object().spec.snapshots = wanted;
-        assert!(trial.up().await.is_ok());
-        assert_eq!(trial.left().contains("child"), wanted);
+        rehearsal.object().spec.snapshots = wanted;
+        assert!(rehearsal.up().await.is_ok());
+        assert_eq!(rehearsal.left().contains("child"), wanted);
     }
 }
 
 #[tokio::test]
 async fn group_k2_the_way_down_removes_the_child_whatever_the_predicate_would_say() {
     for wanted in [true, false] {
-        let trial = single(wanted);
+        let rehearsal = single(wanted);
         for answer in [Answer::Ok, Answer::Yield, Answer::Fail] {
-            trial.answer("child", answer);
-            assert_eq!(trial.down().await.is_ok(), answer == Answer::Ok);
-            let calls = trial.calls();
+            rehearsal.answer("child", answer);
+            assert_eq!(rehearsal.down().await.is_ok(), answer == Answer::Ok);
+            let calls = rehearsal.calls();
             assert_eq!((calls.len(), calls[0].asked, calls[0].answer), (1, Asked::Deprovision, answer));
         }
     }
@@ -84,10 +84,10 @@ fn ask(draft: &Draft<'_, For<App, Asks>>) -> bool {
 #[tokio::test]
 async fn group_k2_the_way_down_doesnt_ask_the_predicate() {
     let asks = Asks::default();
-    let trial = Trial::<For<App, Asks>, Counted>::with_options(app(&[]), asks.clone());
-    assert!(trial.down().await.is_ok());
+    let rehearsal = Rehearsal::<For<App, Asks>, Counted>::with_options(app(&[]), asks.clone());
+    assert!(rehearsal.down().await.is_ok());
     assert_eq!(asks.load(Ordering::Relaxed), 0);
-    assert!(trial.up().await.is_ok());
+    assert!(rehearsal.up().await.is_ok());
     assert_eq!(asks.load(Ordering::Relaxed), 1);
 }
 
@@ -115,10 +115,10 @@ async fn group_k3_a_predicate_can_give_a_reason_and_can_fail() {
         (&["a"], &["provision before", "provision child", "provision behind"]),
         (&["a", "b"], &["provision before"]),
     ] {
-        let trial = Trial::<App, Reasoned>::new(app(pools));
-        let outcome = trial.up().await;
+        let rehearsal = Rehearsal::<App, Reasoned>::new(app(pools));
+        let outcome = rehearsal.up().await;
         assert_eq!(matches!(outcome, Err(Error::UserAction { .. })), pools.len() == 2, "{outcome:?}");
-        assert_eq!(trial.called(), called);
+        assert_eq!(rehearsal.called(), called);
     }
 }
 
@@ -133,12 +133,12 @@ struct Registered {
 
 #[tokio::test]
 async fn group_k4_a_child_that_is_not_wanted_takes_nothing_with_it_that_others_use() {
-    let mut trial = Trial::<App, Registered>::new(app(&[]));
+    let mut rehearsal = Rehearsal::<App, Registered>::new(app(&[]));
     for wanted in [false, true, false] {
-        trial.object().spec.snapshots = wanted;
-        assert!(trial.up().await.is_ok());
-        assert!(trial.called().iter().all(|call| call != "deprovision register"));
-        assert!(trial.left().contains("register"));
+        rehearsal.object().spec.snapshots = wanted;
+        assert!(rehearsal.up().await.is_ok());
+        assert!(rehearsal.called().iter().all(|call| call != "deprovision register"));
+        assert!(rehearsal.left().contains("register"));
     }
 }
 
@@ -176,9 +176,9 @@ struct Race {
 
 #[tokio::test]
 async fn group_c2_who_is_done_first_decides_nothing() {
-    let trial = Trial::<App, Race>::new(app(&[]));
-    assert_eq!(trial.up().await.unwrap_err().to_string(), "done after 9");
-    assert_eq!(trial.down().await.unwrap_err().to_string(), "gone after 9");
+    let rehearsal = Rehearsal::<App, Race>::new(app(&[]));
+    assert_eq!(rehearsal.up().await.unwrap_err().to_string(), "done after 9");
+    assert_eq!(rehearsal.down().await.unwrap_err().to_string(), "gone after 9");
 }
 
 #[derive(Provisioner)]
@@ -196,17 +196,17 @@ struct Twin {
 
 #[tokio::test]
 async fn group_c4_two_children_of_one_type_are_told_apart() {
-    let trial = Trial::<App, Twins>::new(app(&[]));
-    trial.answer("right/only", Answer::Yield);
-    assert!(trial.up().await.is_err());
-    assert_eq!(trial.called(), ["provision left/only", "provision right/only: yield"]);
-    assert!(trial.down().await.is_err());
-    assert_eq!(trial.left().into_iter().collect::<Vec<_>>(), ["right/only"]);
+    let rehearsal = Rehearsal::<App, Twins>::new(app(&[]));
+    rehearsal.answer("right/only", Answer::Yield);
+    assert!(rehearsal.up().await.is_err());
+    assert_eq!(rehearsal.called(), ["provision left/only", "provision right/only: yield"]);
+    assert!(rehearsal.down().await.is_err());
+    assert_eq!(rehearsal.left().into_iter().collect::<Vec<_>>(), ["right/only"]);
 }
 
 #[tokio::test]
 async fn group_c4_passes_over_two_objects_share_nothing() {
-    let (one, other) = (Trial::<App, Twins>::new(app(&[])), Trial::<App, Twins>::new(app(&[])));
+    let (one, other) = (Rehearsal::<App, Twins>::new(app(&[])), Rehearsal::<App, Twins>::new(app(&[])));
     one.answer("left/only", Answer::Fail);
     let (failed, done) = tokio::join!(one.up(), other.up());
     assert!(failed.is_err() && done.is_ok());

@@ -2,7 +2,7 @@
 
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Trial},
+    testing::{Answer, Recorder, Rehearsal},
 };
 
 use super::kind::{App, Pool, app};
@@ -82,11 +82,11 @@ impl Workload {
 
 #[tokio::test]
 async fn a_node_reads_what_earlier_ones_made() {
-    let trial = Trial::<App, Tree>::new(app(&["blue"]));
-    let outcome = trial.up().await;
+    let rehearsal = Rehearsal::<App, Tree>::new(app(&["blue"]));
+    let outcome = rehearsal.up().await;
     assert!(outcome.is_ok(), "{outcome:?}");
     assert_eq!(
-        trial.called(),
+        rehearsal.called(),
         [
             "provision config",
             "provision key",
@@ -96,16 +96,16 @@ async fn a_node_reads_what_earlier_ones_made() {
             "provision note"
         ]
     );
-    assert_eq!(trial.objects("note")[0]["metadata"]["name"], "settings-1-key");
-    assert_eq!(trial.objects("workload/after")[0]["metadata"]["name"], "after-settings-1");
+    assert_eq!(rehearsal.objects("note")[0]["metadata"]["name"], "settings-1-key");
+    assert_eq!(rehearsal.objects("workload/after")[0]["metadata"]["name"], "after-settings-1");
 }
 
 #[tokio::test]
 async fn a_reader_waits_for_its_source_also_in_a_concurrent_group() {
-    let trial = Trial::<App, Tree>::new(app(&["blue", "green"]));
-    trial.answer("workload/service", Answer::Yield);
-    assert!(matches!(trial.up().await, Err(Error::Yield { .. })));
-    assert!(!trial.called().contains(&"provision workload/after".to_owned()));
+    let rehearsal = Rehearsal::<App, Tree>::new(app(&["blue", "green"]));
+    rehearsal.answer("workload/service", Answer::Yield);
+    assert!(matches!(rehearsal.up().await, Err(Error::Yield { .. })));
+    assert!(!rehearsal.called().contains(&"provision workload/after".to_owned()));
 }
 
 #[test]
@@ -137,7 +137,7 @@ impl PoolTree {
 
 #[tokio::test]
 async fn items_can_come_from_an_earlier_node() {
-    let trial = Trial::<App, Planned>::new(app(&["blue"]));
-    assert!(trial.up().await.is_ok());
-    assert_eq!(trial.called(), ["provision pools[blue]/config"]);
+    let rehearsal = Rehearsal::<App, Planned>::new(app(&["blue"]));
+    assert!(rehearsal.up().await.is_ok());
+    assert_eq!(rehearsal.called(), ["provision pools[blue]/config"]);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{ConfigMap, LimitRange, Namespace, ResourceQuota};
-use opgen::{For, prelude::*, testing::Trial};
+use opgen::{For, prelude::*, testing::Rehearsal};
 
 #[derive(Provisioner)]
 #[provisioner(serial, owner = For<Foreign<Namespace>, u32>)]
@@ -49,13 +49,13 @@ fn teams(namespace: &Namespace) -> Vec<String> {
 async fn functions_of_a_foreign_kind_take_what_it_wraps() {
     let mut namespace = Namespace::default();
     namespace.metadata.name = Some("shop".to_owned());
-    let mut trial = Trial::<For<Foreign<Namespace>, u32>, Tree>::with_options(namespace.into(), 7);
-    trial.up().await.unwrap();
-    assert_eq!(trial.called(), ["provision quota", "deprovision limits"]);
-    trial.object().metadata.labels = Some(BTreeMap::from([("team".to_owned(), "web".to_owned())]));
-    trial.up().await.unwrap();
-    assert_eq!(trial.called(), ["provision quota", "provision limits", "provision teams[web]/note"]);
-    assert_eq!(trial.objects("limits")[0]["metadata"]["name"], "shop-7");
-    trial.down().await.unwrap();
-    assert_eq!(trial.left(), Default::default());
+    let mut rehearsal = Rehearsal::<For<Foreign<Namespace>, u32>, Tree>::with_options(namespace.into(), 7);
+    rehearsal.up().await.unwrap();
+    assert_eq!(rehearsal.called(), ["provision quota", "deprovision limits"]);
+    rehearsal.object().metadata.labels = Some(BTreeMap::from([("team".to_owned(), "web".to_owned())]));
+    rehearsal.up().await.unwrap();
+    assert_eq!(rehearsal.called(), ["provision quota", "provision limits", "provision teams[web]/note"]);
+    assert_eq!(rehearsal.objects("limits")[0]["metadata"]["name"], "shop-7");
+    rehearsal.down().await.unwrap();
+    assert_eq!(rehearsal.left(), Default::default());
 }

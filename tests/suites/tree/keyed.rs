@@ -2,7 +2,7 @@
 
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Trial},
+    testing::{Answer, Recorder, Rehearsal},
 };
 
 use super::kind::{App, Pool, app};
@@ -31,9 +31,9 @@ impl PoolTree {
 
 #[tokio::test]
 async fn group_there_is_a_child_for_every_item() {
-    let trial = Trial::<App, Tree>::new(app(&["blue", "green"]));
-    assert!(trial.up().await.is_ok());
-    let mut called = trial.called();
+    let rehearsal = Rehearsal::<App, Tree>::new(app(&["blue", "green"]));
+    assert!(rehearsal.up().await.is_ok());
+    let mut called = rehearsal.called();
     called.sort();
     assert_eq!(
         called,
@@ -44,28 +44,28 @@ async fn group_there_is_a_child_for_every_item() {
             "provision pools[green]/machines"
         ]
     );
-    assert!(trial.down().await.is_ok());
-    assert!(trial.left().is_empty());
+    assert!(rehearsal.down().await.is_ok());
+    assert!(rehearsal.left().is_empty());
 }
 
 #[tokio::test]
 async fn group_a_child_whose_key_is_gone_is_removed_until_nothing_is_left() {
-    let mut trial = Trial::<App, Tree>::new(app(&["blue", "green"]));
-    assert!(trial.up().await.is_ok());
-    trial.called();
-    trial.object().spec.pools.remove(0);
-    trial.answer("pools[blue]/machines", Answer::Yield);
-    assert!(matches!(trial.up().await, Err(Error::Yield { .. })));
-    assert!(trial.called().contains(&"deprovision pools[blue]/machines: yield".to_owned()));
-    trial.answer("pools[blue]/machines", Answer::Ok);
-    assert!(trial.up().await.is_ok());
-    assert!(trial.left().iter().all(|node| node.starts_with("pools[green]")));
+    let mut rehearsal = Rehearsal::<App, Tree>::new(app(&["blue", "green"]));
+    assert!(rehearsal.up().await.is_ok());
+    rehearsal.called();
+    rehearsal.object().spec.pools.remove(0);
+    rehearsal.answer("pools[blue]/machines", Answer::Yield);
+    assert!(matches!(rehearsal.up().await, Err(Error::Yield { .. })));
+    assert!(rehearsal.called().contains(&"deprovision pools[blue]/machines: yield".to_owned()));
+    rehearsal.answer("pools[blue]/machines", Answer::Ok);
+    assert!(rehearsal.up().await.is_ok());
+    assert!(rehearsal.left().iter().all(|node| node.starts_with("pools[green]")));
 }
 
 #[tokio::test]
 async fn group_two_items_of_one_key_are_the_users_to_mend() {
-    let trial = Trial::<App, Tree>::new(app(&["blue", "blue"]));
-    let outcome = trial.up().await;
+    let rehearsal = Rehearsal::<App, Tree>::new(app(&["blue", "blue"]));
+    let outcome = rehearsal.up().await;
     assert!(matches!(outcome, Err(Error::UserAction { .. })), "{outcome:?}");
-    assert!(trial.calls().is_empty());
+    assert!(rehearsal.calls().is_empty());
 }

@@ -7,7 +7,7 @@ use opgen::{
     Operator, RunError, RunOptions,
     manifest::{self, Described as _, ManifestError},
     prelude::*,
-    testing::Trial,
+    testing::Rehearsal,
 };
 
 use super::kind::{App, Pool, app};
@@ -44,30 +44,30 @@ fn pool(name: &str, size: i32) -> Pool {
 
 #[tokio::test]
 async fn files_and_functions_give_objects_in_the_order_of_need() {
-    let mut trial = Trial::<App, Tree>::new(app(&[]));
-    trial.up().await.unwrap();
-    assert_eq!(trial.called(), ["provision agent", "provision settings", "deprovision pools"]);
-    let kinds: Vec<_> = trial.objects("agent").iter().map(|object| object["kind"].clone()).collect();
+    let mut rehearsal = Rehearsal::<App, Tree>::new(app(&[]));
+    rehearsal.up().await.unwrap();
+    assert_eq!(rehearsal.called(), ["provision agent", "provision settings", "deprovision pools"]);
+    let kinds: Vec<_> = rehearsal.objects("agent").iter().map(|object| object["kind"].clone()).collect();
     assert_eq!(kinds, ["ClusterRole", "ConfigMap", "Deployment"]);
 
-    trial.object().spec.pools = vec![pool("a", 1), pool("b", 1)];
-    trial.up().await.unwrap();
-    let names: Vec<_> = trial.objects("pools").iter().map(|object| object["metadata"]["name"].clone()).collect();
+    rehearsal.object().spec.pools = vec![pool("a", 1), pool("b", 1)];
+    rehearsal.up().await.unwrap();
+    let names: Vec<_> = rehearsal.objects("pools").iter().map(|object| object["metadata"]["name"].clone()).collect();
     assert_eq!(names, ["a", "b"]);
-    trial.down().await.unwrap();
-    assert_eq!(trial.left(), BTreeSet::new());
+    rehearsal.down().await.unwrap();
+    assert_eq!(rehearsal.left(), BTreeSet::new());
 }
 
 #[tokio::test]
 async fn a_text_may_hold_only_what_the_node_names() {
-    let mut trial = Trial::<App, Tree>::new(app(&[]));
-    trial.object().spec.pools = vec![pool("a", 1), pool("b", -1)];
-    let Err(Error::Terminal { reason, message }) = trial.up().await else { panic!("it has no right to Secrets") };
+    let mut rehearsal = Rehearsal::<App, Tree>::new(app(&[]));
+    rehearsal.object().spec.pools = vec![pool("a", 1), pool("b", -1)];
+    let Err(Error::Terminal { reason, message }) = rehearsal.up().await else { panic!("it has no right to Secrets") };
     assert_eq!(reason, "InvalidManifest");
     assert!(message.starts_with("pools:6 (document 2): Secret of v1 is not among the node's kinds;"), "{message}");
 
-    trial.object().spec.pools = vec![pool("a", 1), pool("a", 2)];
-    let Err(Error::Terminal { message, .. }) = trial.up().await else { panic!("an object is there twice") };
+    rehearsal.object().spec.pools = vec![pool("a", 1), pool("a", 2)];
+    let Err(Error::Terminal { message, .. }) = rehearsal.up().await else { panic!("an object is there twice") };
     assert_eq!(message, "pools:6 (document 2): line 1 has the same object");
 }
 

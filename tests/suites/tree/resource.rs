@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use opgen::{
     prelude::*,
-    testing::{Answer, Asked, Trial},
+    testing::{Answer, Asked, Rehearsal},
 };
 
 use super::kind::{App, app};
@@ -36,29 +36,33 @@ impl Tree {
 
 #[tokio::test]
 async fn group_o1_an_object_follows_what_is_wanted_of_it() {
-    let mut trial = Trial::<App, Tree>::new(app(&["blue"]));
-    assert!(trial.up().await.is_ok());
-    assert_eq!(trial.objects("config")[0]["data"]["pools"], "1");
-    trial.object().spec.pools.clear();
-    trial.object().spec.snapshots = true;
-    assert!(trial.up().await.is_ok());
-    assert_eq!(trial.objects("config")[0]["data"]["pools"], "0");
-    assert_eq!(trial.left().into_iter().collect::<Vec<_>>(), ["config", "key"], "the parts are gone, the key is there");
+    let mut rehearsal = Rehearsal::<App, Tree>::new(app(&["blue"]));
+    assert!(rehearsal.up().await.is_ok());
+    assert_eq!(rehearsal.objects("config")[0]["data"]["pools"], "1");
+    rehearsal.object().spec.pools.clear();
+    rehearsal.object().spec.snapshots = true;
+    assert!(rehearsal.up().await.is_ok());
+    assert_eq!(rehearsal.objects("config")[0]["data"]["pools"], "0");
+    assert_eq!(
+        rehearsal.left().into_iter().collect::<Vec<_>>(),
+        ["config", "key"],
+        "the parts are gone, the key is there"
+    );
 }
 
 #[tokio::test]
 async fn group_o2_an_object_that_is_still_going_holds_those_before_it() {
-    let trial = Trial::<App, Tree>::new(app(&["blue"]));
-    assert!(trial.up().await.is_ok());
-    trial.called();
-    trial.answer("parts", Answer::Yield);
-    assert!(matches!(trial.down().await, Err(Error::Yield { .. })));
-    assert_eq!(trial.called(), ["deprovision parts: yield"]);
-    trial.answer("parts", Answer::Ok);
-    assert!(trial.down().await.is_ok());
-    let calls = trial.calls();
+    let rehearsal = Rehearsal::<App, Tree>::new(app(&["blue"]));
+    assert!(rehearsal.up().await.is_ok());
+    rehearsal.called();
+    rehearsal.answer("parts", Answer::Yield);
+    assert!(matches!(rehearsal.down().await, Err(Error::Yield { .. })));
+    assert_eq!(rehearsal.called(), ["deprovision parts: yield"]);
+    rehearsal.answer("parts", Answer::Ok);
+    assert!(rehearsal.down().await.is_ok());
+    let calls = rehearsal.calls();
     assert!(calls.iter().all(|call| call.asked == Asked::Deprovision));
     assert_eq!(calls.iter().map(|call| call.node.as_str()).collect::<Vec<_>>(), ["parts", "key", "config"]);
-    assert!(trial.left().is_empty());
-    assert!(trial.down().await.is_ok(), "what is gone already is no error");
+    assert!(rehearsal.left().is_empty());
+    assert!(rehearsal.down().await.is_ok(), "what is gone already is no error");
 }

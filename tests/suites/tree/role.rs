@@ -4,7 +4,7 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Secret},
     rbac::v1::{ClusterRole, PolicyRule, Role},
 };
-use opgen::{Provisioner as _, prelude::*, testing::Trial};
+use opgen::{Provisioner as _, prelude::*, testing::Rehearsal};
 use serde_json::{Value, json};
 
 use super::kind::{App, app};
@@ -35,30 +35,30 @@ impl Tree {
     }
 }
 
-fn rules(trial: &Trial<App, Tree>, node: &str) -> Value {
-    trial.objects(node)[0]["rules"].clone()
+fn rules(rehearsal: &Rehearsal<App, Tree>, node: &str) -> Value {
+    rehearsal.objects(node)[0]["rules"].clone()
 }
 
 #[tokio::test]
 async fn a_role_has_the_rules_that_its_field_declares() {
-    let trial = Trial::<App, Tree>::new(app(&[]));
-    trial.up().await.unwrap();
+    let rehearsal = Rehearsal::<App, Tree>::new(app(&[]));
+    rehearsal.up().await.unwrap();
     let expected = json!([
         {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]},
         {"apiGroups": [""], "resourceNames": ["tls"], "resources": ["secrets"], "verbs": ["get"]},
     ]);
-    assert_eq!(rules(&trial, "role"), expected);
-    assert_eq!(rules(&trial, "cluster_role"), json!([{"nonResourceURLs": ["/healthz/*"], "verbs": ["get"]}]));
+    assert_eq!(rules(&rehearsal, "role"), expected);
+    assert_eq!(rules(&rehearsal, "cluster_role"), json!([{"nonResourceURLs": ["/healthz/*"], "verbs": ["get"]}]));
 }
 
 #[tokio::test]
 async fn a_role_with_a_rule_beyond_the_declared_ones_is_terminal() {
-    let mut trial = Trial::<App, Tree>::new(app(&[]));
-    trial.object().spec.snapshots = true;
-    let error = trial.up().await.unwrap_err();
+    let mut rehearsal = Rehearsal::<App, Tree>::new(app(&[]));
+    rehearsal.object().spec.snapshots = true;
+    let error = rehearsal.up().await.unwrap_err();
     assert!(matches!(&error, Error::Terminal { reason, .. } if reason == "RoleBeyondDeclared"), "{error}");
     assert!(error.to_string().contains("node role builds a role that may get secrets of the core group,"), "{error}");
-    assert!(trial.objects("role").is_empty());
+    assert!(rehearsal.objects("role").is_empty());
 }
 
 #[test]

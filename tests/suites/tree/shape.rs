@@ -1,6 +1,6 @@
 //! What a tree says of itself.
 
-use opgen::{prelude::*, testing::Trial};
+use opgen::{prelude::*, testing::Rehearsal};
 
 use super::kind::{App, app};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
@@ -69,8 +69,8 @@ fn a_keyword_is_a_name_like_others() {
 
 #[tokio::test]
 async fn a_child_of_a_child_is_read_by_its_name() {
-    let trial = Trial::<App, Tree>::new(app(&[]));
-    let outcome = trial.up().await;
+    let rehearsal = Rehearsal::<App, Tree>::new(app(&[]));
+    let outcome = rehearsal.up().await;
     assert!(outcome.is_ok(), "{outcome:?}");
-    assert_eq!(trial.objects("ref")[0]["metadata"]["name"], "front-of-front");
+    assert_eq!(rehearsal.objects("ref")[0]["metadata"]["name"], "front-of-front");
 }

@@ -26,7 +26,7 @@ pub(crate) fn cases() -> Vec<Trial> {
 async fn unseen(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let operator = site.operator().controls::<Note, NoteTree>();
-    site.install(&operator);
+    site.install(&operator).await;
     let blindness = Arc::new(Semaphore::new(0));
     let client = blind(site.client().await, blindness.clone());
     let _running = Site::run_with(&operator, client, Default::default());

@@ -7,7 +7,7 @@ use kube::CustomResourceExt as _;
 use libtest_mimic::Trial;
 use opgen::{RunOptions, queue::Delay};
 use opgen_tests::{
-    Plane, case, kubectl,
+    Plane, case_served,
     wait::{self, PATIENCE, until_gone, until_object},
 };
 
@@ -19,7 +19,10 @@ use crate::operator::{
 };
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case("a_kind_that_comes_late_is_waited_for_and_one_that_is_made_anew_is_followed_again", comes_and_goes)]
+    vec![case_served(
+        "a_kind_that_comes_late_is_waited_for_and_one_that_is_made_anew_is_followed_again",
+        comes_and_goes,
+    )]
 }
 
 /// The comet is a kind of its own and what the sky is made of.
@@ -28,7 +31,7 @@ async fn comes_and_goes(plane: Arc<Plane>) {
     let soon = Duration::from_millis(500);
     let operator = site.operator().controls_with::<Comet, CometTree>(|comets| comets.errors(Delay::Fixed(soon)));
     let operator = operator.controls_with::<Sky, SkyTree>(|skies| skies.errors(Delay::Fixed(soon)).requeue(soon));
-    site.grant(&operator);
+    site.grant(&operator).await;
     let probes = free_address();
     let _running = site.run(&operator, RunOptions { probes: Some(probes), ..RunOptions::default() }).await;
     for kind in ["Comet", "Sky"] {
@@ -36,23 +39,23 @@ async fn comes_and_goes(plane: Arc<Plane>) {
     }
 
     let sky = install::generated(&operator);
-    install::apply_quietly(&plane, sky.text("crds/live.example.com_skies.yaml").expect("a definition"));
-    install::is_established(&plane, Sky::crd_name());
+    install::apply_quietly(&plane, sky.text("crds/live.example.com_skies.yaml").expect("a definition")).await;
+    plane.is_established(Sky::crd_name()).await;
     site.create(&Sky::new("one", SkySpec { text: "a".to_owned() })).await;
     sky_says(&site, "KindMissing", "the cluster has no kind Comet").await;
     is_said(probes, 503, "Sky: ok").await;
 
     for round in ["first", "second"] {
         let comets = sky.text("crds/live.example.com_comets.yaml").expect("a definition");
-        install::apply_quietly(&plane, comets);
-        install::is_established(&plane, Comet::crd_name());
+        install::apply_quietly(&plane, comets).await;
+        plane.is_established(Comet::crd_name()).await;
         sky_says(&site, "Provisioned", "everything is as wanted").await;
         is_said(probes, 200, "Comet: ok").await;
         site.create(&Comet::new(round, CometSpec { text: "b".to_owned() })).await;
         for name in ["one", round] {
             until_object(&site.api::<ConfigMap>(), name, "is there", |_| true).await;
         }
-        kubectl::succeed(&plane, &["delete", "crd", Comet::crd_name(), "--timeout=60s"]);
+        plane.undefine(Comet::crd_name()).await;
         for name in ["one", round] {
             until_gone(&site.api::<ConfigMap>(), name).await;
         }

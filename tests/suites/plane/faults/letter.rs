@@ -33,9 +33,9 @@ pub(crate) fn cases() -> Vec<Trial> {
 
 async fn does_not_decode(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
-    loose_definition(&plane);
+    loose_definition(&plane).await;
     let operator = site.operator().controls::<Letter, LetterTree>();
-    site.grant(&operator);
+    site.grant(&operator).await;
     let _running = site.run(&operator, Default::default()).await;
     write(&site, "bad", json!({"pages": "many"})).await;
     for number in 0..GOOD {
@@ -68,10 +68,10 @@ async fn does_not_decode(plane: Arc<Plane>) {
 
 async fn needs_a_hand(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
-    loose_definition(&plane);
+    loose_definition(&plane).await;
     let soon = Delay::Fixed(Duration::from_millis(300));
     let operator = site.operator().controls_with::<Letter, LetterByHand>(|controller| controller.errors(soon));
-    site.grant(&operator);
+    site.grant(&operator).await;
     let _running = site.run(&operator, Default::default()).await;
     site.create(&Letter::new("one", LetterSpec { pages: 1 })).await;
     until_object(&site.api::<Letter>(), "one", "is available", is_available).await;
@@ -85,12 +85,12 @@ async fn needs_a_hand(plane: Arc<Plane>) {
 }
 
 /// Any spec is good enough for the server.
-fn loose_definition(plane: &Plane) {
+async fn loose_definition(plane: &Plane) {
     let mut definition = serde_json::to_value(Letter::crd()).unwrap();
     let schema = &mut definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
     schema["properties"]["spec"] = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    install::apply_quietly(plane, &definition.to_string());
-    install::is_established(plane, Letter::crd_name());
+    install::apply_quietly(plane, &definition.to_string()).await;
+    plane.is_established(Letter::crd_name()).await;
 }
 
 /// The letters of the site, of whatever form.

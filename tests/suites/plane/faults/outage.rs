@@ -26,8 +26,8 @@ const OUTAGE: Duration = Duration::from_secs(30);
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
-        case_on("an_outage_of_half_a_minute_is_survived", Options::default(), outage),
-        case_on("a_watch_that_expires_misses_nothing", Options::default(), expiry),
+        case_on("an_outage_of_half_a_minute_is_survived", Options::served(), outage),
+        case_on("a_watch_that_expires_misses_nothing", Options::served(), expiry),
     ]
 }
 
@@ -35,7 +35,7 @@ async fn notes(plane: &Arc<Plane>, options: RunOptions) -> (Site, Running) {
     let site = Site::new(plane).await;
     let soon = Delay::Fixed(Duration::from_secs(1));
     let operator = site.operator().controls_with::<Note, NoteTree>(|notes| notes.errors(soon));
-    site.install(&operator);
+    site.install(&operator).await;
     let running = site.run(&operator, options).await;
     for number in 0..NOTES {
         site.create(&note(number)).await;

@@ -5,15 +5,21 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Error, ResourceExt as _, api::ListParams};
 use libtest_mimic::Trial;
-use opgen_tests::{Plane, case, kubectl, wait};
+use opgen_tests::{Plane, case_served, kubectl, wait};
 use serde_json::json;
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
-        case("role_based_access_is_enforced_and_audited", role_based_access_is_enforced_and_audited),
-        case("the_audit_log_tells_a_creating_apply_from_a_change", the_audit_log_tells_a_creating_apply_from_a_change),
-        case("an_admission_policy_adds_a_finalizer_at_creation", an_admission_policy_adds_a_finalizer_at_creation),
-        case("kubectl_gets_on_with_the_server", kubectl_gets_on_with_the_server),
+        case_served("role_based_access_is_enforced_and_audited", role_based_access_is_enforced_and_audited),
+        case_served(
+            "the_audit_log_tells_a_creating_apply_from_a_change",
+            the_audit_log_tells_a_creating_apply_from_a_change,
+        ),
+        case_served(
+            "an_admission_policy_adds_a_finalizer_at_creation",
+            an_admission_policy_adds_a_finalizer_at_creation,
+        ),
+        case_served("kubectl_gets_on_with_the_server", kubectl_gets_on_with_the_server),
     ]
 }
 

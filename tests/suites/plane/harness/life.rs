@@ -15,7 +15,7 @@ use kube::{
 };
 use libtest_mimic::Trial;
 use opgen_tests::{
-    Form, Options, Plane, Process, case, case_on, case_on_controlplane,
+    Form, Options, Plane, Process, case_on, case_on_controlplane, case_served,
     process::is_alive,
     wait::{self, PATIENCE},
 };
@@ -28,9 +28,9 @@ const NO_PROCESSES: &str = "a sandbox is in this process, and ends with it";
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
-        case("two_planes_run_side_by_side", two_planes_run_side_by_side),
-        case_on("an_outage_keeps_the_data", Options::default(), an_outage_keeps_the_data),
-        case_on("a_watch_expires_after_a_compaction", Options::default(), a_watch_expires_after_a_compaction),
+        case_served("two_planes_run_side_by_side", two_planes_run_side_by_side),
+        case_on("an_outage_keeps_the_data", Options::served(), an_outage_keeps_the_data),
+        case_on("a_watch_expires_after_a_compaction", Options::served(), a_watch_expires_after_a_compaction),
         case_on_controlplane("no_process_outlives_a_panic", NO_PROCESSES, async |plane| {
             outlived_by_nothing(&plane, End::Panic, None).await;
         }),
@@ -45,7 +45,7 @@ pub(crate) fn cases() -> Vec<Trial> {
 
 async fn two_planes_run_side_by_side(first: Arc<Plane>) {
     let start = Instant::now();
-    let second = Plane::start(Options::default()).await.unwrap();
+    let second = Plane::start(Options::served()).await.unwrap();
     let (folder, processes) = (second.folder().to_owned(), second.processes());
     assert!(start.elapsed() < Duration::from_secs(60), "a plane takes seconds to start, not {:?}", start.elapsed());
     let name = "only-in-the-second";

@@ -6,7 +6,7 @@ use opgen::{
     Operator, RunError, RunOptions,
     manifest::{self, Described as _},
 };
-use opgen_tests::{Access, Plane, kubectl, wait::PATIENCE};
+use opgen_tests::{Access, Plane, wait::PATIENCE};
 use tokio::{sync::oneshot, task::JoinHandle, time::timeout};
 
 /// A running operator. Dropping it ends it.
@@ -58,13 +58,12 @@ pub(crate) async fn almighty(plane: &Plane, namespace: &str) -> Access {
 }
 
 /// Installs the definitions of an operator's kinds, which may be there already.
-pub(crate) fn define(plane: &Plane, operator: &Operator) {
+pub(crate) async fn define(plane: &Plane, operator: &Operator) {
     let rendered = manifest::files(&operator.project().expect("a project")).unwrap_or_else(|error| panic!("{error}"));
     for file in rendered.files.iter().filter(|file| file.path.starts_with("crds/")) {
-        let warnings = kubectl::apply(plane, &file.text);
+        let warnings = plane.apply(&file.text).await;
         assert!(warnings.is_empty(), "{warnings}");
         let name = file.text.lines().find_map(|line| line.strip_prefix("  name: ")).expect("the definition's name");
-        let definition = format!("crd/{name}");
-        kubectl::succeed(plane, &["wait", "--for=condition=Established", "--timeout=60s", &definition]);
+        plane.is_established(name).await;
     }
 }

@@ -8,6 +8,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams},
 };
 use libtest_mimic::Trial;
+use opgen::For;
 use opgen_tests::{
     Plane, case,
     wait::{until_gone, until_object},
@@ -15,7 +16,7 @@ use opgen_tests::{
 use serde_json::json;
 
 use super::{
-    kinds::{Note, NoteSpec, NoteTree},
+    kinds::{Diary, Errand, ErrandSpec, ErrandTree, Note, NoteSpec, NoteTree, available},
     site::Site,
 };
 
@@ -28,6 +29,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("loop_the_end_of_an_object_without_our_finalizer_is_none_of_our_business", without_finalizer),
         case("loop_r9_finalizers_of_others_are_kept_and_block_nothing", finalizers_of_others),
         case("loop_deletion_in_the_foreground_ends", in_the_foreground),
+        case("loop_deletion_in_the_foreground_waits_for_what_others_have_made_of_the_object", after_dependents),
         case("loop_objects_that_are_deleted_while_nobody_runs_are_taken_down_later", while_away),
     ]
 }
@@ -100,6 +102,36 @@ async fn in_the_foreground(plane: Arc<Plane>) {
     site.api::<Note>().delete("one", &DeleteParams::foreground()).await.unwrap();
     until_gone(&site.api::<Note>(), "one").await;
     until_gone(&site.api::<ConfigMap>(), "one").await;
+}
+
+/// The collector deletes everything that belongs to the object at once; what a node has to do comes after that. What somebody
+/// else has made of it is held by a third.
+async fn after_dependents(plane: Arc<Plane>) {
+    let (site, diary) = (Site::new(&plane).await, Diary::default());
+    let options = diary.clone();
+    let operator = site.operator().controls_with::<For<Errand, Diary>, ErrandTree>(|c| c.options(options));
+    let _running = site.start(&operator).await;
+    plane.restart_controller_manager();
+    let uid = site.create(&Errand::new("one", ErrandSpec::default())).await.uid();
+    until_object(&site.api::<Errand>(), "one", "has a status", |errand| errand.status.is_some()).await;
+    let owner = json!({
+        "apiVersion": "live.example.com/v1", "kind": "Errand", "name": "one", "uid": uid, "blockOwnerDeletion": true,
+    });
+    let theirs = json!({"metadata": {"name": "theirs", "ownerReferences": [owner], "finalizers": [ANOTHERS]}});
+    site.create::<ConfigMap>(&serde_json::from_value(theirs).unwrap()).await;
+    site.api::<Errand>().delete("one", &DeleteParams::foreground()).await.unwrap();
+    let waits = |errand: &Errand| {
+        let status = errand.status.as_ref().map(|status| &status.standard);
+        available(status).is_some_and(|(_, reason, _)| reason == "DependentsRemain")
+    };
+    until_object(&site.api::<Errand>(), "one", "waits for its dependents", waits).await;
+    let going = |config: &ConfigMap| config.metadata.deletion_timestamp.is_some();
+    until_object(&site.api::<ConfigMap>(), "theirs", "is going", going).await;
+    site.settled().await;
+    assert!(diary.times("undo one").is_empty(), "it was torn down before");
+    site.patch::<ConfigMap>("theirs", &json!({"metadata": {"finalizers": null}})).await;
+    until_gone(&site.api::<Errand>(), "one").await;
+    assert_eq!(diary.times("undo one").len(), 1);
 }
 
 async fn while_away(plane: Arc<Plane>) {

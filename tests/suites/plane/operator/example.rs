@@ -8,19 +8,14 @@ use opgen_tests::{
     wait::{self, PATIENCE},
 };
 
-use super::{
-    install::{apply_quietly, is_established},
-    mirror::Namespaced,
-    program::Program,
-    rest, right,
-};
+use super::{install::apply_quietly, mirror::Namespaced, program::Program, rest, right};
 
 /// An operator in a folder of its own below `examples`.
 pub(crate) struct Example {
     /// That folder, the package of its program, its ServiceAccount and its role.
     pub(crate) name: &'static str,
     /// The definition of its kind.
-    definition: &'static str,
+    pub(crate) definition: &'static str,
 }
 
 pub(crate) const WEBAPP: Example = Example { name: "webapp", definition: "webapps.demo.example.com" };
@@ -31,16 +26,16 @@ impl Example {
     pub(crate) async fn install(&self, plane: &Plane) -> Access {
         let install = self.committed("install.yaml");
         let kept = install.split("\n---\n").filter(|document| !document.lines().any(|line| line == "kind: Deployment"));
-        apply_quietly(plane, &kept.collect::<Vec<_>>().join("\n---\n"));
-        is_established(plane, self.definition);
+        apply_quietly(plane, &kept.collect::<Vec<_>>().join("\n---\n")).await;
+        plane.is_established(self.definition).await;
         plane.account(&self.namespace(), self.name).await
     }
 
     /// The definition of its kind alone.
-    pub(crate) fn define(&self, plane: &Plane) {
+    pub(crate) async fn define(&self, plane: &Plane) {
         let (plural, group) = self.definition.split_once('.').expect("a plural and a group");
-        apply_quietly(plane, &self.committed(&format!("crds/{group}_{plural}.yaml")));
-        is_established(plane, self.definition);
+        apply_quietly(plane, &self.committed(&format!("crds/{group}_{plural}.yaml"))).await;
+        plane.is_established(self.definition).await;
     }
 
     /// A file of it as it is committed.
@@ -98,8 +93,8 @@ impl Installed {
     }
 
     /// Applies the policy that gives new objects their finalizer.
-    pub(crate) fn apply_policy(&self) {
-        apply_quietly(&self.plane, &self.example.committed("finalizer-policy.yaml"));
+    pub(crate) async fn apply_policy(&self) {
+        apply_quietly(&self.plane, &self.example.committed("finalizer-policy.yaml")).await;
     }
 
     /// Waits until that policy is in force, or is not any more: the admission of new objects is told with a delay.

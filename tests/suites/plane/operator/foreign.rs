@@ -17,7 +17,7 @@ use kube::{
 use libtest_mimic::Trial;
 use opgen::{Operator, RunOptions, prelude::*};
 use opgen_tests::{
-    Entries, Plane, case, kubectl,
+    Entries, Plane, case,
     wait::{self, PATIENCE, until_gone, until_object},
 };
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    install, right,
+    install, log, right,
     site::{Running, Site},
     tally::state_writes,
 };
@@ -76,6 +76,7 @@ impl Estate {
     fn operator(&self) -> Operator {
         Operator::new(BUTLER)
             .namespace(&self.site.namespace)
+            .environment(self.site.environment())
             .controls_with::<Foreign<Namespace>, NamespaceTree>(|c| c.labels([("estate", "butler")]))
     }
 
@@ -94,7 +95,8 @@ impl Estate {
             let asked = self.asked().await;
             same = if asked.len() == seen { same + 1 } else { 0 };
             seen = asked.len();
-            if same == 20 { Ok(asked) } else { Err(format!("{seen} requests")) }
+            // Longer than a search for what is left over waits before it begins.
+            if same == 60 { Ok(asked) } else { Err(format!("{seen} requests")) }
         })
         .await
     }
@@ -132,7 +134,7 @@ async fn namespaces(plane: Arc<Plane>) {
     let rendered = install::generated(&estate.operator());
     let paths: Vec<_> = rendered.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["install.yaml", "operator.yaml", "rbac.yaml"]);
-    install::apply_quietly(&plane, rendered.text("rbac.yaml").unwrap());
+    install::apply_quietly(&plane, rendered.text("rbac.yaml").unwrap()).await;
     let ours = space(&plane, &estate.spaces, json!({"estate": "butler"})).await;
     let others = space(&plane, &estate.spaces, json!({"estate": "else"})).await;
     // Where the operator runs, as far as it knows.
@@ -158,6 +160,8 @@ async fn namespaces(plane: Arc<Plane>) {
     estate.spaces.delete(&ours, &DeleteParams::default()).await.unwrap();
     until_gone(&estate.spaces, &ours).await;
     let asked = estate.settled().await;
+    let errors = log::lines_with(&["ERROR", &ours]);
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
     assert!(asked.denied().is_empty(), "{}", asked.denied());
     assert!(asked.subresource("status").is_empty(), "{asked}");
     let elsewhere = asked.with(|entry| [&others, home].contains(&&entry.name));
@@ -251,8 +255,8 @@ impl GaugeTree {
 
 async fn gauges(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
-    kubectl::apply(&plane, &serde_json::to_string(&Gauge::crd()).unwrap());
-    install::is_established(&plane, "gauges.gauge.example.org");
+    plane.apply(&serde_json::to_string(&Gauge::crd()).unwrap()).await;
+    plane.is_established("gauges.gauge.example.org").await;
     let operator = site.operator().controls::<Foreign<Gauge>, GaugeTree>();
     let _running = site.start(&operator).await;
     let (gauges, configs) = (site.api::<Gauge>(), site.api::<ConfigMap>());

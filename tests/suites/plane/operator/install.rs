@@ -4,7 +4,7 @@ use opgen::{
     Operator,
     manifest::{self, Described as _},
 };
-use opgen_tests::{Plane, kubectl};
+use opgen_tests::Plane;
 
 /// Everything generated for an operator, by file.
 pub(crate) fn generated(operator: &Operator) -> manifest::Rendered {
@@ -12,23 +12,17 @@ pub(crate) fn generated(operator: &Operator) -> manifest::Rendered {
 }
 
 /// Installs the definitions of the operator's kinds.
-pub(crate) fn definitions(plane: &Plane, operator: &Operator) {
+pub(crate) async fn definitions(plane: &Plane, operator: &Operator) {
     let rendered = generated(operator);
     for file in rendered.files.iter().filter(|file| file.path.starts_with("crds/")) {
-        apply_quietly(plane, &file.text);
+        apply_quietly(plane, &file.text).await;
         let name = file.text.lines().find_map(|line| line.strip_prefix("  name: ")).expect("the definition's name");
-        is_established(plane, name);
+        plane.is_established(name).await;
     }
 }
 
 /// Applies YAML; the server may not even warn about it.
-pub(crate) fn apply_quietly(plane: &Plane, yaml: &str) {
-    let warnings = kubectl::apply(plane, yaml);
+pub(crate) async fn apply_quietly(plane: &Plane, yaml: &str) {
+    let warnings = plane.apply(yaml).await;
     assert!(warnings.is_empty(), "{warnings}");
-}
-
-/// Waits until the kind of a definition can be used.
-pub(crate) fn is_established(plane: &Plane, definition: &str) {
-    let definition = format!("crd/{definition}");
-    kubectl::succeed(plane, &["wait", "--for=condition=Established", "--timeout=60s", &definition]);
 }

@@ -22,7 +22,7 @@ use super::{
 const COUNT: usize = 200;
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case_on("twenty_kills_change_nothing_of_how_it_ends", Options::default(), killed)]
+    vec![case_on("twenty_kills_change_nothing_of_how_it_ends", Options::served(), killed)]
 }
 
 async fn killed(plane: Arc<Plane>) {

@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Instant,
 };
 
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -11,7 +10,7 @@ use kube::CustomResource;
 use opgen::{For, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::Instant};
 
 /// A text, kept in a ConfigMap.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]

@@ -29,8 +29,9 @@ pub(crate) fn cases() -> Vec<Trial> {
 async fn with_the_policy(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let operator = site.operator().controls::<Note, NoteTree>();
-    site.install(&operator);
-    install::apply_quietly(&plane, install::generated(&operator).text("finalizer-policy.yaml").expect("a policy"));
+    site.install(&operator).await;
+    install::apply_quietly(&plane, install::generated(&operator).text("finalizer-policy.yaml").expect("a policy"))
+        .await;
     let mut attempt = 0;
     // Until the server has read the schema of a new kind, no policy can be applied, and nothing is created.
     wait::until("the policy is in force", PATIENCE, async || {

@@ -1,9 +1,6 @@
 //! What one pass does, and when the next one comes.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
@@ -17,6 +14,7 @@ use opgen_tests::{
     wait::{self, PATIENCE, until_gone, until_object},
 };
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::{
     kinds::{self, Diary, Errand, ErrandSpec, ErrandTree, Note, NoteSpec, NoteTree, Outcome, RelayTree, available},

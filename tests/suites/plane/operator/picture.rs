@@ -30,7 +30,7 @@ use super::{
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
-        case_on("a_tree_shows_how_an_object_fares_in_the_cluster", Options::default(), live),
+        case_on("a_tree_shows_how_an_object_fares_in_the_cluster", Options::served(), live),
         case_on_controlplane(
             "a_role_is_compared_with_the_audit_log_both_ways",
             "it reads which role allowed each request, which the sandbox does not note",
@@ -106,6 +106,10 @@ async fn live(plane: Arc<Plane>) {
     assert_eq!(broken.code, Some(0), "{}", broken.error);
     assert!(broken.out.contains("├─ … deployment: not ready  Deployment default/one: "), "{}", broken.out);
     assert!(broken.out.contains("└─ ✗ service: missing\n"), "{}", broken.out);
+    let why = webapp(plane.kubeconfig(), &["why", "webapp/one"]).await;
+    assert!(why.out.contains("├─ node workload/service has made nothing yet\n"), "{}{}", why.out, why.error);
+    assert!(why.out.contains("└─ Deployment default/one is not ready: "), "{}", why.out);
+    assert!(why.out.contains("   └─ Pod default/one-"), "{}", why.out);
     let json: Value = serde_json::from_str(&tree(&["webapp/one", "-o", "json"]).await.out).expect("JSON");
     assert_eq!(json["tree"]["children"][1]["node"]["state"], "not ready");
     assert!(tree(&["webapp/one", "-o", "svg"]).await.out.contains(">missing<"));

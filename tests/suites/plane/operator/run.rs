@@ -28,7 +28,7 @@ const COUNT: usize = 200;
 const CHILDREN: usize = 3;
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case_on("two_hundred_webapps_live_by_the_generated_role_and_no_call_too_many", Options::default(), life)]
+    vec![case_on("two_hundred_webapps_live_by_the_generated_role_and_no_call_too_many", Options::served(), life)]
 }
 
 async fn life(plane: Arc<Plane>) {
@@ -57,7 +57,7 @@ struct Run {
 impl Run {
     async fn begin(plane: Arc<Plane>) -> Self {
         let installed = Installed::new(WEBAPP, plane).await;
-        installed.apply_policy();
+        installed.apply_policy().await;
         let fleet = Fleet::new(&installed.plane, COUNT).await;
         Self { installed, fleet, begin: Instant::now() }
     }

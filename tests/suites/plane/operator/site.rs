@@ -14,7 +14,10 @@ use kube::{
     Api, Client, Resource,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use opgen::{Operator, RunError, RunOptions};
+use opgen::{
+    Environment, Operator, RunError, RunOptions,
+    queue::{Jitter as _, Seeded},
+};
 use opgen_tests::{
     Entries, Plane,
     wait::{self, PATIENCE},
@@ -41,23 +44,29 @@ impl Site {
 
     /// An operator for this namespace, as yet without controllers.
     pub(crate) fn operator(&self) -> Operator {
-        Operator::new(NAME).namespace(&self.namespace).namespaced()
+        Operator::new(NAME).namespace(&self.namespace).namespaced().environment(self.environment())
+    }
+
+    /// The clock of the plane, and dice that fall alike in every run.
+    pub(crate) fn environment(&self) -> Environment {
+        let (plane, dice) = (self.plane.clone(), Seeded::new(1));
+        Environment::new(move || plane.now(), move || dice.bits())
     }
 
     /// Installs the definitions and the role that are generated for it.
-    pub(crate) fn install(&self, operator: &Operator) {
-        install::definitions(&self.plane, operator);
-        self.grant(operator);
+    pub(crate) async fn install(&self, operator: &Operator) {
+        install::definitions(&self.plane, operator).await;
+        self.grant(operator).await;
     }
 
     /// Gives it the role that is generated for it.
-    pub(crate) fn grant(&self, operator: &Operator) {
-        install::apply_quietly(&self.plane, install::generated(operator).text("rbac.yaml").expect("a role"));
+    pub(crate) async fn grant(&self, operator: &Operator) {
+        install::apply_quietly(&self.plane, install::generated(operator).text("rbac.yaml").expect("a role")).await;
     }
 
     /// Installs and runs it.
     pub(crate) async fn start(&self, operator: &Operator) -> Running {
-        self.install(operator);
+        self.install(operator).await;
         self.run(operator, RunOptions::default()).await
     }
 

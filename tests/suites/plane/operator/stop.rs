@@ -79,7 +79,7 @@ async fn events(plane: Arc<Plane>) {
     const NOTES: usize = 100;
     let site = Site::new(&plane).await;
     let operator = site.operator().controls::<Note, NoteTree>();
-    site.install(&operator);
+    site.install(&operator).await;
     for number in 0..NOTES {
         site.create(&Note::new(&format!("note-{number}"), NoteSpec::default())).await;
     }

@@ -35,7 +35,7 @@ async fn gate(plane: Arc<Plane>) {
     assert_eq!(references::<Net>(&site, "blue").await, [from(&site, "a")]);
     assert!(site.api::<ConfigMap>().get_opt("a").await.unwrap().is_none(), "the tree has not waited");
 
-    let woken = std::time::Instant::now();
+    let woken = tokio::time::Instant::now();
     site.patch::<Net>("blue", &json!({"spec": {"up": true}})).await;
     says(&site, "a", "Provisioned").await;
     assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");

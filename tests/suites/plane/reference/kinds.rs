@@ -108,12 +108,18 @@ pub(crate) fn from(site: &Site, desk: &str) -> String {
 
 /// Waits until exactly these desks reference a net.
 pub(crate) async fn held_by(site: &Site, net: &str, desks: &[&str]) {
-    let mut wanted: Vec<_> = desks.iter().map(|desk| from(site, desk)).collect();
-    wanted.sort();
+    let references: Vec<_> = desks.iter().map(|desk| from(site, desk)).collect();
+    is_held_by(site, net, &references.iter().map(String::as_str).collect::<Vec<_>>()).await;
+}
+
+/// Waits until a net has exactly these references.
+pub(crate) async fn is_held_by(site: &Site, net: &str, references: &[&str]) {
+    let mut wanted = references.to_vec();
+    wanted.sort_unstable();
     let fits = |net: &Net| {
-        let mut held: Vec<_> = net.finalizers().iter().filter(|held| held.contains("/reference_")).cloned().collect();
+        let mut held: Vec<_> = net.finalizers().iter().filter(|held| held.contains("/reference_")).collect();
         held.sort();
         held == wanted
     };
-    until_object(&site.api::<Net>(), net, &format!("is held by {desks:?}"), fits).await;
+    until_object(&site.api::<Net>(), net, &format!("is held by {wanted:?}"), fits).await;
 }

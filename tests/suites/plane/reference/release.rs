@@ -71,7 +71,7 @@ async fn blocks(plane: Arc<Plane>) {
     // What holds a net that is to go is not disturbed by that.
     says(&site, "a", "Provisioned").await;
 
-    let woken = std::time::Instant::now();
+    let woken = tokio::time::Instant::now();
     site.delete::<Desk>("a").await;
     until_gone(&site.api::<Net>(), "blue").await;
     assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");
@@ -100,7 +100,7 @@ async fn apart(plane: Arc<Plane>) {
         .namespace(&all.namespace)
         .controls::<Desk, super::kinds::DeskTree>()
         .controls::<Net, super::kinds::NetTree>();
-    crate::operator::install::definitions(&plane, &both);
+    crate::operator::install::definitions(&plane, &both).await;
     let _running = Site::run_with(&both, plane.client(), RunOptions::default());
     net(&site, "blue", true).await;
     let desks = Api::<Desk>::namespaced(plane.client(), &elsewhere);

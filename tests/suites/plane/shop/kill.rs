@@ -20,7 +20,7 @@ use crate::operator::{
 const COUNT: usize = 20;
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case_on("fifty_kills_change_nothing_of_how_the_shops_end", Options::default(), killed)]
+    vec![case_on("fifty_kills_change_nothing_of_how_the_shops_end", Options::served(), killed)]
 }
 
 async fn killed(plane: Arc<Plane>) {

@@ -25,12 +25,12 @@ use crate::operator::{
 const COUNT: usize = 20;
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case_on("twenty_shops_live_by_the_generated_role_and_no_call_too_many", Options::default(), life)]
+    vec![case_on("twenty_shops_live_by_the_generated_role_and_no_call_too_many", Options::served(), life)]
 }
 
 async fn life(plane: Arc<Plane>) {
     let installed = Installed::new(SHOP, plane).await;
-    installed.apply_policy();
+    installed.apply_policy().await;
     let shops = Shops::new(&installed.plane, COUNT).await;
     let run = Run { installed, shops, begin: Instant::now() };
     let mut program = run.installed.start().await;

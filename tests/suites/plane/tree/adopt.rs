@@ -141,7 +141,7 @@ async fn after_a_crash(plane: Arc<Plane>) {
 /// As an operator in Go leaves it that had the same kind.
 async fn of_the_owner(site: &Site) {
     let operator = site.operator().controls::<Shop, PlainTree>();
-    site.install(&operator);
+    site.install(&operator).await;
     let owner = site.create(&shop(ShopSpec::default())).await;
     let reference = json!({
         "apiVersion": "tree.example.com/v1", "kind": "Shop", "name": SHOP, "uid": owner.uid(),

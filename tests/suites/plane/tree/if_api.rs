@@ -6,7 +6,7 @@ use kube::{CustomResource, CustomResourceExt as _};
 use libtest_mimic::Trial;
 use opgen::{RunOptions, prelude::*};
 use opgen_tests::{
-    Plane, case, kubectl,
+    Plane, case_served,
     wait::{self, PATIENCE, until_gone, until_object},
 };
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ use crate::operator::{
 };
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case("node_if_api_objects_come_with_their_kind_and_nobody_waits_for_it", comes_and_goes)]
+    vec![case_served("node_if_api_objects_come_with_their_kind_and_nobody_waits_for_it", comes_and_goes)]
 }
 
 /// Nobody controls it; its definition comes and goes.
@@ -58,7 +58,7 @@ fn meteor(name: &str) -> Meteor {
 async fn comes_and_goes(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let operator = site.operator().controls::<Shop, IfApiTree>();
-    site.install(&operator);
+    site.install(&operator).await;
     let probes = free_address();
     let _running = site.run(&operator, RunOptions { probes: Some(probes), ..RunOptions::default() }).await;
     site.create(&shop(ShopSpec::default())).await;
@@ -67,14 +67,14 @@ async fn comes_and_goes(plane: Arc<Plane>) {
     idle_pass(&site, json!({"text": "edited"})).await;
 
     for text in ["first", "second"] {
-        install::apply_quietly(&plane, &serde_json::to_string(&Meteor::crd()).unwrap());
-        install::is_established(&plane, Meteor::crd_name());
+        install::apply_quietly(&plane, &serde_json::to_string(&Meteor::crd()).unwrap()).await;
+        plane.is_established(Meteor::crd_name()).await;
         for name in ["one", "two", "three"] {
             until_object(&site.api::<Meteor>(), name, "is there", |_| true).await;
         }
         done(&site).await;
         idle_pass(&site, json!({"text": text})).await;
-        kubectl::succeed(&plane, &["delete", "crd", Meteor::crd_name(), "--timeout=60s"]);
+        plane.undefine(Meteor::crd_name()).await;
         wait::until("the watch knows that the kind is gone", PATIENCE, async || match readiness(probes).await? {
             (200, text) if text.contains("Meteor: the cluster has no such kind") => Ok(()),
             (code, text) => Err(format!("{code}: {text}")),

@@ -10,7 +10,7 @@ use kube::{
 use libtest_mimic::Trial;
 use opgen::{Operator, RunOptions, prelude::*};
 use opgen_tests::{
-    Entries, Plane, case,
+    Entries, Plane, case, case_served,
     wait::{self, PATIENCE, until_gone, until_object},
 };
 use schemars::JsonSchema;
@@ -29,7 +29,7 @@ use crate::operator::{
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("node_marks_children_elsewhere_go_with_their_owner_and_orphans_are_swept", life),
-        case("node_marks_nothing_is_swept_while_the_kind_of_the_owners_is_missing", without_kind),
+        case_served("node_marks_nothing_is_swept_while_the_kind_of_the_owners_is_missing", without_kind),
     ]
 }
 
@@ -76,7 +76,7 @@ impl Vaults {
     async fn new(plane: &Arc<Plane>) -> Self {
         let site = Site::new(plane).await;
         let operator = Operator::new(OPERATOR).namespace(&site.namespace).controls::<Vault, VaultTree>();
-        site.install(&operator);
+        site.install(&operator).await;
         Self { elsewhere: plane.namespace("elsewhere").await, operator, site }
     }
 
@@ -222,7 +222,7 @@ impl RelicTree {
 async fn without_kind(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let operator = Operator::new("relics").namespace(&site.namespace).controls::<Relic, RelicTree>();
-    site.grant(&operator);
+    site.grant(&operator).await;
     let classes = Api::<PriorityClass>::all(plane.client());
     let name = format!("{}-relic", site.namespace);
     let mark = format!("relics.tree.example.com/{}/gone/6f2a", site.namespace);
@@ -242,6 +242,6 @@ async fn without_kind(plane: Arc<Plane>) {
         site.settled().await;
     }
     assert!(classes.get_opt(&name).await.unwrap().is_some());
-    install::definitions(&plane, &operator);
+    install::definitions(&plane, &operator).await;
     until_gone(&classes, &name).await;
 }

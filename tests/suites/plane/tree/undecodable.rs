@@ -66,9 +66,9 @@ async fn goes(plane: Arc<Plane>) {
     let mut definition = serde_json::to_value(<Parcel as kube::CustomResourceExt>::crd()).unwrap();
     let schema = &mut definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
     schema["properties"]["spec"] = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    install::apply_quietly(&plane, &definition.to_string());
-    install::is_established(&plane, Parcel::crd_name());
-    site.grant(&operator);
+    install::apply_quietly(&plane, &definition.to_string()).await;
+    plane.is_established(Parcel::crd_name()).await;
+    site.grant(&operator).await;
     let _running = site.run(&operator, Default::default()).await;
     let pools = vec![Pool::new("a/b", "one"), Pool::new("[", "two")];
     site.create(&Parcel::new("parcel", ParcelSpec { pools })).await;

@@ -39,19 +39,16 @@ impl Installation {
         let access = running::almighty(&plane, &namespace).await;
         let apps = Api::namespaced(plane.client(), &namespace);
         let new = Self { plane, namespace, access, apps };
-        new.install();
+        new.install().await;
         new.until_new_apps_are_claimed(true).await;
         new
     }
 
     /// Applies both files.
-    pub(crate) fn install(&self) {
+    pub(crate) async fn install(&self) {
         for file in FILES {
-            kubectl::apply(&self.plane, file);
-            kubectl::succeed(
-                &self.plane,
-                &["wait", "--for=condition=Established", "--timeout=60s", "crd/webapps.demo.example.com"],
-            );
+            self.plane.apply(file).await;
+            self.plane.is_established("webapps.demo.example.com").await;
         }
     }
 

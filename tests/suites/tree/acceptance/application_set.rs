@@ -8,7 +8,7 @@ use std::sync::{
 use kube::CustomResource;
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Trial},
+    testing::{Answer, Recorder, Rehearsal},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,12 +99,12 @@ struct OneApplication {
     chart: Recorder,
 }
 
-fn trial(applications: &[&str]) -> (Trial<Owner, Tree>, Arc<AtomicUsize>) {
+fn rehearsal(applications: &[&str]) -> (Rehearsal<Owner, Tree>, Arc<AtomicUsize>) {
     let applications = applications.iter().map(|name| (*name).to_owned()).collect();
     let set = ApplicationSet::new("set", ApplicationSetSpec { applications });
     let catalogue = Catalogue { depends: vec![("shop", "database")], ..Catalogue::default() };
     let solved = catalogue.solved.clone();
-    (Trial::with_options(set, catalogue), solved)
+    (Rehearsal::with_options(set, catalogue), solved)
 }
 
 fn chart(name: &str) -> String {
@@ -113,55 +113,59 @@ fn chart(name: &str) -> String {
 
 #[tokio::test]
 async fn group_case4_there_is_a_child_for_each_application_of_the_solution() {
-    let (trial, _) = trial(&["shop"]);
-    assert!(trial.up().await.is_ok());
-    let called = trial.called();
+    let (rehearsal, _) = rehearsal(&["shop"]);
+    assert!(rehearsal.up().await.is_ok());
+    let called = rehearsal.called();
     assert_eq!(called[..2], ["provision manager/is_reachable", "provision manager/cluster/is_reachable"]);
     assert!(called.contains(&format!("provision {}", chart("shop"))), "{called:?}");
     assert!(called.contains(&format!("provision {}", chart("database"))), "{called:?}");
-    trial.answer("manager/is_reachable", Answer::Yield);
-    assert!(trial.up().await.is_err());
-    assert_eq!(trial.called(), ["provision manager/is_reachable: yield"]);
+    rehearsal.answer("manager/is_reachable", Answer::Yield);
+    assert!(rehearsal.up().await.is_err());
+    assert_eq!(rehearsal.called(), ["provision manager/is_reachable: yield"]);
 }
 
 #[tokio::test]
 async fn group_case4_what_the_solution_has_no_more_is_removed() {
-    let (mut trial, _) = trial(&["shop", "mail"]);
-    assert!(trial.up().await.is_ok());
-    trial.called();
-    trial.object().spec.applications = vec!["mail".to_owned()];
-    trial.answer(&chart("database"), Answer::Yield);
-    assert!(matches!(trial.up().await, Err(Error::Yield { .. })));
-    let called = trial.called();
+    let (mut rehearsal, _) = rehearsal(&["shop", "mail"]);
+    assert!(rehearsal.up().await.is_ok());
+    rehearsal.called();
+    rehearsal.object().spec.applications = vec!["mail".to_owned()];
+    rehearsal.answer(&chart("database"), Answer::Yield);
+    assert!(matches!(rehearsal.up().await, Err(Error::Yield { .. })));
+    let called = rehearsal.called();
     assert!(called.contains(&format!("deprovision {}", chart("shop"))), "{called:?}");
     assert!(called.contains(&format!("deprovision {}: yield", chart("database"))), "{called:?}");
     assert!(called.contains(&format!("provision {}", chart("mail"))), "{called:?}");
-    trial.answer(&chart("database"), Answer::Ok);
-    assert!(trial.up().await.is_ok());
+    rehearsal.answer(&chart("database"), Answer::Ok);
+    assert!(rehearsal.up().await.is_ok());
     let orphans = ["shop", "database"].map(|name| format!("applications[{name}]"));
-    assert!(trial.left().iter().all(|node| !orphans.iter().any(|orphan| node.contains(orphan))), "{:?}", trial.left());
+    assert!(
+        rehearsal.left().iter().all(|node| !orphans.iter().any(|orphan| node.contains(orphan))),
+        "{:?}",
+        rehearsal.left()
+    );
 }
 
 #[tokio::test]
 async fn group_case4_nothing_is_removed_while_nothing_is_solved() {
-    let (mut trial, _) = trial(&["shop"]);
-    assert!(trial.up().await.is_ok());
-    trial.called();
-    trial.object().spec.applications = vec!["unknown".to_owned()];
-    assert!(matches!(trial.up().await, Err(Error::UserAction { .. })));
-    assert!(trial.called().is_empty());
+    let (mut rehearsal, _) = rehearsal(&["shop"]);
+    assert!(rehearsal.up().await.is_ok());
+    rehearsal.called();
+    rehearsal.object().spec.applications = vec!["unknown".to_owned()];
+    assert!(matches!(rehearsal.up().await, Err(Error::UserAction { .. })));
+    assert!(rehearsal.called().is_empty());
 }
 
 #[tokio::test]
 async fn group_case4_teardown_solves_nothing() {
-    let (mut trial, solved) = trial(&["shop", "mail"]);
-    assert!(trial.up().await.is_ok());
-    trial.called();
-    trial.object().spec.applications = vec!["unknown".to_owned()];
-    assert!(trial.down().await.is_ok());
+    let (mut rehearsal, solved) = rehearsal(&["shop", "mail"]);
+    assert!(rehearsal.up().await.is_ok());
+    rehearsal.called();
+    rehearsal.object().spec.applications = vec!["unknown".to_owned()];
+    assert!(rehearsal.down().await.is_ok());
     assert_eq!(solved.load(Ordering::Relaxed), 1);
-    let called = trial.called();
+    let called = rehearsal.called();
     let last = ["deprovision manager/cluster/is_reachable", "deprovision manager/is_reachable"];
     assert_eq!(called[called.len() - 2..], last);
-    assert!(trial.left().is_empty(), "{:?}", trial.left());
+    assert!(rehearsal.left().is_empty(), "{:?}", rehearsal.left());
 }

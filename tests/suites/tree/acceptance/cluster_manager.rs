@@ -3,7 +3,7 @@
 use kube::CustomResource;
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Trial},
+    testing::{Answer, Recorder, Rehearsal},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,16 +31,16 @@ struct ClusterApi {
     cluster_api: Recorder,
 }
 
-fn trial() -> Trial<ClusterManager, ControlPlane> {
-    Trial::new(ClusterManager::new("manager", ClusterManagerSpec {}))
+fn rehearsal() -> Rehearsal<ClusterManager, ControlPlane> {
+    Rehearsal::new(ClusterManager::new("manager", ClusterManagerSpec {}))
 }
 
 #[tokio::test]
 async fn group_case1_teardown_is_the_reverse_of_the_description() {
-    let trial = trial();
-    assert!(trial.up().await.is_ok());
+    let rehearsal = rehearsal();
+    assert!(rehearsal.up().await.is_ok());
     assert_eq!(
-        trial.called(),
+        rehearsal.called(),
         [
             "provision vcluster",
             "provision remote",
@@ -49,9 +49,9 @@ async fn group_case1_teardown_is_the_reverse_of_the_description() {
             "provision clusters"
         ]
     );
-    assert!(trial.down().await.is_ok());
+    assert!(rehearsal.down().await.is_ok());
     assert_eq!(
-        trial.called(),
+        rehearsal.called(),
         [
             "deprovision clusters",
             "deprovision cluster_api/cluster_api",
@@ -60,22 +60,22 @@ async fn group_case1_teardown_is_the_reverse_of_the_description() {
             "deprovision vcluster"
         ]
     );
-    assert!(trial.left().is_empty());
+    assert!(rehearsal.left().is_empty());
 }
 
 #[tokio::test]
 async fn group_case1_each_step_of_the_teardown_holds_those_before_it() {
-    let trial = trial();
-    assert!(trial.up().await.is_ok());
-    trial.called();
+    let rehearsal = rehearsal();
+    assert!(rehearsal.up().await.is_ok());
+    rehearsal.called();
     let steps = ["clusters", "cluster_api/cluster_api", "cluster_api/cert_manager", "remote", "vcluster"];
     for (at, step) in steps.iter().enumerate() {
-        trial.answer(step, Answer::Yield);
-        assert!(matches!(trial.down().await, Err(Error::Yield { .. })), "{step}");
-        let asked: Vec<String> = trial.calls().into_iter().map(|call| call.node).collect();
+        rehearsal.answer(step, Answer::Yield);
+        assert!(matches!(rehearsal.down().await, Err(Error::Yield { .. })), "{step}");
+        let asked: Vec<String> = rehearsal.calls().into_iter().map(|call| call.node).collect();
         assert_eq!(asked, steps[..=at], "nothing behind {step} is asked");
-        trial.answer(step, Answer::Ok);
+        rehearsal.answer(step, Answer::Ok);
     }
-    assert!(trial.down().await.is_ok());
-    assert!(trial.left().is_empty());
+    assert!(rehearsal.down().await.is_ok());
+    assert!(rehearsal.left().is_empty());
 }

@@ -9,7 +9,7 @@ use std::{
 use kube::CustomResource;
 use opgen::{
     prelude::*,
-    testing::{Recorder, Trial},
+    testing::{Recorder, Rehearsal},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,15 +78,15 @@ fn ready(parents: &Parents, what: &str, name: &str) -> Result<()> {
     }
 }
 
-fn trial() -> (Trial<Owner, Tree>, Parents) {
+fn rehearsal() -> (Rehearsal<Owner, Tree>, Parents) {
     let spec = SecurityRuleSpec { identity: "acme".to_owned(), group: "web".to_owned() };
     let parents = Parents::default();
-    (Trial::with_options(SecurityRule::new("http", spec), parents.clone()), parents)
+    (Rehearsal::with_options(SecurityRule::new("http", spec), parents.clone()), parents)
 }
 
 #[tokio::test]
 async fn group_case8_a_gate_says_whom_it_waits_for() {
-    let (trial, parents) = trial();
+    let (rehearsal, parents) = rehearsal();
     for (name, reason, waits) in [
         ("acme", None, "identity acme is not ready"),
         ("acme", Some(Reason::Provisioning), "identity acme is not ready"),
@@ -94,30 +94,30 @@ async fn group_case8_a_gate_says_whom_it_waits_for() {
         ("web", Some(Reason::Provisioning), "security group web is not ready"),
     ] {
         parents.lock().unwrap().extend(reason.map(|reason| (name.to_owned(), reason)));
-        let Err(Error::Yield { reason, message }) = trial.up().await else { panic!("not a yield") };
+        let Err(Error::Yield { reason, message }) = rehearsal.up().await else { panic!("not a yield") };
         assert_eq!((&*reason, &*message), ("DependencyNotReady", waits));
-        assert!(trial.calls().is_empty(), "nothing happens before both are open");
+        assert!(rehearsal.calls().is_empty(), "nothing happens before both are open");
     }
     parents.lock().unwrap().insert("web".to_owned(), Reason::Provisioned);
-    assert!(trial.up().await.is_ok());
-    assert_eq!(trial.called(), ["provision rule"]);
+    assert!(rehearsal.up().await.is_ok());
+    assert_eq!(rehearsal.called(), ["provision rule"]);
 }
 
 #[tokio::test]
 async fn group_case8_a_parent_that_failed_is_an_error() {
-    let (trial, parents) = trial();
+    let (rehearsal, parents) = rehearsal();
     parents.lock().unwrap().extend([("acme".to_owned(), Reason::Provisioned), ("web".to_owned(), Reason::Errored)]);
-    let outcome = trial.up().await;
+    let outcome = rehearsal.up().await;
     assert!(matches!(outcome, Err(Error::Unexpected(_))), "{outcome:?}");
     assert_eq!(outcome.unwrap_err().to_string(), "security group web is Errored");
 }
 
 #[tokio::test]
 async fn group_case8_gates_hold_nobody_on_the_way_down() {
-    let (trial, parents) = trial();
+    let (rehearsal, parents) = rehearsal();
     parents.lock().unwrap().extend([("acme".to_owned(), Reason::Provisioned), ("web".to_owned(), Reason::Provisioned)]);
-    assert!(trial.up().await.is_ok());
+    assert!(rehearsal.up().await.is_ok());
     parents.lock().unwrap().clear();
-    assert!(trial.down().await.is_ok());
-    assert!(trial.left().is_empty());
+    assert!(rehearsal.down().await.is_ok());
+    assert!(rehearsal.left().is_empty());
 }

@@ -9,7 +9,7 @@ use std::sync::{
 use kube::CustomResource;
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Trial},
+    testing::{Answer, Recorder, Rehearsal},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -150,63 +150,66 @@ struct AddOns {
 const REMOTE: &str = "cluster/remote";
 
 /// A cluster with machines of these flavours, in a region that knows two with GPUs.
-fn trial(flavors: &[&str]) -> (Trial<Owner, Tree>, Arc<Service>) {
+fn rehearsal(flavors: &[&str]) -> (Rehearsal<Owner, Tree>, Arc<Service>) {
     let flavors = flavors.iter().map(|name| Flavor { name: (*name).to_owned() }).collect();
     let cluster = KubernetesCluster::new("cluster", KubernetesClusterSpec { autoscaling: false, flavors });
     let region = Region::default();
     *region.0.identity.lock().unwrap() = Identity::Provisioned;
     *region.0.gpus.lock().unwrap() = vec![("g.amd".to_owned(), Gpu::Amd), ("g.nvidia".to_owned(), Gpu::Nvidia)];
-    (Trial::with_options(cluster, region.clone()), region.0)
+    (Rehearsal::with_options(cluster, region.clone()), region.0)
 }
 
 #[tokio::test]
 async fn group_case2_parts_are_made_at_once_and_torn_down_one_by_one() {
-    let (mut trial, _) = trial(&[]);
-    trial.object().spec.autoscaling = true;
-    assert!(trial.up().await.is_ok());
-    let up = trial.called();
+    let (mut rehearsal, _) = rehearsal(&[]);
+    rehearsal.object().spec.autoscaling = true;
+    assert!(rehearsal.up().await.is_ok());
+    let up = rehearsal.called();
     assert_eq!(up[..2], ["provision manager_is_ready", "provision identity"]);
     assert_eq!(up[2..4], ["provision cluster/machines", "provision cluster/remote"]);
     assert_eq!(up[4..6], ["provision cluster/bootstrap/cilium", "provision cluster/bootstrap/cloud_provider"]);
     assert_eq!(up[6..8], ["provision autoscaler/autoscaler", "provision autoscaler/openstack"]);
     assert!(up[8..].iter().all(|call| call.contains("add_ons/")), "{up:?}");
 
-    trial.answer("cluster/machines", Answer::Fail);
-    assert!(trial.up().await.is_err());
-    assert!(trial.called().contains(&"provision cluster/bootstrap/cilium".to_owned()), "up, nobody waits for machines");
-    trial.answer("cluster/machines", Answer::Ok);
+    rehearsal.answer("cluster/machines", Answer::Fail);
+    assert!(rehearsal.up().await.is_err());
+    assert!(
+        rehearsal.called().contains(&"provision cluster/bootstrap/cilium".to_owned()),
+        "up, nobody waits for machines"
+    );
+    rehearsal.answer("cluster/machines", Answer::Ok);
 
-    assert!(trial.down().await.is_ok());
-    let down: Vec<String> = trial.calls().into_iter().map(|call| call.node).collect();
+    assert!(rehearsal.down().await.is_ok());
+    let down: Vec<String> = rehearsal.calls().into_iter().map(|call| call.node).collect();
     assert!(down[..5].iter().all(|node| node.starts_with("add_ons/")), "{down:?}");
     assert!(down[5..7].iter().all(|node| node.starts_with("autoscaler/")), "{down:?}");
     assert!(down[7..9].iter().all(|node| node.starts_with("cluster/bootstrap/")), "{down:?}");
     assert_eq!(down[9..], [REMOTE, "cluster/machines", "identity", "manager_is_ready"]);
-    assert!(trial.left().is_empty());
+    assert!(rehearsal.left().is_empty());
 }
 
 #[tokio::test]
 async fn group_case2_a_remote_with_two_users_is_registered_once_and_outlives_both() {
-    let (trial, _) = trial(&["g.nvidia"]);
-    assert!(trial.up().await.is_ok());
-    assert_eq!(trial.called().iter().filter(|call| *call == "provision cluster/remote").count(), 1);
+    let (rehearsal, _) = rehearsal(&["g.nvidia"]);
+    assert!(rehearsal.up().await.is_ok());
+    assert_eq!(rehearsal.called().iter().filter(|call| *call == "provision cluster/remote").count(), 1);
     for user in ["add_ons/metrics_server", "cluster/bootstrap/cloud_provider"] {
-        trial.answer(user, Answer::Yield);
-        assert!(matches!(trial.down().await, Err(Error::Yield { .. })));
-        assert!(trial.calls().iter().all(|call| call.node != REMOTE), "{user} still needs the registration");
-        trial.answer(user, Answer::Ok);
+        rehearsal.answer(user, Answer::Yield);
+        assert!(matches!(rehearsal.down().await, Err(Error::Yield { .. })));
+        assert!(rehearsal.calls().iter().all(|call| call.node != REMOTE), "{user} still needs the registration");
+        rehearsal.answer(user, Answer::Ok);
     }
-    assert!(trial.down().await.is_ok());
-    assert_eq!(trial.called().iter().filter(|call| *call == "deprovision cluster/remote").count(), 1);
+    assert!(rehearsal.down().await.is_ok());
+    assert_eq!(rehearsal.called().iter().filter(|call| *call == "deprovision cluster/remote").count(), 1);
 }
 
 #[tokio::test]
 async fn group_case2_what_runs_on_a_cluster_waits_until_it_can_be_reached() {
-    let (trial, _) = trial(&[]);
-    trial.answer(REMOTE, Answer::Yield);
-    assert!(matches!(trial.up().await, Err(Error::Yield { .. })));
+    let (rehearsal, _) = rehearsal(&[]);
+    rehearsal.answer(REMOTE, Answer::Yield);
+    assert!(matches!(rehearsal.up().await, Err(Error::Yield { .. })));
     assert_eq!(
-        trial.called(),
+        rehearsal.called(),
         [
             "provision manager_is_ready",
             "provision identity",
@@ -218,54 +221,54 @@ async fn group_case2_what_runs_on_a_cluster_waits_until_it_can_be_reached() {
 
 #[tokio::test]
 async fn group_case2_the_gates_come_before_all_else() {
-    let (trial, region) = trial(&[]);
+    let (rehearsal, region) = rehearsal(&[]);
     *region.identity.lock().unwrap() = Identity::Provisioning;
-    let Err(Error::Yield { message, .. }) = trial.up().await else { panic!("not a yield") };
+    let Err(Error::Yield { message, .. }) = rehearsal.up().await else { panic!("not a yield") };
     assert_eq!(message, "the region still makes the cluster's identity");
     *region.identity.lock().unwrap() = Identity::Failed;
-    assert!(matches!(trial.up().await, Err(Error::Unexpected(_))));
-    assert!(trial.left().iter().all(|node| !node.starts_with("cluster/")));
-    trial.answer("manager_is_ready", Answer::Yield);
+    assert!(matches!(rehearsal.up().await, Err(Error::Unexpected(_))));
+    assert!(rehearsal.left().iter().all(|node| !node.starts_with("cluster/")));
+    rehearsal.answer("manager_is_ready", Answer::Yield);
     let asked = region.asked.load(Ordering::Relaxed);
-    assert!(matches!(trial.up().await, Err(Error::Yield { .. })));
+    assert!(matches!(rehearsal.up().await, Err(Error::Yield { .. })));
     assert_eq!(region.asked.load(Ordering::Relaxed), asked);
 }
 
 #[tokio::test]
 async fn group_case3_parts_follow_facts_that_only_run_time_knows() {
-    let (trial, region) = trial(&["g.nvidia"]);
+    let (rehearsal, region) = rehearsal(&["g.nvidia"]);
     let gpus = |called: Vec<String>| -> Vec<String> {
         called
             .into_iter()
             .filter(|call| ["nvidia", "cert_manager", "amd"].iter().any(|gpu| call.contains(gpu)))
             .collect()
     };
-    assert!(trial.up().await.is_ok());
+    assert!(rehearsal.up().await.is_ok());
     assert_eq!(
-        gpus(trial.called()),
+        gpus(rehearsal.called()),
         ["provision add_ons/nvidia", "deprovision add_ons/cert_manager", "deprovision add_ons/amd"]
     );
     // The region swaps its hardware: the spec has not changed, the parts have.
     region.gpus.lock().unwrap()[1].1 = Gpu::Amd;
-    trial.answer("add_ons/nvidia", Answer::Yield);
-    assert!(matches!(trial.up().await, Err(Error::Yield { .. })));
+    rehearsal.answer("add_ons/nvidia", Answer::Yield);
+    assert!(matches!(rehearsal.up().await, Err(Error::Yield { .. })));
     assert_eq!(
-        gpus(trial.called()),
+        gpus(rehearsal.called()),
         ["deprovision add_ons/nvidia: yield", "provision add_ons/cert_manager", "provision add_ons/amd"]
     );
-    assert!(trial.left().contains("add_ons/nvidia"));
+    assert!(rehearsal.left().contains("add_ons/nvidia"));
 }
 
 #[tokio::test]
 async fn group_case3_a_part_that_is_given_up_leaves_the_registration_alone() {
-    let (mut trial, _) = trial(&["g.nvidia"]);
-    trial.object().spec.autoscaling = true;
-    assert!(trial.up().await.is_ok());
-    trial.called();
-    trial.object().spec.autoscaling = false;
-    trial.object().spec.flavors.clear();
-    assert!(trial.up().await.is_ok());
-    let called = trial.called();
+    let (mut rehearsal, _) = rehearsal(&["g.nvidia"]);
+    rehearsal.object().spec.autoscaling = true;
+    assert!(rehearsal.up().await.is_ok());
+    rehearsal.called();
+    rehearsal.object().spec.autoscaling = false;
+    rehearsal.object().spec.flavors.clear();
+    assert!(rehearsal.up().await.is_ok());
+    let called = rehearsal.called();
     for given_up in ["autoscaler/autoscaler", "autoscaler/openstack", "add_ons/nvidia"] {
         assert!(called.contains(&format!("deprovision {given_up}")), "{called:?}");
     }
@@ -275,14 +278,14 @@ async fn group_case3_a_part_that_is_given_up_leaves_the_registration_alone() {
 
 #[tokio::test]
 async fn group_case3_teardown_asks_for_no_facts() {
-    let (mut trial, region) = trial(&["g.nvidia", "g.amd"]);
-    trial.object().spec.autoscaling = true;
-    assert!(trial.up().await.is_ok());
+    let (mut rehearsal, region) = rehearsal(&["g.nvidia", "g.amd"]);
+    rehearsal.object().spec.autoscaling = true;
+    assert!(rehearsal.up().await.is_ok());
     assert_eq!(region.asked.load(Ordering::Relaxed), 1);
-    trial.object().spec.autoscaling = false;
-    trial.object().spec.flavors.clear();
+    rehearsal.object().spec.autoscaling = false;
+    rehearsal.object().spec.flavors.clear();
     *region.identity.lock().unwrap() = Identity::Failed;
-    assert!(trial.down().await.is_ok());
+    assert!(rehearsal.down().await.is_ok());
     assert_eq!(region.asked.load(Ordering::Relaxed), 1);
-    assert!(trial.left().is_empty(), "{:?}", trial.left());
+    assert!(rehearsal.left().is_empty(), "{:?}", rehearsal.left());
 }

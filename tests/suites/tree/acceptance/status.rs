@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::CustomResource;
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Trial},
+    testing::{Answer, Recorder, Rehearsal},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,19 +82,19 @@ impl Provision<LoginClient> for Health {
 
 #[tokio::test]
 async fn group_case9_fields_and_conditions_survive_success_yield_and_failure() {
-    let trial = Trial::<LoginClient, Tree>::new(LoginClient::new("web", LoginClientSpec {}));
+    let rehearsal = Rehearsal::<LoginClient, Tree>::new(LoginClient::new("web", LoginClientSpec {}));
     let mut begun = None;
     for (pass, answer) in [Answer::Fail, Answer::Yield, Answer::Ok, Answer::Terminal].into_iter().enumerate() {
-        trial.answer("client", answer);
-        assert_eq!(trial.up().await.is_ok(), answer == Answer::Ok);
-        let status = trial.status().unwrap();
+        rehearsal.answer("client", answer);
+        assert_eq!(rehearsal.up().await.is_ok(), answer == Answer::Ok);
+        let status = rehearsal.status().unwrap();
         assert_eq!(status.number.as_deref(), Some("drawn in pass 1"), "{answer:?}");
         assert_eq!(status.passes, Some(pass as i64 + 1), "{answer:?}");
         let [healthy] = &status.standard.conditions[..] else { panic!("{status:?}") };
         assert_eq!(healthy.type_, "Healthy");
         assert_eq!(*begun.get_or_insert(healthy.last_transition_time.clone()), healthy.last_transition_time);
     }
-    trial.answer("client", Answer::Ok);
-    assert!(trial.down().await.is_ok());
-    assert_eq!(trial.status().unwrap().passes, Some(4), "the way down leaves it as it is");
+    rehearsal.answer("client", Answer::Ok);
+    assert!(rehearsal.down().await.is_ok());
+    assert_eq!(rehearsal.status().unwrap().passes, Some(4), "the way down leaves it as it is");
 }

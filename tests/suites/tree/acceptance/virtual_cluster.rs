@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::CustomResource;
 use opgen::{
     prelude::*,
-    testing::{Recorder, Trial},
+    testing::{Recorder, Rehearsal},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,29 +86,29 @@ fn said(text: String) -> ConfigMap {
     ConfigMap { data: Some([("host".to_owned(), text)].into()), ..ConfigMap::default() }
 }
 
-fn trial(domain: &str) -> Trial<Owner, Tree> {
+fn rehearsal(domain: &str) -> Rehearsal<Owner, Tree> {
     let cluster = VirtualCluster::new("blue", VirtualClusterSpec { pools: vec!["small".to_owned()] });
-    Trial::with_options(cluster, Flags { domain: domain.to_owned() })
+    Rehearsal::with_options(cluster, Flags { domain: domain.to_owned() })
 }
 
 #[tokio::test]
 async fn group_case5_options_reach_build_functions_predicates_and_nodes() {
-    let trial = trial("example.com");
-    assert!(trial.up().await.is_ok());
+    let rehearsal = rehearsal("example.com");
+    assert!(rehearsal.up().await.is_ok());
     for (node, host) in [
         ("values", "blue.example.com"),
         ("published", "https://example.com"),
         ("pools[small]/values", "small.example.com"),
     ] {
-        assert_eq!(trial.objects(node)[0]["data"]["host"], host, "{node}");
+        assert_eq!(rehearsal.objects(node)[0]["data"]["host"], host, "{node}");
     }
-    assert!(trial.called().contains(&"provision certificate".to_owned()));
+    assert!(rehearsal.called().contains(&"provision certificate".to_owned()));
 }
 
 #[tokio::test]
 async fn group_case5_the_same_tree_with_other_options_is_another_one() {
-    let trial = trial("");
-    assert!(trial.up().await.is_ok());
-    assert!(trial.called().contains(&"deprovision certificate".to_owned()));
-    assert_eq!(trial.objects("values")[0]["data"]["host"], "blue.");
+    let rehearsal = rehearsal("");
+    assert!(rehearsal.up().await.is_ok());
+    assert!(rehearsal.called().contains(&"deprovision certificate".to_owned()));
+    assert_eq!(rehearsal.objects("values")[0]["data"]["host"], "blue.");
 }

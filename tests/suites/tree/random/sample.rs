@@ -55,7 +55,7 @@ pub(super) fn keys<const LIST: usize, O: Owner<Object = Sample>>(draft: &Draft<'
     draft.owner.keys(LIST)
 }
 
-/// A [`Trial`] of any tree, without its types.
+/// A [`Rehearsal`] of any tree, without its types.
 pub(super) trait Tried {
     fn object(&mut self) -> &mut Sample;
     fn answer(&self, node: &str, answer: Answer);
@@ -64,29 +64,29 @@ pub(super) trait Tried {
     fn left(&self) -> BTreeSet<String>;
 }
 
-impl<P: Provision<Sample> + Provisioner<Takes = ()>> Tried for Trial<Sample, P> {
+impl<P: Provision<Sample> + Provisioner<Takes = ()>> Tried for Rehearsal<Sample, P> {
     fn object(&mut self) -> &mut Sample {
-        Trial::object(self)
+        Rehearsal::object(self)
     }
     fn answer(&self, node: &str, answer: Answer) {
-        Trial::answer(self, node, answer);
+        Rehearsal::answer(self, node, answer);
     }
     fn pass(&self, up: bool) -> Result<()> {
         Handle::current().block_on(async { if up { self.up().await } else { self.down().await } })
     }
     fn called(&self) -> Vec<String> {
-        Trial::called(self)
+        Rehearsal::called(self)
     }
     fn left(&self) -> BTreeSet<String> {
-        Trial::left(self)
+        Rehearsal::left(self)
     }
 }
 
-/// Begins a trial of a tree.
+/// Begins a rehearsal of a tree.
 pub(super) type Begin = fn() -> Box<dyn Tried>;
 
 pub(super) fn begin<P: Provision<Sample> + Provisioner<Takes = ()>>() -> Box<dyn Tried> {
-    Box::new(Trial::<Sample, P>::new(blank()))
+    Box::new(Rehearsal::<Sample, P>::new(blank()))
 }
 
 pub(super) fn shape<P: Provisioner>() -> &'static Shape {

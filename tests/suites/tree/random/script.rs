@@ -22,7 +22,7 @@ const ANSWERS: [Answer; 6] =
 pub(super) fn run(tree: &Group, begin: Begin, seed: u64) -> Result<usize, String> {
     let run = |said: Option<String>| {
         let model = Model { spec: blank().spec, ..Model::default() };
-        let mut run = Run { tree, trial: begin(), model, said, calls: 0 };
+        let mut run = Run { tree, rehearsal: begin(), model, said, calls: 0 };
         let outcome = run.whole(&mut Dice::new(seed));
         (outcome, run)
     };
@@ -38,7 +38,7 @@ pub(super) fn run(tree: &Group, begin: Begin, seed: u64) -> Result<usize, String
 
 struct Run<'a> {
     tree: &'a Group,
-    trial: Box<dyn Tried>,
+    rehearsal: Box<dyn Tried>,
     model: Model,
     /// What has happened, where somebody wants to know.
     said: Option<String>,
@@ -87,7 +87,7 @@ impl Run<'_> {
             }
         }
         self.say(|run| format!("spec {:?}", run.model.spec));
-        self.trial.object().spec = self.model.spec.clone();
+        self.rehearsal.object().spec = self.model.spec.clone();
     }
 
     /// The nodes that a pass may come to.
@@ -96,7 +96,7 @@ impl Run<'_> {
     }
 
     fn answer(&mut self, node: &str, answer: Answer) {
-        self.trial.answer(node, answer);
+        self.rehearsal.answer(node, answer);
         self.model.answers.insert(node.to_owned(), answer);
     }
 
@@ -119,8 +119,8 @@ impl Run<'_> {
     fn pass(&mut self, up: bool) -> Result<(), String> {
         self.say(|_| format!("pass {}", if up { "up" } else { "down" }));
         let expected = self.model.pass(self.tree, up);
-        let end = end_of(self.trial.pass(up));
-        let called = self.trial.called();
+        let end = end_of(self.rehearsal.pass(up));
+        let called = self.rehearsal.called();
         self.calls += called.len();
         let places: HashMap<&str, usize> = called.iter().enumerate().map(|(at, call)| (call.as_str(), at)).collect();
         let calls = &self.model.calls;
@@ -137,7 +137,7 @@ impl Run<'_> {
         if end != expected {
             return Err(format!("ended with {end:?}, expected {expected:?}"));
         }
-        let left = self.trial.left();
+        let left = self.rehearsal.left();
         if left != self.model.there {
             return Err(format!("left {left:#?}\nexpected {:#?}", self.model.there));
         }
@@ -185,7 +185,7 @@ impl Run<'_> {
 
     fn converges(&mut self, dice: &mut Dice) -> Result<(), String> {
         self.until_done(dice, true)?;
-        let (left, wanted) = (self.trial.left(), self.model.wanted(self.tree, ""));
+        let (left, wanted) = (self.rehearsal.left(), self.model.wanted(self.tree, ""));
         if left != wanted {
             return Err(format!("settled on {left:#?}\nwanted {wanted:#?}"));
         }
@@ -194,7 +194,7 @@ impl Run<'_> {
 
     fn ends(&mut self, dice: &mut Dice) -> Result<(), String> {
         self.until_done(dice, false)?;
-        match self.trial.left() {
+        match self.rehearsal.left() {
             left if left.is_empty() => Ok(()),
             left => Err(format!("{left:?} outlived the tree")),
         }

@@ -1,0 +1,44 @@
+//! The sandbox in the runtime of its case, without a port: on that runtime's clock, which stands still while anybody
+//! works and jumps while everybody waits.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use opgen_sandbox::{Record, Sandbox, User};
+
+use super::{Options, house};
+use crate::{Access, Entries, Entry, credentials::ADMIN};
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) sandbox: Sandbox,
+    told: Arc<Mutex<Vec<Arc<Entry>>>>,
+}
+
+impl Inner {
+    /// Starts it. Its time and its chance are the same in every run.
+    pub(super) fn start(options: &Options) -> Self {
+        let told = Arc::<Mutex<Vec<_>>>::default();
+        let log = told.clone();
+        let builder = house::builder(options).seed(1).audit(move |record: &Record| {
+            log.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(entry(record)));
+        });
+        Self { sandbox: builder.start(), told }
+    }
+
+    pub(super) fn admin(&self) -> Access {
+        Access::inner(self.sandbox.clone(), User::admin(ADMIN))
+    }
+
+    pub(super) fn account(&self, namespace: &str, name: &str) -> Access {
+        Access::inner(self.sandbox.clone(), User::service_account(namespace, name, ""))
+    }
+
+    pub(super) fn audit(&self) -> Entries {
+        Entries::of(self.told.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+}
+
+fn entry(record: &Record) -> Entry {
+    let Record { verb, user, user_agent, group, resource, subresource, namespace, name, code, uri } = record.clone();
+    Entry { verb: verb.to_owned(), user, user_agent, group, resource, subresource, namespace, name, code, uri }
+}

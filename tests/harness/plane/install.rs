@@ -1,0 +1,85 @@
+//! What an administrator puts into the cluster: as `kubectl apply --server-side` does it, on every plane.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition as Definition;
+use kube::{
+    Api, Client, Resource as _,
+    api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, ValidationDirective},
+    client::Body,
+    core::{GroupVersionKind, Request},
+    discovery::Scope,
+};
+
+use super::Plane;
+use crate::wait;
+
+/// In whose name it is applied.
+const MANAGER: &str = "kubectl";
+
+impl Plane {
+    /// Applies the objects of a YAML text, one after the other, with the server's own check of fields. Gives the server's
+    /// warnings, one a line.
+    ///
+    /// # Panics
+    /// With what the server says, if it refuses one.
+    pub async fn apply(&self, yaml: &str) -> String {
+        let client = self.client();
+        let mut warnings = String::new();
+        for document in yaml.split("\n---\n").filter(|document| !is_empty(document)) {
+            let object: DynamicObject =
+                serde_saphyr::from_str(document).unwrap_or_else(|error| panic!("{error} in\n{document}"));
+            let said = apply(&client, &object).await.unwrap_or_else(|refusal| panic!("{refusal}\n{document}"));
+            said.iter().for_each(|warning| warnings.extend([warning, "\n"]));
+        }
+        warnings
+    }
+
+    /// Waits until the kind of a definition can be used.
+    pub async fn is_established(&self, definition: &str) {
+        let definitions = Api::<Definition>::all(self.client());
+        wait::until_object(&definitions, definition, "is established", |definition| {
+            let conditions = definition.status.as_ref().and_then(|status| status.conditions.as_deref());
+            conditions.unwrap_or_default().iter().any(|held| held.type_ == "Established" && held.status == "True")
+        })
+        .await;
+    }
+
+    /// Deletes a definition, and waits until it is gone with all its objects.
+    pub async fn undefine(&self, definition: &str) {
+        let definitions = Api::<Definition>::all(self.client());
+        definitions.delete(definition, &DeleteParams::default()).await.unwrap();
+        wait::until_gone(&definitions, definition).await;
+    }
+}
+
+/// Whether there is nothing but comments.
+fn is_empty(document: &str) -> bool {
+    document.lines().all(|line| line.trim().is_empty() || line.starts_with(['#', '-']) && !line.starts_with("- "))
+}
+
+async fn apply(client: &Client, object: &DynamicObject) -> Result<Vec<String>, String> {
+    let types = object.types.as_ref().ok_or("an object without a kind")?;
+    let kind = GroupVersionKind::try_from(types).map_err(|error| error.to_string())?;
+    let resource = ApiResource::from_gvk(&kind);
+    let namespace = match &object.metadata.namespace {
+        Some(namespace) => Some(namespace.as_str()),
+        None => is_namespaced(client, &kind).await?.then_some("default"),
+    };
+    let path = DynamicObject::url_path(&resource, namespace);
+    let params = PatchParams { field_validation: Some(ValidationDirective::Strict), ..PatchParams::apply(MANAGER) };
+    let name = object.metadata.name.as_deref().ok_or("an object without a name")?;
+    let request = Request::new(path).patch(name, &params, &Patch::Apply(object)).map_err(|error| error.to_string())?;
+    let answer = client.send(request.map(Body::from)).await.map_err(|error| error.to_string())?;
+    let (head, body) = answer.into_parts();
+    let warnings = head.headers.get_all("warning").iter();
+    let warnings = warnings.map(|warning| String::from_utf8_lossy(warning.as_bytes()).into_owned()).collect();
+    if head.status.is_success() {
+        return Ok(warnings);
+    }
+    let said = body.collect_bytes().await.map_err(|error| error.to_string())?;
+    Err(String::from_utf8_lossy(&said).into_owned())
+}
+
+async fn is_namespaced(client: &Client, kind: &GroupVersionKind) -> Result<bool, String> {
+    let (_, capabilities) = kube::discovery::pinned_kind(client, kind).await.map_err(|error| error.to_string())?;
+    Ok(capabilities.scope == Scope::Namespaced)
+}

@@ -1,0 +1,63 @@
+//! What a plane with a port has on the disk, and the port.
+
+use std::{
+    path::Path,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use super::Plane;
+use crate::{
+    Access, Entries,
+    audit::Log,
+    binaries::planes_folder,
+    credentials::{AUDITOR, Authority},
+    folder::Folder,
+    port::Port,
+    server, wait,
+};
+
+#[derive(Debug)]
+pub(super) struct Premises {
+    auditor: Access,
+    pub(super) authority: Authority,
+    log: Log,
+    pub(super) port: Port,
+    markers: AtomicU32,
+    pub(super) folder: Folder,
+}
+
+impl Premises {
+    pub(super) fn new() -> Self {
+        let folder = Folder::new(&planes_folder());
+        let port = Port::reserve();
+        let authority = Authority::new(folder.path(), port.number);
+        let log = Log::new(&server::audit_log(folder.path()));
+        Self { auditor: authority.user(AUDITOR), authority, log, port, markers: AtomicU32::new(0), folder }
+    }
+
+    /// What the audit log says about every request that was answered before this call.
+    pub(super) async fn audit(&self) -> Entries {
+        let marker = format!("marker-{}", self.markers.fetch_add(1, Ordering::Relaxed));
+        let namespaces = kube::Api::<k8s_openapi::api::core::v1::Namespace>::all(self.auditor.client());
+        wait::until("the audit log has everything", wait::PATIENCE, async || {
+            namespaces.get_opt(&marker).await.map_err(|error| error.to_string())?;
+            self.log.has_marker(&marker).then_some(()).ok_or_else(|| format!("no {marker} in the log"))
+        })
+        .await;
+        self.log.entries()
+    }
+}
+
+impl Plane {
+    /// The folder of this plane: logs, kubeconfigs, room for files of a test. Removed on drop.
+    ///
+    /// # Panics
+    /// If the plane is not [served](super::Options::served).
+    pub fn folder(&self) -> &Path {
+        self.premises().folder.path()
+    }
+
+    pub(super) fn premises(&self) -> &Premises {
+        self.premises.as_ref().expect("a plane that is served: `case_served`, or `Options::served`")
+    }
+}

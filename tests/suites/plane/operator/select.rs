@@ -1,0 +1,160 @@
+//! Controllers for some of the objects of a kind: classes, and installs side by side.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{ResourceExt as _, api::ObjectMeta};
+use libtest_mimic::Trial;
+use opgen::{Operator, RunOptions};
+use opgen_tests::{Plane, case, wait};
+use serde_json::json;
+
+use super::{
+    probe::{Count, Counted, Passes, Probe, ProbeSpec, operator, probe},
+    site::Site,
+};
+use crate::reference::kinds::{Desk, DeskTree, Net, NetTree, desk, held_by, net};
+
+pub(crate) fn cases() -> Vec<Trial> {
+    vec![
+        case("select_only_what_has_the_labels_is_listed_and_watched", labels),
+        case("select_two_controllers_of_a_kind_share_one_watch", shared),
+        case("select_an_object_that_leaves_the_selection_is_let_go_and_taken_up_again", leaves),
+        case("select_an_object_that_left_while_nobody_ran_is_let_go", left_meanwhile),
+        case("select_two_installs_hand_an_object_over_by_a_field", two_installs),
+        case("select_an_object_that_leaves_lets_go_of_what_it_names_and_of_what_it_is_made_of", references),
+    ]
+}
+
+/// Two controllers of one operator on one kind.
+async fn shared(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let (one, other) = (Passes::default(), Passes::default());
+    let operator = operator(&site, &one, |c| c);
+    let second = other.clone();
+    let operator =
+        operator.controls_with::<Counted, Count>(|c| c.options(second).finalizer("probe.example.com/second"));
+    let _running = site.start(&operator).await;
+    probe(&site, "p", ProbeSpec::default()).await;
+    one.reach("p", 1).await;
+    other.reach("p", 1).await;
+    let watches = site.settled().await.resource("probes").verb("watch");
+    let lists = site.asked().await.resource("probes").verb("list").code(200);
+    assert!(lists.len() <= 1, "{lists}");
+    assert!(watches.with(|entry| entry.code == 200).len() <= 1, "{watches}");
+    site.delete::<Probe>("p").await;
+    wait::until_gone(&site.api::<Probe>(), "p").await;
+}
+
+const OURS: &str = "probe.example.com/live";
+
+/// Waits until a probe has these finalizers.
+async fn finalizers(site: &Site, name: &str, wanted: &[&str]) {
+    let fits = |probe: &Probe| probe.finalizers() == wanted;
+    wait::until_object(&site.api::<Probe>(), name, &format!("has the finalizers {wanted:?}"), fits).await;
+}
+
+async fn classed(site: &Site, name: &str, class: &str) {
+    let mut probe = Probe::new(name, ProbeSpec::default());
+    let labels = Some([("class".to_owned(), class.to_owned())].into());
+    probe.metadata = ObjectMeta { labels, ..probe.metadata };
+    site.create(&probe).await;
+}
+
+async fn class(site: &Site, name: &str, class: &str) {
+    site.patch::<Probe>(name, &json!({"metadata": {"labels": {"class": class}}})).await;
+}
+
+fn of_class_a(site: &Site, passes: &Passes) -> Operator {
+    operator(site, passes, |c| c.labels([("class", "a")]))
+}
+
+async fn labels(plane: Arc<Plane>) {
+    let (site, passes) = (Site::new(&plane).await, Passes::default());
+    let _running = site.start(&of_class_a(&site, &passes)).await;
+    probe(&site, "none", ProbeSpec::default()).await;
+    classed(&site, "other", "b").await;
+    classed(&site, "ours", "a").await;
+    finalizers(&site, "ours", &[OURS]).await;
+    class(&site, "other", "c").await;
+    let asked = site.settled().await.resource("probes");
+    assert_eq!((passes.of("other"), passes.of("none")), (0, 0));
+    assert!(asked.with(|entry| entry.name == "other" || entry.name == "none").is_empty(), "{asked}");
+}
+
+async fn leaves(plane: Arc<Plane>) {
+    let (site, passes) = (Site::new(&plane).await, Passes::default());
+    let _running = site.start(&of_class_a(&site, &passes)).await;
+    classed(&site, "p", "a").await;
+    finalizers(&site, "p", &[OURS]).await;
+    class(&site, "p", "b").await;
+    finalizers(&site, "p", &[]).await;
+    class(&site, "p", "a").await;
+    finalizers(&site, "p", &[OURS]).await;
+    // It leaves while it is to go, held by another.
+    site.patch::<Probe>("p", &json!({"metadata": {"finalizers": [OURS, "example.com/hold"]}})).await;
+    class(&site, "p", "b").await;
+    finalizers(&site, "p", &["example.com/hold"]).await;
+    site.delete::<Probe>("p").await;
+    site.patch::<Probe>("p", &json!({"metadata": {"finalizers": null}})).await;
+    wait::until_gone(&site.api::<Probe>(), "p").await;
+}
+
+async fn left_meanwhile(plane: Arc<Plane>) {
+    let (site, passes) = (Site::new(&plane).await, Passes::default());
+    let operator = of_class_a(&site, &passes);
+    let running = site.start(&operator).await;
+    for name in ["stays", "leaves", "goes"] {
+        classed(&site, name, "a").await;
+        finalizers(&site, name, &[OURS]).await;
+    }
+    drop(running);
+    class(&site, "leaves", "b").await;
+    site.delete::<Probe>("goes").await;
+    class(&site, "goes", "b").await;
+    let _running = site.run(&operator, RunOptions::default()).await;
+    finalizers(&site, "leaves", &[]).await;
+    wait::until_gone(&site.api::<Probe>(), "goes").await;
+    finalizers(&site, "stays", &[OURS]).await;
+}
+
+async fn two_installs(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let (blue, red) = (Passes::default(), Passes::default());
+    let of_class = |name: &str, passes: &Passes, class: &'static str| {
+        let (passes, operator) = (passes.clone(), Operator::new(name).namespace(&site.namespace).namespaced());
+        operator.controls_with::<Counted, Count>(|c| c.options(passes).fields([("spec.class", class)]))
+    };
+    let (live, second) = (of_class("live", &blue, "blue"), of_class("second", &red, "red"));
+    let _live = site.start(&live).await;
+    // With the same rights: they are those on the kind.
+    let _second = site.run(&second, RunOptions::default()).await;
+    probe(&site, "p", ProbeSpec { class: "blue".into(), ..ProbeSpec::default() }).await;
+    finalizers(&site, "p", &[OURS]).await;
+    assert_eq!(red.of("p"), 0);
+    site.patch::<Probe>("p", &json!({"spec": {"class": "red"}})).await;
+    finalizers(&site, "p", &["probe.example.com/second"]).await;
+    site.patch::<Probe>("p", &json!({"spec": {"class": "none"}})).await;
+    finalizers(&site, "p", &[]).await;
+}
+
+async fn references(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let operator = site.operator().controls::<Net, NetTree>();
+    let operator = operator.controls_with::<Desk, DeskTree>(|c| c.labels([("class", "a")]));
+    let _running = site.start(&operator).await;
+    net(&site, "blue", true).await;
+    let mut meant = desk("a", "blue");
+    meant.metadata.labels = Some([("class".to_owned(), "a".to_owned())].into());
+    site.create(&meant).await;
+    held_by(&site, "blue", &["a"]).await;
+    let configs = site.api::<ConfigMap>();
+    wait::until_object(&configs, "a", "is made", |_| true).await;
+    site.patch::<Desk>("a", &json!({"metadata": {"labels": {"class": null}}})).await;
+    held_by(&site, "blue", &[]).await;
+    wait::until_gone(&configs, "a").await;
+    let free = |desk: &Desk| desk.finalizers().is_empty();
+    wait::until_object(&site.api::<Desk>(), "a", "is free", free).await;
+    site.delete::<Net>("blue").await;
+    wait::until_gone(&site.api::<Net>(), "blue").await;
+}

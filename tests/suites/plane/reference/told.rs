@@ -1,0 +1,194 @@
+//! Who holds whom is told, and what happens when two write at once.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use http::Request;
+use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
+use kube::{Api, Client, CustomResource, ResourceExt as _, api::ListParams, client::Body};
+use libtest_mimic::Trial;
+use opgen::{RunOptions, prelude::*};
+use opgen_tests::{
+    Plane, case,
+    wait::{self, PATIENCE, until_gone, until_object},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::kinds::{Desk, DeskSpec, Net, desk, held_by, net, operator, says, start};
+use crate::operator::{kinds::available, site::Site};
+
+pub(crate) fn cases() -> Vec<Trial> {
+    vec![
+        case("loop_r10_who_is_held_by_whom_is_told_by_an_event", blocked),
+        case("reference_ref6_an_object_that_is_named_twice_is_referenced_once", twice),
+        case("reference_to_itself_is_for_somebody_to_mend", itself),
+        case("reference_ref10_a_conflict_is_tried_again_and_nobody_is_told", conflict),
+        case("loop_a_conflict_of_the_finalizer_is_tried_again_and_nobody_is_told", claim),
+    ]
+}
+
+/// The events about an object.
+async fn events(site: &Site, kind: &str, name: &str) -> Vec<Event> {
+    let api = Api::<Event>::namespaced(site.plane.client(), &site.namespace);
+    let about = |event: &Event| {
+        let regarding = event.regarding.clone().unwrap_or_default();
+        regarding.kind.as_deref() == Some(kind) && regarding.name.as_deref() == Some(name)
+    };
+    let all = api.list(&ListParams::default()).await.unwrap().items;
+    all.into_iter().filter(about).collect()
+}
+
+async fn event(site: &Site, kind: &str, name: &str, reason: &str) -> Event {
+    wait::until(format!("an event {reason} about {kind} {name}"), PATIENCE, async || {
+        let all = events(site, kind, name).await;
+        let reasons: Vec<_> = all.iter().filter_map(|event| event.reason.clone()).collect();
+        all.into_iter().find(|event| event.reason.as_deref() == Some(reason)).ok_or_else(|| format!("{reasons:?}"))
+    })
+    .await
+}
+
+async fn blocked(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let _running = start(&site).await;
+    site.create(&desk("a", "blue")).await;
+    let missing = event(&site, "Desk", "a", "ReferenceMissing").await;
+    assert_eq!(missing.note, Some(format!("spec.net: there is no Net {}/blue", site.namespace)));
+    net(&site, "blue", true).await;
+    says(&site, "a", "Provisioned").await;
+    let blue = site.api::<Net>().get("blue").await.unwrap();
+    site.delete::<Net>("blue").await;
+    let told = event(&site, "Net", "blue", "Referenced").await;
+    assert_eq!(told.note, Some(format!("it is named by desks.reference.example.com {}/a", site.namespace)));
+    assert_eq!((told.type_.as_deref(), told.action.as_deref()), (Some("Normal"), Some("Reconcile")));
+    assert_eq!(told.reporting_controller.as_deref(), Some("live"));
+    assert_eq!(told.regarding.and_then(|object| object.uid), blue.uid());
+    site.settled().await;
+    let again = events(&site, "Net", "blue").await;
+    let again: Vec<_> = again.iter().filter(|event| event.reason.as_deref() == Some("Referenced")).collect();
+    assert!(again.len() == 1 && again[0].series.is_none(), "it is told once: {again:?}");
+    site.delete::<Desk>("a").await;
+    until_gone(&site.api::<Net>(), "blue").await;
+}
+
+async fn twice(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let _running = start(&site).await;
+    net(&site, "blue", true).await;
+    let other = opgen::NamespacedName::cluster("blue");
+    let spec = DeskSpec { net: "blue".into(), others: vec![other.clone(), other], secret: None };
+    site.create(&Desk::new("a", spec)).await;
+    says(&site, "a", "Provisioned").await;
+    held_by(&site, "blue", &["a"]).await;
+    site.delete::<Desk>("a").await;
+    until_gone(&site.api::<Desk>(), "a").await;
+    held_by(&site, "blue", &[]).await;
+}
+
+/// Names another of its kind.
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+#[kube(group = "reference.example.com", version = "v1", kind = "Ring", namespaced, status = "Status")]
+struct RingSpec {
+    #[managed(reference = Ring)]
+    next: String,
+}
+
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Ring)]
+struct RingTree {
+    #[provisioner(resource)]
+    content: ConfigMap,
+}
+
+impl RingTree {
+    fn content(_: &Ring) -> ConfigMap {
+        ConfigMap::default()
+    }
+}
+
+async fn itself(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let _running = site.start(&site.operator().controls::<Ring, RingTree>()).await;
+    site.create(&Ring::new("one", RingSpec { next: "one".to_owned() })).await;
+    let says = async |reason: &str| {
+        let fits = |ring: &Ring| available(ring.status.as_ref()).is_some_and(|(_, said, _)| said == reason);
+        until_object(&site.api::<Ring>(), "one", &format!("says {reason}"), fits).await
+    };
+    let ring = says("ReferenceToItself").await;
+    assert_eq!(available(ring.status.as_ref()).map(|(_, _, sentence)| sentence), Some("spec.next: it names itself"));
+    assert!(!ring.finalizers().iter().any(|held| held.contains("/reference_")), "{:?}", ring.finalizers());
+    site.patch::<Ring>("one", &json!({"spec": {"next": ""}})).await;
+    says("Provisioned").await;
+    site.patch::<Ring>("one", &json!({"spec": {"next": "one"}})).await;
+    says("ReferenceToItself").await;
+    site.delete::<Ring>("one").await;
+    until_gone(&site.api::<Ring>(), "one").await;
+}
+
+/// The operator's client, with somebody who changes an object just before the operator changes it for the first time.
+async fn meddled(site: &Site, suffix: &'static str) -> Client {
+    let (client, admin, done) = (site.client().await, site.plane.client(), Arc::new(AtomicBool::new(false)));
+    let namespace = client.default_namespace().to_owned();
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (client, admin, done) = (client.clone(), admin.clone(), done.clone());
+        async move {
+            let path = request.uri().path().to_owned();
+            if request.method() == "PATCH" && path.ends_with(suffix) && !done.swap(true, Ordering::Relaxed) {
+                let body = json!({"metadata": {"labels": {"meddled": "yes"}}}).to_string().into_bytes();
+                let first = Request::patch(&path).header("content-type", "application/merge-patch+json");
+                admin.send(first.body(Body::from(body)).unwrap()).await?;
+            }
+            client.send(request).await
+        }
+    });
+    Client::new(service, namespace)
+}
+
+/// The changes of an object itself, by the codes of their answers.
+async fn changes(site: &Site, name: &str) -> Vec<u16> {
+    let asked = site.settled().await.resource("nets").verb("patch").subresource("").name(name);
+    asked.iter().map(|entry| entry.code).collect()
+}
+
+async fn has_no_warning(site: &Site, kind: &str, name: &str) {
+    let warnings: Vec<_> =
+        events(site, kind, name).await.into_iter().filter(|event| event.type_.as_deref() == Some("Warning")).collect();
+    assert!(warnings.is_empty(), "{warnings:?}");
+}
+
+async fn conflict(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let running = start(&site).await;
+    net(&site, "blue", true).await;
+    is_ready(&site, "blue").await;
+    drop(running);
+    let before = changes(&site, "blue").await;
+    let _running = Site::run_with(&operator(&site), meddled(&site, "/nets/blue").await, RunOptions::default());
+    site.create(&desk("a", "blue")).await;
+    says(&site, "a", "Provisioned").await;
+    assert_eq!(changes(&site, "blue").await[before.len()..], [409, 200]);
+    held_by(&site, "blue", &["a"]).await;
+    let blue = site.api::<Net>().get("blue").await.unwrap();
+    assert_eq!(blue.labels()["meddled"], "yes");
+    has_no_warning(&site, "Desk", "a").await;
+}
+
+async fn claim(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    site.install(&operator(&site)).await;
+    let _running = Site::run_with(&operator(&site), meddled(&site, "/nets/blue").await, RunOptions::default());
+    net(&site, "blue", true).await;
+    is_ready(&site, "blue").await;
+    assert_eq!(changes(&site, "blue").await, [409, 200]);
+    let blue = site.api::<Net>().get("blue").await.unwrap();
+    assert_eq!((blue.labels()["meddled"].as_str(), blue.finalizers().len()), ("yes", 1));
+    has_no_warning(&site, "Net", "blue").await;
+}
+
+async fn is_ready(site: &Site, name: &str) {
+    let fits = |net: &Net| available(net.status.as_ref()).is_some_and(|(is, _, _)| is == "True");
+    until_object(&site.api::<Net>(), name, "is ready", fits).await;
+}

@@ -1,0 +1,184 @@
+//! `opgen dev`: from the build to Available, from an edit to the new operator, and to an end that leaves nothing.
+
+mod bench;
+mod readme;
+mod run;
+
+use std::{fs, time::Duration};
+
+use k8s_openapi::api::{core::v1::ConfigMap, rbac::v1::ClusterRole};
+use kube::{
+    Api,
+    api::{DynamicObject, GroupVersionKind},
+    core::ApiResource,
+};
+use opgen_tests::wait;
+use rustix::process::{Pid, Signal, kill_process};
+
+use self::{
+    bench::Bench,
+    readme::Readme,
+    run::{Running, processes_of},
+};
+use super::command::{Place, Run, checkout};
+
+/// From the end of the build to Available, and from the end of a build to the operator's restart: the measured times are
+/// printed, and this is what they may be on a machine that does much else.
+const SOON: Duration = Duration::from_secs(10);
+
+#[tokio::test]
+async fn two_operators_become_available_side_by_side_and_leave_nothing() {
+    let readme = Readme::read();
+    let mut first = Running::start_as(&readme.args, checkout());
+    let mut second = Running::start(&checkout().join("examples/webapp/api"));
+    for running in [&mut first, &mut second] {
+        let line = running.stdout("export KUBECONFIG=");
+        let available = running.stdout("WebApp webapp-sample: Available=True  Provisioned");
+        let took = available.at - running.stderr("Finished ").at;
+        println!("from the end of the build to Available: {took:?}");
+        assert!(took < SOON, "{took:?}");
+        running.kubeconfig = line.text.split_once('=').unwrap().1.into();
+    }
+    assert_ne!(first.kubeconfig, second.kubeconfig);
+    for running in [&first, &second] {
+        let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("demo.example.com", "v1alpha1", "WebApp"));
+        let apps = Api::<DynamicObject>::namespaced_with(running.client().await, "default", &kind);
+        assert_eq!(apps.get("webapp-sample").await.unwrap().data["status"]["conditions"][0]["status"], "True");
+        if let Some(shown) = running.kubectl(&["get", "webapps"]) {
+            assert!(shown.contains("webapp-sample"), "{shown}");
+        }
+    }
+    assert_eq!(first.tree("webapp/webapp-sample"), readme.tree);
+    first.end_with(Signal::INT).await;
+    assert!(!processes_of(second.folder()).is_empty(), "the other one goes on");
+    second.end_with(Signal::TERM).await;
+}
+
+#[tokio::test]
+async fn an_edit_is_live_and_what_does_not_compile_changes_nothing() {
+    let bench = Bench::new("edits");
+    let mut running = Running::start(bench.root());
+    running.kubeconfig = running.stdout("export KUBECONFIG=").text.split_once('=').unwrap().1.into();
+    running.stdout("Available=True");
+    let operator = running.operator().expect("the operator runs");
+
+    bench.edit("controller/src/widget.rs", "fn config(", "fn konfig(");
+    running.stderr("the one before goes on until the next change");
+    assert_eq!(running.operator(), Some(operator));
+    assert!(running.said().contains("controller/src/widget.rs:"), "{}", running.said());
+
+    let saved = bench.edit("controller/src/widget.rs", "fn konfig(", "fn config(");
+    let saved = saved.max(bench.edit("controller/src/widget.rs", "join(\"\\n\")", "join(\"; \")"));
+    running.is_restarted_soon_after(saved);
+    let configs = Api::<ConfigMap>::namespaced(running.client().await, "default");
+    wait::until_object(&configs, "widget-sample", "is what the new code makes", |config| {
+        config.data.as_ref().is_some_and(|data| !data["message"].contains('\n'))
+    })
+    .await;
+    assert_ne!(running.operator(), Some(operator));
+
+    let saved = bench.edit("api/src/widget.rs", "max = 50", "max = 60");
+    running.is_restarted_soon_after(saved);
+    let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition"));
+    let definitions = Api::<DynamicObject>::all_with(running.client().await, &kind);
+    let definition = definitions.get("widgets.demo.example.com").await.unwrap();
+    assert!(definition.data.to_string().contains("\"maximum\":60"), "{definition:?}");
+
+    an_operator_that_is_killed_is_said_and_started_after_the_next_change(&bench, &mut running);
+    running.end_with(Signal::INT).await;
+}
+
+fn an_operator_that_is_killed_is_said_and_started_after_the_next_change(bench: &Bench, running: &mut Running) {
+    let operator = running.operator().expect("the operator runs");
+    kill_process(Pid::from_raw(operator).unwrap(), Signal::KILL).unwrap();
+    running.stderr("error: edits ended by itself: signal: 9");
+    running.stderr("hint: it is started again after the next change");
+    assert_eq!(running.operator(), None);
+    let saved = bench.edit("controller/src/widget.rs", "join(\"; \")", "join(\", \")");
+    running.is_restarted_soon_after(saved);
+}
+
+#[tokio::test]
+async fn killed_hard_it_takes_everything_with_it() {
+    let mut running = Running::start(&checkout().join("examples/webapp"));
+    running.kubeconfig = running.stdout("export KUBECONFIG=").text.split_once('=').unwrap().1.into();
+    assert!(running.operator().is_some());
+    running.kill();
+    running.leaves_nothing().await;
+}
+
+#[tokio::test]
+async fn in_a_cluster_of_ones_own_only_kinds_and_samples_are_applied_and_stay() {
+    let webapp = checkout().join("examples/webapp");
+    let mut cluster = Running::start_as("sandbox", checkout());
+    cluster.kubeconfig = cluster.stdout("export KUBECONFIG=").text.split_once('=').unwrap().1.into();
+    let mut running = Running::start_in(&cluster.kubeconfig, "dev --cluster", &webapp);
+    running.stderr("Using https://127.0.0.1:");
+    running.stdout("WebApp webapp-sample: Available=True  Provisioned");
+    running.end(Signal::INT).await;
+    running.stderr("CustomResourceDefinition webapps.demo.example.com, WebApp webapp-sample");
+
+    let client = cluster.client().await;
+    let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("demo.example.com", "v1alpha1", "WebApp"));
+    Api::<DynamicObject>::namespaced_with(client.clone(), "default", &kind).get("webapp-sample").await.unwrap();
+    let roles = Api::<ClusterRole>::all(client).get_opt("webapp").await.unwrap();
+    assert_eq!(roles, None, "it has the rights of who runs it");
+    cluster.end_with(Signal::TERM).await;
+
+    let mut running = Running::start_in(&cluster.kubeconfig, "dev --cluster", &webapp);
+    running.stderr("error: failed to get to the cluster");
+    running.stderr("caused by: failed to find out how to reach the cluster");
+    running.stderr("hint: set KUBECONFIG to the cluster that is meant");
+    assert_eq!(running.ended().await.code(), Some(1));
+}
+
+#[test]
+fn where_there_is_no_project_it_says_so() {
+    let place = Place::new();
+    let run = place.opgen("dev");
+    let said = "error: there is no `opgen.toml` in `[here]` or above\n\nhint: run this inside a project; `opgen new` makes one\n";
+    assert_eq!((run.code, &*run.stderr, &*run.stdout), (1, said, ""));
+    let run = place.opgen("dev --port many");
+    assert_eq!((run.code, &*run.stdout), (2, ""));
+}
+
+#[test]
+fn a_port_that_is_taken_is_said_before_anything_is_built() {
+    let taken = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let command = super::command::command(&checkout().join("examples/webapp"), &format!("dev --port {port}"));
+    let run = Run::of(command, checkout());
+    assert_eq!((run.code, &*run.stdout), (1, ""), "{}", run.stderr);
+    assert!(run.stderr.starts_with(&format!("error: port {port} can't be listened on\n")), "{}", run.stderr);
+    assert!(run.stderr.ends_with("hint: leave `--port` out to get a free one\n"), "{}", run.stderr);
+}
+
+#[test]
+fn a_project_without_an_operator_or_without_cargo_is_refused() {
+    let bench = Bench::new("refused");
+    let project = bench.root().join("opgen.toml");
+    let text = fs::read_to_string(&project).unwrap();
+    fs::write(&project, text.replace("name = \"refused\"", "name = \"other\"")).unwrap();
+    let said = "error: the workspace has no package `other`\n\nhint: `opgen.toml` names the package of the operator; keep the two alike\n";
+    assert_eq!(bench.opgen("dev"), (1, said.to_owned()));
+
+    fs::write(&project, text).unwrap();
+    fs::rename(bench.root().join("operator/src/main.rs"), bench.root().join("operator/src/lib.rs")).unwrap();
+    let (code, said) = bench.opgen("dev");
+    assert_eq!(code, 1, "{said}");
+    assert!(said.starts_with("error: package `refused` has no program of that name\n"), "{said}");
+    assert!(
+        said.contains("hint: `opgen::operator!(refused_controller::operator());` in `src/main.rs` is one"),
+        "{said}"
+    );
+
+    let mut command = super::command::command(bench.root(), "dev");
+    command.env("PATH", bench.root().join("deploy"));
+    let run = Run::of(command, bench.root());
+    let said = "error: there is no working `cargo` on the PATH\n";
+    assert!(
+        run.code == 1 && run.stderr.starts_with(said) && run.stderr.contains("hint: install Rust"),
+        "{}",
+        run.stderr
+    );
+}
