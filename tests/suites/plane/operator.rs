@@ -28,7 +28,7 @@ mod run;
 mod select;
 mod stop;
 mod wake;
-mod why;
+pub(crate) mod why;
 
 use libtest_mimic::Trial;
 

@@ -3,7 +3,7 @@
 use super::{
     super::{live, reach::LiveError},
     Why,
-    look::{Look, Parts, Seen, condition, failed},
+    look::{Look, Parts, RING, Seen, condition, failed},
     named::means,
 };
 use crate::{client::Target, reference};
@@ -74,7 +74,11 @@ impl Look<'_> {
             };
             return Ok(Why::new(super::look::label(kind, key.namespace(), key.name()), says).because(deeper));
         }
-        self.at(kind, key.namespace(), key.name()).await
+        let mut why = self.at(kind, key.namespace(), key.name()).await?;
+        if why.says == RING {
+            why.says += &format!("; nothing but taking the finalizer {finalizer} off {} ends it", seen.label);
+        }
+        Ok(why)
     }
 
     /// What is left of that which the object was made of.

@@ -13,7 +13,7 @@ use crate::{
 };
 use futures::future::{BoxFuture, FutureExt};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// How far a chain of reasons is followed.
 const DEEPEST: usize = 8;
@@ -23,8 +23,10 @@ pub(super) struct Look<'a> {
     pub(super) operator: &'a Operator,
     pub(super) project: &'a Project,
     pub(super) client: Client,
-    seen: BTreeSet<String>,
-    depth: usize,
+    /// What was said of each object.
+    said: BTreeMap<String, String>,
+    /// From the object that was asked about to the one that is looked at.
+    path: Vec<String>,
 }
 
 /// What is known of an object that is looked at.
@@ -55,7 +57,7 @@ impl Seen<'_> {
 
 impl<'a> Look<'a> {
     pub(super) fn new(operator: &'a Operator, project: &'a Project, client: Client) -> Self {
-        Self { operator, project, client, seen: BTreeSet::new(), depth: 0 }
+        Self { operator, project, client, said: BTreeMap::new(), path: Vec::new() }
     }
 
     pub(super) fn at<'l>(
@@ -67,8 +69,15 @@ impl<'a> Look<'a> {
         async move {
             let namespace = namespace.filter(|_| kind.namespaced);
             let label = label(kind, namespace, name);
-            if self.depth == DEEPEST || !self.seen.insert(label.clone()) {
-                return Ok(Why::new(label, "is looked at already"));
+            if self.path.contains(&label) {
+                return Ok(Why::new(label, RING));
+            }
+            if let Some(said) = self.said.get(&label) {
+                let says = if said == READY { READY } else { "is looked at already" };
+                return Ok(Why::new(label, says));
+            }
+            if self.path.len() == DEEPEST {
+                return Ok(Why::new(label, "is too far off to be looked at from here; ask about it"));
             }
             let object = match self.client.get(Target { kind, namespace, name }).await {
                 Ok(Some(object)) => object,
@@ -76,14 +85,16 @@ impl<'a> Look<'a> {
                 Err(error) if error.is_forbidden() => return Ok(Why::new(label, "is nothing that you may read")),
                 Err(error) => return Err(failed(error)),
             };
-            self.depth += 1;
+            self.path.push(label.clone());
             let seen = Seen { label, kind, object: &object };
             let why = match self.controlled(kind) {
                 _ if !object["metadata"]["deletionTimestamp"].is_null() => self.ending(&seen).await,
                 Some((controlled, factory)) => self.building(&seen, controlled, factory).await,
                 None => self.stranger(&seen).await,
             };
-            self.depth -= 1;
+            if let (Some(label), Ok(why)) = (self.path.pop(), &why) {
+                self.said.insert(label, why.says.clone());
+            }
             why
         }
         .boxed()
@@ -195,6 +206,9 @@ impl<'a> Look<'a> {
 
 /// What is said of an object that is nobody's trouble.
 pub(super) const READY: &str = "is ready";
+
+/// What is said of an object that the way has come by before.
+pub(super) const RING: &str = "waits for what waits for it: a ring";
 
 /// The objects of a tree, and its nodes that lack theirs.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use super::{
     super::reach::LiveError,
     Why,
-    look::{Look, Seen, failed},
+    look::{Look, RING, Seen, failed},
 };
 use crate::{
     cache::{Header, ObjectKey},
@@ -18,7 +18,13 @@ impl Look<'_> {
         let mut because = Vec::new();
         for Pointer { field, kind, to } in pointers {
             match to {
-                To::One(key) => because.push(self.at(kind, key.namespace(), key.name()).await?),
+                To::One(key) => {
+                    let mut why = self.at(kind, key.namespace(), key.name()).await?;
+                    if why.says == RING {
+                        why.says += &format!("; have {field} of one of them name another");
+                    }
+                    because.push(why);
+                }
                 To::All(selected) => match selected.fault() {
                     Some(fault) => because.push(Why::new(*field, format!("selects nothing: {fault}"))),
                     None => because.extend(self.selected(field, kind, selected).await?),

@@ -32,7 +32,8 @@ async fn why(site: &Site, operator: &Operator, kind: &str, name: &str) -> Why {
     why
 }
 
-async fn cause(site: &Site, operator: &Operator, kind: &str, name: &str) -> String {
+/// The ends of that, without the site's namespace.
+pub(crate) async fn cause(site: &Site, operator: &Operator, kind: &str, name: &str) -> String {
     let why = why(site, operator, kind, name).await;
     let causes: Vec<_> = why.causes().iter().map(|cause| format!("{} {}", cause.object, cause.says)).collect();
     causes.join("\n").replace(&format!("{}/", site.namespace), "")

@@ -19,13 +19,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::kinds::{Desk, DeskSpec, Net, desk, held_by, net, operator, says, start};
-use crate::operator::{kinds::available, site::Site};
+use crate::operator::{kinds::available, site::Site, why::cause};
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("loop_r10_who_is_held_by_whom_is_told_by_an_event", blocked),
         case("reference_ref6_an_object_that_is_named_twice_is_referenced_once", twice),
         case("reference_to_itself_is_for_somebody_to_mend", itself),
+        case("reference_a_ring_is_named_by_why", ring),
         case("reference_ref10_a_conflict_is_tried_again_and_nobody_is_told", conflict),
         case("loop_a_conflict_of_the_finalizer_is_tried_again_and_nobody_is_told", claim),
     ]
@@ -126,6 +127,42 @@ async fn itself(plane: Arc<Plane>) {
     says("ReferenceToItself").await;
     site.delete::<Ring>("one").await;
     until_gone(&site.api::<Ring>(), "one").await;
+}
+
+async fn ring(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let operator = site.operator().controls::<Ring, RingTree>();
+    let _running = site.start(&operator).await;
+    let says = async |name: &str, reason: &str| {
+        let fits = |ring: &Ring| available(ring.status.as_ref()).is_some_and(|(_, said, _)| said == reason);
+        until_object(&site.api::<Ring>(), name, &format!("says {reason}"), fits).await
+    };
+    site.create(&Ring::new("one", RingSpec { next: "two".to_owned() })).await;
+    site.create(&Ring::new("two", RingSpec { next: "one".to_owned() })).await;
+    says("one", "ReferenceNotReady").await;
+    says("two", "ReferenceNotReady").await;
+    let ring = "Ring one waits for what waits for it: a ring; have spec.next of one of them name another";
+    assert_eq!(cause(&site, &operator, "ring", "one").await, ring);
+    site.patch::<Ring>("one", &json!({"spec": {"next": ""}})).await;
+    says("two", "Provisioned").await;
+
+    site.patch::<Ring>("one", &json!({"spec": {"next": "two"}})).await;
+    let has = |ring: &Ring| ring.finalizers().iter().any(|held| held.ends_with("_one"));
+    until_object(&site.api::<Ring>(), "two", "is referenced", has).await;
+    site.delete::<Ring>("one").await;
+    site.delete::<Ring>("two").await;
+    says("one", "Referenced").await;
+    says("two", "Referenced").await;
+    let reference = format!("rings.reference.example.com/reference_{}_one", site.namespace);
+    let ring = format!(
+        "Ring one waits for what waits for it: a ring; nothing but taking the finalizer {reference} off Ring two ends it"
+    );
+    assert_eq!(cause(&site, &operator, "ring", "one").await, ring);
+    let kept = site.api::<Ring>().get("two").await.unwrap();
+    let kept: Vec<_> = kept.finalizers().iter().filter(|held| **held != reference).collect();
+    site.patch::<Ring>("two", &json!({"metadata": {"finalizers": kept}})).await;
+    until_gone(&site.api::<Ring>(), "one").await;
+    until_gone(&site.api::<Ring>(), "two").await;
 }
 
 /// The operator's client, with somebody who changes an object just before the operator changes it for the first time.
