@@ -33,7 +33,7 @@ pub(crate) struct Feeds(BTreeMap<Kind, Feed>);
 /// What is fed by one watch.
 #[derive(Default)]
 pub(crate) struct Feed {
-    sinks: Sinks,
+    sinks: Sinks<'static>,
     /// Whether one of them looks at more than metadata.
     whole: bool,
 }
@@ -41,12 +41,12 @@ pub(crate) struct Feed {
 impl Feeds {
     pub(crate) fn add(&mut self, kind: &Kind, sink: Arc<dyn Sink>, metadata_only: bool) {
         let feed = self.0.entry(kind.clone()).or_default();
-        feed.sinks.0.push(sink);
+        feed.sinks.push(sink);
         feed.whole |= !metadata_only;
     }
 
     /// Takes out what another watch of the kind feeds.
-    pub(crate) fn take(&mut self, kind: &Kind) -> Sinks {
+    pub(crate) fn take(&mut self, kind: &Kind) -> Sinks<'static> {
         self.0.remove(kind).unwrap_or_default().sinks
     }
 

@@ -141,7 +141,7 @@ impl Floor {
                     broom.on_primary(change);
                     controllers.iter().for_each(|controller| controller.on_primary(change, listing));
                 };
-                source.feed(&on_change, &beside).await;
+                source.feed(&on_change, beside).await;
             });
         }
         for children in self.children.values() {

@@ -16,7 +16,8 @@ use feed::Scope;
 use follower::Follower;
 use futures::future::{BoxFuture, FutureExt};
 use serde_json::{Value, json};
-use sinks::{Both, Sinks};
+use sinks::Sinks;
+use std::sync::Arc;
 
 /// Watches the objects of a custom kind; claims them by finalizers.
 #[derive(Debug)]
@@ -49,13 +50,13 @@ impl Kubernetes {
         Self { health, ..self }
     }
 
-    /// Fills the cache and follows changes, for ever; what else the watch feeds is told of each before.
-    pub(crate) async fn feed(&self, on_change: OnChange<'_>, beside: &Sinks) {
+    /// Fills the cache and follows changes, for ever; the `sinks` are told of each before.
+    pub(crate) async fn feed(&self, on_change: OnChange<'_>, mut sinks: Sinks<'_>) {
         let (labels, fields) = (self.selection.label_selector(), self.selection.field_selector());
         let scope =
             Scope { namespace: self.namespace.as_deref(), labels: labels.as_deref(), fields: fields.as_deref() };
-        let primaries = Primaries { kind: &self.kind, objects: &self.objects, on_change };
-        feed::follow(self.client.kube(), &self.kind, scope, &Both(beside, &primaries), &self.health).await;
+        sinks.push(Arc::new(Primaries { kind: &self.kind, objects: &self.objects, on_change }));
+        feed::follow(self.client.kube(), &self.kind, scope, &sinks, &self.health).await;
     }
 
     /// Whether it shows just these.
@@ -127,7 +128,7 @@ impl Source for Kubernetes {
     }
 
     fn follow<'a>(&'a self, on_change: OnChange<'a>) -> BoxFuture<'a, ()> {
-        async move { self.feed(on_change, &Sinks::default()).await }.boxed()
+        async move { self.feed(on_change, Sinks::default()).await }.boxed()
     }
 
     fn claim<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>> {

@@ -5,9 +5,15 @@ use std::sync::Arc;
 
 /// Several sinks, each told in turn.
 #[derive(Default)]
-pub(crate) struct Sinks(pub(crate) Vec<Arc<dyn Sink>>);
+pub(crate) struct Sinks<'a>(Vec<Arc<dyn Sink + 'a>>);
 
-impl Sink for Sinks {
+impl<'a> Sinks<'a> {
+    pub(crate) fn push(&mut self, sink: Arc<dyn Sink + 'a>) {
+        self.0.push(sink);
+    }
+}
+
+impl Sink for Sinks<'_> {
     fn begin(&self) {
         self.0.iter().for_each(|sink| sink.begin());
     }
@@ -22,30 +28,5 @@ impl Sink for Sinks {
 
     fn finish(&self) {
         self.0.iter().for_each(|sink| sink.finish());
-    }
-}
-
-/// Two sinks, told one after the other.
-pub(crate) struct Both<'a>(pub(crate) &'a dyn Sink, pub(crate) &'a dyn Sink);
-
-impl Sink for Both<'_> {
-    fn begin(&self) {
-        self.0.begin();
-        self.1.begin();
-    }
-
-    fn apply(&self, json: &[u8], listing: bool) {
-        self.0.apply(json, listing);
-        self.1.apply(json, listing);
-    }
-
-    fn delete(&self, json: &[u8]) {
-        self.0.delete(json);
-        self.1.delete(json);
-    }
-
-    fn finish(&self) {
-        self.0.finish();
-        self.1.finish();
     }
 }
