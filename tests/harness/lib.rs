@@ -21,4 +21,5 @@ pub use audit::{Entries, Entry};
 pub use case::{case, case_on, case_on_controlplane, case_served, run_suites};
 pub use credentials::Access;
 pub use plane::{Form, Options, Plane};
+pub use port::Port;
 pub use process::Process;

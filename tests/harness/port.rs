@@ -4,7 +4,7 @@ use std::{
     env::temp_dir,
     fs::{File, create_dir_all},
     hash::{BuildHasher as _, RandomState},
-    net::TcpListener,
+    net::{Ipv4Addr, SocketAddr, TcpListener},
 };
 
 /// Below the range from which Linux takes the local ports of outgoing connections: a port must still be free when a
@@ -12,21 +12,30 @@ use std::{
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 12_000;
 
-/// A port that nobody listens on, and that no other plane on this machine takes while this is alive. That it is free
-/// now is not enough: its server binds it a moment later, and once more after an outage.
+/// A port that nobody listens on, and that no other plane or program of these suites takes while this is alive. That it is
+/// free now is not enough: its server binds it a moment later, and once more after an outage.
 #[derive(Debug)]
-pub(crate) struct Port {
+pub struct Port {
     pub(crate) number: u16,
     _reserved: File,
 }
 
 impl Port {
-    pub(crate) fn reserve() -> Self {
+    /// Takes one by chance.
+    ///
+    /// # Panics
+    /// If a thousand in a row are taken.
+    pub fn reserve() -> Self {
         let random = RandomState::new();
         (0..1_000_u16)
             .map(|attempt| FIRST + (random.hash_one(attempt) % u64::from(COUNT)) as u16)
             .find_map(Self::reserve_one)
             .expect("no free port on 127.0.0.1 in 1000 attempts")
+    }
+
+    /// Where a server on it is found.
+    pub fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.number).into()
     }
 
     fn reserve_one(number: u16) -> Option<Self> {

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use libtest_mimic::Trial;
 use opgen::{Operator, RunOptions, queue::Delay};
 use opgen_tests::{
-    Plane, case_served,
+    Plane, Port, case_served,
     wait::{self, PATIENCE, until_object},
 };
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::operator::{
     example::WEBAPP,
     kinds::{self, Note, NoteSpec, NoteTree, available},
     log,
-    program::{Program, free_address, readiness},
+    program::{Program, readiness},
     site::Site,
 };
 
@@ -120,7 +120,8 @@ async fn unable_to_follow(plane: Arc<Plane>, lack: Lack) {
     site.install(&operator).await;
     lack.begins(&site).await;
     site.create(&note("a")).await;
-    let probes = free_address();
+    let port = Port::reserve();
+    let probes = port.address();
     let _running = site.run(&operator, RunOptions { probes: Some(probes), ..RunOptions::default() }).await;
     let sentence = lack.sentence(&site);
     is_unready(probes, &sentence).await;

@@ -7,14 +7,14 @@ use kube::CustomResourceExt as _;
 use libtest_mimic::Trial;
 use opgen::{RunOptions, queue::Delay};
 use opgen_tests::{
-    Plane, case_served,
+    Plane, Port, case_served,
     wait::{self, PATIENCE, until_gone, until_object},
 };
 
 use crate::operator::{
     install,
     kinds::{Comet, CometSpec, CometTree, Sky, SkySpec, SkyTree, available},
-    program::{free_address, readiness},
+    program::readiness,
     site::Site,
 };
 
@@ -32,7 +32,8 @@ async fn comes_and_goes(plane: Arc<Plane>) {
     let operator = site.operator().controls_with::<Comet, CometTree>(|comets| comets.errors(Delay::Fixed(soon)));
     let operator = operator.controls_with::<Sky, SkyTree>(|skies| skies.errors(Delay::Fixed(soon)).requeue(soon));
     site.grant(&operator).await;
-    let probes = free_address();
+    let port = Port::reserve();
+    let probes = port.address();
     let _running = site.run(&operator, RunOptions { probes: Some(probes), ..RunOptions::default() }).await;
     for kind in ["Comet", "Sky"] {
         is_said(probes, 503, &format!("{kind}: the cluster has no such kind")).await;

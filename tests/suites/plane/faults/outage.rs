@@ -9,14 +9,14 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use libtest_mimic::Trial;
 use opgen::{RunOptions, queue::Delay};
 use opgen_tests::{
-    Options, Plane, case_on,
+    Options, Plane, Port, case_on,
     wait::{self, PATIENCE, until_gone, until_object},
 };
 use serde_json::json;
 
 use crate::operator::{
     kinds::{self, Note, NoteSpec, NoteTree, available},
-    program::{free_address, readiness},
+    program::readiness,
     site::{Running, Site},
     tally::state_writes,
 };
@@ -56,7 +56,8 @@ fn note(number: usize) -> Note {
 }
 
 async fn outage(plane: Arc<Plane>) {
-    let probes = free_address();
+    let port = Port::reserve();
+    let probes = port.address();
     let (site, running) = notes(&plane, RunOptions { probes: Some(probes), ..RunOptions::default() }).await;
     let before = site.asked().await;
     plane.stop_apiserver();

@@ -2,14 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{Mutex, PoisonError},
 };
 
 use opgen_tests::{
-    Access, Plane, Process,
+    Access, Plane, Port, Process,
     wait::{self, PATIENCE},
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -21,6 +21,7 @@ pub(crate) struct Program {
     name: &'static str,
     pub(crate) process: Process,
     pub(crate) probes: SocketAddr,
+    _reserved: Port,
 }
 
 impl Program {
@@ -37,7 +38,8 @@ impl Program {
         access: &Access,
         arguments: &[&str],
     ) -> Self {
-        let probes = free_address();
+        let port = Port::reserve();
+        let probes = port.address();
         let mut command = Command::new(path);
         command.arg("run").args(["--probe-address", &probes.to_string()]).args(arguments);
         for inherited in ["WATCH_NAMESPACE", "PROBE_ADDRESS", "RUST_LOG", "LOG_FORMAT", "POD_NAMESPACE"] {
@@ -45,7 +47,7 @@ impl Program {
         }
         command.env("KUBECONFIG", access.kubeconfig());
         let log = plane.folder().join(format!("{}.log", access.user().replace(':', "-")));
-        Self { name, process: Process::spawn(name, command, &log), probes }
+        Self { name, process: Process::spawn(name, command, &log), probes, _reserved: port }
     }
 
     /// Waits until it says that it is ready.
@@ -84,11 +86,6 @@ pub(crate) async fn readiness(address: SocketAddr) -> Result<(u16, String), Stri
     let (head, text) = answer.split_once("\r\n\r\n").ok_or_else(|| answer.clone())?;
     let code = head.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(|| head.to_owned())?;
     Ok((code, text.to_owned()))
-}
-
-/// An address of this machine that nobody listens on.
-pub(crate) fn free_address() -> SocketAddr {
-    TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port")
 }
 
 /// The program of an example, built by the first call.

@@ -6,7 +6,7 @@ use kube::{CustomResource, CustomResourceExt as _};
 use libtest_mimic::Trial;
 use opgen::{RunOptions, prelude::*};
 use opgen_tests::{
-    Plane, case_served,
+    Plane, Port, case_served,
     wait::{self, PATIENCE, until_gone, until_object},
 };
 use schemars::JsonSchema;
@@ -14,11 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::kinds::{SHOP, Shop, ShopSpec, done, idle_pass, named, shop};
-use crate::operator::{
-    install, log,
-    program::{free_address, readiness},
-    site::Site,
-};
+use crate::operator::{install, log, program::readiness, site::Site};
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![case_served("node_if_api_objects_come_with_their_kind_and_nobody_waits_for_it", comes_and_goes)]
@@ -59,7 +55,8 @@ async fn comes_and_goes(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let operator = site.operator().controls::<Shop, IfApiTree>();
     site.install(&operator).await;
-    let probes = free_address();
+    let port = Port::reserve();
+    let probes = port.address();
     let _running = site.run(&operator, RunOptions { probes: Some(probes), ..RunOptions::default() }).await;
     site.create(&shop(ShopSpec::default())).await;
     done(&site).await;

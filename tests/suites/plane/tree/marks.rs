@@ -10,7 +10,7 @@ use kube::{
 use libtest_mimic::Trial;
 use opgen::{Operator, RunOptions, prelude::*};
 use opgen_tests::{
-    Entries, Plane, case, case_served,
+    Entries, Plane, Port, case, case_served,
     wait::{self, PATIENCE, until_gone, until_object},
 };
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ use super::kinds::{holding, named};
 use crate::operator::{
     install,
     kinds::available,
-    program::{free_address, readiness},
+    program::readiness,
     site::{Running, Site},
     tally::state_writes,
 };
@@ -228,7 +228,8 @@ async fn without_kind(plane: Arc<Plane>) {
     let mark = format!("relics.tree.example.com/{}/gone/6f2a", site.namespace);
     classes.create(&PostParams::default(), &orphan(&name, "relics", &mark)).await.unwrap();
 
-    let probes = free_address();
+    let port = Port::reserve();
+    let probes = port.address();
     let client = plane.account(&site.namespace, "relics").await.client();
     let _running = Site::run_with(&operator, client, RunOptions { probes: Some(probes), ..RunOptions::default() });
     wait::until("the classes are watched, and the relics are missing", PATIENCE, async || {
