@@ -12,6 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::{sync::Semaphore, time::Instant};
 
+/// What no status may show, and the words of each panic that is meant to be.
+pub(crate) const SECRET_DETAIL: &str = "the secret detail";
+
 /// A text, kept in a ConfigMap.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
 #[kube(group = "live.example.com", version = "v1", kind = "Note", namespaced, status = "Status")]
@@ -109,10 +112,10 @@ impl Diary {
         match outcome {
             Outcome::Done => Ok(()),
             Outcome::Yield => yield_because("NotYet", "the errand takes its time"),
-            Outcome::Unexpected => Err(std::io::Error::other("the secret detail").into()),
+            Outcome::Unexpected => Err(std::io::Error::other(SECRET_DETAIL).into()),
             Outcome::UserAction => Err(Error::user_action("WrongAddress", "the address is wrong")),
             Outcome::Terminal => Err(Error::terminal("RoadClosed", "there is no way")),
-            Outcome::Panic => panic!("the secret detail"),
+            Outcome::Panic => panic!("{SECRET_DETAIL}"),
             Outcome::Gate => {
                 self.gate.acquire().await.map(tokio::sync::SemaphorePermit::forget)?;
                 Ok(())
