@@ -99,6 +99,10 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     if Form::both() {
         return run_both();
     }
+    if is_required() {
+        // No case has to wait for it, nor to share the machine with it. Where it fails, the cases say so.
+        let _ = binaries::find();
+    }
     let conclusion = libtest_mimic::run(&Arguments::from_args(), cases);
     drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
     Folder::sweep(&planes_folder());
@@ -121,12 +125,15 @@ fn run_both() -> ExitCode {
 pub fn trial(form: Form, name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     match binaries::availability() {
         Err(missing) if form == Form::ControlPlane => {
-            let required = std::env::var_os(REQUIRE).is_some_and(|value| value != "0");
             let kind = format!("no control plane: {missing}");
-            Trial::test(name, move || Err(kind_of(&missing).into())).with_kind(kind).with_ignored_flag(!required)
+            Trial::test(name, move || Err(kind_of(&missing).into())).with_kind(kind).with_ignored_flag(!is_required())
         }
         _ => Trial::test(name, body),
     }
+}
+
+fn is_required() -> bool {
+    std::env::var_os(REQUIRE).is_some_and(|value| value != "0")
 }
 
 /// `sandbox::NAME`, `sandbox::served::NAME` or `controlplane::NAME`, so that those that wait for nothing can be chosen.
