@@ -1,5 +1,6 @@
 //! Whole lives of the examples' operators, and that a life repeats.
 
+mod doubt;
 mod release;
 mod waiting;
 

@@ -35,8 +35,13 @@ pub use concern::{News, RECONCILE};
 use futures::future::BoxFuture;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
-use status::{Stored, Unread};
-use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
+use status::Stored;
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 /// What a pass ends with: when the object is looked at again, unless something changes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +123,8 @@ pub(crate) struct Loop {
     said: Mutex<HashMap<ObjectKey, String>>,
     /// Objects that are to go, from which our finalizer was taken; until they are seen to be gone.
     released: Mutex<HashMap<ObjectKey, Uid>>,
+    /// Objects whose status may be another than they show: nobody knows whether the last one was written.
+    doubted: Mutex<HashSet<ObjectKey>>,
     /// Which changes are worth a pass, where the controller says so.
     news: Option<News>,
 }
@@ -137,8 +144,8 @@ impl Loop {
         selection: Selection,
         news: Option<News>,
     ) -> Self {
-        let (parked, said, released) = Default::default();
-        Self { shared, source, reconciler, finalizer, selection, parked, said, released, news }
+        let (parked, said, released, doubted) = Default::default();
+        Self { shared, source, reconciler, finalizer, selection, parked, said, released, doubted, news }
     }
 
     /// One pass.
@@ -268,42 +275,10 @@ impl Loop {
         self.shared.recorder.record(&regarding, type_, &verdict.reason, "Reconcile", &verdict.message);
     }
 
-    async fn write_status(
-        &self,
-        header: &Header,
-        verdict: &Verdict,
-        stored: &dyn Stored,
-        left: Option<Value>,
-    ) -> Result<()> {
-        let now = self.shared.environment.now();
-        if left.is_none() && status::says_all(stored.said(), verdict, header.generation, now) {
-            return Ok(());
-        }
-        let stored = stored.status();
-        let left = left.unwrap_or_else(|| stored.clone());
-        let status = status::with_conditions(left, verdict, header.generation, now)?;
-        if status == stored {
-            return Ok(());
-        }
-        let version = self.source.write_status(header, &status).await?;
-        self.wrote(header, &version);
-        if status::says_something_else(&stored, &status) {
-            self.record(header, verdict);
-        }
-        Ok(())
-    }
-
     async fn say_unreadable(&self, entry: &Entry<Encoded>, error: ReadError) -> Result<Next> {
         let outcome = Err(unreadable(&error));
         self.conclude(&entry.header, Direction::Up, &outcome, None, (&self.stored_status(entry), None)).await?;
         Ok(outcome.map_or_else(|error| self.after(entry, error), |()| Next::AwaitChange))
-    }
-
-    /// The status of an object that can't be decoded as a whole.
-    fn stored_status(&self, entry: &Entry<Encoded>) -> Unread {
-        let json = entry.value.decode(self.source.objects().codec()).unwrap_or_default();
-        let mut object: Value = serde_json::from_slice(&json).unwrap_or_default();
-        Unread(object["status"].take())
     }
 
     fn after(&self, entry: &Entry<Encoded>, error: Error) -> Next {

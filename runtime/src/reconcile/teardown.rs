@@ -91,6 +91,7 @@ impl Loop {
     pub(super) fn forget(&self, key: &ObjectKey) {
         self.let_go(key);
         self.released.lock().remove(key);
+        self.doubted.lock().remove(key);
         self.shared.own_writes.forget(key);
         self.reconciler.forget(key);
     }
