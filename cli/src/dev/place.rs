@@ -37,7 +37,9 @@ impl Place {
         let folder = folder(target)?;
         let mut builder = Sandbox::builder().workloads(true);
         if let Some(recording) = recording {
+            let too = recording.clone();
             builder = builder.audit(move |record| recording.hear(record));
+            builder = builder.events(move |watch, event| too.overhear(watch, event));
         }
         let sandbox = builder.start();
         let serving = serving::serve(&sandbox, port, folder.path().to_owned()).await?;

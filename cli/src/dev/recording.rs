@@ -1,6 +1,7 @@
-//! What the operator asks of the sandbox, for the page at the end.
+//! What the operator asks of the sandbox and is told by it, for the page at the end.
 
 use std::{
+    collections::HashMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
@@ -8,7 +9,7 @@ use std::{
 
 use opgen_sandbox::{
     Record,
-    fault::{CallSeen, Happening, Moment, Timeline},
+    fault::{CallSeen, EventSeen, Happening, Moment, Timeline},
     page,
 };
 
@@ -32,6 +33,9 @@ struct SoFar {
     /// Of operators, one after the other.
     life: u32,
     calls: u64,
+    events: u64,
+    /// The call that began each watch of this life.
+    watches: HashMap<String, u64>,
     dropped: usize,
 }
 
@@ -46,15 +50,17 @@ impl Recording {
         Ok(Self { path: path.to_owned(), began: Instant::now(), so_far: Arc::default() })
     }
 
-    /// Takes a call, if it is the operator's: no other account calls from outside.
+    /// Takes a call, if it is the operator's.
     pub(super) fn hear(&self, record: &Record) {
-        if !record.user.starts_with("system:serviceaccount:")
-            || record.user.starts_with("system:serviceaccount:kube-system:")
-        {
+        if !is_operator(&record.user) {
             return;
         }
         let mut so_far = self.so_far();
         so_far.calls += 1;
+        if record.verb == "watch" {
+            let number = so_far.calls;
+            so_far.watches.insert(record.uri.clone(), number);
+        }
         let call = CallSeen {
             number: so_far.calls,
             method: method(record.verb).to_owned(),
@@ -65,10 +71,23 @@ impl Recording {
         self.add(&mut so_far, Happening::Call(call));
     }
 
+    /// Takes what a watch told, if it told the operator.
+    pub(super) fn overhear(&self, watch: &Record, event: EventSeen) {
+        if !is_operator(&watch.user) {
+            return;
+        }
+        let mut so_far = self.so_far();
+        so_far.events += 1;
+        let began = so_far.watches.get(&watch.uri).copied().unwrap_or_default();
+        let event = EventSeen { number: so_far.events, watch: began, ..event };
+        self.add(&mut so_far, Happening::Event(event));
+    }
+
     /// An operator begins.
     pub(super) fn begin(&self, what: &str) {
         let mut so_far = self.so_far();
         so_far.life += 1;
+        so_far.watches.clear();
         self.add(&mut so_far, Happening::Note { text: what.to_owned() });
     }
 
@@ -84,7 +103,7 @@ impl Recording {
     /// Writes the page in one step, and gives its path.
     pub(super) fn write(&self, name: &str) -> Result<&Path> {
         let so_far = self.so_far();
-        let mut words = format!("What {name} asked of the sandbox of `opgen dev`.");
+        let mut words = format!("What {name} asked of the sandbox of `opgen dev`, and was told by it.");
         if so_far.dropped > 0 {
             words.push_str(&format!(" The first {} moments are left out.", so_far.dropped));
         }
@@ -113,6 +132,11 @@ impl Recording {
     fn so_far(&self) -> MutexGuard<'_, SoFar> {
         self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// No account but the operator's calls from outside.
+fn is_operator(user: &str) -> bool {
+    user.starts_with("system:serviceaccount:") && !user.starts_with("system:serviceaccount:kube-system:")
 }
 
 /// The method behind a verb of RBAC.
@@ -147,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_the_calls_of_the_operator_alone() {
+    fn the_page_has_what_the_operator_asked_and_was_told_and_no_more() {
         let folder = tempfile::tempdir().unwrap();
         assert!(Recording::new(&folder.path().join("nowhere/report.html")).is_err());
         assert!(Recording::new(folder.path()).is_err());
@@ -156,10 +180,30 @@ mod tests {
         recording.hear(&record("system:serviceaccount:shop:shop", "mine"));
         recording.hear(&record("system:serviceaccount:kube-system:collector", "theirs"));
         recording.hear(&record("kubernetes-admin", "person"));
+        let watch =
+            |user: &str| Record { verb: "watch", uri: "/api/v1/configmaps?watch=true".to_owned(), ..record(user, "") };
+        let event = |name: &str| EventSeen {
+            number: 0,
+            watch: 0,
+            type_: "ADDED".to_owned(),
+            kind: "ConfigMap".to_owned(),
+            namespace: "default".to_owned(),
+            name: name.to_owned(),
+            version: "7".to_owned(),
+            deleting: false,
+            conditions: Vec::new(),
+            fault: None,
+        };
+        recording.hear(&watch("system:serviceaccount:shop:shop"));
+        recording.overhear(&watch("system:serviceaccount:shop:shop"), event("told"));
+        recording.overhear(&watch("kubernetes-admin"), event("secretly"));
+        let last = recording.so_far().timeline.moments.last().map(|moment| moment.what.clone());
+        assert_eq!(last, Some(Happening::Event(EventSeen { number: 1, watch: 2, ..event("told") })));
         recording.end();
         let page = std::fs::read_to_string(recording.write("shop").unwrap()).unwrap();
         assert!(page.contains("default/mine") && page.contains("started"), "{page}");
-        assert!(!page.contains("theirs") && !page.contains("person"), "{page}");
+        assert!(page.contains("default/told"), "{page}");
+        assert!(!page.contains("theirs") && !page.contains("person") && !page.contains("secretly"), "{page}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

@@ -62,6 +62,14 @@ impl Answer {
         self
     }
 
+    /// The same, of which somebody sees each piece as it goes out.
+    pub(crate) fn seen(mut self, mut see: impl FnMut(&Bytes) + Send + 'static) -> Self {
+        if let Content::Stream(pieces) = self.content {
+            self.content = Content::Stream(pieces.inspect(move |piece| see(piece)).boxed());
+        }
+        self
+    }
+
     /// As it goes out.
     pub(crate) fn into_response(self) -> Response<Body> {
         let body = match self.content {

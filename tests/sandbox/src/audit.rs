@@ -2,13 +2,15 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use http::StatusCode;
 
 use crate::{
+    answer::Answer,
     call::{Call, Target, Verb},
+    fault::EventSeen,
     object,
 };
 
@@ -38,20 +40,18 @@ pub struct Record {
 }
 
 type Told = Box<dyn Fn(&Record) + Send + Sync>;
+type EventTold = Arc<dyn Fn(&Record, EventSeen) + Send + Sync>;
 
-/// Tells of requests, and counts them.
+/// Tells of requests and of what watches tell, and counts the requests.
 #[derive(Default)]
 pub(crate) struct Audit {
-    told: Option<Told>,
+    pub(crate) told: Option<Told>,
+    pub(crate) event_told: Option<EventTold>,
     /// By verb and code.
     counts: Mutex<BTreeMap<(&'static str, u16), u64>>,
 }
 
 impl Audit {
-    pub(crate) fn new(told: impl Fn(&Record) + Send + Sync + 'static) -> Self {
-        Self { told: Some(Box::new(told)), counts: Mutex::default() }
-    }
-
     /// How many requests there were, by verb and code.
     pub(crate) fn counts(&self) -> BTreeMap<(&'static str, u16), u64> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -60,12 +60,30 @@ impl Audit {
     pub(crate) fn record(&self, call: &Call, code: StatusCode) {
         let counted = (call.verb.as_str(), code.as_u16());
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(counted).or_default() += 1;
-        let Some(told) = &self.told else { return };
+        if let Some(told) = &self.told {
+            told(&Record::of(call, code));
+        }
+    }
+
+    /// An answer that tells of the events of a watch as they go out.
+    pub(crate) fn overheard(&self, call: &Call, answer: Answer) -> Answer {
+        let (Verb::Watch, Some(told)) = (call.verb, &self.event_told) else { return answer };
+        let (told, record) = (told.clone(), Record::of(call, answer.code));
+        answer.seen(move |line| {
+            if let Some(event) = EventSeen::read(line) {
+                told(&record, event);
+            }
+        })
+    }
+}
+
+impl Record {
+    fn of(call: &Call, code: StatusCode) -> Self {
         let target = match &call.target {
             Target::Resource(target) => target.clone(),
             Target::Path(_) => Default::default(),
         };
-        told(&Record {
+        Self {
             verb: call.verb.as_str(),
             user: call.user.name.clone(),
             user_agent: call.user_agent.clone(),
@@ -76,7 +94,7 @@ impl Audit {
             name: target.name.unwrap_or_else(|| name_of_body(call)),
             code: code.as_u16(),
             uri: call.uri.clone(),
-        });
+        }
     }
 }
 
@@ -91,6 +109,6 @@ fn name_of_body(call: &Call) -> String {
 
 impl std::fmt::Debug for Audit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Audit").field(&self.told.is_some()).finish()
+        f.debug_tuple("Audit").field(&self.told.is_some()).field(&self.event_told.is_some()).finish()
     }
 }

@@ -19,7 +19,6 @@ mod discovery;
 mod environment;
 mod failure;
 pub mod fate;
-#[cfg(any(feature = "client", feature = "page"))]
 pub mod fault;
 mod fields;
 mod form;

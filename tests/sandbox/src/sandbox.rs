@@ -16,6 +16,7 @@ use crate::{
     controller::{self, Controllers},
     environment::Environment,
     failure::Failure,
+    fault::EventSeen,
     kind::Registry,
     store::Store,
     user::User,
@@ -180,7 +181,15 @@ impl Builder {
     /// Who is told of each request after it was answered.
     #[must_use]
     pub fn audit(mut self, told: impl Fn(&Record) + Send + Sync + 'static) -> Self {
-        self.audit = Audit::new(told);
+        self.audit.told = Some(Box::new(told));
+        self
+    }
+
+    /// Who is told of each event of a watch as it goes out, with the request that began the watch; the event's own numbers
+    /// are 0. Bookmarks are no events.
+    #[must_use]
+    pub fn events(mut self, told: impl Fn(&Record, EventSeen) + Send + Sync + 'static) -> Self {
+        self.audit.event_told = Some(Arc::new(told));
         self
     }
 
@@ -270,6 +279,6 @@ impl Server {
             Failure::internal("the data file can't be written").into()
         };
         self.audit.record(&call, answer.code);
-        answer
+        self.audit.overheard(&call, answer)
     }
 }

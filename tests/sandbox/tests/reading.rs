@@ -1,11 +1,13 @@
 //! What is asked by reading: lists, watches, tables, discovery. The expectations are what kube-apiserver 1.36 answered.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::sync::{Arc, Mutex};
+
 use bytes::Bytes;
 use futures::StreamExt as _;
 use http::Request;
 use http_body_util::BodyExt as _;
-use opgen_sandbox::{Sandbox, User};
+use opgen_sandbox::{Record, Sandbox, User, fault::EventSeen};
 use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/reading/configmaps";
@@ -225,4 +227,22 @@ async fn what_is_served_is_said() {
         assert_eq!(ask(&sandbox, path, "*/*").await, (code, Bytes::from(text)), "{path}");
     }
     assert_eq!(get(&sandbox, "/apis/apps/v9").await["reason"], "NotFound");
+}
+
+#[tokio::test]
+async fn who_listens_is_told_what_a_watch_tells() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let listener = told.clone();
+    let listen = move |watch: &Record, event: EventSeen| {
+        listener.lock().unwrap().push(format!("{} {}: {event}", watch.user, watch.resource));
+    };
+    let sandbox = Sandbox::builder().events(listen).start();
+    post(&sandbox, "/api/v1/namespaces", json!({"metadata": {"name": "reading"}})).await;
+    let version = maps(&sandbox, &["a"]).await.remove(0);
+    assert!(told.lock().unwrap().is_empty(), "a list is no watch");
+    let request = Request::get(format!("{MAPS}?watch=true&fieldSelector=metadata.name=a")).body(Bytes::new()).unwrap();
+    let mut body = sandbox.call(User::admin("reader"), request).await.into_body();
+    let line = body.frame().await.unwrap().unwrap().into_data().unwrap();
+    assert!(line.starts_with(b"{\"type\":\"ADDED\""), "{line:?}");
+    assert_eq!(*told.lock().unwrap(), [format!("reader configmaps: event 0: ADDED ConfigMap reading/a at {version}")]);
 }

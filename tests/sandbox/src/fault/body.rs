@@ -11,11 +11,9 @@ use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, BodyStream};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{ConditionSeen, EventFault, EventSeen, Faults, answer::expired, faults::Held, layer::Broken};
+use super::{EventFault, EventSeen, Faults, answer::expired, faults::Held, layer::Broken};
 use crate::Body;
 
 /// How long after a lost event its watch says 410.
@@ -68,39 +66,6 @@ struct Watch {
     /// When it says 410, because an event was lost.
     expires: Option<(Instant, Held)>,
     ended: bool,
-}
-
-/// What an event says of its object.
-#[derive(Deserialize)]
-struct Line {
-    #[serde(rename = "type")]
-    type_: String,
-    object: Object,
-}
-
-#[derive(Deserialize)]
-struct Object {
-    #[serde(default)]
-    kind: String,
-    #[serde(default)]
-    metadata: Metadata,
-    /// Of any shape: what a custom resource calls its status is its own matter.
-    status: Option<Box<RawValue>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Metadata {
-    namespace: String,
-    name: String,
-    resource_version: String,
-    deletion_timestamp: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Status {
-    conditions: Vec<ConditionSeen>,
 }
 
 impl Watch {
@@ -170,23 +135,7 @@ impl Watch {
 
     /// What goes wrong with an event; bookmarks and errors pass.
     fn judge(&self, line: &[u8]) -> Option<EventFault> {
-        let Line { type_, object: Object { kind, metadata, status } } = serde_json::from_slice(line).ok()?;
-        if !matches!(type_.as_str(), "ADDED" | "MODIFIED" | "DELETED") {
-            return None;
-        }
-        let status = status.and_then(|status| serde_json::from_str::<Status>(status.get()).ok()).unwrap_or_default();
-        self.faults.told(EventSeen {
-            number: 0,
-            watch: self.number,
-            type_,
-            kind,
-            namespace: metadata.namespace,
-            name: metadata.name,
-            version: metadata.resource_version,
-            deleting: metadata.deletion_timestamp.is_some(),
-            conditions: status.conditions,
-            fault: None,
-        })
+        self.faults.told(EventSeen { watch: self.number, ..EventSeen::read(line)? })
     }
 
     /// Ends it with a last word; the client will soon be back.

@@ -18,6 +18,7 @@ mod answer;
 mod body;
 #[cfg(feature = "client")]
 mod chance;
+mod event;
 #[cfg(feature = "client")]
 mod faults;
 #[cfg(feature = "client")]

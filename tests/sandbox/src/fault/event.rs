@@ -1,0 +1,61 @@
+//! What an event of a watch says of its object.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{ConditionSeen, EventSeen};
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "type")]
+    type_: String,
+    object: Object,
+}
+
+#[derive(Deserialize)]
+struct Object {
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    metadata: Metadata,
+    /// Of any shape: what a custom resource calls its status is its own matter.
+    status: Option<Box<RawValue>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata {
+    namespace: String,
+    name: String,
+    resource_version: String,
+    deletion_timestamp: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Status {
+    conditions: Vec<ConditionSeen>,
+}
+
+impl EventSeen {
+    /// Of a line of a watch, yet without numbers; none of bookmarks and errors.
+    pub(crate) fn read(line: &[u8]) -> Option<Self> {
+        let Line { type_, object: Object { kind, metadata, status } } = serde_json::from_slice(line).ok()?;
+        if !matches!(type_.as_str(), "ADDED" | "MODIFIED" | "DELETED") {
+            return None;
+        }
+        let status = status.and_then(|status| serde_json::from_str::<Status>(status.get()).ok()).unwrap_or_default();
+        Some(Self {
+            number: 0,
+            watch: 0,
+            type_,
+            kind,
+            namespace: metadata.namespace,
+            name: metadata.name,
+            version: metadata.resource_version,
+            deleting: metadata.deletion_timestamp.is_some(),
+            conditions: status.conditions,
+            fault: None,
+        })
+    }
+}
