@@ -46,6 +46,12 @@ const DEAF: Duration = Duration::from_secs(3);
 /// For how long chance does harm.
 const STORM: Duration = Duration::from_secs(120);
 
+/// When an edit was undone.
+pub(crate) const UNDONE: &str = "the samples were changed back";
+
+const MADE: &str = "the samples were made";
+const EDITED: &str = "the samples were changed";
+
 /// What went wrong in a run, whatever it was compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
@@ -53,8 +59,8 @@ pub(crate) enum Trouble {
     Setup(String),
     /// Its process ended.
     Ended(String),
-    /// It never stops to ask.
-    Restless,
+    /// It never stops to ask, after something.
+    Restless(&'static str),
     /// It wrote although there was nothing to do.
     Busy(Vec<String>),
     /// Another's finalizer is gone, or the object before it was let go.
@@ -160,11 +166,11 @@ impl<'a> World<'a> {
         }
         if course.fresh.is_some() || course.change.is_some() {
             // The value may name something that nobody makes.
-            if !self.rests_within(self.prepared.pause * PAUSES, "the samples were made").await? {
-                return Err(Trouble::Restless);
+            if !self.rests_within(self.prepared.pause * PAUSES, MADE).await? {
+                return Err(Trouble::Restless(MADE));
             }
         } else {
-            self.rest("the samples were made").await?;
+            self.rest(MADE).await?;
         }
         lived.calls_to_make = self.faults.calls();
         lived.made = Some(self.state());
@@ -217,12 +223,12 @@ impl<'a> World<'a> {
     }
 
     /// Runs the program until it does nothing any more, starting it again each time it is stopped.
-    pub(crate) async fn rest(&mut self, after: &str) -> Result<(), Trouble> {
-        if self.rests_within(LONGEST, after).await? { Ok(()) } else { Err(Trouble::Restless) }
+    pub(crate) async fn rest(&mut self, after: &'static str) -> Result<(), Trouble> {
+        if self.rests_within(LONGEST, after).await? { Ok(()) } else { Err(Trouble::Restless(after)) }
     }
 
     /// The same, but for so long only; whether it does nothing any more.
-    pub(crate) async fn rests_within(&mut self, longest: Duration, after: &str) -> Result<bool, Trouble> {
+    pub(crate) async fn rests_within(&mut self, longest: Duration, after: &'static str) -> Result<bool, Trouble> {
         self.faults.stir();
         self.faults.note(after);
         let deadline = Instant::now() + longest;
@@ -238,7 +244,7 @@ impl<'a> World<'a> {
                     // It was just aborted.
                     let _ = process.await;
                     if self.faults.is_exhausted() {
-                        return Err(Trouble::Restless);
+                        return Err(Trouble::Restless(after));
                     }
                 }
                 ended = &mut process => return Err(Trouble::Ended(match ended {
@@ -336,10 +342,10 @@ impl<'a> World<'a> {
             }
         }
         let before = self.faults.calls();
-        if self.rests_within(self.prepared.pause * PAUSES, "the samples were changed").await? {
+        if self.rests_within(self.prepared.pause * PAUSES, EDITED).await? {
             lived.edited = Some(Ok(self.state()));
         } else if self.faults.calls() - before > u64::from(PAUSES) * CALLS_OF_A_PAUSE {
-            return Err(Trouble::Restless);
+            return Err(Trouble::Restless(EDITED));
         }
         // Else it waits for something that the new value names and nobody has made; going back must heal that.
         for sample in &self.prepared.manifests.samples {
@@ -348,7 +354,7 @@ impl<'a> World<'a> {
                 return Ok(());
             }
         }
-        self.rest("the samples were changed back").await?;
+        self.rest(UNDONE).await?;
         lived.mended = Some(self.state());
         Ok(())
     }

@@ -101,7 +101,7 @@ fn a_role_that_is_too_small_is_found() {
 fn a_hot_loop_is_found() {
     planted(Bug::HotLoop)
         .found_by(Check::Convergence)
-        .said("never comes to rest; it asks for the same again and again: PATCH")
+        .said("never comes to rest after the samples were made; it asks for the same again and again: PATCH")
         .said("gardens/home/status")
         .hinted("compare with what is there before you write, and wait for a change instead of asking");
 }

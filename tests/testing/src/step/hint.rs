@@ -1,6 +1,15 @@
 //! What to do about an end that is another than it should be.
 
-use crate::{course::Course, report::Check};
+use crate::{course::Course, life::UNDONE, report::Check};
+
+/// By what went before.
+pub(super) fn of_unrest(after: &str) -> &'static str {
+    if after == UNDONE {
+        "begin each pass with what the spec says now: an error, a deletion or a wait that an earlier value led to must end with it"
+    } else {
+        "compare with what is there before you write, and wait for a change instead of asking"
+    }
+}
 
 /// By what was tried, and by what there is too much (`+`) or too little of (`-`).
 pub(super) fn of(check: Check, course: &Course, lines: &[String]) -> &'static str {

@@ -113,7 +113,7 @@ pub(super) fn judge(
 /// Whether it only waits, after a change in the middle, for something that nobody has made: a new object waits as well.
 fn waits_as_a_new_object_does(prepared: &Prepared, reference: &Reference, course: &Course, lived: &Lived) -> bool {
     let Some((_, variant)) = course.change else { return false };
-    lived.trouble == Some(Trouble::Restless)
+    matches!(lived.trouble, Some(Trouble::Restless(_)))
         && reference.fresh(prepared, variant).is_some_and(|fresh| fresh.is_restless)
 }
 
@@ -222,9 +222,12 @@ pub(super) fn trouble(check: Check, prepared: &Prepared, course: &Course, lived:
             "contain panics and errors of a pass; a process that ends takes all objects with it",
             Vec::new(),
         ),
-        Trouble::Restless => (
-            format!("it never comes to rest; it asks for the same again and again: {}", repeated(&lived.timeline)),
-            "compare with what is there before you write, and wait for a change instead of asking",
+        Trouble::Restless(after) => (
+            format!(
+                "it never comes to rest after {after}; it asks for the same again and again: {}",
+                repeated(&lived.timeline)
+            ),
+            hint::of_unrest(after),
             Vec::new(),
         ),
         Trouble::Busy(calls) => (

@@ -57,7 +57,7 @@ impl Reference {
         let fresh = self.fresh.get(variant)?;
         Some(fresh.get_or_init(|| {
             let lived = one(prepared, None, &Course::fresh(variant));
-            Fresh { made: lived.made, is_restless: lived.trouble == Some(Trouble::Restless) }
+            Fresh { made: lived.made, is_restless: matches!(lived.trouble, Some(Trouble::Restless(_))) }
         }))
     }
 
