@@ -15,7 +15,7 @@ use opgen_tests::{
 };
 use serde_json::json;
 
-use super::kinds::{Desk, Net, desk, held_by, net, operator, says, start};
+use super::kinds::{Desk, Net, NetSpec, desk, held_by, net, operator, says, start};
 use crate::operator::{kinds::available, site::Site};
 
 pub(crate) fn cases() -> Vec<Trial> {
@@ -91,6 +91,9 @@ async fn gone_already(plane: Arc<Plane>) {
     until_gone(&site.api::<Desk>(), "a").await;
 }
 
+/// Of the objects of all namespaces, those of one case.
+const OURS: [(&str, &str); 1] = [("case", "apart")];
+
 async fn apart(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let elsewhere = plane.namespace("elsewhere").await;
@@ -98,16 +101,22 @@ async fn apart(plane: Arc<Plane>) {
     let all = Site::new(&plane).await;
     let both = opgen::Operator::new("both")
         .namespace(&all.namespace)
-        .controls::<Desk, super::kinds::DeskTree>()
-        .controls::<Net, super::kinds::NetTree>();
+        .controls_with::<Desk, super::kinds::DeskTree>(|c| c.labels(OURS))
+        .controls_with::<Net, super::kinds::NetTree>(|c| c.labels(OURS));
     crate::operator::install::definitions(&plane, &both).await;
     let _running = Site::run_with(&both, plane.client(), RunOptions::default());
-    net(&site, "blue", true).await;
+    let ours = || Some(OURS.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+    let mut blue = Net::new("blue", NetSpec { up: true });
+    blue.metadata.labels = ours();
+    site.create(&blue).await;
     let desks = Api::<Desk>::namespaced(plane.client(), &elsewhere);
     let mut far = desk("a", "");
+    far.metadata.labels = ours();
     far.spec.others = vec![NamespacedName { name: "blue".into(), namespace: Some(site.namespace.clone()) }];
     desks.create(&PostParams::default(), &far).await.unwrap();
-    site.create(&desk("a", "blue")).await;
+    let mut near = desk("a", "blue");
+    near.metadata.labels = ours();
+    site.create(&near).await;
     says(&site, "a", "Provisioned").await;
     let held = |count: usize| {
         move |net: &Net| net.finalizers().iter().filter(|held| held.contains("/reference_")).count() == count
