@@ -4,6 +4,12 @@ use serde_json::{Map, Value, json};
 
 use crate::install::definition;
 
+/// How many more are several: of Pods, say, a run is not to have hundreds.
+const SEVERAL: i64 = 9;
+
+/// The lower limit of a number is tried if it is no farther away.
+const FAR: i64 = 64;
+
 /// The samples with one field of one of them changed, a variant for each change that the schema allows. A server may still
 /// refuse one.
 pub(crate) fn variants(samples: &[Value], installed: &[Value]) -> Vec<Vec<Value>> {
@@ -97,8 +103,14 @@ fn changed_scalar(value: &Value, schema: &Value) -> Vec<Value> {
             let Some(number) = number.as_i64() else { return Vec::new() };
             let least = schema["minimum"].as_f64().map_or(i64::MIN, |least| least as i64);
             let most = schema["maximum"].as_f64().map_or(i64::MAX, |most| most as i64);
-            let near = [number - 1, number + 1].into_iter().filter(|near| (least..=most).contains(near));
-            near.map(Value::from).collect()
+            // At limits, and with several, things are switched on or off.
+            let several = number.saturating_add(SEVERAL).min(most);
+            let mut numbers = vec![number.saturating_sub(1), number.saturating_add(1), several];
+            numbers.extend((number.saturating_sub(least) <= FAR).then_some(least));
+            numbers.retain(|other| *other != number && (least..=most).contains(other));
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers.into_iter().map(Value::from).collect()
         }
         Value::String(text) => changed_text(text, schema),
         _ => Vec::new(),
@@ -156,7 +168,7 @@ mod tests {
             "type": "object", "required": ["image"],
             "properties": {
                 "image": {"type": "string"},
-                "replicas": {"type": "integer", "minimum": 0, "maximum": 2},
+                "replicas": {"type": "integer", "minimum": 0, "maximum": 4},
                 "mode": {"type": "string", "enum": ["a", "b"]},
                 "debug": {"type": "boolean"},
             },
@@ -166,10 +178,21 @@ mod tests {
             json!({"image": "web:2", "replicas": 2, "mode": "a"}),
             json!({"image": "web:1", "replicas": 2, "mode": "b"}),
             json!({"image": "web:1", "replicas": 2}),
+            json!({"image": "web:1", "replicas": 0, "mode": "a"}),
             json!({"image": "web:1", "replicas": 1, "mode": "a"}),
+            json!({"image": "web:1", "replicas": 3, "mode": "a"}),
+            json!({"image": "web:1", "replicas": 4, "mode": "a"}),
             json!({"image": "web:1", "mode": "a"}),
             json!({"image": "web:1", "replicas": 2, "mode": "a", "debug": true}),
         ];
         assert_eq!(variants, expected);
+    }
+
+    #[test]
+    fn far_limits_are_not_tried() {
+        let schema = json!({"type": "integer", "minimum": -5, "maximum": 9999});
+        assert_eq!(changed(&json!(0), &schema), [json!(-5), json!(-1), json!(1), json!(9)]);
+        assert_eq!(changed(&json!(100), &schema), [json!(99), json!(101), json!(109)]);
+        assert_eq!(changed(&json!(i64::MAX), &json!({"type": "integer"})), [json!(i64::MAX - 1)]);
     }
 }

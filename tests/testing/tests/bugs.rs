@@ -103,7 +103,7 @@ fn a_hot_loop_is_found() {
         .found_by(Check::Convergence)
         .said("never comes to rest after the samples were made; it asks for the same again and again: PATCH")
         .said("gardens/home/status")
-        .hinted("compare with what is there before you write, and wait for a change instead of asking");
+        .hinted("compare with what is there before you write; let what you write follow from the object alone, not from clocks, dice or counters; and wait for a change instead of asking");
 }
 
 #[test]

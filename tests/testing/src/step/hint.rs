@@ -7,7 +7,7 @@ pub(super) fn of_unrest(after: &str) -> &'static str {
     if after == UNDONE {
         "begin each pass with what the spec says now: an error, a deletion or a wait that an earlier value led to must end with it"
     } else {
-        "compare with what is there before you write, and wait for a change instead of asking"
+        "compare with what is there before you write; let what you write follow from the object alone, not from clocks, dice or counters; and wait for a change instead of asking"
     }
 }
 
