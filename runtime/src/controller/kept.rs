@@ -1,14 +1,8 @@
 //! Objects that a controller keeps a part of, and whom a change of that part concerns.
 
-use crate::{
-    cache::ObjectKey,
-    kind::{Kind, Typed, kind_of},
-    reference::NamespacedName,
-    view::View,
-    watch::Health,
-};
+use crate::{cache::ObjectKey, kind::Kind, reference::NamespacedName, view::View, watch::Health};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use std::{fmt, hash::Hash, sync::Arc};
 
 /// A kind of which a [`View`] keeps something, with its types gone.
@@ -20,43 +14,33 @@ pub struct Kept {
     pub(crate) keeps: Arc<dyn Keeps>,
 }
 
+/// The metadata of an object's JSON.
 #[derive(Deserialize)]
-struct Metadata {
+pub(super) struct Metadata {
     #[serde(default)]
-    metadata: ObjectMeta,
+    pub(super) metadata: ObjectMeta,
 }
 
 impl Kept {
-    pub(super) fn new<K, V, X, N>(
+    /// A part of each object of a kind: what `read` makes of its JSON.
+    pub(super) fn new<V, X, N>(
+        kind: Kind,
         view: View<V, X>,
-        keep: impl Fn(&K) -> V + Send + Sync + 'static,
+        read: impl Fn(&[u8]) -> serde_json::Result<V> + Send + Sync + 'static,
         map: impl Fn(&ObjectKey, &V) -> N + Send + Sync + 'static,
     ) -> Self
     where
-        K: Typed + DeserializeOwned,
         V: PartialEq + Send + Sync + 'static,
         X: Clone + Eq + Hash + Send + Sync + 'static,
         N: IntoIterator<Item = NamespacedName>,
     {
-        let keep = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<K>(json)?));
         let keys = move |key: &ObjectKey, kept: &V| keys_of(map(key, kept), key.namespace());
-        Self { kind: kind_of::<K>(), metadata_only: false, keeps: Arc::new(Keeper { view, keep, keys }) }
+        Self { kind, metadata_only: false, keeps: Arc::new(Keeper { view, keep: read, keys }) }
     }
 
-    pub(super) fn of_metadata<K, V, X, N>(
-        view: View<V, X>,
-        keep: impl Fn(&ObjectMeta) -> V + Send + Sync + 'static,
-        map: impl Fn(&ObjectKey, &V) -> N + Send + Sync + 'static,
-    ) -> Self
-    where
-        K: Typed,
-        V: PartialEq + Send + Sync + 'static,
-        X: Clone + Eq + Hash + Send + Sync + 'static,
-        N: IntoIterator<Item = NamespacedName>,
-    {
-        let keep = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<Metadata>(json)?.metadata));
-        let keys = move |key: &ObjectKey, kept: &V| keys_of(map(key, kept), key.namespace());
-        Self { kind: kind_of::<K>(), metadata_only: true, keeps: Arc::new(Keeper { view, keep, keys }) }
+    /// The same, and no more than the metadata is asked for.
+    pub(super) fn of_metadata(self) -> Self {
+        Self { metadata_only: true, ..self }
     }
 
     /// The kind.

@@ -3,11 +3,16 @@
 use super::{
     Controller,
     channel::Channel,
-    kept::Kept,
+    kept::{Kept, Metadata},
     mapped::{Follow, Mapped},
 };
 use crate::{
-    cache::ObjectKey, kind::Typed, managed::Owner, predicate::Predicate, reconcile::News, reference::NamespacedName,
+    cache::ObjectKey,
+    kind::{Typed, kind_of},
+    managed::Owner,
+    predicate::Predicate,
+    reconcile::News,
+    reference::NamespacedName,
     view::View,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -73,7 +78,8 @@ impl<O: Owner> Controller<O> {
         X: Clone + Eq + Hash + Send + Sync + 'static,
         N: IntoIterator<Item = NamespacedName>,
     {
-        self.settings.kept.push(Kept::new(view.clone(), keep, map));
+        let read = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<K>(json)?));
+        self.settings.kept.push(Kept::new(kind_of::<K>(), view.clone(), read, map));
         self
     }
 
@@ -111,7 +117,8 @@ impl<O: Owner> Controller<O> {
         X: Clone + Eq + Hash + Send + Sync + 'static,
         N: IntoIterator<Item = NamespacedName>,
     {
-        self.settings.kept.push(Kept::of_metadata::<K, V, X, N>(view.clone(), keep, map));
+        let read = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<Metadata>(json)?.metadata));
+        self.settings.kept.push(Kept::new(kind_of::<K>(), view.clone(), read, map).of_metadata());
         self
     }
 
