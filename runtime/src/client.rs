@@ -50,14 +50,17 @@ impl CallError {
 
     /// The object was changed, or made anew, since it was read.
     pub fn is_conflict(&self) -> bool {
-        self.status().is_some_and(|status| status.code == 409 && status.reason == "Conflict")
+        self.status().is_some_and(|status| status.code == 409 && status.reason == "Conflict") || self.is_unmet_patch()
     }
 
-    /// A JSON patch did not find what it tests for, or the place that it changes; the server calls that unprocessable.
-    pub fn is_unmet_patch(&self) -> bool {
-        let causes = self.status().and_then(|status| status.details.as_ref()).map(|details| details.causes.as_slice());
-        let unmet = |reason: &str| reason == "UnexpectedServerResponse";
-        self.code() == 422 && causes.unwrap_or_default().iter().any(|cause| unmet(&cause.reason))
+    /// A JSON patch did not find what it tests for, or the place that it changes. The server carries a patch out before it looks
+    /// at the version that the patch names, so that a finalizer whose place has moved is this, and no 409. It names neither an
+    /// object nor a field, as it does where a value is refused.
+    fn is_unmet_patch(&self) -> bool {
+        let Some(status) = self.status().filter(|status| status.code == 422) else { return false };
+        let nothing =
+            |details: &kube::core::response::StatusDetails| details.name.is_empty() && details.causes.is_empty();
+        self.verb == Verb::Patch && status.details.as_ref().is_none_or(nothing)
     }
 
     /// There is no such object, or no such kind.

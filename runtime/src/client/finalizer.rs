@@ -35,7 +35,8 @@ impl Client {
         self.change_finalizers(target, object, change, manager).await.map(Some)
     }
 
-    /// Replacing the resourceVersion by itself makes a stale patch a conflict (409); a failed `test` would be a 422.
+    /// Replacing the resourceVersion by itself makes a stale patch a 409. One that does not find its place in the list any
+    /// more is a 422 before that; both are conflicts.
     async fn change_finalizers(
         &self,
         target: Target<'_>,

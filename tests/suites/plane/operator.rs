@@ -4,6 +4,7 @@ pub(crate) mod example;
 pub(crate) mod install;
 pub(crate) mod kinds;
 pub(crate) mod log;
+pub(crate) mod meddler;
 pub(crate) mod mirror;
 pub(crate) mod mortal;
 pub(crate) mod owners;

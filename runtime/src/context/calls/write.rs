@@ -5,7 +5,7 @@ use crate::{
     access,
     cache::{ObjectKey, ResourceVersion},
     client::Deletion,
-    error::{Error, Result},
+    error::Result,
     kind::{Typed, kind_of},
     patch::{Snapshot, with_status},
 };
@@ -86,11 +86,7 @@ impl<P> Calls<'_, P> {
             let (kind, right) = (kind_of::<K>(), Right::to("patch", <K as access::Patch<P>>::WITHIN));
             let target = self.target(&kind, name, &[right])?;
             let operations = serde_json::from_value(operations)?;
-            let patched = self.client().patch(target, &Patch::<()>::Json(operations), self.manager()).await;
-            let patched = patched.map_err(|error| match error.is_unmet_patch() {
-                true => Error::Conflict(Box::new(error)),
-                false => error.into(),
-            })?;
+            let patched = self.client().patch(target, &Patch::<()>::Json(operations), self.manager()).await?;
             let owner = &self.core.owner;
             if kind == owner.kind && ObjectKey::new(target.namespace, name) == owner.key {
                 let version = patched["metadata"]["resourceVersion"].as_str().unwrap_or_default();

@@ -27,7 +27,7 @@ use super::{
     churn::{Churn, Size},
     scene::{History, NEVER, Scene, condition},
 };
-use crate::operator::tally::state_writes;
+use crate::operator::{meddler::meddled_with, tally::state_writes};
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
@@ -43,6 +43,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("ippool_i12_pending_pods_are_waited_for", pending_pods),
         case("ippool_i13_what_was_cleaned_is_said_and_then_nothing_is_written", said_and_still),
         case("ippool_i13_allocations_of_others_survive_a_cleanup", allocations_of_others),
+        case("ippool_i13_allocation_that_changed_hands_stays_and_is_no_error", changed_hands),
         case("ippool_i13_cleanup_that_failed_is_an_error_and_not_counted", failed_patch),
         case("ippool_i13_no_live_allocation_is_freed_while_pods_come_and_go", pods_come_and_go),
         case("ippool_i16_status_counts_and_resolves", status_counts),
@@ -298,6 +299,27 @@ async fn allocations_of_others(plane: Arc<Plane>) {
     scene.says("shared", "all allocations verified").await;
     let failed = scene.asked().await.with(|entry| entry.code >= 400 && ![404, 409, 422].contains(&entry.code));
     assert!(failed.is_empty(), "{failed}");
+}
+
+/// Between the operator's last look and its patch.
+async fn changed_hands(plane: Arc<Plane>) {
+    let options = Options { interval: NEVER, ..Options::default() };
+    let admin = plane.client();
+    let change = json!([{"op": "replace", "path": "/spec/allocations/6/id", "value": "another-container"}]).to_string();
+    let scene = Scene::with(&plane, options, |client| meddled_with(client, admin, "/ippools/shared", change)).await;
+    let history = History::<IPPool>::follow(&scene);
+    scene.pool("shared", &[]).await;
+    scene.says("shared", "no allocations to reconcile").await;
+    let entry = json!({"id": "a-container", "podref": scene.podref("gone"), "ifname": "net1"});
+    scene.merge::<IPPool>("shared", &json!({"spec": {"allocations": {"6": entry}}})).await;
+    // The second look finds that this, too, is nobody's.
+    scene.holds("shared", &[]).await;
+    scene.says("shared", "no allocations to reconcile").await;
+    let codes: Vec<_> =
+        scene.asked().await.verb("patch").subresource("").name("shared").iter().map(|one| one.code).collect();
+    assert_eq!(codes.iter().filter(|code| **code == 422).count(), 1, "{codes:?}");
+    let failed = |pool: &IPPool| condition(pool, "Ready").is_some_and(|(truth, ..)| truth == "False");
+    assert!(!history.of("shared").iter().any(failed), "{:?}", history.of("shared"));
 }
 
 async fn status_counts(plane: Arc<Plane>) {

@@ -1,15 +1,11 @@
 //! Who holds whom is told, and what happens when two write at once.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::{sync::Arc, time::Duration};
 
-use http::Request;
 use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
-use kube::{Api, Client, CustomResource, ResourceExt as _, api::ListParams, client::Body};
+use kube::{Api, Client, CustomResource, ResourceExt as _, api::ListParams};
 use libtest_mimic::Trial;
-use opgen::{RunOptions, prelude::*};
+use opgen::{RunOptions, prelude::*, queue::Delay};
 use opgen_tests::{
     Plane, case,
     wait::{self, PATIENCE, until_gone, until_object},
@@ -18,8 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::kinds::{Desk, DeskSpec, Net, desk, held_by, net, operator, says, start};
-use crate::operator::{kinds::available, site::Site, why::cause};
+use super::kinds::{Desk, DeskSpec, DeskTree, Net, NetSpec, NetTree, desk, held_by, net, operator, says, start};
+use crate::operator::{kinds::available, meddler::meddled_with, site::Site, why::cause};
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
@@ -29,6 +25,8 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("reference_a_ring_is_named_by_why", ring),
         case("reference_ref10_a_conflict_is_tried_again_and_nobody_is_told", conflict),
         case("loop_a_conflict_of_the_finalizer_is_tried_again_and_nobody_is_told", claim),
+        case("reference_whose_place_in_the_list_has_moved_is_a_conflict_too", moved_reference),
+        case("loop_a_finalizer_that_finds_no_list_any_more_is_a_conflict_too", moved_claim),
     ]
 }
 
@@ -165,23 +163,14 @@ async fn ring(plane: Arc<Plane>) {
     until_gone(&site.api::<Ring>(), "two").await;
 }
 
+/// What somebody else writes, in between.
+const LABEL: &str = r#"[{"op": "add", "path": "/metadata/labels", "value": {"meddled": "yes"}}]"#;
+/// Somebody else's finalizer, the first of the list, is gone.
+const FIRST_OFF: &str = r#"[{"op": "remove", "path": "/metadata/finalizers/0"}]"#;
+
 /// The operator's client, with somebody who changes an object just before the operator changes it for the first time.
-async fn meddled(site: &Site, suffix: &'static str) -> Client {
-    let (client, admin, done) = (site.client().await, site.plane.client(), Arc::new(AtomicBool::new(false)));
-    let namespace = client.default_namespace().to_owned();
-    let service = tower::service_fn(move |request: Request<Body>| {
-        let (client, admin, done) = (client.clone(), admin.clone(), done.clone());
-        async move {
-            let path = request.uri().path().to_owned();
-            if request.method() == "PATCH" && path.ends_with(suffix) && !done.swap(true, Ordering::Relaxed) {
-                let body = json!({"metadata": {"labels": {"meddled": "yes"}}}).to_string().into_bytes();
-                let first = Request::patch(&path).header("content-type", "application/merge-patch+json");
-                admin.send(first.body(Body::from(body)).unwrap()).await?;
-            }
-            client.send(request).await
-        }
-    });
-    Client::new(service, namespace)
+async fn meddled(site: &Site, suffix: &'static str, change: &'static str) -> Client {
+    meddled_with(site.client().await, site.plane.client(), suffix, change.to_owned())
 }
 
 /// The changes of an object itself, by the codes of their answers.
@@ -196,6 +185,13 @@ async fn has_no_warning(site: &Site, kind: &str, name: &str) {
     assert!(warnings.is_empty(), "{warnings:?}");
 }
 
+/// The operator, for which an error would be the end of the case.
+fn slow(site: &Site) -> Operator {
+    let errors = Delay::Fixed(Duration::from_secs(3600));
+    let operator = site.operator().controls_with::<Desk, DeskTree>(|desks| desks.errors(errors));
+    operator.controls_with::<Net, NetTree>(|nets| nets.errors(errors))
+}
+
 async fn conflict(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let running = start(&site).await;
@@ -203,7 +199,7 @@ async fn conflict(plane: Arc<Plane>) {
     is_ready(&site, "blue").await;
     drop(running);
     let before = changes(&site, "blue").await;
-    let _running = Site::run_with(&operator(&site), meddled(&site, "/nets/blue").await, RunOptions::default());
+    let _running = Site::run_with(&slow(&site), meddled(&site, "/nets/blue", LABEL).await, RunOptions::default());
     site.create(&desk("a", "blue")).await;
     says(&site, "a", "Provisioned").await;
     assert_eq!(changes(&site, "blue").await[before.len()..], [409, 200]);
@@ -216,12 +212,48 @@ async fn conflict(plane: Arc<Plane>) {
 async fn claim(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     site.install(&operator(&site)).await;
-    let _running = Site::run_with(&operator(&site), meddled(&site, "/nets/blue").await, RunOptions::default());
+    let _running = Site::run_with(&slow(&site), meddled(&site, "/nets/blue", LABEL).await, RunOptions::default());
     net(&site, "blue", true).await;
     is_ready(&site, "blue").await;
     assert_eq!(changes(&site, "blue").await, [409, 200]);
     let blue = site.api::<Net>().get("blue").await.unwrap();
     assert_eq!((blue.labels()["meddled"].as_str(), blue.finalizers().len()), ("yes", 1));
+    has_no_warning(&site, "Net", "blue").await;
+}
+
+/// A Net that somebody else holds, too: its finalizer is the first.
+async fn held_net(site: &Site) {
+    let mut blue = Net::new("blue", NetSpec { up: true });
+    blue.metadata.finalizers = Some(vec!["example.com/somebody".to_owned()]);
+    site.create(&blue).await;
+}
+
+async fn moved_reference(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let running = start(&site).await;
+    held_net(&site).await;
+    site.create(&desk("a", "blue")).await;
+    held_by(&site, "blue", &["a"]).await;
+    says(&site, "a", "Provisioned").await;
+    drop(running);
+    let before = changes(&site, "blue").await;
+    let client = meddled(&site, "/nets/blue", FIRST_OFF).await;
+    let _running = Site::run_with(&slow(&site), client, RunOptions::default());
+    site.delete::<Desk>("a").await;
+    until_gone(&site.api::<Desk>(), "a").await;
+    assert_eq!(changes(&site, "blue").await[before.len()..], [422, 200]);
+    held_by(&site, "blue", &[]).await;
+    has_no_warning(&site, "Desk", "a").await;
+}
+
+async fn moved_claim(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    site.install(&operator(&site)).await;
+    let client = meddled(&site, "/nets/blue", FIRST_OFF).await;
+    let _running = Site::run_with(&slow(&site), client, RunOptions::default());
+    held_net(&site).await;
+    is_ready(&site, "blue").await;
+    assert_eq!(changes(&site, "blue").await, [422, 200]);
     has_no_warning(&site, "Net", "blue").await;
 }
 
