@@ -11,7 +11,7 @@ pub type BoxError = Box<dyn StdError + Send + Sync>;
 /// Why a pass did not end in success.
 ///
 /// The variants say what happens next, not what went wrong: who returns one decides when the object is looked at again.
-/// Any `std` error becomes [`Error::Unexpected`] by `?`, except a conflict (409) of the API, which becomes
+/// Any `std` error becomes [`Error::Unexpected`] by `?`, except a conflict (409, or a JSON patch that does not fit) of the API, which becomes
 /// [`Error::Conflict`].
 #[derive(Debug)]
 #[non_exhaustive]
@@ -24,7 +24,8 @@ pub enum Error {
         /// A sentence for the condition; equal state must give equal text.
         message: String,
     },
-    /// Somebody else wrote the same object in the meantime: looked at again at once, nothing is said in the status.
+    /// Somebody else wrote the same object in the meantime: looked at again at once, nothing is said in the status. After fifty
+    /// in a row, five seconds, it is taken for [`Error::Unexpected`].
     Conflict(BoxError),
     /// Something failed that should not have: said in the status by a safe sentence, in full in the log, and tried again.
     Unexpected(BoxError),

@@ -14,6 +14,7 @@
 //! provisioner is an error of its pass.
 
 pub(crate) mod concern;
+mod conflict;
 mod reference;
 mod status;
 mod stray;
@@ -32,6 +33,7 @@ use crate::{
     source::{Selection, Source},
 };
 pub use concern::{News, RECONCILE};
+use conflict::Conflicts;
 use futures::future::BoxFuture;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
@@ -125,6 +127,7 @@ pub(crate) struct Loop {
     released: Mutex<HashMap<ObjectKey, Uid>>,
     /// Objects whose status may be another than they show: nobody knows whether the last one was written.
     doubted: Mutex<HashSet<ObjectKey>>,
+    conflicts: Conflicts,
     /// Which changes are worth a pass, where the controller says so.
     news: Option<News>,
 }
@@ -144,8 +147,8 @@ impl Loop {
         selection: Selection,
         news: Option<News>,
     ) -> Self {
-        let (parked, said, released, doubted) = Default::default();
-        Self { shared, source, reconciler, finalizer, selection, parked, said, released, doubted, news }
+        let (parked, said, released, doubted, conflicts) = Default::default();
+        Self { shared, source, reconciler, finalizer, selection, parked, said, released, doubted, conflicts, news }
     }
 
     /// One pass.
@@ -228,7 +231,7 @@ impl Loop {
         core.named = named.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();
         let left = core.left.clone();
         let (outcome, status) = opened.run(core, direction).await;
-        (outcome, status, left)
+        (self.conflicts.judge(&header.key, outcome), status, left)
     }
 
     /// Writes the status and records the event of an outcome.

@@ -84,6 +84,7 @@ impl Loop {
     pub(super) fn let_go(&self, key: &ObjectKey) {
         self.parked().remove(key);
         self.said().remove(key);
+        self.conflicts.forget(key);
         self.shared.memory().forget(key);
     }
 

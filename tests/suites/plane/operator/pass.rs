@@ -30,6 +30,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("loop_r8_a_conflict_of_the_status_write_is_followed_by_another_pass", conflict),
         case("loop_a_yield_is_followed_by_a_pass_after_the_requeue_interval", yields),
         case("loop_an_unexpected_error_is_tried_again_and_its_detail_stays_in_the_log", unexpected),
+        case("loop_a_conflict_that_does_not_end_is_told_after_a_while", endless_conflict),
         case("loop_a_user_action_is_parked_until_the_spec_changes", parked_for_the_user),
         case("loop_a_terminal_error_is_parked_until_a_restart", parked_until_restart),
         case("loop_identical_outcomes_write_nothing", identical),
@@ -167,6 +168,25 @@ async fn unexpected(plane: Arc<Plane>) {
     let place = format!("{}/one", site.namespace);
     let lines = super::log::lines_with(&["ERROR", &place, "the secret detail"]);
     assert!(!lines.is_empty(), "{place} is not in the log");
+}
+
+/// A patch that never fits is none.
+async fn endless_conflict(plane: Arc<Plane>) {
+    let (site, diary) = (Site::new(&plane).await, Diary::default());
+    let _running = site.start(&errands(&site, &diary)).await;
+    let mut object = errand(Outcome::Conflict);
+    object.spec.undo = Outcome::Conflict;
+    site.create(&object).await;
+    repeats(&diary, "first one", 10).await;
+    let so_far = site.api::<Errand>().get("one").await.unwrap();
+    assert!(so_far.status.is_none(), "{:?}", so_far.status);
+    says(&site, "Errored").await;
+    site.patch::<Errand>("one", &json!({"spec": {"first": "Done"}})).await;
+    says(&site, "Provisioned").await;
+    site.delete::<Errand>("one").await;
+    says(&site, "Errored").await;
+    site.patch::<Errand>("one", &json!({"spec": {"undo": "Done"}})).await;
+    until_gone(&site.api::<Errand>(), "one").await;
 }
 
 async fn parked_for_the_user(plane: Arc<Plane>) {
