@@ -95,15 +95,20 @@ pub(crate) fn labels(object: &Value) -> impl Iterator<Item = (&str, &str)> {
 
 pub(crate) fn owners(object: &Value) -> Vec<Owner> {
     let listed = at(object, &["metadata", "ownerReferences"]).and_then(Value::as_array);
-    let owner = |value: &Value| Owner {
-        api_version: text(value, &["apiVersion"]).to_owned(),
-        kind: text(value, &["kind"]).to_owned(),
-        name: text(value, &["name"]).to_owned(),
-        uid: text(value, &["uid"]).to_owned(),
-        controller: value["controller"] == true,
-        blocks_deletion: value["blockOwnerDeletion"] == true,
-    };
     listed.into_iter().flatten().map(owner).collect()
+}
+
+/// An owner reference.
+pub(crate) fn owner(reference: &Value) -> Owner {
+    let said = |field: &str| text(reference, &[field]).to_owned();
+    Owner {
+        api_version: said("apiVersion"),
+        kind: said("kind"),
+        name: said("name"),
+        uid: said("uid"),
+        controller: reference["controller"] == true,
+        blocks_deletion: reference["blockOwnerDeletion"] == true,
+    }
 }
 
 /// The uids of the owners alone.

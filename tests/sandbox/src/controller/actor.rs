@@ -58,9 +58,7 @@ impl Actor {
 
     /// The kind that is kept on a shelf, in the first version that is served.
     pub(crate) fn kind(&self, shelf: &str) -> Option<Arc<Kind>> {
-        let (plural, group) = shelf.split_once('.').unwrap_or((shelf, ""));
-        let mut versions = self.server.kinds.all().into_iter().filter(|kind| *kind.shelf == *shelf);
-        versions.find(|kind| kind.plural == plural && kind.group == group)
+        self.server.kinds.on(shelf)
     }
 
     /// The kind on a shelf, which has to be there.

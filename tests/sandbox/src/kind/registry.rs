@@ -28,6 +28,14 @@ impl Registry {
         self.first(builtin::by_name(kind), |own| own.kind == kind && own.group == group && own.version == version)
     }
 
+    /// The kind that is kept on a shelf, in the first version that is served.
+    pub(crate) fn on(&self, shelf: &str) -> Option<Arc<Kind>> {
+        let (plural, group) = shelf.split_once('.').unwrap_or((shelf, ""));
+        self.first(builtin::by_plural(plural), |kind| {
+            *kind.shelf == *shelf && kind.plural == plural && kind.group == group
+        })
+    }
+
     /// All kinds: the table's, then the custom ones by the name of their CRD.
     pub(crate) fn all(&self) -> Vec<Arc<Kind>> {
         let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);

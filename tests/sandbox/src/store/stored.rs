@@ -1,9 +1,13 @@
 //! One object as it is kept.
 
 use bytes::Bytes;
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{json, object};
+use crate::{
+    json,
+    object::{self, Owner},
+};
 
 /// An object: its JSON without `apiVersion` and `kind`, and what is asked about all the time.
 #[derive(Clone, Debug)]
@@ -120,6 +124,25 @@ impl Stored {
     /// The value of a label.
     pub(crate) fn label(&self, key: &str) -> Option<&str> {
         self.labels.iter().find(|(own, _)| **own == *key).map(|(_, value)| &**value)
+    }
+
+    /// Its owners, without the rest of it being read.
+    pub(crate) fn owners(&self) -> Vec<Owner> {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Object {
+            metadata: Metadata,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default, rename_all = "camelCase")]
+        struct Metadata {
+            owner_references: Vec<Value>,
+        }
+        if self.owners.is_empty() {
+            return Vec::new();
+        }
+        let object: Object = serde_json::from_slice(&self.json).unwrap_or_default();
+        object.metadata.owner_references.iter().map(object::owner).collect()
     }
 
     /// The key in the order of a list: as etcd has it, by `namespace/name`.

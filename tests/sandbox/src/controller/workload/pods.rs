@@ -47,9 +47,7 @@ pub(super) fn controllers(seen: &Seen, kind: &str) -> Vec<Key> {
 }
 
 fn controllers_of(state: &Stored, kind: &str) -> Vec<Key> {
-    let object: Value = serde_json::from_slice(&state.json).unwrap_or_default();
-    let owners = object::owners(&object).into_iter();
-    let own = owners.filter(|owner| owner.controller && owner.kind == kind);
+    let own = state.owners().into_iter().filter(|owner| owner.controller && owner.kind == kind);
     own.map(|owner| (state.namespace.to_string(), owner.name)).collect()
 }
 
