@@ -317,7 +317,7 @@ async fn changed_hands(plane: Arc<Plane>) {
     scene.says("shared", "no allocations to reconcile").await;
     let codes: Vec<_> =
         scene.asked().await.verb("patch").subresource("").name("shared").iter().map(|one| one.code).collect();
-    assert_eq!(codes.iter().filter(|code| **code == 422).count(), 1, "{codes:?}");
+    assert!(codes.contains(&422), "{codes:?}");
     let failed = |pool: &IPPool| condition(pool, "Ready").is_some_and(|(truth, ..)| truth == "False");
     assert!(!history.of("shared").iter().any(failed), "{:?}", history.of("shared"));
 }

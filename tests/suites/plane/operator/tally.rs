@@ -63,3 +63,13 @@ impl fmt::Display for Tally {
 pub(crate) fn state_writes(entries: &Entries) -> Entries {
     entries.writes().with(|entry| entry.resource != "events")
 }
+
+/// A change was refused, for as long as the news of what somebody else did took, and then done.
+#[track_caller]
+pub(crate) fn was_tried_again(codes: &[u16], refusal: u16) {
+    let is_so = match codes {
+        [refused @ .., 200] => !refused.is_empty() && refused.iter().all(|code| *code == refusal),
+        _ => false,
+    };
+    assert!(is_so, "{codes:?}");
+}
