@@ -82,7 +82,8 @@ impl<O: Owner<Options: Default>> Default for Controller<O> {
 }
 
 impl<O: Owner> Controller<O> {
-    /// Looks at every object again after this time, although all is well. Default: only on changes.
+    /// Looks at every object again after this time, although all is well. Default: only on changes. Less than 5 ms is
+    /// 5 ms, here and wherever a controller is told a time.
     #[must_use]
     pub fn poll(mut self, period: Duration) -> Self {
         self.settings.poll = Some(period);

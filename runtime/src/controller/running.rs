@@ -8,8 +8,11 @@ use crate::{
     reconcile::{CATCH_UP, Loop, Next},
 };
 use futures::FutureExt;
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use tokio::task::JoinSet;
+
+/// The shortest time after which an object is looked at again: one that asks for none at all would take a core for itself.
+const LEAST: Duration = Duration::from_millis(5);
 
 pub(crate) struct Running {
     pub(crate) inner: Loop,
@@ -129,6 +132,6 @@ impl Running {
             Next::Failed => self.backoff.failed(key),
             Next::Soon => CATCH_UP,
         };
-        self.queue.add_after(key.clone(), after, priority);
+        self.queue.add_after(key.clone(), after.max(LEAST), priority);
     }
 }

@@ -56,7 +56,7 @@ impl<'a, P> Calls<'a, P> {
 
     /// Has the object looked at again after this time, although nothing may have changed: the poll of one object, with a period of
     /// its own. It holds for this pass, and in place of the controller's poll and requeue; of several the shortest holds. After an
-    /// error the object is tried again as the controller says.
+    /// error the object is tried again as the controller says. Less than 5 ms is 5 ms.
     pub fn look_again(&self, after: Duration) {
         self.core.look_again_after(after);
     }

@@ -9,6 +9,7 @@ use libtest_mimic::Trial;
 use opgen::{Channel, Follow, NamespacedName, Predicate, RECONCILE};
 use opgen_tests::{Plane, case, wait};
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::{
     kinds::available,
@@ -21,6 +22,7 @@ pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("wake_what_is_pushed_into_a_channel_gets_a_pass_and_nothing_else_does", channel),
         case("wake_an_object_is_polled_by_a_period_of_its_own", periods),
+        case("wake_a_period_of_no_time_leaves_time_for_others", no_time),
         case("wake_all_objects_of_a_kind_fan_in_to_one_by_metadata_alone", one),
         case("wake_objects_that_come_and_go_concern_everybody_and_their_changes_nobody", everybody),
         case("wake_a_predicate_says_which_changes_of_an_object_matter", own_predicate),
@@ -67,6 +69,17 @@ async fn periods(plane: Arc<Plane>) {
     assert_eq!(passes.of("slow"), slow, "what a pass asks for goes before the period");
     let writes = state_writes(&site.asked().await).with(|entry| entry.subresource == "status" && entry.name == "asks");
     assert_eq!(writes.len(), 1, "{writes}");
+}
+
+/// On a paused clock one that took none would go on for ever.
+async fn no_time(plane: Arc<Plane>) {
+    let (site, passes) = (Site::new(&plane).await, Passes::default());
+    let _running = site.start(&operator(&site, &passes, |c| c.poll(Duration::ZERO))).await;
+    probe(&site, "hot", ProbeSpec::default()).await;
+    passes.reach("hot", 1).await;
+    let (before, since) = (passes.of("hot"), Instant::now());
+    passes.reach("hot", before + 20).await;
+    assert!(since.elapsed() >= Duration::from_millis(50), "{:?}", since.elapsed());
 }
 
 fn config(name: &str) -> ConfigMap {
