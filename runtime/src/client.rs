@@ -48,7 +48,7 @@ impl CallError {
         self.status().map_or(0, |status| status.code)
     }
 
-    /// The object was changed, or made anew, since it was read.
+    /// The object was changed, or made anew, since it was read; or a JSON patch does not fit it, which is no 409.
     pub fn is_conflict(&self) -> bool {
         self.status().is_some_and(|status| status.code == 409 && status.reason == "Conflict") || self.is_unmet_patch()
     }

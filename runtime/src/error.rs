@@ -11,8 +11,8 @@ pub type BoxError = Box<dyn StdError + Send + Sync>;
 /// Why a pass did not end in success.
 ///
 /// The variants say what happens next, not what went wrong: who returns one decides when the object is looked at again.
-/// Any `std` error becomes [`Error::Unexpected`] by `?`, except a conflict (409, or a JSON patch that does not fit) of the API, which becomes
-/// [`Error::Conflict`].
+/// Any `std` error becomes [`Error::Unexpected`] by `?`, except a conflict of the API (409, or a JSON patch that does not
+/// fit), which becomes [`Error::Conflict`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

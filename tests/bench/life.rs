@@ -13,7 +13,7 @@ use mimalloc::MiMalloc;
 use opgen_testing::{Check, Report, Trial, trial};
 use table::Table;
 
-/// A sandbox reads and writes JSON all the time; with the C library's allocator a life takes two fifths longer.
+/// A sandbox reads and writes JSON all the time; with the C library's allocator a life takes half as long again.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -127,6 +127,7 @@ pub(crate) struct Loop {
     released: Mutex<HashMap<ObjectKey, Uid>>,
     /// Objects whose status may be another than they show: nobody knows whether the last one was written.
     doubted: Mutex<HashSet<ObjectKey>>,
+    /// How often in a row each tree met somebody else's write.
     conflicts: Conflicts,
     /// Which changes are worth a pass, where the controller says so.
     news: Option<News>,
