@@ -16,7 +16,8 @@ use opgen_sandbox::fault::{Class, Fault};
 /// | `lose:N` | somebody deletes the N-th object that the program has made |
 /// | `unseen:1` | what happens at `lose` is seen by no watch, only in a new list |
 /// | `old:1` | who begins after a stop lists first what was there before the samples, where it takes any version |
-/// | `held:1` | others hold the samples and what was made of them by finalizers when all is deleted |
+/// | `held:0` | others hold the samples and what was made of them by finalizers when all is deleted |
+/// | `held:N` | others hold the samples and, of what was made, the N-th object alone |
 /// | `idle:1` | nothing happens for long, then the process is replaced |
 /// | `upgrade:1` | an older release runs before, and once more after |
 /// | `chance:N` | what goes wrong follows from seed N; `chance:N=lateEvent,cut` from these classes alone |
@@ -32,7 +33,7 @@ pub struct Course {
     pub(crate) lose: Option<usize>,
     pub(crate) unseen: bool,
     pub(crate) old: bool,
-    pub(crate) held: bool,
+    pub(crate) held: Option<usize>,
     pub(crate) idle: bool,
     pub(crate) upgrade: bool,
     pub(crate) chance: Option<(u64, Vec<Class>)>,
@@ -73,6 +74,11 @@ impl Course {
         Self { lose: Some(index), unseen, ..Self::default() }
     }
 
+    /// All is held for 0, else the object of that number alone.
+    pub(crate) fn held(which: usize) -> Self {
+        Self { held: Some(which), ..Self::default() }
+    }
+
     pub(crate) fn deleted_at(call: u64) -> Self {
         Self { delete_at: Some(call), ..Self::default() }
     }
@@ -109,13 +115,8 @@ impl fmt::Display for Course {
         words.extend(self.change.map(|(call, variant)| format!("change:{call}={variant}")));
         words.extend(self.fresh.map(|variant| format!("fresh:{variant}")));
         words.extend(self.lose.map(|index| format!("lose:{index}")));
-        let flags = [
-            ("unseen", self.unseen),
-            ("old", self.old),
-            ("held", self.held),
-            ("idle", self.idle),
-            ("upgrade", self.upgrade),
-        ];
+        words.extend(self.held.map(|which| format!("held:{which}")));
+        let flags = [("unseen", self.unseen), ("old", self.old), ("idle", self.idle), ("upgrade", self.upgrade)];
         for (word, on) in flags {
             words.extend(on.then(|| format!("{word}:1")));
         }
@@ -150,7 +151,7 @@ impl FromStr for Course {
                 "lose" => course.lose = Some(index),
                 "unseen" => course.unseen = number > 0,
                 "old" => course.old = number > 0,
-                "held" => course.held = number > 0,
+                "held" => course.held = Some(index),
                 "idle" => course.idle = number > 0,
                 "upgrade" => course.upgrade = number > 0,
                 "dice" => course.dice = Some(number),
@@ -180,10 +181,11 @@ mod tests {
             "chance:9",
             "chance:4=cut,lateEvent dice:3",
             "fresh:0",
-            "lose:2 held:1",
+            "lose:2 held:0",
             "lose:2 unseen:1",
             "after:17 old:1",
             "change:7=2",
+            "held:3",
         ] {
             assert_eq!(text.parse::<Course>().map(|course| course.to_string()).as_deref(), Ok(text));
         }

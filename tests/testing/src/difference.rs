@@ -69,6 +69,25 @@ impl Noise {
 
 /// From what was expected to what was found, a line for each difference; `-` is expected, `+` found.
 pub(crate) fn difference(expected: &State, found: &State, noise: &Noise) -> Vec<String> {
+    lines(expected, found, noise, |_, _, _| true)
+}
+
+/// Of the difference, what is as it was before. Lists may tell a history, so of them only conditions are looked at.
+pub(crate) fn unmoved(before: &State, expected: &State, found: &State, noise: &Noise) -> Vec<String> {
+    let before: BTreeMap<_, _> = before.objects.iter().map(|(key, kept)| (key, fields(Some(kept)))).collect();
+    let is_unmoved = |key: &String, at: &str, now: Option<&Value>| {
+        let may_tell_a_history = at.contains('[') && !at.starts_with(".status.conditions[");
+        !may_tell_a_history && before.get(key).is_some_and(|before| before.get(at) == now)
+    };
+    lines(expected, found, noise, is_unmoved)
+}
+
+fn lines(
+    expected: &State,
+    found: &State,
+    noise: &Noise,
+    which: impl Fn(&String, &str, Option<&Value>) -> bool,
+) -> Vec<String> {
     let mut lines = Vec::new();
     let keys: BTreeSet<_> = expected.objects.keys().chain(found.objects.keys()).collect();
     for key in keys.into_iter().filter(|key| !noise.objects.contains(*key)) {
@@ -77,8 +96,9 @@ pub(crate) fn difference(expected: &State, found: &State, noise: &Noise) -> Vec<
             (None, Some(_)) => lines.push(format!("+ {key}")),
             (Some(expected), Some(found)) => {
                 let differing = differing(expected, found);
+                let tells = |at: &String| !noise.fields.contains(&(key.clone(), at.clone()));
                 let differing: Vec<_> =
-                    differing.iter().filter(|(at, ..)| !noise.fields.contains(&(key.clone(), at.clone()))).collect();
+                    differing.iter().filter(|(at, _, now)| tells(at) && which(key, at, now.as_ref())).collect();
                 if !differing.is_empty() {
                     lines.push(format!("  {key}"));
                 }
@@ -137,5 +157,26 @@ mod tests {
             ]
         );
         assert!(difference(&one, &other, &Noise::between(&one, &other)).is_empty());
+    }
+
+    #[test]
+    fn what_an_edit_has_not_moved_is_told_but_no_history() {
+        let said = |image: &str, message: &str, reason: &str| {
+            let conditions = json!([{"type": "Ready", "status": "True", "reason": reason, "message": message}]);
+            let status = json!({"conditions": conditions, "images": [image]});
+            state(&[json!({"kind": "Web", "metadata": {"name": "w"}, "status": status})])
+        };
+        let before = said("web:1", "web:1 runs", "Begun");
+        let expected = said("web:2", "web:2 runs", "Begun");
+        let found = said("web:1", "web:1 runs", "Edited");
+        assert_eq!(
+            unmoved(&before, &expected, &found, &Noise::default()),
+            [
+                "  Web w",
+                "-   .status.conditions[0].message: \"web:2 runs\"",
+                "+   .status.conditions[0].message: \"web:1 runs\"",
+            ]
+        );
+        assert!(unmoved(&before, &expected, &expected, &Noise::default()).is_empty());
     }
 }

@@ -9,11 +9,14 @@ use crate::{
 };
 
 impl World<'_> {
-    /// Deletes all while others hold it, then lets go.
-    pub(crate) async fn hold(&mut self) -> Result<(), Trouble> {
+    /// Deletes all while others hold it, or of what was made the N-th alone, then lets go.
+    pub(crate) async fn hold(&mut self, which: usize) -> Result<(), Trouble> {
         let (name, manifests) = (&self.prepared.name, &self.prepared.manifests);
-        let children: Vec<Value> =
+        let mut children: Vec<Value> =
             self.state().children(name, &manifests.samples).map(|kept| kept.origin.clone()).collect();
+        if let Some(index) = which.checked_sub(1) {
+            children = children.drain(..).skip(index).take(1).collect();
+        }
         for child in &children {
             self.finalize(child, &[ANOTHER]).await?;
         }
@@ -30,9 +33,7 @@ impl World<'_> {
             if !finalizers.iter().any(|one| **one == ANOTHER) {
                 return Err(Trouble::Overwritten(what));
             }
-            let unowned = state
-                .children(name, &manifests.samples)
-                .find(|kept| kept.origin["metadata"]["ownerReferences"].as_array().is_none_or(Vec::is_empty));
+            let unowned = state.children(name, &manifests.samples).find(|kept| kept.is_unowned() && !kept.may_stay());
             if let Some(kept) = unowned.filter(|_| finalizers.len() == 1) {
                 return Err(Trouble::Ungated(format!(
                     "{what} was let go while {} {} was still there",

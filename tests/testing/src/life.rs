@@ -155,7 +155,7 @@ impl<'a> World<'a> {
         }
         for sample in &samples {
             let mut sample = sample.clone();
-            if course.held {
+            if course.held.is_some() {
                 sample["metadata"]["finalizers"] = json!([ANOTHER]);
             }
             let made = install::create(&self.sandbox, &sample, &self.prepared.manifests.install).await;
@@ -186,10 +186,9 @@ impl<'a> World<'a> {
         if let Some(index) = course.edit {
             self.edit(index, lived).await?;
         }
-        if course.held {
-            self.hold().await?;
-        } else {
-            self.delete(&samples).await?;
+        match course.held {
+            Some(which) => self.hold(which).await?,
+            None => self.delete(&samples).await?,
         }
         self.rest("the samples were deleted").await?;
         lived.left = Some(self.state());

@@ -30,6 +30,21 @@ pub(crate) struct Kept {
     pub(crate) origin: Value,
 }
 
+impl Kept {
+    /// Whether no owner is named, so that nobody but its maker removes it.
+    pub(crate) fn is_unowned(&self) -> bool {
+        owners(&self.origin).next().is_none()
+    }
+
+    /// Claims stay by design when their Pods go.
+    pub(crate) fn may_stay(&self) -> bool {
+        match self.origin["kind"].as_str() {
+            Some("PersistentVolumeClaim") => self.is_unowned(),
+            kind => kind == Some("PersistentVolume"),
+        }
+    }
+}
+
 impl State {
     pub(crate) fn of(objects: Vec<Value>) -> Self {
         let objects = without_recurrent(objects);
@@ -67,6 +82,15 @@ impl State {
         self.objects
             .values()
             .filter(move |kept| !is_sample(kept) && kept.managers.iter().any(|manager| is_of(manager, program)))
+    }
+
+    /// What is said of the samples, by whoever works on them.
+    pub(crate) fn said_of(&self, samples: &[Value]) -> Self {
+        let is_sample = |kept: &Kept| samples.iter().any(|sample| is_same(sample, &kept.origin));
+        let said = self.objects.iter().filter(|(_, kept)| is_sample(kept)).map(|(key, kept)| {
+            (key.clone(), Kept { value: serde_json::json!({"status": kept.value["status"]}), ..kept.clone() })
+        });
+        Self { objects: said.collect() }
     }
 
     /// A sample as it is now.
@@ -315,5 +339,13 @@ mod tests {
             json!({"kind": "Event", "metadata": {"name": "e"}}),
         ]);
         assert_eq!(state.objects.keys().collect::<Vec<_>>(), ["Job kept"]);
+    }
+
+    #[test]
+    fn claims_without_an_owner_may_stay() {
+        let may_stay = |object: Value| State::of(vec![object]).objects.values().all(Kept::may_stay);
+        assert!(may_stay(json!({"kind": "PersistentVolumeClaim", "metadata": {}})));
+        assert!(!may_stay(json!({"kind": "PersistentVolumeClaim", "metadata": {"ownerReferences": [{}]}})));
+        assert!(!may_stay(json!({"kind": "ConfigMap", "metadata": {}})));
     }
 }

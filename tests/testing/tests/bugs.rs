@@ -54,6 +54,16 @@ fn a_status_of_a_newer_spec_is_found() {
 }
 
 #[test]
+fn a_message_about_an_older_spec_is_found() {
+    planted(Bug::OldMessage)
+        .found_by(Check::Edit)
+        .said("the status still says what was so before an edit")
+        .shown("-   .status.conditions[0].message: \"2 plants\"")
+        .shown("+   .status.conditions[0].message: \"3 plants\"")
+        .hinted("say anew in each pass all that the status says, messages too, and write it when any of it is another than before");
+}
+
+#[test]
 fn a_missing_watch_is_found() {
     planted(Bug::MissingWatch)
         .found_by(Check::Repair)
@@ -119,6 +129,14 @@ fn a_delete_that_is_not_gated_is_found() {
     planted(Bug::UngatedDelete)
         .found_by(Check::Gate)
         .said("was let go while ConfigMap")
+        .hinted("remove the finalizer only when a live read says that what was made is really gone");
+}
+
+#[test]
+fn one_delete_that_is_not_gated_is_found_beside_others_that_are() {
+    planted(Bug::OneUngated)
+        .found_by(Check::Gate)
+        .said("was let go while ConfigMap home-seedbox was still there")
         .hinted("remove the finalizer only when a live read says that what was made is really gone");
 }
 

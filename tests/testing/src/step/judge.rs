@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Reference, hint};
 use crate::{
     course::Course,
-    difference::difference,
+    difference::{difference, unmoved},
     install,
     life::{Lived, Trouble},
     prepared::Prepared,
@@ -21,7 +21,7 @@ use crate::{
 pub(super) fn check_of(course: &Course) -> Check {
     match course {
         Course { idle: true, .. } => Check::Steadiness,
-        Course { held: true, .. } => Check::Gate,
+        Course { held: Some(_), .. } => Check::Gate,
         Course { upgrade: true, .. } => Check::Upgrade,
         Course { chance: Some(_), .. } => Check::Chance,
         Course { lose: Some(_), .. } => Check::Repair,
@@ -101,6 +101,7 @@ pub(super) fn judge(
         (None, _, Some(mended)) => compare("what somebody deleted is not made again", &wanted, &mended.wanted(name)),
         _ => {}
     }
+    findings.extend(left_unsaid(check, prepared, reference, course, lived));
     if is_only_disturbed(course) {
         findings.extend(made_anew(check, prepared, reference, course, lived));
     }
@@ -164,6 +165,29 @@ fn made_anew(
     Some(finding(check, problem, hint, course, Vec::new(), &lived.timeline))
 }
 
+/// What a status still says of the spec before an edit, where a new object's says something else.
+fn left_unsaid(
+    check: Check,
+    prepared: &Prepared,
+    reference: &Reference,
+    course: &Course,
+    lived: &Lived,
+) -> Option<Finding> {
+    let fresh = reference.fresh(prepared, course.edit?)?.made.as_ref()?;
+    let edited = lived.edited.as_ref().and_then(|edited| edited.as_ref().ok())?;
+    let said = |state: &State| state.said_of(&prepared.manifests.samples);
+    let (first, made) = (said(&reference.made), lived.made.as_ref().map(said)?);
+    let after_the_edit = (!both_wait(prepared, fresh, edited))
+        .then(|| unmoved(&made, &said(fresh), &said(edited), &reference.noise))
+        .filter(|lines| !lines.is_empty());
+    let after_it_was_undone =
+        || lived.mended.as_ref().map(|mended| unmoved(&said(edited), &first, &said(mended), &reference.noise));
+    let lines = after_the_edit.or_else(after_it_was_undone).filter(|lines| !lines.is_empty())?;
+    let problem = "the status still says what was so before an edit".to_owned();
+    let hint = "say anew in each pass all that the status says, messages too, and write it when any of it is another than before";
+    Some(finding(check, problem, hint, course, lines, &lived.timeline))
+}
+
 /// Whether the samples are what they were to become.
 fn same_specs(prepared: &Prepared, one: &State, other: &State) -> bool {
     let spec = |state: &State, sample| state.sample(sample).map(|now| now["spec"].clone());
@@ -178,8 +202,7 @@ pub(super) fn left(
     (state, timeline): (&State, &Timeline),
 ) -> Option<Finding> {
     let samples = &prepared.manifests.samples;
-    let kept: Vec<&String> =
-        state.objects.iter().filter(|(_, kept)| !stays(&kept.origin)).map(|(key, _)| key).collect();
+    let kept: Vec<&String> = state.objects.iter().filter(|(_, kept)| !kept.may_stay()).map(|(key, _)| key).collect();
     if kept.is_empty() {
         return None;
     }
@@ -204,13 +227,6 @@ pub(super) fn left(
     };
     let difference = kept.into_iter().map(|key| format!("+ {key}")).collect();
     Some(finding(check, problem, hint, course, difference, timeline))
-}
-
-/// Claims stay by design when their Pods go.
-fn stays(object: &Value) -> bool {
-    object["kind"] == "PersistentVolumeClaim"
-        && object["metadata"]["ownerReferences"].as_array().is_none_or(Vec::is_empty)
-        || object["kind"] == "PersistentVolume"
 }
 
 /// What went wrong without a comparison.
@@ -353,18 +369,5 @@ fn place(object: &Value) -> String {
     match object["metadata"]["namespace"].as_str() {
         Some(namespace) => format!("{namespace}/{}", name(object)),
         None => name(object).to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn claims_without_an_owner_may_stay() {
-        assert!(stays(&json!({"kind": "PersistentVolumeClaim", "metadata": {}})));
-        assert!(!stays(&json!({"kind": "PersistentVolumeClaim", "metadata": {"ownerReferences": [{}]}})));
-        assert!(!stays(&json!({"kind": "ConfigMap", "metadata": {}})));
     }
 }

@@ -179,7 +179,13 @@ impl Trials<'_> {
             Check::OldList if !takes_old_lists(&reference.timeline) => Vec::new(),
             Check::OldList => (1..=reference.calls).map(Course::begun_old).collect(),
             Check::Deletion => (1..=reference.calls_to_make).map(Course::deleted_at).collect(),
-            Check::Gate => vec![Course { held: true, ..Course::default() }],
+            // What has an owner is waited for by the server; the rest is held one by one, as what hides behind others is let go.
+            Check::Gate => {
+                let children = reference.made.children(&self.prepared.name, &self.prepared.manifests.samples);
+                let alone = children.enumerate().filter(|(_, kept)| kept.is_unowned() && !kept.may_stay());
+                let alone: Vec<_> = alone.map(|(index, _)| Course::held(index + 1)).collect();
+                [vec![Course::held(0)], alone].concat()
+            }
             Check::Repair => {
                 (0..children).flat_map(|index| [false, true].map(|unseen| Course::lost(index, unseen))).collect()
             }

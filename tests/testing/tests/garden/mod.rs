@@ -35,10 +35,14 @@ pub enum Bug {
     WrongRole,
     /// Every pass writes the time.
     HotLoop,
+    /// The condition is written only when its status or its reason is another, not for its message.
+    OldMessage,
     /// A conflict is taken for success.
     SwallowedConflict,
     /// The finalizer leaves before the children are gone.
     UngatedDelete,
+    /// All children are waited for but one.
+    OneUngated,
     /// The list of finalizers is written as a whole.
     OthersFinalizers,
     /// What is begun is taken for done (Sieve: intermediate state).
