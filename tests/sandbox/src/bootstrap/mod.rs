@@ -3,23 +3,26 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::{
     kind::builtin,
-    object,
     sandbox::Server,
     store::{Expect, Store, Stored},
 };
 
-/// Taken from a kube-apiserver that had just started, an object a line, in the order in which it made them.
+/// Taken from a kube-apiserver that had just started, an object a line, in the order in which it made them: its version, its
+/// kind, and the rest as the store keeps it, so that it need not be read at the start.
 const TEXT: &str = include_str!("../../table/bootstrap.json");
 
-/// What stands in the table and in the templates for the time of the start.
+/// What stands there for the time of the start.
 const TIME: &str = "2006-01-02T15:04:05Z";
 
-/// What stands in the templates for a uid.
+/// What stands there for a uid.
 const UID: &str = "00000000-0000-4000-8000-000000000000";
+
+/// The version of its kind, the kind, and the object.
+type Row<'a> = (&'a str, &'a str, &'a RawValue);
 
 /// An object as the store keeps it, but for its uid and its times, whose places are known.
 #[derive(Debug)]
@@ -33,9 +36,9 @@ struct Template {
 
 /// Made once in a process: a new sandbox copies texts of a known length and writes over their gaps.
 static TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| {
-    let objects: Vec<Value> = serde_json::from_str(TEXT).unwrap_or_default();
+    let rows: Vec<Row<'static>> = serde_json::from_str(TEXT).unwrap_or_default();
     let versions = Store::FIRST + 1..;
-    objects.into_iter().zip(versions).filter_map(|(object, version)| Template::of(object, version)).collect()
+    rows.into_iter().zip(versions).filter_map(|(row, version)| Template::of(row, version)).collect()
 });
 
 /// Puts into the store what is not there.
@@ -58,19 +61,13 @@ pub(crate) fn fill(server: &Server) {
 }
 
 impl Template {
-    fn of(mut object: Value, version: u64) -> Option<Self> {
-        let api_version = object::text(&object, &["apiVersion"]).to_owned();
-        let (group, of_group) = api_version.split_once('/').unwrap_or(("", &api_version));
-        let name = object::text(&object, &["kind"]);
-        let kind = builtin::kinds()
-            .iter()
-            .find(|kind| kind.kind == name && kind.group == group && kind.version == of_group)?;
-        let metadata = object::metadata_mut(&mut object);
-        metadata.insert("uid".into(), UID.into());
-        metadata.insert("creationTimestamp".into(), TIME.into());
-        let stored = Stored::new(object, version, &api_version);
-        let (uids, times) = (places(&stored.json, UID), places(&stored.json, &TIME[..10]));
-        let length = |at: &usize| if stored.json[*at..].starts_with(TIME.as_bytes()) { TIME.len() } else { 10 };
+    fn of((api_version, name, object): Row<'_>, version: u64) -> Option<Self> {
+        let (group, of_group) = api_version.split_once('/').unwrap_or(("", api_version));
+        let kind = builtin::by_name(name).iter().find(|kind| kind.group == group && kind.version == of_group)?;
+        let stored = Stored::written(object.get(), version, api_version)?;
+        let text = std::str::from_utf8(&stored.json).ok()?;
+        let (uids, times) = (places(text, UID), places(text, &TIME[..10]));
+        let length = |at: &usize| if text[*at..].starts_with(TIME) { TIME.len() } else { 10 };
         let times = times.into_iter().map(|at| (at, length(&at))).collect();
         Some(Self { shelf: kind.shelf.clone(), stored, uids, times })
     }
@@ -88,14 +85,29 @@ impl Template {
 }
 
 /// Where a word begins in a text.
-fn places(text: &[u8], word: &str) -> Vec<usize> {
-    (0..text.len()).filter(|at| text[*at..].starts_with(word.as_bytes())).collect()
+fn places(text: &str, word: &str) -> Vec<usize> {
+    text.match_indices(word).map(|(at, _)| at).collect()
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
+    use crate::object;
+
+    #[test]
+    fn every_line_of_the_table_is_as_the_store_writes_it() {
+        let rows: Vec<(&str, &str, Value)> = serde_json::from_str(TEXT).unwrap();
+        for (template, (api_version, _, object)) in TEMPLATES.iter().zip(rows) {
+            let Stored { version, json, labels, owners, .. } =
+                Stored::new(object, template.stored.version, api_version);
+            let Template { stored, .. } = template;
+            assert_eq!((stored.version, &stored.json, &stored.labels), (version, &json, &labels));
+            assert!(owners.is_empty(), "{json:?}");
+        }
+    }
 
     #[test]
     fn every_line_of_the_table_becomes_an_object() {

@@ -5,7 +5,7 @@ use std::{
     sync::{LazyLock, OnceLock},
 };
 
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Value};
 
 use super::{Schema, parse};
 
@@ -13,21 +13,16 @@ use super::{Schema, parse};
 const TEXT: &str = include_str!("../../table/schemas.json");
 
 static DEFINITIONS: LazyLock<HashMap<&'static str, Definition>> = LazyLock::new(|| {
-    let read: HashMap<&'static str, &'static RawValue> = serde_json::from_str(TEXT).unwrap_or_default();
-    let definition = |(name, text): (&'static str, &'static RawValue)| {
-        (
-            name,
-            Definition {
-                name,
-                text: text.get(),
-                schema: OnceLock::new(),
-                zeroes: OnceLock::new(),
-                formats: OnceLock::new(),
-            },
-        )
+    let definition = |(name, text): (&'static str, &'static str)| {
+        (name, Definition { name, text, schema: OnceLock::new(), zeroes: OnceLock::new(), formats: OnceLock::new() })
     };
-    read.into_iter().map(definition).collect()
+    written().map(definition).collect()
 });
+
+/// The names and the texts of the table, which has one a line: to find them so is many times faster than to read the JSON.
+fn written() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TEXT.lines().filter_map(|line| line.strip_prefix('"')?.trim_end_matches(',').split_once("\":"))
+}
 
 /// A definition that others may name, parsed when it is first asked for.
 #[derive(Debug)]
@@ -87,22 +82,39 @@ type ByKind = HashMap<String, Vec<(String, String, &'static Definition)>>;
 
 fn by_kind() -> ByKind {
     #[derive(serde::Deserialize)]
-    struct Named {
-        #[serde(rename = "x-kubernetes-group-version-kind", default)]
-        kinds: Vec<GroupVersionKind>,
-    }
-    #[derive(serde::Deserialize)]
     struct GroupVersionKind {
         group: String,
         version: String,
         kind: String,
     }
     let mut found = ByKind::new();
-    for definition in DEFINITIONS.values().filter(|definition| definition.text.contains("group-version-kind")) {
-        let Ok(named) = serde_json::from_str::<Named>(definition.text) else { continue };
-        for GroupVersionKind { group, version, kind } in named.kinds {
+    for definition in DEFINITIONS.values() {
+        // What stands before and after it is no concern of this.
+        let Some((_, kinds)) = definition.text.split_once(r#""x-kubernetes-group-version-kind":"#) else { continue };
+        let mut read = serde_json::Deserializer::from_str(kinds).into_iter::<Vec<GroupVersionKind>>();
+        for GroupVersionKind { group, version, kind } in read.next().and_then(Result::ok).unwrap_or_default() {
             found.entry(kind).or_default().push((group, version, definition));
         }
     }
     found
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_of_the_table_are_what_its_json_says() {
+        let read: HashMap<&str, Value> = serde_json::from_str(TEXT).unwrap();
+        assert_eq!(written().count(), read.len());
+        for (name, text) in written() {
+            let value: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(value, read[name]);
+            for named in value["x-kubernetes-group-version-kind"].as_array().into_iter().flatten() {
+                let part = |at: &str| named[at].as_str().unwrap();
+                assert!(of_kind(part("group"), part("version"), part("kind")).is_some(), "{named}");
+            }
+        }
+    }
 }

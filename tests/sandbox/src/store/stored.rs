@@ -1,5 +1,7 @@
 //! One object as it is kept.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
@@ -112,6 +114,40 @@ fn begin(name: &str, text: &mut Vec<u8>) {
 impl Stored {
     pub(crate) fn new(object: Value, version: u64, api_version: &str) -> Self {
         Draft::new(object, api_version).at(version)
+    }
+
+    /// An object whose JSON is written as it is kept, with an empty version.
+    pub(crate) fn written(text: &str, version: u64, api_version: &str) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Object<'a> {
+            #[serde(borrow)]
+            metadata: Metadata<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Metadata<'a> {
+            name: &'a str,
+            #[serde(default)]
+            namespace: &'a str,
+            uid: &'a str,
+            #[serde(default, borrow)]
+            labels: BTreeMap<&'a str, &'a str>,
+        }
+        const GAP: &str = r#""resourceVersion":""#;
+        let gap = text.find(GAP)? + GAP.len();
+        let Object { metadata: Metadata { name, namespace, uid, labels } } = serde_json::from_str(text).ok()?;
+        let stored = Self {
+            namespace: namespace.into(),
+            name: name.into(),
+            uid: uid.into(),
+            version,
+            labels: labels.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+            owners: Box::default(),
+            deleting: false,
+            fresh: false,
+            api_version: api_version.into(),
+            json: Bytes::new(),
+        };
+        Some(Draft { stored, text: text.into(), gap }.at(version))
     }
 
     /// An object from its JSON; `None` if it has no version.

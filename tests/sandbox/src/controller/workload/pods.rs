@@ -79,9 +79,11 @@ pub(super) async fn adopt(actor: &Actor, of: &Kind, kind: &Kind, owner: &Value) 
     let selector = LabelSelector::of_object(selector);
     let (_, items) = actor.server.store.list(&of.shelf, Some(object::namespace(owner)));
     for item in items.iter().filter(|item| !item.deleting && selector.matches(|key| item.label(key))) {
+        if item.owners().iter().any(|owner| owner.controller) {
+            continue;
+        }
         let object = item.object(of);
-        let owners = object::owners(&object);
-        if owners.iter().any(|owner| owner.controller) || is_ended(&object) {
+        if is_ended(&object) {
             continue;
         }
         let mut references = object["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
