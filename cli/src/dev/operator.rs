@@ -15,7 +15,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{build::Program, lifeline::Lifeline};
+use super::{build::Program, lifeline::Lifeline, recording::Recording};
 use crate::error::{Explain as _, Result};
 
 /// How long it may take to end in order.
@@ -30,6 +30,8 @@ pub(super) struct Start<'a> {
     pub(super) kubeconfig: Option<&'a Path>,
     /// What is logged, by module and level; `RUST_LOG` goes before it.
     pub(super) log: &'a str,
+    /// Who is told of its passes.
+    pub(super) recording: Option<&'a Recording>,
 }
 
 /// An operator that was started.
@@ -61,13 +63,16 @@ impl Operator {
         if let Some(kubeconfig) = start.kubeconfig {
             command.env("KUBECONFIG", kubeconfig);
         }
+        if start.recording.is_some() {
+            command.arg("--tell-passes");
+        }
         let mut child = command.spawn().or_failed(|| format!("failed to run `{}`", program.path.display()))?;
         let (sender, lines) = mpsc::unbounded_channel();
         if let Some(stdout) = child.stdout.take() {
-            tokio::spawn(pass_on(stdout, sender.clone()));
+            tokio::spawn(pass_on(stdout, start.recording.cloned(), sender.clone()));
         }
         if let Some(stderr) = child.stderr.take() {
-            tokio::spawn(pass_on(stderr, sender));
+            tokio::spawn(pass_on(stderr, None, sender));
         }
         Ok(Self { program: program.clone(), child, lines, last: VecDeque::new() })
     }
@@ -107,13 +112,18 @@ impl Operator {
     }
 }
 
-async fn pass_on(stream: impl AsyncRead + Unpin, to: mpsc::UnboundedSender<String>) {
+/// Passes lines on, but those that tell of a pass to where that is recorded.
+async fn pass_on(stream: impl AsyncRead + Unpin, recording: Option<Recording>, to: mpsc::UnboundedSender<String>) {
     let mut reader = BufReader::new(stream);
     let mut line = Vec::new();
     while let Ok(1..) = reader.read_until(b'\n', &mut line).await {
-        if to.send(String::from_utf8_lossy(&line).trim_end().to_owned()).is_err() {
+        let said = String::from_utf8_lossy(&line).trim_end().to_owned();
+        line.clear();
+        if recording.as_ref().is_some_and(|recording| recording.take_pass(&said)) {
+            continue;
+        }
+        if to.send(said).is_err() {
             return;
         }
-        line.clear();
     }
 }

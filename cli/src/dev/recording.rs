@@ -1,4 +1,4 @@
-//! What the operator asks of the sandbox and is told by it, for the page at the end.
+//! What the operator asks of the sandbox and is told by it, and its passes, for the page at the end.
 
 use std::{
     collections::HashMap,
@@ -9,9 +9,10 @@ use std::{
 
 use opgen_sandbox::{
     Record,
-    fault::{CallSeen, EventSeen, Happening, Moment, Timeline},
+    fault::{CallSeen, EventSeen, Happening, Moment, PassPart, PassSeen, Timeline},
     page,
 };
+use serde::Deserialize;
 
 use crate::error::{Error, Explain as _, Result};
 
@@ -36,7 +37,18 @@ struct SoFar {
     events: u64,
     /// The call that began each watch of this life.
     watches: HashMap<String, u64>,
+    passes: u64,
+    /// The passes of this life that go on, by the operator's numbers.
+    begun: HashMap<u64, PassSeen>,
     dropped: usize,
+}
+
+/// What an operator says of its passes, a line each.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "pass")]
+enum PassTold {
+    Begins { number: u64, resource: String, namespace: String, name: String },
+    Ends { number: u64, outcome: String },
 }
 
 impl Recording {
@@ -83,11 +95,34 @@ impl Recording {
         self.add(&mut so_far, Happening::Event(event));
     }
 
+    /// Takes a line of the operator's, if it tells of a pass.
+    pub(super) fn take_pass(&self, line: &str) -> bool {
+        let Ok(told) = serde_json::from_str(line) else { return false };
+        let mut so_far = self.so_far();
+        let pass = match told {
+            PassTold::Begins { number: its, resource, namespace, name } => {
+                so_far.passes += 1;
+                let number = so_far.passes;
+                let pass = PassSeen { number, resource, namespace, name, part: PassPart::Beginning };
+                so_far.begun.insert(its, pass.clone());
+                Some(pass)
+            }
+            PassTold::Ends { number, outcome } => {
+                so_far.begun.remove(&number).map(|pass| PassSeen { part: PassPart::End { outcome }, ..pass })
+            }
+        };
+        if let Some(pass) = pass {
+            self.add(&mut so_far, Happening::Pass(pass));
+        }
+        true
+    }
+
     /// An operator begins.
     pub(super) fn begin(&self, what: &str) {
         let mut so_far = self.so_far();
         so_far.life += 1;
         so_far.watches.clear();
+        so_far.begun.clear();
         self.add(&mut so_far, Happening::Note { text: what.to_owned() });
     }
 
@@ -103,7 +138,7 @@ impl Recording {
     /// Writes the page in one step, and gives its path.
     pub(super) fn write(&self, name: &str) -> Result<&Path> {
         let so_far = self.so_far();
-        let mut words = format!("What {name} asked of the sandbox of `opgen dev`, and was told by it.");
+        let mut words = format!("What {name} asked of the sandbox of `opgen dev` and was told by it, pass by pass.");
         if so_far.dropped > 0 {
             words.push_str(&format!(" The first {} moments are left out.", so_far.dropped));
         }
@@ -199,10 +234,34 @@ mod tests {
         recording.overhear(&watch("kubernetes-admin"), event("secretly"));
         let last = recording.so_far().timeline.moments.last().map(|moment| moment.what.clone());
         assert_eq!(last, Some(Happening::Event(EventSeen { number: 1, watch: 2, ..event("told") })));
+        let begins = |name: &str| {
+            format!(
+                r#"{{"pass":"begins","number":1,"resource":"shops.example.com","namespace":"default","name":"{name}"}}"#
+            )
+        };
+        assert!(recording.take_pass(&begins("passed")));
+        assert!(recording.take_pass(r#"{"pass":"ends","number":1,"outcome":"done"}"#));
+        assert!(!recording.take_pass(r#"{"level":"info"}"#) && !recording.take_pass("said"));
+        recording.begin("restarted");
+        assert!(recording.take_pass(&begins("passed")));
         recording.end();
+        let passes = recording
+            .so_far()
+            .timeline
+            .moments
+            .iter()
+            .filter_map(|moment| match &moment.what {
+                Happening::Pass(pass) => Some((pass.number, pass.part.clone())),
+                _ => None,
+            })
+            .collect::<Vec<_>>();
+        let ended = PassPart::End { outcome: "done".to_owned() };
+        assert_eq!(passes, [(1, PassPart::Beginning), (1, ended), (2, PassPart::Beginning)]);
         let page = std::fs::read_to_string(recording.write("shop").unwrap()).unwrap();
         assert!(page.contains("default/mine") && page.contains("started"), "{page}");
         assert!(page.contains("default/told"), "{page}");
+        assert!(page.contains("default/passed") && page.contains("pass 1: done"), "{page}");
+        assert!(page.contains("pass 2 was cut short"), "{page}");
         assert!(!page.contains("theirs") && !page.contains("person") && !page.contains("secretly"), "{page}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }

@@ -149,7 +149,7 @@ impl Session {
         }
         let begun = if self.is_announced { "restarted" } else { "started" };
         self.recording.iter().for_each(|recording| recording.begin(begun));
-        let start = Start { kubeconfig: kubeconfig.as_deref(), log: &self.log };
+        let start = Start { kubeconfig: kubeconfig.as_deref(), log: &self.log, recording: self.recording.as_ref() };
         self.operator = Some(Operator::start(program, start, &self.lifeline)?);
         let since = program.built.elapsed().as_secs_f32();
         let what = format!("{}, {since:.1} s after it was built", self.project.name);

@@ -2,6 +2,7 @@
 
 use super::{
     operator::Operator,
+    passes,
     picture::TreeArgs,
     request::ReconcileArgs,
     rights::RbacVerb,
@@ -70,6 +71,9 @@ struct ProcessArgs {
     /// How it is logged
     #[arg(long, env = "LOG_FORMAT", value_enum, default_value_t)]
     log_format: LogFormat,
+    /// Tell of each pass on the standard output, for `opgen dev`
+    #[arg(long, hide = true)]
+    tell_passes: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -97,7 +101,7 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
         Err(error) => error.exit(),
     };
     match cli.verb.unwrap_or(Verb::Run(cli.run)) {
-        Verb::Run(args) => run(&build(args.own), &args.process),
+        Verb::Run(args) => run(build(args.own), &args.process),
         Verb::Manifests(door) => through(&operator, &door),
         Verb::Tree(args) => args.run(&operator),
         Verb::Why(args) => args.run(&operator),
@@ -108,7 +112,10 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
     }
 }
 
-fn run(operator: &Operator, args: &ProcessArgs) -> ExitCode {
+fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
+    if args.tell_passes {
+        operator.environment = passes::told(operator.environment);
+    }
     let probes = match args.probe_address.as_str() {
         "" | "0" => None,
         address => match address.parse::<SocketAddr>() {

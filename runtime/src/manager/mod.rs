@@ -9,6 +9,7 @@ mod health;
 pub(crate) mod live;
 mod mapped;
 pub(crate) mod operator;
+mod passes;
 pub(crate) mod picture;
 pub(crate) mod probes;
 pub(crate) mod reach;

@@ -30,7 +30,10 @@ const SOON: Duration = Duration::from_secs(10);
 async fn two_operators_become_available_side_by_side_and_leave_nothing() {
     let readme = Readme::read();
     let mut first = Running::start_as(&readme.args, checkout());
-    let mut second = Running::start(&checkout().join("examples/webapp/api"));
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("report.html");
+    let mut second =
+        Running::start_as(&format!("dev --report {}", page.display()), &checkout().join("examples/webapp/api"));
     for running in [&mut first, &mut second] {
         let line = running.stdout("export KUBECONFIG=");
         let available = running.stdout("WebApp webapp-sample: Available=True  Provisioned");
@@ -52,6 +55,9 @@ async fn two_operators_become_available_side_by_side_and_leave_nothing() {
     first.end_with(Signal::INT).await;
     assert!(!processes_of(second.folder()).is_empty(), "the other one goes on");
     second.end_with(Signal::TERM).await;
+    let page = fs::read_to_string(page).unwrap();
+    let told = ["default/webapp-sample", "Deployment", "pass 1: ", "Available"];
+    assert!(told.iter().all(|told| page.contains(told)), "{page}");
 }
 
 #[tokio::test]
