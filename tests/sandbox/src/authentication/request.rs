@@ -1,6 +1,6 @@
 //! `serviceaccounts/NAME/token`: a token on request.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use http::StatusCode;
 use jiff::SignedDuration;
@@ -17,7 +17,6 @@ use crate::{
     fields,
     kind::{Kind, Origin, SchemaOf, builtin},
     object,
-    schema::builtin as definitions,
     verb::Asked,
 };
 
@@ -29,7 +28,6 @@ const LEAST_SECONDS: i64 = 600;
 static TOKEN_REQUEST: LazyLock<Option<Arc<Kind>>> = LazyLock::new(|| {
     let (group, version, kind) = ("authentication.k8s.io", "v1", "TokenRequest");
     let review = builtin::kinds().iter().find(|own| own.is(group, "tokenreviews"))?;
-    let schema = SchemaOf::Table(Some(definitions::of_kind(group, version, kind)?));
     Some(Arc::new(Kind {
         group: group.to_owned(),
         version: version.to_owned(),
@@ -42,7 +40,7 @@ static TOKEN_REQUEST: LazyLock<Option<Arc<Kind>>> = LazyLock::new(|| {
         namespaced: true,
         verbs: vec!["create".to_owned()],
         subresources: Vec::new(),
-        schema,
+        schema: SchemaOf::Table(OnceLock::new()),
         shelf: review.shelf.clone(),
         origin: Origin::Builtin,
     }))

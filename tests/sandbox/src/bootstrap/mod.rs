@@ -3,26 +3,22 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use serde_json::value::RawValue;
 
 use crate::{
     kind::builtin,
     sandbox::Server,
-    store::{Expect, Store, Stored},
+    store::{Expect, Heading, Store, Stored},
 };
 
-/// Taken from a kube-apiserver that had just started, an object a line, in the order in which it made them: its version, its
-/// kind, and the rest as the store keeps it, so that it need not be read at the start.
-const TEXT: &str = include_str!("../../table/bootstrap.json");
+/// Taken from a kube-apiserver that had just started, in the order in which it made them: a line of what the store has to know of
+/// an object, and a line of the object as the store keeps it, so that it need not be read at the start.
+const TEXT: &str = include_str!("../../table/bootstrap.jsonl");
 
 /// What stands there for the time of the start.
 const TIME: &str = "2006-01-02T15:04:05Z";
 
 /// What stands there for a uid.
 const UID: &str = "00000000-0000-4000-8000-000000000000";
-
-/// The version of its kind, the kind, and the object.
-type Row<'a> = (&'a str, &'a str, &'a RawValue);
 
 /// An object as the store keeps it, but for its uid and its times, whose places are known.
 #[derive(Debug)]
@@ -36,10 +32,14 @@ struct Template {
 
 /// Made once in a process: a new sandbox copies texts of a known length and writes over their gaps.
 static TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| {
-    let rows: Vec<Row<'static>> = serde_json::from_str(TEXT).unwrap_or_default();
     let versions = Store::FIRST + 1..;
-    rows.into_iter().zip(versions).filter_map(|(row, version)| Template::of(row, version)).collect()
+    written().zip(versions).filter_map(|((heading, text), version)| Template::of(&heading, text, version)).collect()
 });
+
+fn written() -> impl Iterator<Item = (Heading<'static>, &'static str)> {
+    let mut lines = TEXT.lines();
+    std::iter::from_fn(move || Some((serde_json::from_str(lines.next()?).ok()?, lines.next()?)))
+}
 
 /// Puts into the store what is not there.
 pub(crate) fn fill(server: &Server) {
@@ -61,10 +61,10 @@ pub(crate) fn fill(server: &Server) {
 }
 
 impl Template {
-    fn of((api_version, name, object): Row<'_>, version: u64) -> Option<Self> {
-        let (group, of_group) = api_version.split_once('/').unwrap_or(("", api_version));
-        let kind = builtin::by_name(name).iter().find(|kind| kind.group == group && kind.version == of_group)?;
-        let stored = Stored::written(object.get(), version, api_version)?;
+    fn of(heading: &Heading<'_>, text: &str, version: u64) -> Option<Self> {
+        let mut kinds = builtin::by_name(heading.kind).iter();
+        let kind = kinds.find(|kind| kind.api_version() == heading.api_version)?;
+        let stored = Stored::written(heading, text, version)?;
         let text = std::str::from_utf8(&stored.json).ok()?;
         let (uids, times) = (places(text, UID), places(text, &TIME[..10]));
         let length = |at: &usize| if text[*at..].starts_with(TIME) { TIME.len() } else { 10 };
@@ -98,21 +98,20 @@ mod tests {
     use crate::object;
 
     #[test]
-    fn every_line_of_the_table_is_as_the_store_writes_it() {
-        let rows: Vec<(&str, &str, Value)> = serde_json::from_str(TEXT).unwrap();
-        for (template, (api_version, _, object)) in TEMPLATES.iter().zip(rows) {
-            let Stored { version, json, labels, owners, .. } =
-                Stored::new(object, template.stored.version, api_version);
-            let Template { stored, .. } = template;
-            assert_eq!((stored.version, &stored.json, &stored.labels), (version, &json, &labels));
-            assert!(owners.is_empty(), "{json:?}");
+    fn every_object_of_the_table_is_as_the_store_writes_it() {
+        assert_eq!(TEMPLATES.len() * 2, TEXT.lines().count());
+        for (template, (heading, text)) in TEMPLATES.iter().zip(written()) {
+            let (object, kept) = (serde_json::from_str(text).unwrap(), &template.stored);
+            let Stored { namespace, name, labels, owners, json, .. } =
+                Stored::new(object, kept.version, heading.api_version);
+            assert_eq!((&kept.namespace, &kept.name, &kept.labels), (&namespace, &name, &labels));
+            assert_eq!(kept.json, json);
+            assert!(owners.is_empty(), "{text}");
         }
     }
 
     #[test]
-    fn every_line_of_the_table_becomes_an_object() {
-        let lines: Vec<Value> = serde_json::from_str(TEXT).unwrap();
-        assert_eq!(TEMPLATES.len(), lines.len());
+    fn every_object_of_the_table_gets_a_uid_and_a_time() {
         for template in TEMPLATES.iter() {
             let stored = template.at("0a0a0a0a-0000-4000-8000-000000000001", "2026-01-01T00:00:00Z");
             let text = std::str::from_utf8(&stored.json).unwrap();

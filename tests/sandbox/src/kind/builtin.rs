@@ -2,13 +2,12 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, LazyLock},
+    sync::{Arc, LazyLock, OnceLock},
 };
 
 use serde::Deserialize;
 
 use super::{Kind, Origin, SchemaOf, Subresource};
-use crate::schema::builtin;
 
 /// Taken from the discovery that kube-apiserver serves, a kind a line.
 const TEXT: &str = include_str!("../../table/kinds.json");
@@ -82,7 +81,6 @@ struct Answers {
 impl Row {
     fn kind(self) -> Kind {
         let kind = self.response_kind.kind;
-        let definition = builtin::of_kind(&self.group, &self.version, &kind);
         let dot = if self.group.is_empty() { "" } else { "." };
         // The two forms of events are of the same objects.
         let shelf = match self.group.as_str() {
@@ -90,7 +88,7 @@ impl Row {
             group => format!("{}{dot}{group}", self.resource).into(),
         };
         Kind {
-            schema: SchemaOf::Table(definition),
+            schema: SchemaOf::Table(OnceLock::new()),
             shelf,
             list_kind: format!("{kind}List"),
             namespaced: self.scope == "Namespaced",

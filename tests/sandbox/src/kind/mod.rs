@@ -1,8 +1,14 @@
 //! The kinds that are served.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
-use crate::schema::{Schema, Shape, builtin::Definition};
+use crate::schema::{
+    Schema, Shape,
+    builtin::{self as definitions, Definition},
+};
 
 pub(crate) use registry::Registry;
 
@@ -90,8 +96,8 @@ pub(crate) struct ScalePaths {
 /// A schema of the table or one of a CRD.
 #[derive(Clone, Debug)]
 pub(crate) enum SchemaOf {
-    /// A definition, parsed when it is first asked for; `None` of a kind that the table has none of.
-    Table(Option<&'static Definition>),
+    /// The definition of the kind, looked for when it is first asked for; `None` of a kind that the table has none of.
+    Table(OnceLock<Option<&'static Definition>>),
     Written(Arc<Schema>),
 }
 
@@ -121,17 +127,20 @@ impl Kind {
 
     pub(crate) fn schema(&self) -> &Schema {
         match &self.schema {
-            SchemaOf::Table(definition) => definition.map_or(&ANY, Definition::schema),
+            SchemaOf::Table(_) => self.in_table().map_or(&ANY, Definition::schema),
             SchemaOf::Written(schema) => schema,
         }
     }
 
+    /// What the table says of the kind, served at a path of its own or not.
+    pub(crate) fn in_table(&self) -> Option<&'static Definition> {
+        let SchemaOf::Table(found) = &self.schema else { return None };
+        *found.get_or_init(|| definitions::of_kind(&self.group, &self.version, &self.kind))
+    }
+
     /// Its definition in the table, if it is from there.
     pub(crate) fn definition(&self) -> Option<&'static Definition> {
-        match (&self.schema, &self.origin) {
-            (SchemaOf::Table(definition), Origin::Builtin) => *definition,
-            _ => None,
-        }
+        matches!(self.origin, Origin::Builtin).then(|| self.in_table()).flatten()
     }
 
     pub(crate) fn subresource(&self, name: &str) -> Option<&Subresource> {

@@ -32,6 +32,19 @@ pub(crate) struct Stored {
     pub(crate) json: Bytes,
 }
 
+/// What stands over the JSON of an object where it is not to be read.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Heading<'a> {
+    pub(crate) api_version: &'a str,
+    pub(crate) kind: &'a str,
+    #[serde(default)]
+    pub(crate) namespace: &'a str,
+    pub(crate) name: &'a str,
+    #[serde(borrow, default)]
+    pub(crate) labels: BTreeMap<&'a str, &'a str>,
+}
+
 /// An object as it will be kept, but for its version, which only the store knows.
 #[derive(Debug)]
 pub(crate) struct Draft {
@@ -116,35 +129,20 @@ impl Stored {
         Draft::new(object, api_version).at(version)
     }
 
-    /// An object whose JSON is written as it is kept, with an empty version.
-    pub(crate) fn written(text: &str, version: u64, api_version: &str) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Object<'a> {
-            #[serde(borrow)]
-            metadata: Metadata<'a>,
-        }
-        #[derive(Deserialize)]
-        struct Metadata<'a> {
-            name: &'a str,
-            #[serde(default)]
-            namespace: &'a str,
-            uid: &'a str,
-            #[serde(default, borrow)]
-            labels: BTreeMap<&'a str, &'a str>,
-        }
+    /// An object whose JSON is written as it is kept, with an empty version. Its uid is not read, and it has no owners.
+    pub(crate) fn written(heading: &Heading<'_>, text: &str, version: u64) -> Option<Self> {
         const GAP: &str = r#""resourceVersion":""#;
         let gap = text.find(GAP)? + GAP.len();
-        let Object { metadata: Metadata { name, namespace, uid, labels } } = serde_json::from_str(text).ok()?;
         let stored = Self {
-            namespace: namespace.into(),
-            name: name.into(),
-            uid: uid.into(),
+            namespace: heading.namespace.into(),
+            name: heading.name.into(),
+            uid: Box::default(),
             version,
-            labels: labels.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+            labels: heading.labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
             owners: Box::default(),
             deleting: false,
             fresh: false,
-            api_version: api_version.into(),
+            api_version: heading.api_version.into(),
             json: Bytes::new(),
         };
         Some(Draft { stored, text: text.into(), gap }.at(version))

@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 use crate::{
     call::Strictness,
     failure::{Cause, Failure},
-    kind::SchemaOf,
     object,
     schema::builtin,
     verb::Asked,
@@ -185,10 +184,9 @@ impl Asked<'_> {
 
     /// The first value that is none of its field's type, in Go's words; `None` if all are.
     pub(crate) fn complaint(&self, object: &Value) -> Option<String> {
-        match (&self.kind.schema, self.kind.custom()) {
-            (_, Some(_)) => types::complaint_of_metadata(&object["metadata"]),
-            (SchemaOf::Table(definition), None) => definition.and_then(|own| types::complaint(own, object)),
-            (SchemaOf::Written(_), None) => None,
+        match self.kind.custom() {
+            Some(_) => types::complaint_of_metadata(&object["metadata"]),
+            None => self.kind.in_table().and_then(|own| types::complaint(own, object)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! `scale`: the number of replicas, the same for every kind that has one.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ use crate::{
     kind::{Kind, Origin, ScalePaths, SchemaOf},
     object::{self, at, text},
     patch::{self, Media, Patch},
-    schema::{builtin, validate::at_path},
+    schema::validate::at_path,
     store::Stored,
     verb::{
         Asked, read,
@@ -23,7 +23,6 @@ use crate::{
 
 /// `autoscaling/v1 Scale`, which is served as a part of others alone.
 static SCALE: LazyLock<Arc<Kind>> = LazyLock::new(|| {
-    let definition = builtin::of_kind("autoscaling", "v1", "Scale");
     Arc::new(Kind {
         group: "autoscaling".into(),
         version: "v1".into(),
@@ -36,7 +35,7 @@ static SCALE: LazyLock<Arc<Kind>> = LazyLock::new(|| {
         namespaced: true,
         verbs: Vec::new(),
         subresources: Vec::new(),
-        schema: SchemaOf::Table(definition),
+        schema: SchemaOf::Table(OnceLock::new()),
         shelf: "scales.autoscaling".into(),
         origin: Origin::Builtin,
     })
