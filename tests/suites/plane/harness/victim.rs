@@ -3,6 +3,7 @@
 use std::{fmt, process::ExitCode};
 
 use opgen_tests::{Options, Plane};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// The environment variable that asks for this role, with how to end.
 pub(crate) const REQUEST: &str = "OPGEN_PLANE_VICTIM";
@@ -32,6 +33,9 @@ pub(crate) struct Told {
     pub(crate) folder: String,
 }
 
+/// The code of a process that an interrupt ends, at once and without a word to anything that it holds.
+const INTERRUPTED: i32 = 130;
+
 /// How this process is asked to end, if it is asked to be a victim.
 pub(crate) fn requested() -> Option<End> {
     let end = std::env::var(REQUEST).ok()?;
@@ -42,12 +46,17 @@ pub(crate) fn requested() -> Option<End> {
 pub(crate) fn run(end: End) -> ExitCode {
     let runtime = tokio::runtime::Runtime::new().expect("a tokio runtime");
     runtime.block_on(async {
+        // Whoever was started in the background of a shell would ignore them.
+        let mut interrupts = signal(SignalKind::interrupt()).expect("a signal");
         let plane = Plane::start(Options::default()).await.expect("a plane");
         let processes: Vec<_> = plane.processes().iter().map(|(_, id)| id.to_string()).collect();
         println!("victim: {} {}", processes.join(","), plane.folder().display());
         match end {
             End::Panic => panic!("as asked for"),
-            End::Hang => std::future::pending::<ExitCode>().await,
+            End::Hang => {
+                interrupts.recv().await;
+                std::process::exit(INTERRUPTED)
+            }
         }
     })
 }
