@@ -1,4 +1,4 @@
-//! The program, and what it can be told.
+//! The program: what it can be told, and what it says of itself.
 
 use std::{path::Path, process::Stdio, sync::Arc};
 
@@ -9,17 +9,21 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use libtest_mimic::Trial;
-use opgen_tests::{Plane, case_served, wait::until_object};
+use opgen_tests::{
+    Options, Plane, case_on, case_served,
+    wait::{self, PATIENCE, until_object},
+};
 use serde_json::json;
 use tokio::process::Command;
 
-use super::scene::{IPPOOL, installed, pool};
+use super::scene::{IPPOOL, installed, networks_are_defined, pool};
 use crate::operator::program::{self, Program};
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case_served("ippool_w1_terminating_pods_are_cleaned_up_if_the_program_is_told_so", terminating),
         case_served("ippool_w1_wrong_options_end_the_program_with_a_sentence", wrong),
+        case_on("ippool_w5_it_is_ready_once_all_that_it_needs_is_there", Options::served(), needy),
     ]
 }
 
@@ -64,6 +68,21 @@ async fn wrong(plane: Arc<Plane>) {
         ["--cleanup-terminating", "--cleanup-disrupted", "--verify-network-status", "--interval", "--namespace"];
     assert!(code == Some(0) && flags.iter().all(|flag| help.contains(flag)), "{help}");
     assert!(help.contains("CLEANUP_TERMINATING") && help.contains("Run the controllers"), "{help}");
+}
+
+/// It has no webhooks, so what it needs are the kinds that it follows; one of them is somebody else's.
+async fn needy(plane: Arc<Plane>) {
+    let access = IPPOOL.install(&plane).await;
+    let mut program = Program::start(&IPPOOL, &plane, &access, &[]);
+    let lines = ["IPPool: ok", "NetworkAttachmentDefinition: the cluster has no such kind"];
+    wait::until("it says what it waits for", PATIENCE, async || match program::readiness(program.probes).await? {
+        (503, text) if lines.iter().all(|line| text.lines().any(|said| said == *line)) => Ok(()),
+        (code, text) => Err(format!("{code}: {text}")),
+    })
+    .await;
+    networks_are_defined(&plane).await;
+    program.ready().await;
+    program.stop().await;
 }
 
 /// How the program ends, and what it has said.

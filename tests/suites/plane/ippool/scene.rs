@@ -194,11 +194,16 @@ impl Scene {
 pub(super) async fn installed(plane: &Plane) -> Access {
     log::keep();
     let access = IPPOOL.install(plane).await;
-    apply_quietly(plane, &network_definition()).await;
+    networks_are_defined(plane).await;
     for definition in DEFINITIONS {
         plane.is_established(definition).await;
     }
     access
+}
+
+/// The foreign kind is there, as who owns it would have made it.
+pub(super) async fn networks_are_defined(plane: &Plane) {
+    apply_quietly(plane, &network_definition()).await;
 }
 
 /// A pool as a CNI plugin would write it.
