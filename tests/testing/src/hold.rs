@@ -12,11 +12,10 @@ impl World<'_> {
     /// Deletes all while others hold it, or of what was made the N-th alone, then lets go.
     pub(crate) async fn hold(&mut self, which: usize) -> Result<(), Trouble> {
         let (name, manifests) = (&self.prepared.name, &self.prepared.manifests);
-        let mut children: Vec<Value> =
-            self.state().children(name, &manifests.samples).map(|kept| kept.origin.clone()).collect();
-        if let Some(index) = which.checked_sub(1) {
-            children = children.drain(..).skip(index).take(1).collect();
-        }
+        let state = self.state();
+        let children = state.children(name, &manifests.samples).zip(1..);
+        let children = children.filter(|(_, number)| which == 0 || which == *number);
+        let children: Vec<Value> = children.map(|(kept, _)| kept.origin.clone()).collect();
         for child in &children {
             self.finalize(child, &[ANOTHER]).await?;
         }
