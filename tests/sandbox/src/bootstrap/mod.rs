@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
+use memchr::memmem::Finder;
 
 use crate::{
     kind::builtin,
@@ -20,6 +21,9 @@ const TIME: &str = "2006-01-02T15:04:05Z";
 /// What stands there for a uid.
 const UID: &str = "00000000-0000-4000-8000-000000000000";
 
+/// What stands before the gap for the version.
+const BEFORE_VERSION: &str = r#""resourceVersion":""#;
+
 /// An object as the store keeps it, but for its uid and its times, whose places are known.
 #[derive(Debug)]
 struct Template {
@@ -32,9 +36,22 @@ struct Template {
 
 /// Made once in a process: a new sandbox copies texts of a known length and writes over their gaps.
 static TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| {
-    let versions = Store::FIRST + 1..;
-    written().zip(versions).filter_map(|((heading, text), version)| Template::of(&heading, text, version)).collect()
+    let (versions, gaps) = (Store::FIRST + 1.., Gaps::new());
+    written().zip(versions).filter_map(|((heading, text), at)| Template::of(&heading, text, &gaps, at)).collect()
 });
+
+/// Finds what stands for what only a sandbox knows.
+struct Gaps {
+    version: Finder<'static>,
+    uid: Finder<'static>,
+    date: Finder<'static>,
+}
+
+impl Gaps {
+    fn new() -> Self {
+        Self { version: Finder::new(BEFORE_VERSION), uid: Finder::new(UID), date: Finder::new(&TIME[..10]) }
+    }
+}
 
 fn written() -> impl Iterator<Item = (Heading<'static>, &'static str)> {
     let mut lines = TEXT.lines();
@@ -61,15 +78,15 @@ pub(crate) fn fill(server: &Server) {
 }
 
 impl Template {
-    fn of(heading: &Heading<'_>, text: &str, version: u64) -> Option<Self> {
+    fn of(heading: &Heading<'_>, text: &str, gaps: &Gaps, version: u64) -> Option<Self> {
         let mut kinds = builtin::by_name(heading.kind).iter();
         let kind = kinds.find(|kind| kind.api_version() == heading.api_version)?;
-        let stored = Stored::written(heading, text, version)?;
-        let text = std::str::from_utf8(&stored.json).ok()?;
-        let (uids, times) = (places(text, UID), places(text, &TIME[..10]));
-        let length = |at: &usize| if text[*at..].starts_with(TIME) { TIME.len() } else { 10 };
-        let times = times.into_iter().map(|at| (at, length(&at))).collect();
-        Some(Self { shelf: kind.shelf.clone(), stored, uids, times })
+        let gap = gaps.version.find(text.as_bytes())? + BEFORE_VERSION.len();
+        let stored = Stored::written(heading, text, gap, version);
+        let uids = gaps.uid.find_iter(&stored.json).collect();
+        let length = |at: usize| if stored.json[at..].starts_with(TIME.as_bytes()) { TIME.len() } else { 10 };
+        let times = gaps.date.find_iter(&stored.json).map(|at| (at, length(at))).collect();
+        Some(Self { shelf: kind.shelf.clone(), uids, times, stored })
     }
 
     fn at(&self, uid: &str, time: &str) -> Stored {
@@ -82,11 +99,6 @@ impl Template {
         }
         Stored { uid: uid.into(), json: Bytes::from(json), ..self.stored.clone() }
     }
-}
-
-/// Where a word begins in a text.
-fn places(text: &str, word: &str) -> Vec<usize> {
-    text.match_indices(word).map(|(at, _)| at).collect()
 }
 
 #[cfg(test)]

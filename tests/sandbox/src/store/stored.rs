@@ -78,10 +78,15 @@ impl Draft {
 
     /// The object under a version.
     pub(crate) fn at(self, version: u64) -> Stored {
-        let (before, after) = self.text.split_at(self.gap);
-        let json = [before, version.to_string().as_bytes(), after].concat();
-        Stored { version, json: Bytes::from(json), ..self.stored }
+        let json = with_version(&self.text, self.gap, version);
+        Stored { version, json, ..self.stored }
     }
+}
+
+/// A text with a version in its gap.
+fn with_version(text: &[u8], gap: usize, version: u64) -> Bytes {
+    let (before, after) = text.split_at(gap);
+    Bytes::from([before, version.to_string().as_bytes(), after].concat())
 }
 
 /// Writes an object without its type, and says where in the text its version goes.
@@ -129,11 +134,9 @@ impl Stored {
         Draft::new(object, api_version).at(version)
     }
 
-    /// An object whose JSON is written as it is kept, with an empty version. Its uid is not read, and it has no owners.
-    pub(crate) fn written(heading: &Heading<'_>, text: &str, version: u64) -> Option<Self> {
-        const GAP: &str = r#""resourceVersion":""#;
-        let gap = text.find(GAP)? + GAP.len();
-        let stored = Self {
+    /// An object whose JSON is written as it is kept, with an empty version in a gap. Its uid is not read, and it has no owners.
+    pub(crate) fn written(heading: &Heading<'_>, text: &str, gap: usize, version: u64) -> Self {
+        Self {
             namespace: heading.namespace.into(),
             name: heading.name.into(),
             uid: Box::default(),
@@ -143,9 +146,8 @@ impl Stored {
             deleting: false,
             fresh: false,
             api_version: heading.api_version.into(),
-            json: Bytes::new(),
-        };
-        Some(Draft { stored, text: text.into(), gap }.at(version))
+            json: with_version(text.as_bytes(), gap, version),
+        }
     }
 
     /// An object from its JSON; `None` if it has no version.
