@@ -24,17 +24,21 @@ const UID: &str = "00000000-0000-4000-8000-000000000000";
 /// What stands before the gap for the version.
 const BEFORE_VERSION: &str = r#""resourceVersion":""#;
 
-/// An object as the store keeps it, but for its uid and its times, whose places are known.
+/// An object as the store keeps it, but for its version, its uid and its times, whose places in the text are known.
 #[derive(Debug)]
 struct Template {
     shelf: Arc<str>,
+    /// Yet without uid and JSON.
     stored: Stored,
+    text: &'static str,
+    /// Where the version goes.
+    gap: usize,
     uids: Vec<usize>,
     /// Where a time begins and how much of it stands there: a date is the first ten letters of one.
     times: Vec<(usize, usize)>,
 }
 
-/// Made once in a process: a new sandbox copies texts of a known length and writes over their gaps.
+/// Made once in a process: a new sandbox copies texts and writes over what stands there for its own.
 static TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| {
     let (versions, gaps) = (Store::FIRST + 1.., Gaps::new());
     written().zip(versions).filter_map(|((heading, text), at)| Template::of(&heading, text, &gaps, at)).collect()
@@ -78,25 +82,27 @@ pub(crate) fn fill(server: &Server) {
 }
 
 impl Template {
-    fn of(heading: &Heading<'_>, text: &str, gaps: &Gaps, version: u64) -> Option<Self> {
+    fn of(heading: &Heading<'_>, text: &'static str, gaps: &Gaps, version: u64) -> Option<Self> {
         let mut kinds = builtin::by_name(heading.kind).iter();
         let kind = kinds.find(|kind| kind.api_version() == heading.api_version)?;
         let gap = gaps.version.find(text.as_bytes())? + BEFORE_VERSION.len();
-        let stored = Stored::written(heading, text, gap, version);
-        let uids = gaps.uid.find_iter(&stored.json).collect();
-        let length = |at: usize| if stored.json[at..].starts_with(TIME.as_bytes()) { TIME.len() } else { 10 };
-        let times = gaps.date.find_iter(&stored.json).map(|at| (at, length(at))).collect();
-        Some(Self { shelf: kind.shelf.clone(), uids, times, stored })
+        let uids = gaps.uid.find_iter(text.as_bytes()).collect();
+        let length = |at: usize| if text[at..].starts_with(TIME) { TIME.len() } else { 10 };
+        let times = gaps.date.find_iter(text.as_bytes()).map(|at| (at, length(at))).collect();
+        Some(Self { shelf: kind.shelf.clone(), stored: Stored::headed(heading, version), text, gap, uids, times })
     }
 
     fn at(&self, uid: &str, time: &str) -> Stored {
-        let mut json = self.stored.json.to_vec();
+        let version = self.stored.version.to_string();
+        let mut json = Vec::with_capacity(self.text.len() + version.len());
+        json.extend_from_slice(self.text.as_bytes());
         for at in &self.uids {
             json[*at..at + UID.len()].copy_from_slice(uid.as_bytes());
         }
         for (at, length) in &self.times {
             json[*at..at + length].copy_from_slice(&time.as_bytes()[..*length]);
         }
+        json.splice(self.gap..self.gap, version.into_bytes());
         Stored { uid: uid.into(), json: Bytes::from(json), ..self.stored.clone() }
     }
 }
@@ -113,7 +119,7 @@ mod tests {
     fn every_object_of_the_table_is_as_the_store_writes_it() {
         assert_eq!(TEMPLATES.len() * 2, TEXT.lines().count());
         for (template, (heading, text)) in TEMPLATES.iter().zip(written()) {
-            let (object, kept) = (serde_json::from_str(text).unwrap(), &template.stored);
+            let (object, kept) = (serde_json::from_str(text).unwrap(), template.at(UID, TIME));
             let Stored { namespace, name, labels, owners, json, .. } =
                 Stored::new(object, kept.version, heading.api_version);
             assert_eq!((&kept.namespace, &kept.name, &kept.labels), (&namespace, &name, &labels));

@@ -78,15 +78,10 @@ impl Draft {
 
     /// The object under a version.
     pub(crate) fn at(self, version: u64) -> Stored {
-        let json = with_version(&self.text, self.gap, version);
-        Stored { version, json, ..self.stored }
+        let (before, after) = self.text.split_at(self.gap);
+        let json = [before, version.to_string().as_bytes(), after].concat();
+        Stored { version, json: Bytes::from(json), ..self.stored }
     }
-}
-
-/// A text with a version in its gap.
-fn with_version(text: &[u8], gap: usize, version: u64) -> Bytes {
-    let (before, after) = text.split_at(gap);
-    Bytes::from([before, version.to_string().as_bytes(), after].concat())
 }
 
 /// Writes an object without its type, and says where in the text its version goes.
@@ -134,8 +129,8 @@ impl Stored {
         Draft::new(object, api_version).at(version)
     }
 
-    /// An object whose JSON is written as it is kept, with an empty version in a gap. Its uid is not read, and it has no owners.
-    pub(crate) fn written(heading: &Heading<'_>, text: &str, gap: usize, version: u64) -> Self {
+    /// An object without owners, as its heading has it, yet without uid and JSON.
+    pub(crate) fn headed(heading: &Heading<'_>, version: u64) -> Self {
         Self {
             namespace: heading.namespace.into(),
             name: heading.name.into(),
@@ -146,7 +141,7 @@ impl Stored {
             deleting: false,
             fresh: false,
             api_version: heading.api_version.into(),
-            json: with_version(text.as_bytes(), gap, version),
+            json: Bytes::new(),
         }
     }
 
