@@ -73,8 +73,24 @@ pub use reference::NamespacedName;
 pub use view::{Shown, View};
 pub use watch::{Health, WatchState};
 
-/// What a project of an operator names all the time.
+/// What a project of an operator names all the time; and of kube what a builder asks an object: its name, its namespace, its uid.
+///
+/// ```
+/// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+/// use opgen::prelude::*;
+///
+/// fn settings(team: &Namespace) -> ConfigMap {
+///     let mut settings = ConfigMap::default();
+///     settings.metadata.name = Some(format!("{}-settings", team.name_any()));
+///     settings
+/// }
+/// # let mut team = Namespace::default();
+/// # team.metadata.name = Some("blue".to_owned());
+/// # assert_eq!(settings(&team).metadata.name.as_deref(), Some("blue-settings"));
+/// ```
 pub mod prelude {
+    pub use kube::ResourceExt;
+
     pub use crate::{
         Context, Draft, Each, Error, EventType, For, Foreign, Keyed, Made, Managed, Manifest, Operator, Provision,
         Provisioner, Result, Status, Teardown, Wanted, operator, yield_because,
