@@ -40,18 +40,18 @@ struct Template {
 
 /// Made once in a process: a new sandbox copies texts and writes over what stands there for its own.
 static TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| {
-    let (versions, gaps) = (Store::FIRST + 1.., Gaps::new());
-    written().zip(versions).filter_map(|((heading, text), at)| Template::of(&heading, text, &gaps, at)).collect()
+    let (versions, finders) = (Store::FIRST + 1.., Finders::new());
+    written().zip(versions).filter_map(|((heading, text), at)| Template::of(&heading, text, &finders, at)).collect()
 });
 
-/// Finds what stands for what only a sandbox knows.
-struct Gaps {
+/// Of what stands in a text for what only a sandbox knows.
+struct Finders {
     version: Finder<'static>,
     uid: Finder<'static>,
     date: Finder<'static>,
 }
 
-impl Gaps {
+impl Finders {
     fn new() -> Self {
         Self { version: Finder::new(BEFORE_VERSION), uid: Finder::new(UID), date: Finder::new(&TIME[..10]) }
     }
@@ -82,13 +82,13 @@ pub(crate) fn fill(server: &Server) {
 }
 
 impl Template {
-    fn of(heading: &Heading<'_>, text: &'static str, gaps: &Gaps, version: u64) -> Option<Self> {
+    fn of(heading: &Heading<'_>, text: &'static str, finders: &Finders, version: u64) -> Option<Self> {
         let mut kinds = builtin::by_name(heading.kind).iter();
         let kind = kinds.find(|kind| kind.api_version() == heading.api_version)?;
-        let gap = gaps.version.find(text.as_bytes())? + BEFORE_VERSION.len();
-        let uids = gaps.uid.find_iter(text.as_bytes()).collect();
+        let gap = finders.version.find(text.as_bytes())? + BEFORE_VERSION.len();
+        let uids = finders.uid.find_iter(text.as_bytes()).collect();
         let length = |at: usize| if text[at..].starts_with(TIME) { TIME.len() } else { 10 };
-        let times = gaps.date.find_iter(text.as_bytes()).map(|at| (at, length(at))).collect();
+        let times = finders.date.find_iter(text.as_bytes()).map(|at| (at, length(at))).collect();
         Some(Self { shelf: kind.shelf.clone(), stored: Stored::headed(heading, version), text, gap, uids, times })
     }
 
