@@ -27,7 +27,7 @@ const LEAST_SECONDS: i64 = 600;
 /// What is read and answered; no path of its own serves it.
 static TOKEN_REQUEST: LazyLock<Option<Arc<Kind>>> = LazyLock::new(|| {
     let (group, version, kind) = ("authentication.k8s.io", "v1", "TokenRequest");
-    let review = builtin::kinds().iter().find(|own| own.is(group, "tokenreviews"))?;
+    let review = builtin::by_plural("tokenreviews").find(|own| own.group == group)?;
     Some(Arc::new(Kind {
         group: group.to_owned(),
         version: version.to_owned(),
@@ -134,7 +134,7 @@ fn bound(asked: Asked<'_>, request: &Value) -> Result<Vec<Named>, Failure> {
             return Err(Failure::bad_request(why));
         }
     };
-    let found = builtin::kinds().iter().find(|own| own.is("", plural)).ok_or_else(Failure::no_such_resource)?;
+    let found = builtin::by_plural(plural).find(|own| own.group.is_empty()).ok_or_else(Failure::no_such_resource)?;
     let place = if word_kind == "node" { "" } else { asked.namespace };
     let held = asked.server.store.get(&found.shelf, place, word("name"));
     let held = held.ok_or_else(|| Failure::not_found(found, word("name")))?;

@@ -83,7 +83,7 @@ pub(crate) fn fill(server: &Server) {
 
 impl Template {
     fn of(heading: &Heading<'_>, text: &'static str, finders: &Finders, version: u64) -> Option<Self> {
-        let mut kinds = builtin::by_name(heading.kind).iter();
+        let mut kinds = builtin::by_name(heading.kind);
         let kind = kinds.find(|kind| kind.api_version() == heading.api_version)?;
         let gap = finders.version.find(text.as_bytes())? + BEFORE_VERSION.len();
         let uids = finders.uid.find_iter(text.as_bytes()).collect();

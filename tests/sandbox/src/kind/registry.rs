@@ -39,7 +39,7 @@ impl Registry {
     /// All kinds: the table's, then the custom ones by the name of their CRD.
     pub(crate) fn all(&self) -> Vec<Arc<Kind>> {
         let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
-        builtin::kinds().iter().chain(custom.values().flatten()).cloned().collect()
+        builtin::kinds().cloned().chain(custom.values().flatten().cloned()).collect()
     }
 
     /// What a CRD defines from now on; nothing takes it away.
@@ -53,9 +53,12 @@ impl Registry {
     }
 
     /// Of some kinds of the table, or else of the custom ones, the first that is wanted.
-    fn first(&self, builtin: &[&Arc<Kind>], wanted: impl Fn(&Kind) -> bool) -> Option<Arc<Kind>> {
-        let found = builtin.iter().find(|kind| wanted(kind)).map(|kind| Arc::clone(kind));
-        found.or_else(|| {
+    fn first(
+        &self,
+        mut builtin: impl Iterator<Item = &'static Arc<Kind>>,
+        wanted: impl Fn(&Kind) -> bool,
+    ) -> Option<Arc<Kind>> {
+        builtin.find(|kind| wanted(kind)).cloned().or_else(|| {
             let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
             custom.values().flatten().find(|kind| wanted(kind)).cloned()
         })
