@@ -24,8 +24,7 @@ pub(crate) fn run(server: Arc<Server>) -> impl Future<Output = ()> + Send {
 
 async fn gather_all(server: &Server) {
     let (_, roles) = server.store.list(SHELF, None);
-    let may_gather =
-        |role: &&Arc<Stored>| str::from_utf8(&role.json).is_ok_and(|json| json.contains("aggregationRule"));
+    let may_gather = |role: &&Arc<Stored>| role.json.mentions("aggregationRule");
     for role in roles.iter().filter(may_gather) {
         let rules = rules_and_selectors(role);
         let Some(selectors) = rules.1 else { continue };

@@ -30,13 +30,12 @@ impl Controller for Tokens {
     }
 
     fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        let holds_token = |json: &[u8]| str::from_utf8(json).is_ok_and(|json| json.contains(TYPE));
         let namespace = seen.object.namespace.to_string();
         match shelf {
-            SECRETS if !seen.gone && holds_token(&seen.object.json) => vec![(namespace, seen.object.name.to_string())],
+            SECRETS if !seen.gone && seen.object.json.mentions(TYPE) => vec![(namespace, seen.object.name.to_string())],
             ACCOUNTS if seen.gone => {
                 let (_, secrets) = actor.server.store.list(SECRETS, Some(&namespace));
-                let of_accounts = secrets.iter().filter(|secret| holds_token(&secret.json));
+                let of_accounts = secrets.iter().filter(|secret| secret.json.mentions(TYPE));
                 of_accounts.map(|secret| (namespace.clone(), secret.name.to_string())).collect()
             }
             _ => Vec::new(),

@@ -37,7 +37,7 @@ impl Stored {
     /// The JSON of the object in the version of a kind, without its type: as it is kept, if it is that.
     pub(crate) fn text(&self, kind: &Kind) -> Bytes {
         if self.is_current(kind) {
-            return self.json.clone();
+            return Bytes::clone(&self.json);
         }
         let mut object = self.object(kind);
         if let Value::Object(map) = &mut object {

@@ -106,7 +106,7 @@ fn write(database: &Database, batch: &[Note], version: u64) -> Result<(), Box<re
         for note in batch {
             let key = (&*note.shelf, note.key.as_str());
             match &note.object {
-                Some(object) => drop(objects.insert(key, (&*object.api_version, &*object.json)).map_err(boxed)?),
+                Some(object) => drop(objects.insert(key, (&*object.api_version, &**object.json)).map_err(boxed)?),
                 None => drop(objects.remove(key).map_err(boxed)?),
             }
         }

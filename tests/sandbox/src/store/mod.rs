@@ -15,11 +15,13 @@ use news::Teller;
 pub(crate) use shelf::{Change, ChangeKind, Listed, Shelf};
 use stored::Draft;
 pub(crate) use stored::{Heading, Stored};
+pub(crate) use text::Text;
 
 mod journal;
 mod news;
 mod shelf;
 mod stored;
+mod text;
 
 /// All objects of all kinds under one sequence of versions.
 #[derive(Debug)]

@@ -6,13 +6,14 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::text::Text;
 use crate::{
     json,
     object::{self, Owner},
 };
 
 /// An object: its JSON without `apiVersion` and `kind`, and what is asked about all the time.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Stored {
     pub(crate) namespace: Box<str>,
     pub(crate) name: Box<str>,
@@ -28,16 +29,15 @@ pub(crate) struct Stored {
     pub(crate) fresh: bool,
     /// In which version of its kind the JSON is.
     pub(crate) api_version: Box<str>,
-    /// The JSON of an object with at least `metadata`.
-    pub(crate) json: Bytes,
+    pub(crate) json: Text,
 }
 
 /// What stands over the JSON of an object where it is not to be read.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Heading<'a> {
+    pub(crate) shelf: &'a str,
     pub(crate) api_version: &'a str,
-    pub(crate) kind: &'a str,
     #[serde(default)]
     pub(crate) namespace: &'a str,
     pub(crate) name: &'a str,
@@ -71,7 +71,7 @@ impl Draft {
             version: 0,
             labels: labels.collect(),
             api_version: api_version.into(),
-            json: Bytes::new(),
+            json: Text::Written(Bytes::new()),
         };
         Self { stored, text, gap }
     }
@@ -80,7 +80,7 @@ impl Draft {
     pub(crate) fn at(self, version: u64) -> Stored {
         let (before, after) = self.text.split_at(self.gap);
         let json = [before, version.to_string().as_bytes(), after].concat();
-        Stored { version, json: Bytes::from(json), ..self.stored }
+        Stored { version, json: Text::Written(Bytes::from(json)), ..self.stored }
     }
 }
 
@@ -129,19 +129,19 @@ impl Stored {
         Draft::new(object, api_version).at(version)
     }
 
-    /// An object without owners, as its heading has it, yet without uid and JSON.
-    pub(crate) fn headed(heading: &Heading<'_>, version: u64) -> Self {
+    /// An object without owners, as its heading has it.
+    pub(crate) fn headed(heading: &Heading<'_>, version: u64, uid: &str, json: Text) -> Self {
         Self {
             namespace: heading.namespace.into(),
             name: heading.name.into(),
-            uid: Box::default(),
+            uid: uid.into(),
             version,
             labels: heading.labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
             owners: Box::default(),
             deleting: false,
             fresh: false,
             api_version: heading.api_version.into(),
-            json: Bytes::new(),
+            json,
         }
     }
 
@@ -206,8 +206,8 @@ mod tests {
             object["metadata"]["resourceVersion"] = "12345".into();
             object.as_object_mut().unwrap().retain(|name, _| name != "apiVersion" && name != "kind");
             assert_eq!(stored.version, 12_345);
-            assert_eq!(stored.json, object.to_string());
+            assert_eq!(*stored.json, object.to_string());
         }
-        assert_eq!(Draft::new(Value::Null, "").at(3).json, r#"{"metadata":{"resourceVersion":"3"}}"#);
+        assert_eq!(*Draft::new(Value::Null, "").at(3).json, r#"{"metadata":{"resourceVersion":"3"}}"#);
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::service::{is_on_nodes, needs_address, ports};
-use crate::{object, sandbox::Server, store::Stored};
+use crate::{object, sandbox::Server};
 
 /// Addresses are 10.96.0.0/16. The lower ones are left to those who choose their own.
 const NETWORK: [u8; 2] = [10, 96];
@@ -99,7 +99,7 @@ fn free(server: &Server, range: std::ops::RangeInclusive<u16>, text: impl Fn(u16
     let (_, held) = server.store.list(SERVICES, None);
     let taken = |number: u16| {
         let text = text(number);
-        held.iter().any(|service| mentions(service, &text))
+        held.iter().any(|service| service.json.mentions(&text))
     };
     let drawn = || server.environment.chance(|chance| chance.u16(range.clone()));
     let mut number = drawn();
@@ -116,9 +116,5 @@ fn free(server: &Server, range: std::ops::RangeInclusive<u16>, text: impl Fn(u16
 pub(crate) fn is_taken(server: &Server, address: &str) -> bool {
     let text = format!("\"clusterIP\":\"{address}\"");
     let (_, held) = server.store.list(SERVICES, None);
-    held.iter().any(|service| mentions(service, &text))
-}
-
-fn mentions(service: &Stored, text: &str) -> bool {
-    std::str::from_utf8(&service.json).is_ok_and(|json| json.contains(text))
+    held.iter().any(|service| service.json.mentions(&text))
 }
