@@ -1,47 +1,83 @@
 //! What every cluster starts with: namespaces, default roles and their bindings, priority classes, the `kubernetes` Service.
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
+
+use serde::Deserialize;
 
 use crate::{
     sandbox::Server,
-    store::{Expect, Heading, Store, Stored, Text},
+    store::{Expect, Heading, Labels, Store, Stored, Text},
 };
 
 /// Taken from a kube-apiserver that had just started, in the order in which it made them: a line of what the store has to know of
 /// an object, and a line of the object as the store keeps it, with blanks for what only a sandbox knows.
 const TEXT: &str = include_str!("../table/bootstrap.jsonl");
 
+/// The line before an object.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    shelf: &'a str,
+    api_version: &'a str,
+    #[serde(default)]
+    namespace: &'a str,
+    name: &'a str,
+    #[serde(borrow, default)]
+    labels: BTreeMap<&'a str, &'a str>,
+    /// How long the line of the object is.
+    bytes: usize,
+}
+
 /// An object of the table.
 #[derive(Debug)]
 struct First {
     shelf: Arc<str>,
-    heading: Heading<'static>,
+    heading: Heading,
     version: u64,
     form: &'static str,
 }
 
 /// Read once in a process.
 static OBJECTS: LazyLock<Vec<First>> = LazyLock::new(|| {
-    let mut lines = TEXT.lines();
-    let written = std::iter::from_fn(|| Some((serde_json::from_str(lines.next()?).ok()?, lines.next()?)));
-    let first = |((heading, form), version): ((Heading<'static>, _), _)| First {
-        shelf: heading.shelf.into(),
-        heading,
-        version,
-        form,
-    };
-    written.zip(Store::FIRST + 1..).map(first).collect()
+    let mut objects: Vec<First> = Vec::new();
+    for ((row, form), version) in rows().zip(Store::FIRST + 1..) {
+        let shared = |text: &str, one: fn(&First) -> &Arc<str>| match objects.last().map(one) {
+            Some(last) if **last == *text => last.clone(),
+            _ => text.into(),
+        };
+        let labels: Labels = row.labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        let api_version = shared(row.api_version, |first| &first.heading.api_version);
+        let heading = Heading { namespace: row.namespace, name: row.name, labels, api_version };
+        let shelf = shared(row.shelf, |first| &first.shelf);
+        objects.push(First { shelf, heading, version, form });
+    }
+    objects
 });
+
+/// The pairs of lines.
+fn rows() -> impl Iterator<Item = (Row<'static>, &'static str)> {
+    let mut rest = TEXT;
+    std::iter::from_fn(move || {
+        let (row, after) = rest.split_once('\n')?;
+        let row: Row<'_> = serde_json::from_str(row).ok()?;
+        let (form, after) = after.split_at_checked(row.bytes)?;
+        rest = after.strip_prefix('\n')?;
+        Some((row, form))
+    })
+}
 
 /// Puts into the store what is not there.
 pub(crate) fn fill(server: &Server) {
     let time = Arc::<str>::from(server.environment.time());
-    let made = |first: &First| first.made(&server.environment.uid(), &time);
+    let made = |first: &First| first.made(server.environment.uid().into(), time.clone());
     if server.store.is_new() {
         return server.store.load(OBJECTS.iter().map(|first| (first.shelf.clone(), made(first))));
     }
     for first in OBJECTS.iter() {
-        let Heading { namespace, name, api_version, .. } = first.heading;
+        let Heading { namespace, name, api_version, .. } = &first.heading;
         if server.store.get(&first.shelf, namespace, name).is_none() {
             let object = serde_json::from_slice(&made(first).json).unwrap_or_default();
             // Nobody else writes before the start.
@@ -51,8 +87,8 @@ pub(crate) fn fill(server: &Server) {
 }
 
 impl First {
-    fn made(&self, uid: &str, time: &Arc<str>) -> Stored {
-        let text = Text::printed(self.form, self.version, uid, time);
+    fn made(&self, uid: Arc<str>, time: Arc<str>) -> Stored {
+        let text = Text::printed(self.form, self.version, uid.clone(), time);
         Stored::headed(&self.heading, self.version, uid, text)
     }
 }
@@ -71,10 +107,10 @@ mod tests {
     fn every_object_of_the_table_is_as_the_store_writes_it() {
         assert_eq!(OBJECTS.len() * 2, TEXT.lines().count());
         for first in OBJECTS.iter() {
-            let made = first.made(ID, &"2026-01-01T00:00:00Z".into());
+            let made = first.made(ID.into(), "2026-01-01T00:00:00Z".into());
             let object = serde_json::from_slice(&made.json).unwrap();
             let Stored { namespace, name, uid, labels, owners, json, .. } =
-                Stored::new(object, made.version, first.heading.api_version);
+                Stored::new(object, made.version, &first.heading.api_version);
             assert_eq!((&made.namespace, &made.name, &made.uid, &made.labels), (&namespace, &name, &uid, &labels));
             assert_eq!(*made.json, *json);
             assert!(owners.is_empty(), "{}", first.form);
@@ -84,7 +120,7 @@ mod tests {
     #[test]
     fn every_object_of_the_table_gets_a_version_a_uid_and_a_time() {
         for first in OBJECTS.iter() {
-            let made = first.made(ID, &"2026-01-01T00:00:00Z".into());
+            let made = first.made(ID.into(), "2026-01-01T00:00:00Z".into());
             let text = str::from_utf8(&made.json).unwrap();
             assert!(!text.contains("2006-01-02") && !text.contains("00000000-0000"), "{text}");
             let object: Value = serde_json::from_str(text).unwrap();
@@ -98,7 +134,7 @@ mod tests {
     fn every_object_of_the_table_lies_where_its_kind_is_kept() {
         for First { shelf, heading, .. } in OBJECTS.iter() {
             assert!(
-                builtin::kinds().any(|kind| kind.shelf == *shelf && kind.api_version() == heading.api_version),
+                builtin::kinds().any(|kind| kind.shelf == *shelf && *kind.api_version() == *heading.api_version),
                 "{heading:?}"
             );
         }

@@ -14,7 +14,7 @@ pub(crate) use news::News;
 use news::Teller;
 pub(crate) use shelf::{Change, ChangeKind, Listed, Shelf};
 use stored::Draft;
-pub(crate) use stored::{Heading, Stored};
+pub(crate) use stored::{Heading, Labels, Stored};
 pub(crate) use text::Text;
 
 mod journal;

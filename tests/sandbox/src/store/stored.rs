@@ -1,6 +1,6 @@
 //! One object as it is kept.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Deserialize;
@@ -12,37 +12,36 @@ use crate::{
     object::{self, Owner},
 };
 
+/// Names and values.
+pub(crate) type Labels = Arc<[(Box<str>, Box<str>)]>;
+
 /// An object: its JSON without `apiVersion` and `kind`, and what is asked about all the time.
 #[derive(Debug)]
 pub(crate) struct Stored {
     pub(crate) namespace: Box<str>,
     pub(crate) name: Box<str>,
-    pub(crate) uid: Box<str>,
+    pub(crate) uid: Arc<str>,
     /// Its `resourceVersion`.
     pub(crate) version: u64,
-    pub(crate) labels: Box<[(Box<str>, Box<str>)]>,
+    pub(crate) labels: Labels,
     /// The uids of those that it names as its owners.
-    pub(crate) owners: Box<[Box<str>]>,
+    pub(crate) owners: Box<[Arc<str>]>,
     /// Whether it is being deleted.
     pub(crate) deleting: bool,
     /// Whether it is as it was created. What comes from a data file is not.
     pub(crate) fresh: bool,
     /// In which version of its kind the JSON is.
-    pub(crate) api_version: Box<str>,
+    pub(crate) api_version: Arc<str>,
     pub(crate) json: Text,
 }
 
-/// What stands over the JSON of an object where it is not to be read.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Heading<'a> {
-    pub(crate) shelf: &'a str,
-    pub(crate) api_version: &'a str,
-    #[serde(default)]
-    pub(crate) namespace: &'a str,
-    pub(crate) name: &'a str,
-    #[serde(borrow, default)]
-    pub(crate) labels: BTreeMap<&'a str, &'a str>,
+/// What is asked of an object all the time, known without its JSON being read.
+#[derive(Debug)]
+pub(crate) struct Heading {
+    pub(crate) namespace: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) labels: Labels,
+    pub(crate) api_version: Arc<str>,
 }
 
 /// An object as it will be kept, but for its version, which only the store knows.
@@ -130,17 +129,17 @@ impl Stored {
     }
 
     /// An object without owners, as its heading has it.
-    pub(crate) fn headed(heading: &Heading<'_>, version: u64, uid: &str, json: Text) -> Self {
+    pub(crate) fn headed(heading: &Heading, version: u64, uid: Arc<str>, json: Text) -> Self {
         Self {
             namespace: heading.namespace.into(),
             name: heading.name.into(),
-            uid: uid.into(),
+            uid,
             version,
-            labels: heading.labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
+            labels: heading.labels.clone(),
             owners: Box::default(),
             deleting: false,
             fresh: false,
-            api_version: heading.api_version.into(),
+            api_version: heading.api_version.clone(),
             json,
         }
     }

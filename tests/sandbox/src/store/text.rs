@@ -29,15 +29,15 @@ pub(crate) enum Text {
 pub(crate) struct Printed {
     form: &'static str,
     version: u64,
-    uid: Box<str>,
+    uid: Arc<str>,
     time: Arc<str>,
     filled: OnceLock<Bytes>,
 }
 
 impl Text {
     /// One of `form`, which has blanks for the version, the uid and the times of an object that is made at `time`.
-    pub(crate) fn printed(form: &'static str, version: u64, uid: &str, time: &Arc<str>) -> Self {
-        Self::Printed(Box::new(Printed { form, version, uid: uid.into(), time: time.clone(), filled: OnceLock::new() }))
+    pub(crate) fn printed(form: &'static str, version: u64, uid: Arc<str>, time: Arc<str>) -> Self {
+        Self::Printed(Box::new(Printed { form, version, uid, time, filled: OnceLock::new() }))
     }
 
     /// Whether some words stand in it, which no blank holds.

@@ -33,7 +33,7 @@ const REMEMBERED: usize = 1024;
 pub(crate) struct Cache<T>(Mutex<Made<T>>);
 
 /// By uid, with the version that it was made of.
-type Made<T> = BTreeMap<Box<str>, (u64, Arc<T>)>;
+type Made<T> = BTreeMap<Arc<str>, (u64, Arc<T>)>;
 
 impl<T> Default for Cache<T> {
     fn default() -> Self {

@@ -1,6 +1,9 @@
 //! Who is owned by whom.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::Seen;
 use crate::store::Stored;
@@ -16,9 +19,9 @@ pub(in crate::controller) struct Member {
 /// The dependents of each owner, by the uid that they name.
 #[derive(Debug, Default)]
 pub(super) struct Family {
-    dependents: BTreeMap<Box<str>, BTreeSet<Member>>,
+    dependents: BTreeMap<Arc<str>, BTreeSet<Member>>,
     /// Objects that are being deleted, by uid: what becomes of a dependent may let them go.
-    deleted: BTreeMap<Box<str>, Member>,
+    deleted: BTreeMap<Arc<str>, Member>,
 }
 
 impl Member {
@@ -57,7 +60,7 @@ impl Family {
         concerned
     }
 
-    fn relate(&mut self, member: &Member, before: &[Box<str>], now: &[Box<str>]) {
+    fn relate(&mut self, member: &Member, before: &[Arc<str>], now: &[Arc<str>]) {
         for uid in before.iter().filter(|uid| !now.contains(uid)) {
             if let Some(dependents) = self.dependents.get_mut(uid) {
                 dependents.remove(member);
