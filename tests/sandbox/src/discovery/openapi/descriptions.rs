@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use serde_json::Value;
 
-/// Taken from the OpenAPI that kube-apiserver serves by `examples/descriptions.rs`, compressed.
+/// Taken from the OpenAPI that kube-apiserver serves, compressed.
 const COMPRESSED: &[u8] = include_bytes!("../../../table/descriptions.json.zst");
 
 /// By definition and field; a field without a name is the definition itself.
