@@ -100,3 +100,24 @@ pub(crate) fn seconds(time: Timestamp) -> String {
         written.clone()
     })
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_uid_is_a_random_uuid_that_follows_from_the_seed() {
+        let environment = Environment::new(Some(7));
+        let uids: Vec<_> = (0..100).map(|_| environment.uid()).collect();
+        for uid in &uids {
+            let groups: Vec<_> = uid.split('-').map(str::len).collect();
+            assert_eq!(groups, [8, 4, 4, 4, 12], "{uid}");
+            assert!(uid.chars().all(|one| one == '-' || matches!(one, '0'..='9' | 'a'..='f')), "{uid}");
+            // RFC 9562, 5.4: the version is four, the variant begins with the bits 10.
+            assert!(&uid[14..15] == "4" && matches!(&uid[19..20], "8" | "9" | "a" | "b"), "{uid}");
+        }
+        assert_eq!(Environment::new(Some(7)).uid(), uids[0]);
+        assert_ne!(uids[0], uids[1]);
+    }
+}
