@@ -9,7 +9,7 @@ mod openapi;
 
 use std::{
     collections::BTreeMap,
-    env, fs, io,
+    env, fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -20,6 +20,8 @@ use libtest_mimic::Trial;
 use opgen_tests::{Form, Options, Plane, case::trial};
 use serde_json::Value;
 use tokio::{runtime::Runtime, sync::OnceCell};
+
+use self::first::First;
 
 /// Takes the table anew.
 const BLESS: &str = "OPGEN_BLESS";
@@ -81,8 +83,7 @@ pub(crate) fn all(runtime: Arc<Runtime>) -> Vec<Trial> {
         case("first_objects_are_those_of_a_new_cluster", |runtime, cluster| {
             let is = read("bootstrap.jsonl")?;
             let taken = runtime.block_on(async { first::objects(&cluster.client().await?, &is).await })?;
-            let must = first::written(&taken, &is);
-            check("bootstrap.jsonl", &first::lines(&is), &first::lines(&must), || must.clone().into_bytes())
+            check_first("bootstrap.jsonl", &taken)
         }),
     ]
 }
@@ -101,34 +102,44 @@ fn read(file: &str) -> Result<String, String> {
     fs::read_to_string(place(file)).map_err(|error| format!("{file}: {error}"))
 }
 
-/// A file with a line for each.
+/// A file with a line for each, in the order of the server.
 fn check_lines(file: &str, taken: &str) -> Result<(), String> {
+    let is = read(file)?;
+    if is == taken {
+        return Ok(());
+    }
     let by_line = |text: &str| text.lines().map(|line| (line.to_owned(), String::new())).collect::<Lines>();
-    check(file, &by_line(&read(file)?), &by_line(taken), || taken.to_owned().into_bytes())
+    differs(file, &by_line(&is), &by_line(taken), taken.as_bytes())
+}
+
+/// A file with two lines for each, in an order of its own.
+fn check_first(file: &str, taken: &[First]) -> Result<(), String> {
+    let is = read(file)?;
+    let taken = first::written(taken, &is);
+    let (is, must) = (first::lines(&is), first::lines(&taken));
+    if is == must { Ok(()) } else { differs(file, &is, &must, taken.as_bytes()) }
 }
 
 /// A file of compressed JSON.
 fn check_compressed(file: &str, taken: &Value) -> Result<(), String> {
-    let by_entry = |value: &Value| match value {
-        Value::Object(entries) => entries.iter().map(|(name, entry)| (name.clone(), entry.to_string())).collect(),
-        entries => {
-            entries.as_array().into_iter().flatten().map(|row| (row.to_string(), String::new())).collect::<Lines>()
-        }
-    };
     let is = fs::read(place(file)).and_then(|text| zstd::decode_all(text.as_slice()));
-    let is: Value =
-        is.and_then(|text| Ok(serde_json::from_slice(&text)?)).map_err(|error| format!("{file}: {error}"))?;
-    let compressed =
-        zstd::encode_all(taken.to_string().as_bytes(), LEVEL).map_err(|error: io::Error| error.to_string())?;
-    check(file, &by_entry(&is), &by_entry(taken), || compressed.clone())
-}
-
-fn check(file: &str, is: &Lines, must: &Lines, bytes: impl Fn() -> Vec<u8>) -> Result<(), String> {
-    if is == must {
+    let is =
+        is.and_then(|text| Ok(serde_json::from_slice::<Value>(&text)?)).map_err(|error| format!("{file}: {error}"))?;
+    if is == *taken {
         return Ok(());
     }
+    let by_entry = |value: &Value| match value {
+        Value::Object(entries) => entries.iter().map(|(name, entry)| (name.clone(), entry.to_string())).collect(),
+        rows => rows.as_array().into_iter().flatten().map(|row| (row.to_string(), String::new())).collect::<Lines>(),
+    };
+    let compressed = zstd::encode_all(taken.to_string().as_bytes(), LEVEL).map_err(|error| error.to_string())?;
+    differs(file, &by_entry(&is), &by_entry(taken), &compressed)
+}
+
+/// Says what is different, or writes what was taken.
+fn differs(file: &str, is: &Lines, must: &Lines, taken: &[u8]) -> Result<(), String> {
     if env::var_os(BLESS).is_some() {
-        return fs::write(place(file), bytes()).map_err(|error| format!("{file}: {error}"));
+        return fs::write(place(file), taken).map_err(|error| format!("{file}: {error}"));
     }
     let only = |these: &Lines, those: &Lines, sign: &str| -> Vec<String> {
         let differ = these.iter().filter(|(name, line)| those.get(*name) != Some(line));
@@ -136,9 +147,10 @@ fn check(file: &str, is: &Lines, must: &Lines, bytes: impl Fn() -> Vec<u8>) -> R
     };
     let (gone, new) = (only(is, must, "-"), only(must, is, "+"));
     let told: Vec<_> = gone.iter().take(TOLD).chain(new.iter().take(TOLD)).map(String::as_str).collect();
-    let (gone, new) = (gone.len(), new.len());
-    Err(format!(
-        "{file} differs from what the server says ({gone} lines gone, {new} new); with {BLESS}=1 it is written anew\n{}",
-        told.join("\n")
-    ))
+    let what = match (gone.len(), new.len()) {
+        (0, 0) => "its order".to_owned(),
+        (gone, new) => format!("{gone} lines are gone, {new} are new"),
+    };
+    let told = told.join("\n");
+    Err(format!("{file} is not what the server says: {what}; with {BLESS}=1 it is written anew\n{told}"))
 }
