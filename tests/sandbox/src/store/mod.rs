@@ -1,7 +1,7 @@
 //! What is kept: objects as JSON text, by kind, with the history that watches go on from.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     io,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -40,7 +40,7 @@ struct State {
     compacted: u64,
     /// The file, if there is one.
     file: File,
-    shelves: HashMap<Arc<str>, Shelf>,
+    shelves: BTreeMap<Arc<str>, Shelf>,
 }
 
 /// Whether what is written goes to a disk, too.
@@ -81,7 +81,7 @@ impl Store {
     pub(crate) const FIRST: u64 = 1;
 
     pub(crate) fn new(history: usize) -> Self {
-        let state = State { version: Self::FIRST, compacted: 0, file: File::None, shelves: HashMap::new() };
+        let state = State { version: Self::FIRST, compacted: 0, file: File::None, shelves: BTreeMap::new() };
         Self { state: Mutex::new(state), history, lives: Teller::default() }
     }
 
@@ -260,9 +260,7 @@ impl Store {
 
     /// The kinds of which something is or was kept, by name.
     pub(crate) fn shelves(&self) -> Vec<Arc<str>> {
-        let mut shelves: Vec<_> = self.state().shelves.keys().cloned().collect();
-        shelves.sort();
-        shelves
+        self.state().shelves.keys().cloned().collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
