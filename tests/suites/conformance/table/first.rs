@@ -1,6 +1,6 @@
 //! What every cluster starts with.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
 
 use kube::Client;
 use opgen_tests::wait;
@@ -9,10 +9,13 @@ use serde_json::{Map, Value};
 
 use super::{Lines, get};
 
-/// What stands for the time, the date of the day and a uid.
-const TIME: &str = "2006-01-02T15:04:05Z";
-const DATE: &str = "2006-01-02";
+/// What stands for a time, for a day and for a uid.
+const TIME: &str = r#""2006-01-02T15:04:05Z""#;
+const DAY: &str = r#""2006-01-02""#;
 const UID: &str = "00000000-0000-4000-8000-000000000000";
+
+static TIMES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ""#).unwrap());
+static DAYS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""\d{4}-\d\d-\d\d""#).unwrap());
 
 /// How long a new cluster may take to become what the table has.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -83,14 +86,14 @@ impl First {
         let metadata = &mut object["metadata"];
         let word = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
         let (namespace, name, uid) = (word("namespace"), word("name"), word("uid"));
-        let (version, date) = (word("resourceVersion"), word("creationTimestamp"));
+        let version = word("resourceVersion");
         metadata["resourceVersion"] = "".into();
         let labels = metadata["labels"].clone();
         if let Some(port) = object.pointer_mut("/spec/ports/0/targetPort") {
             *port = PORT.into();
         }
-        let text = times().replace_all(&object.to_string(), TIME).replace(&uid, UID);
-        let text = text.replace(date.get(..DATE.len()).unwrap_or_default(), DATE);
+        let text = object.to_string().replace(&uid, UID);
+        let text = DAYS.replace_all(&TIMES.replace_all(&text, TIME), DAY).into_owned();
         let mut heading = Map::new();
         for (word, value) in [("apiVersion", api_version.into()), ("bytes", text.len().into()), ("labels", labels)] {
             heading.insert(word.to_owned(), value);
@@ -106,10 +109,6 @@ impl First {
             lines: format!("{}\n{text}\n", Value::Object(heading)),
         }
     }
-}
-
-fn times() -> Regex {
-    Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ").unwrap()
 }
 
 fn key(heading: &Map<String, Value>) -> String {
