@@ -12,7 +12,6 @@ mod permissions;
 mod reference;
 mod scaffolded;
 mod shop;
-mod table;
 mod tree;
 mod uninstall;
 
@@ -34,7 +33,6 @@ fn main() -> ExitCode {
         reference::cases(),
         scaffolded::cases(),
         shop::cases(),
-        table::cases(),
         tree::cases(),
         uninstall::cases(),
     ];
