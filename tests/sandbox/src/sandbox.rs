@@ -228,16 +228,20 @@ impl Builder {
         self.start_with(store)
     }
 
-    /// Starts it with what a file holds, and keeps everything there, too. Only one sandbox can have a file at a time.
+    /// Starts it with what a file holds, and keeps everything there, too: the objects, and the key that signs the tokens of
+    /// ServiceAccounts, unless a seed says which one it is. Only one sandbox can have a file at a time.
     ///
     /// # Errors
-    /// If the file is another's, or no data file.
+    /// If the file is another's, or no data file, or can't be written.
     ///
     /// # Panics
     /// Outside a tokio runtime.
-    pub fn open(self, file: impl AsRef<Path>) -> io::Result<Sandbox> {
+    pub fn open(mut self, file: impl AsRef<Path>) -> io::Result<Sandbox> {
         let store = Store::new(self.history);
-        store.keep(file.as_ref())?;
+        let key = store.keep(file.as_ref(), || Authentication::fresh_key().map_err(io::Error::other))?;
+        if self.seed.is_none() {
+            self.authentication.keep(&key).map_err(io::Error::other)?;
+        }
         Ok(self.start_with(store))
     }
 

@@ -127,3 +127,22 @@ async fn one_file_is_of_one_sandbox() {
     std::fs::write(&no_file.0, "no data file").unwrap();
     assert!(Sandbox::builder().open(&no_file.0).is_err());
 }
+
+#[tokio::test]
+async fn a_token_is_good_after_a_restart_and_in_no_other_sandbox() {
+    let place = Place::new("token");
+    let sandbox = Sandbox::builder().open(&place.0).unwrap();
+    let account = "/api/v1/namespaces/default/serviceaccounts/default";
+    let wanted = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});
+    let (code, made) = post(&sandbox, &format!("{account}/token"), &wanted).await;
+    assert_eq!(code, 201, "{made}");
+    let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": made["status"]["token"]}});
+    let known = async |sandbox: &Sandbox| {
+        let (_, answer) = post(sandbox, "/apis/authentication.k8s.io/v1/tokenreviews", &review).await;
+        answer["status"]["authenticated"] == true
+    };
+    assert!(known(&sandbox).await);
+    sandbox.close();
+    assert!(known(&Sandbox::builder().open(&place.0).unwrap()).await);
+    assert!(!known(&Sandbox::new()).await);
+}

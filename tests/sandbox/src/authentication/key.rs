@@ -48,19 +48,31 @@ pub(crate) struct NoKey;
 impl Key {
     /// With a seed always the same one.
     pub(super) fn new(seeded: bool) -> Result<Self, NoKey> {
-        let pair = if seeded {
-            Pair::Rsa(Box::new(RsaKeyPair::from_pkcs8(SEEDED).map_err(|_| NoKey)?))
-        } else {
-            let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
-            let written = EcdsaKeyPair::generate_pkcs8(algorithm, &random).map_err(|_| NoKey)?;
-            Pair::P256(Box::new(EcdsaKeyPair::from_pkcs8(algorithm, written.as_ref(), &random).map_err(|_| NoKey)?))
-        };
+        if seeded {
+            return Ok(Self::of(Pair::Rsa(Box::new(RsaKeyPair::from_pkcs8(SEEDED).map_err(|_| NoKey)?))));
+        }
+        Self::read(&Self::fresh()?)
+    }
+
+    /// A new one, as PKCS #8 (RFC 5958).
+    pub(super) fn fresh() -> Result<Vec<u8>, NoKey> {
+        let written = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
+        written.map(|written| written.as_ref().to_vec()).map_err(|_| NoKey)
+    }
+
+    /// One that was written by [`Self::fresh`].
+    pub(super) fn read(written: &[u8]) -> Result<Self, NoKey> {
+        let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, written, &SystemRandom::new());
+        Ok(Self::of(Pair::P256(Box::new(pair.map_err(|_| NoKey)?))))
+    }
+
+    fn of(pair: Pair) -> Self {
         let public = match &pair {
             Pair::Rsa(pair) => [&RSA_HEADER[..], pair.public_key().as_ref()].concat(),
             Pair::P256(pair) => [&P256_HEADER[..], pair.public_key().as_ref()].concat(),
         };
         let id = URL_SAFE_NO_PAD.encode(digest::digest(&digest::SHA256, &public));
-        Ok(Self { pair, id })
+        Self { pair, id }
     }
 
     /// The token with some claims (RFC 7519).

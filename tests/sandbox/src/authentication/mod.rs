@@ -59,6 +59,17 @@ impl Authentication {
         }
         self.tokens.insert(token, user);
     }
+
+    /// Signs with a key that was kept.
+    pub(crate) fn keep(&mut self, written: &[u8]) -> Result<(), key::NoKey> {
+        self.key = OnceLock::from(key::Key::read(written)?);
+        Ok(())
+    }
+
+    /// A key to be kept.
+    pub(crate) fn fresh_key() -> Result<Vec<u8>, key::NoKey> {
+        key::Key::fresh()
+    }
 }
 
 impl Server {

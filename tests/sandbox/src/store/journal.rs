@@ -21,6 +21,9 @@ const OBJECTS: TableDefinition<'static, (&str, &str), (&str, &[u8])> = TableDefi
 /// The version of the newest write, under no name.
 const VERSION: TableDefinition<'static, (), u64> = TableDefinition::new("version");
 
+/// The key that signs tokens, under no name.
+const KEY: TableDefinition<'static, (), &[u8]> = TableDefinition::new("key");
+
 /// A change that is to be in the file.
 struct Note {
     version: u64,
@@ -47,16 +50,27 @@ pub(super) struct Kept {
 }
 
 impl Journal {
-    /// Opens a file, or makes it, and tells what it holds. `None` of a new one.
-    pub(super) fn open(path: &Path) -> io::Result<(Self, Option<Kept>)> {
+    /// Opens a file, or makes it, and tells what it holds: nothing, of a new one, but always a key.
+    pub(super) fn open(
+        path: &Path,
+        key: impl FnOnce() -> io::Result<Vec<u8>>,
+    ) -> io::Result<(Self, Option<Kept>, Vec<u8>)> {
         let database = Database::create(path).map_err(io::Error::other)?;
         let kept = read(&database).map_err(|error| io::Error::other(*error))?;
+        let key = match read_key(&database).map_err(|error| io::Error::other(*error))? {
+            Some(key) => key,
+            None => {
+                let key = key()?;
+                write_key(&database, &key).map_err(|error| io::Error::other(*error))?;
+                key
+            }
+        };
         let (notes, taken) = channel();
         let (tell, written) = watch::channel(kept.as_ref().map_or(0, |kept| kept.version));
         let work = move || write_all(&database, &taken, &tell);
         let thread = thread::Builder::new().name("sandbox-file".to_owned()).spawn(work)?;
         let journal = Self { notes: Some(Mutex::new(notes)), written, thread: Some(thread) };
-        Ok((journal, kept))
+        Ok((journal, kept, key))
     }
 
     /// Takes a change; they come in the order of their versions.
@@ -129,6 +143,19 @@ fn read(database: &Database) -> Result<Option<Kept>, Box<redb::Error>> {
         objects.push((Arc::from(shelf), api_version.to_owned(), json.to_vec()));
     }
     Ok(Some(Kept { version, objects }))
+}
+
+fn read_key(database: &Database) -> Result<Option<Vec<u8>>, Box<redb::Error>> {
+    match database.begin_read().map_err(boxed)?.open_table(KEY) {
+        Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
+        table => Ok(table.map_err(boxed)?.get(()).map_err(boxed)?.map(|key| key.value().to_vec())),
+    }
+}
+
+fn write_key(database: &Database, key: &[u8]) -> Result<(), Box<redb::Error>> {
+    let transaction = database.begin_write().map_err(boxed)?;
+    transaction.open_table(KEY).map_err(boxed)?.insert((), key).map_err(boxed)?;
+    transaction.commit().map_err(boxed)
 }
 
 fn boxed(error: impl Into<redb::Error>) -> Box<redb::Error> {

@@ -103,9 +103,10 @@ impl Store {
         }
     }
 
-    /// Goes on with what a file holds, and writes everything there from now on. It is to be called on a new store.
-    pub(crate) fn keep(&self, path: &Path) -> io::Result<()> {
-        let (journal, kept) = Journal::open(path)?;
+    /// Goes on with what a file holds, and writes everything there from now on; gives the key that lies there. It is to be
+    /// called on a new store.
+    pub(crate) fn keep(&self, path: &Path, key: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<Vec<u8>> {
+        let (journal, kept, key) = Journal::open(path, key)?;
         let mut objects = Vec::new();
         let mut state = self.state();
         if let Some(kept) = kept {
@@ -122,7 +123,7 @@ impl Store {
         drop(state);
         // What led here is not in the file.
         self.compact();
-        Ok(())
+        Ok(key)
     }
 
     /// Waits until all that is written now is in the file, if there is one; false if it never will be.
