@@ -1,6 +1,10 @@
 //! The API server as a value.
 
-use std::{io, path::Path, sync::Arc};
+use std::{
+    io,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use bytes::Bytes;
 use http::{Method, Request, Response};
@@ -45,6 +49,8 @@ pub(crate) struct Server {
     pub(crate) audit: Audit,
     pub(crate) admission: Admission,
     pub(crate) webhooks: webhook::Doors,
+    /// The certificates, as PEM, by which clients trust it where it listens.
+    authorities: Mutex<String>,
 }
 
 /// What the sandbox is to be like.
@@ -257,6 +263,7 @@ impl Builder {
             audit: self.audit,
             admission: Admission::default(),
             webhooks: self.webhooks,
+            authorities: Mutex::default(),
         });
         bootstrap::fill(&server);
         let controllers = controller::start(&server);
@@ -265,6 +272,18 @@ impl Builder {
 }
 
 impl Server {
+    /// The certificates by which it is trusted; none of a sandbox that never listened.
+    pub(crate) fn authorities(&self) -> String {
+        self.authorities.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Adds one, and gives all.
+    pub(crate) fn trust(&self, authority: &str) -> String {
+        let mut authorities = self.authorities.lock().unwrap_or_else(PoisonError::into_inner);
+        authorities.push_str(authority);
+        authorities.clone()
+    }
+
     pub(crate) async fn answer(&self, user: User, request: Request<Bytes>) -> Answer {
         let wanted = authentication::Wanted::of(request.headers());
         let mut call = match Call::new(user, request) {

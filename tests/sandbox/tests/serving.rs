@@ -8,7 +8,7 @@ use opgen_sandbox::{Sandbox, ServeOptions, Serving, User};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream, time::timeout};
 
-use crate::https::Asker;
+use crate::{https::Asker, waiting::until};
 
 async fn served() -> (Sandbox, Serving) {
     let sandbox = Sandbox::builder().token("reader", User::service_account("default", "reader", "")).start();
@@ -40,6 +40,25 @@ async fn http_1_and_http_2_are_spoken() {
         let list = asker.get(MAPS).await;
         assert_eq!(list.json()["kind"], "ConfigMapList");
     }
+}
+
+#[tokio::test]
+async fn every_namespace_has_the_certificate_of_whoever_listens() {
+    let sandbox = Sandbox::new();
+    let certificates = async |asker: &Asker, wanted: &str| {
+        let path = "/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt";
+        until(path, async || (asker.get(path).await.json()["data"]["ca.crt"] == wanted).then_some(())).await;
+    };
+    let first = sandbox.serve(ServeOptions::default()).await.unwrap();
+    let asker = Asker::of(&first).await;
+    certificates(&asker, first.certificate()).await;
+    // One that comes later is trusted, too: by the maps that are there, and by those of new namespaces.
+    let second = sandbox.serve(ServeOptions::default()).await.unwrap();
+    let both = format!("{}{}", first.certificate(), second.certificate());
+    certificates(&asker, &both).await;
+    assert_eq!(asker.post("/api/v1/namespaces", &json!({"metadata": {"name": "late"}})).await.code, 201);
+    let path = "/api/v1/namespaces/late/configmaps/kube-root-ca.crt";
+    until(path, async || (asker.get(path).await.json()["data"]["ca.crt"] == both.as_str()).then_some(())).await;
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! Gives each namespace its default ServiceAccount and the cluster's certificate.
 
-use serde_json::json;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
 
 use super::{Actor, Controller, Next, Outcome, Refused, Seen, Watches};
 use crate::{sandbox::Server, store::Expect};
@@ -46,7 +48,7 @@ impl Controller for Accounts {
             let metadata = json!({"name": ACCOUNT, "namespace": namespace});
             make(actor, ACCOUNTS, json!({"metadata": metadata})).await?;
         }
-        let data = json!({"ca.crt": ""});
+        let data = json!({"ca.crt": actor.server.authorities()});
         match actor.kind(MAPS).and_then(|kind| actor.get(&kind, namespace, ROOT_CA).map(|map| (kind, map))) {
             None => {
                 let annotations = json!({"kubernetes.io/description": DESCRIPTION});
@@ -79,7 +81,19 @@ pub(super) fn begin(server: &Server) {
     }
 }
 
-async fn make(actor: &Actor, shelf: &str, object: serde_json::Value) -> Result<(), Refused> {
+/// Makes known in every namespace by which certificate the server is trusted that has just begun to listen.
+pub(crate) fn certify(server: &Server, authority: &str) {
+    let data = json!({"ca.crt": server.trust(authority)});
+    for held in server.store.list(MAPS, None).1.iter().filter(|held| *held.name == *ROOT_CA) {
+        let mut map: Value = serde_json::from_slice(&held.json).unwrap_or_default();
+        map["data"] = data.clone();
+        let (at, expected) = ((&*held.namespace, ROOT_CA), Expect::Version(held.version));
+        // The controller is told of one that somebody else has just changed.
+        let _ = server.store.commit(&Arc::from(MAPS), at, expected, Some(map), &held.api_version);
+    }
+}
+
+async fn make(actor: &Actor, shelf: &str, object: Value) -> Result<(), Refused> {
     let Some(kind) = actor.kind(shelf) else { return Ok(()) };
     match actor.create(&kind, &object).await {
         Err(refused) if !refused.is_there_already() && !refused.is_gone() => Err(refused),

@@ -8,7 +8,7 @@ use crate::{authorization, sandbox::Server};
 use actor::{Actor, Refused};
 use reconcile::{Controller, Next, Outcome, Seen, Watches};
 
-mod accounts;
+pub(crate) mod accounts;
 mod actor;
 mod api_services;
 mod collector;

@@ -11,7 +11,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_rustls::TlsAcceptor;
 
-use crate::{Sandbox, User};
+use crate::{Sandbox, User, controller::accounts};
 
 mod certificate;
 mod connection;
@@ -76,6 +76,7 @@ impl Sandbox {
         if let Some(path) = &path {
             kubeconfig::write(path, &kubeconfig)?;
         }
+        accounts::certify(&self.server, &authority);
         let front = Front { sandbox: self.clone(), administrator: (token.clone(), User::admin("kubernetes-admin")) };
         let (stop, stopped) = watch::channel(false);
         let accepting = connection::accept(listener, TlsAcceptor::from(tls), Arc::new(front), stopped);
