@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     fs,
-    io::Write as _,
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     path::Path,
     process::{Command, Output, Stdio},
     sync::LazyLock,
@@ -38,6 +38,20 @@ pub(crate) struct Line {
     /// Whether it is tried until it succeeds.
     #[serde(default)]
     pub(crate) again: bool,
+    /// What is run as soon as it has said its first line: it watches.
+    #[serde(default)]
+    pub(crate) meanwhile: Vec<Line>,
+}
+
+impl Line {
+    fn filled(&self, known: &Map<String, Value>) -> Self {
+        Self {
+            arguments: filled(&self.arguments, known),
+            input: filled(&self.input, known),
+            again: self.again,
+            meanwhile: self.meanwhile.iter().map(|line| line.filled(known)).collect(),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -69,14 +83,12 @@ pub(crate) fn all(path: &Path) -> Vec<Session> {
 pub(crate) async fn play(binaries: &Binaries, kubeconfig: &Path, session: &Session, namespace: &str) -> Vec<Value> {
     let user = User { binaries, kubeconfig, namespace };
     let own = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
-    let made = Line { arguments: "apply -f -".to_owned(), input: own.to_string(), again: false };
+    let made = Line { arguments: "apply -f -".to_owned(), input: own.to_string(), again: false, meanwhile: Vec::new() };
     user.run(&made);
     let known = Map::from_iter([("ns".to_owned(), Value::from(namespace))]);
     let mut said = Vec::new();
     for line in &session.run {
-        let filled =
-            Line { arguments: filled(&line.arguments, &known), input: filled(&line.input, &known), again: line.again };
-        said.push(user.told(&filled).await);
+        said.push(user.told(&line.filled(&known)).await);
     }
     said
 }
@@ -114,7 +126,15 @@ impl User<'_> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let spawned = command.spawn().and_then(|mut child| {
             child.stdin.take().map(|mut stdin| stdin.write_all(line.input.as_bytes())).transpose()?;
-            child.wait_with_output()
+            let mut said = Vec::new();
+            if let Some(stdout) = child.stdout.as_mut().filter(|_| !line.meanwhile.is_empty()) {
+                let mut stdout = BufReader::new(stdout);
+                stdout.read_until(b'\n', &mut said)?;
+                line.meanwhile.iter().for_each(|line| drop(self.run(line)));
+                stdout.read_to_end(&mut said)?;
+            }
+            let output = child.wait_with_output()?;
+            Ok(Output { stdout: [said, output.stdout].concat(), ..output })
         });
         spawned.unwrap_or_else(|error| panic!("kubectl {} can't be run: {error}", line.arguments))
     }
