@@ -16,6 +16,7 @@ use kube::{
     api::{ListParams, PostParams},
     config::{AuthInfo, KubeConfigOptions, Kubeconfig},
 };
+use opgen_tests::wait::until_object;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::command::{Place, program};
@@ -26,6 +27,9 @@ async fn it_says_where_it_is_serves_and_leaves_nothing_behind() {
     let namespaces = Api::<Namespace>::all(Client::try_from(config(&path).await).unwrap());
     let found = namespaces.list(&ListParams::default()).await.unwrap();
     assert!(found.items.iter().any(|namespace| namespace.metadata.name.as_deref() == Some("default")));
+    let maps = Api::<ConfigMap>::namespaced(Client::try_from(config(&path).await).unwrap(), "default");
+    let certified = |map: &ConfigMap| map.data.as_ref().is_some_and(|data| data["ca.crt"].starts_with("-----BEGIN"));
+    until_object(&maps, "kube-root-ca.crt", "has the certificate", certified).await;
 
     end(&mut sandbox);
     assert!(!Path::new(&path).exists());
