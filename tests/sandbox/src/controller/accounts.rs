@@ -34,7 +34,8 @@ impl Controller for Accounts {
         match shelf {
             NAMESPACES if !seen.gone && seen.before.is_none() => vec![name.to_owned()],
             ACCOUNTS if seen.gone && name == ACCOUNT => vec![seen.object.namespace.to_string()],
-            MAPS if name == ROOT_CA && (seen.gone || seen.before.is_some()) => vec![seen.object.namespace.to_string()],
+            // Also of a new one: a server may have begun to listen while it was made.
+            MAPS if name == ROOT_CA => vec![seen.object.namespace.to_string()],
             _ => Vec::new(),
         }
     }
@@ -48,28 +49,20 @@ impl Controller for Accounts {
             let metadata = json!({"name": ACCOUNT, "namespace": namespace});
             make(actor, ACCOUNTS, json!({"metadata": metadata})).await?;
         }
-        // Again, because a server may have begun to listen while the map was made: nobody tells of a new map.
-        for _ in 0..2 {
-            certified(actor, namespace).await?;
+        let data = json!({"ca.crt": actor.server.authorities()});
+        match actor.kind(MAPS).and_then(|kind| actor.get(&kind, namespace, ROOT_CA).map(|map| (kind, map))) {
+            None => {
+                let annotations = json!({"kubernetes.io/description": DESCRIPTION});
+                let metadata = json!({"name": ROOT_CA, "namespace": namespace, "annotations": annotations});
+                make(actor, MAPS, json!({"metadata": metadata, "data": data})).await?;
+            }
+            Some((kind, mut map)) if map["data"] != data => {
+                map["data"] = data;
+                actor.replace(&kind, "", &map).await?;
+            }
+            Some(_) => {}
         }
         Ok(Next::Rest)
-    }
-}
-
-/// Sees to the certificates in a namespace, once.
-async fn certified(actor: &Actor, namespace: &str) -> Result<(), Refused> {
-    let data = json!({"ca.crt": actor.server.authorities()});
-    match actor.kind(MAPS).and_then(|kind| actor.get(&kind, namespace, ROOT_CA).map(|map| (kind, map))) {
-        None => {
-            let annotations = json!({"kubernetes.io/description": DESCRIPTION});
-            let metadata = json!({"name": ROOT_CA, "namespace": namespace, "annotations": annotations});
-            make(actor, MAPS, json!({"metadata": metadata, "data": data})).await
-        }
-        Some((kind, mut map)) if map["data"] != data => {
-            map["data"] = data;
-            actor.replace(&kind, "", &map).await.map(drop)
-        }
-        Some(_) => Ok(()),
     }
 }
 

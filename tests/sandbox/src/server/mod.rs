@@ -58,7 +58,8 @@ struct Front {
 }
 
 impl Sandbox {
-    /// Listens with HTTPS and answers until the [`Serving`] is dropped. It can be asked at once.
+    /// Listens with HTTPS and answers until the [`Serving`] is dropped. It can be asked at once. Every namespace has its
+    /// certificate in the ConfigMap `kube-root-ca.crt`, beside those of whatever listened before; without any it is empty.
     ///
     /// # Errors
     /// If the address is taken, the kubeconfig can't be written, or there is no certificate to be had.
