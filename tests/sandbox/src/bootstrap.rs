@@ -37,13 +37,13 @@ struct First {
     shelf: Arc<str>,
     heading: Heading,
     version: u64,
-    form: &'static str,
+    print: &'static str,
 }
 
 /// Read once in a process.
 static OBJECTS: LazyLock<Vec<First>> = LazyLock::new(|| {
     let mut objects: Vec<First> = Vec::new();
-    for ((row, form), version) in rows().zip(Store::FIRST + 1..) {
+    for ((row, print), version) in rows().zip(Store::FIRST + 1..) {
         let shared = |text: &str, one: fn(&First) -> &Arc<str>| match objects.last().map(one) {
             Some(last) if **last == *text => last.clone(),
             _ => text.into(),
@@ -52,7 +52,7 @@ static OBJECTS: LazyLock<Vec<First>> = LazyLock::new(|| {
         let api_version = shared(row.api_version, |first| &first.heading.api_version);
         let heading = Heading { namespace: row.namespace, name: row.name, labels, api_version };
         let shelf = shared(row.shelf, |first| &first.shelf);
-        objects.push(First { shelf, heading, version, form });
+        objects.push(First { shelf, heading, version, print });
     }
     objects
 });
@@ -63,9 +63,9 @@ fn rows() -> impl Iterator<Item = (Row<'static>, &'static str)> {
     std::iter::from_fn(move || {
         let (row, after) = rest.split_once('\n')?;
         let row: Row<'_> = serde_json::from_str(row).ok()?;
-        let (form, after) = after.split_at_checked(row.bytes)?;
+        let (print, after) = after.split_at_checked(row.bytes)?;
         rest = after.strip_prefix('\n')?;
-        Some((row, form))
+        Some((row, print))
     })
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn fill(server: &Server) {
 
 impl First {
     fn made(&self, uid: Arc<str>, time: Arc<str>) -> Stored {
-        let text = Text::printed(self.form, self.version, uid.clone(), time);
+        let text = Text::printed(self.print, self.version, uid.clone(), time);
         Stored::headed(&self.heading, self.version, uid, text)
     }
 }
@@ -113,7 +113,7 @@ mod tests {
                 Stored::new(object, made.version, &first.heading.api_version);
             assert_eq!((&made.namespace, &made.name, &made.uid, &made.labels), (&namespace, &name, &uid, &labels));
             assert_eq!(*made.json, *json);
-            assert!(owners.is_empty(), "{}", first.form);
+            assert!(owners.is_empty(), "{}", first.print);
         }
     }
 

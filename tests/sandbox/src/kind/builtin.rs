@@ -16,7 +16,7 @@ struct Entry {
     /// What an object calls it.
     name: &'static str,
     text: &'static str,
-    kind: OnceLock<Arc<Kind>>,
+    kind: OnceLock<Option<Arc<Kind>>>,
 }
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| TEXT.lines().filter_map(Entry::of).collect());
@@ -46,11 +46,8 @@ impl Entry {
     }
 
     fn kind(&'static self) -> Option<&'static Arc<Kind>> {
-        if self.kind.get().is_none() {
-            let row: Row = serde_json::from_str(self.text).ok()?;
-            return Some(self.kind.get_or_init(|| Arc::new(row.kind())));
-        }
-        self.kind.get()
+        let read = || serde_json::from_str(self.text).ok().map(|row: Row| Arc::new(row.kind()));
+        self.kind.get_or_init(read).as_ref()
     }
 }
 

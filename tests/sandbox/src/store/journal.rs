@@ -59,11 +59,7 @@ impl Journal {
         let kept = read(&database).map_err(|error| io::Error::other(*error))?;
         let key = match read_key(&database).map_err(|error| io::Error::other(*error))? {
             Some(key) => key,
-            None => {
-                let key = key()?;
-                write_key(&database, &key).map_err(|error| io::Error::other(*error))?;
-                key
-            }
+            None => written_key(&database, key()?).map_err(|error| io::Error::other(*error))?,
         };
         let (notes, taken) = channel();
         let (tell, written) = watch::channel(kept.as_ref().map_or(0, |kept| kept.version));
@@ -152,10 +148,11 @@ fn read_key(database: &Database) -> Result<Option<Vec<u8>>, Box<redb::Error>> {
     }
 }
 
-fn write_key(database: &Database, key: &[u8]) -> Result<(), Box<redb::Error>> {
+fn written_key(database: &Database, key: Vec<u8>) -> Result<Vec<u8>, Box<redb::Error>> {
     let transaction = database.begin_write().map_err(boxed)?;
-    transaction.open_table(KEY).map_err(boxed)?.insert((), key).map_err(boxed)?;
-    transaction.commit().map_err(boxed)
+    transaction.open_table(KEY).map_err(boxed)?.insert((), &*key).map_err(boxed)?;
+    transaction.commit().map_err(boxed)?;
+    Ok(key)
 }
 
 fn boxed(error: impl Into<redb::Error>) -> Box<redb::Error> {

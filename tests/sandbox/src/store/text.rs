@@ -27,7 +27,7 @@ pub(crate) enum Text {
 /// A text that is the same in every cluster, but for what its blanks hold. Few of these are ever read.
 #[derive(Debug)]
 pub(crate) struct Printed {
-    form: &'static str,
+    print: &'static str,
     version: u64,
     uid: Arc<str>,
     time: Arc<str>,
@@ -35,16 +35,16 @@ pub(crate) struct Printed {
 }
 
 impl Text {
-    /// One of `form`, which has blanks for the version, the uid and the times of an object that is made at `time`.
-    pub(crate) fn printed(form: &'static str, version: u64, uid: Arc<str>, time: Arc<str>) -> Self {
-        Self::Printed(Box::new(Printed { form, version, uid, time, filled: OnceLock::new() }))
+    /// One of `print`, which has blanks for the version, the uid and the times of an object that is made at `time`.
+    pub(crate) fn printed(print: &'static str, version: u64, uid: Arc<str>, time: Arc<str>) -> Self {
+        Self::Printed(Box::new(Printed { print, version, uid, time, filled: OnceLock::new() }))
     }
 
     /// Whether some words stand in it, which no blank holds.
     pub(crate) fn mentions(&self, words: &str) -> bool {
         match self {
             Self::Written(text) => str::from_utf8(text).is_ok_and(|text| text.contains(words)),
-            Self::Printed(printed) => printed.form.contains(words),
+            Self::Printed(printed) => printed.print.contains(words),
         }
     }
 }
@@ -63,7 +63,7 @@ impl Deref for Text {
 impl Printed {
     fn fill(&self) -> Bytes {
         let version = format!(r#""resourceVersion":"{}""#, self.version);
-        let filled = self.form.replacen(VERSION, &version, 1).replace(UID, &self.uid);
+        let filled = self.print.replacen(VERSION, &version, 1).replace(UID, &self.uid);
         let date = self.time.get(..DATE.len()).unwrap_or_default();
         Bytes::from(filled.replace(TIME, &self.time).replace(DATE, date))
     }
