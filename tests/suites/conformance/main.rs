@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     let names: Vec<_> = cases.iter().map(|case| case.name.clone()).chain(of_sessions).collect();
     let (allowed, open) = (folder.join("allowed.yaml"), folder.join("open.yaml"));
     let run = Arc::new(Run {
-        runtime: Arc::new(Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a tokio runtime")),
+        runtime: Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a tokio runtime"),
         real: Real::default(),
         served: Mutex::default(),
         comparison: Comparison::new(Allowed::read(&allowed), Open::read(&open, &names)),
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     });
     let sessions = sessions.into_iter().enumerate().map(|(at, session)| run.clone().session(at, session));
     let scripts = cases.into_iter().enumerate().map(|(at, case)| run.clone().trial(at, case));
-    let trials = table::all(run.runtime.clone()).into_iter().chain(scripts).chain(sessions).collect();
+    let trials = [table::case()].into_iter().chain(scripts).chain(sessions).collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
     run.real.stop();
     drop(run.served.lock().unwrap_or_else(PoisonError::into_inner).take());
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
 
 /// What all cases share.
 struct Run {
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     real: Real,
     /// The sandbox behind HTTPS, for kubectl.
     served: Mutex<Option<Arc<Plane>>>,

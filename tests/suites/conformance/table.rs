@@ -1,6 +1,6 @@
 //! What the sandbox knows of the built-in kinds, held against what the real kube-apiserver says of them.
 //!
-//! These cases are the program that takes the table, too: `OPGEN_BLESS=1` writes what they found in place of what is there.
+//! This case is the program that takes the table, too: `OPGEN_BLESS=1` writes what it found in place of what is there.
 
 mod columns;
 mod discovery;
@@ -11,15 +11,13 @@ use std::{
     collections::BTreeMap,
     env, fs,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use http::{Request, header::ACCEPT};
 use kube::Client;
 use libtest_mimic::Trial;
-use opgen_tests::{Form, Options, Plane, case::trial};
+use opgen_tests::{Form, Options, case_on};
 use serde_json::Value;
-use tokio::{runtime::Runtime, sync::OnceCell};
 
 use self::first::First;
 
@@ -39,53 +37,31 @@ const CONTROLLERS: &str = "clusterrole-aggregation-controller,service-cidr-contr
 /// A file as lines by what they are of, whose order is not the server's to say.
 type Lines = BTreeMap<String, String>;
 
-/// A cluster in which nobody else does anything, started by the first case that asks for it.
-#[derive(Default)]
-struct Cluster(OnceCell<Plane>);
-
-impl Cluster {
-    async fn client(&self) -> Result<Client, String> {
-        let options = Options {
-            form: Form::ControlPlane,
-            kubelet: false,
-            controllers: Some(CONTROLLERS.to_owned()),
-            ..Options::default()
-        };
-        let plane = self.0.get_or_try_init(async || Plane::start(options).await).await;
-        Ok(plane.map_err(|missing| missing.to_string())?.client())
-    }
+/// The case, in a cluster in which nobody else does anything.
+pub(crate) fn case() -> Trial {
+    let options = Options {
+        form: Form::ControlPlane,
+        kubelet: false,
+        controllers: Some(CONTROLLERS.to_owned()),
+        ..Options::default()
+    };
+    case_on("table::it_is_what_a_new_cluster_says", options, async |plane| {
+        let checked = all(&plane.client()).await?;
+        let differ: Vec<_> = checked.into_iter().filter_map(Result::err).collect();
+        if differ.is_empty() { Ok(()) } else { Err(differ.join("\n\n")) }
+    })
 }
 
-/// The cases. All hold on to the one cluster; it ends with the last of them.
-pub(crate) fn all(runtime: Arc<Runtime>) -> Vec<Trial> {
-    let cluster = Arc::new(Cluster::default());
-    let case = |name: &str, check: fn(&Runtime, &Cluster) -> Result<(), String>| {
-        let (runtime, cluster) = (runtime.clone(), cluster.clone());
-        trial(Form::ControlPlane, &format!("table::{name}"), move || check(&runtime, &cluster).map_err(Into::into))
-    };
-    vec![
-        case("kinds_are_those_that_are_served", |runtime, cluster| {
-            let taken = runtime.block_on(async { discovery::kinds(&cluster.client().await?).await })?;
-            check_lines("kinds.json", &taken)
-        }),
-        case("schemas_are_those_that_are_served", |runtime, cluster| {
-            let taken = runtime.block_on(async { openapi::schemas(&cluster.client().await?).await })?;
-            check_lines("schemas.json", &taken)
-        }),
-        case("descriptions_are_those_that_are_served", |runtime, cluster| {
-            let taken = runtime.block_on(async { openapi::descriptions(&cluster.client().await?).await })?;
-            check_compressed("descriptions.json.zst", &taken)
-        }),
-        case("columns_are_those_that_are_served", |runtime, cluster| {
-            let taken = runtime.block_on(async { columns::columns(&cluster.client().await?).await })?;
-            check_compressed("columns.json.zst", &taken)
-        }),
-        case("first_objects_are_those_of_a_new_cluster", |runtime, cluster| {
-            let is = read("bootstrap.jsonl")?;
-            let taken = runtime.block_on(async { first::objects(&cluster.client().await?, &is).await })?;
-            check_first("bootstrap.jsonl", &taken)
-        }),
-    ]
+/// File by file.
+async fn all(client: &Client) -> Result<[Result<(), String>; 5], String> {
+    let first = read("bootstrap.jsonl")?;
+    Ok([
+        check_lines("kinds.json", &discovery::kinds(client).await?),
+        check_lines("schemas.json", &openapi::schemas(client).await?),
+        check_compressed("descriptions.json.zst", &openapi::descriptions(client).await?),
+        check_compressed("columns.json.zst", &columns::columns(client).await?),
+        check_first("bootstrap.jsonl", &first::objects(client, &first).await?),
+    ])
 }
 
 /// The answer to a path.
