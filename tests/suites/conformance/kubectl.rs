@@ -130,7 +130,10 @@ impl User<'_> {
             if let Some(stdout) = child.stdout.as_mut().filter(|_| !line.meanwhile.is_empty()) {
                 let mut stdout = BufReader::new(stdout);
                 stdout.read_until(b'\n', &mut said)?;
-                line.meanwhile.iter().for_each(|line| drop(self.run(line)));
+                for line in &line.meanwhile {
+                    let output = self.run(line);
+                    assert!(output.status.success(), "kubectl {}: {output:?}", line.arguments);
+                }
                 stdout.read_to_end(&mut said)?;
             }
             let output = child.wait_with_output()?;

@@ -24,10 +24,10 @@ use super::command::{Place, program};
 #[tokio::test]
 async fn it_says_where_it_is_serves_and_leaves_nothing_behind() {
     let (mut sandbox, path) = started(&["sandbox".into()]);
-    let namespaces = Api::<Namespace>::all(Client::try_from(config(&path).await).unwrap());
+    let namespaces = Api::<Namespace>::all(Client::try_from(config_of(&path).await).unwrap());
     let found = namespaces.list(&ListParams::default()).await.unwrap();
     assert!(found.items.iter().any(|namespace| namespace.metadata.name.as_deref() == Some("default")));
-    let maps = Api::<ConfigMap>::namespaced(Client::try_from(config(&path).await).unwrap(), "default");
+    let maps = Api::<ConfigMap>::namespaced(Client::try_from(config_of(&path).await).unwrap(), "default");
     let certified = |map: &ConfigMap| map.data.as_ref().is_some_and(|data| data["ca.crt"].starts_with("-----BEGIN"));
     until_object(&maps, "kube-root-ca.crt", "has the certificate", certified).await;
 
@@ -45,7 +45,7 @@ async fn with_a_file_everything_is_there_again_and_its_tokens_are_good() {
 
     let (mut first, kubeconfig) = started(&arguments);
     assert_eq!(Path::new(&kubeconfig), folder.join("kubeconfig"));
-    let config = config(&kubeconfig).await;
+    let config = config_of(&kubeconfig).await;
     let client = Client::try_from(config.clone()).unwrap();
     let maps = Api::<ConfigMap>::namespaced(client.clone(), "default");
     let mut map = ConfigMap::default();
@@ -58,7 +58,7 @@ async fn with_a_file_everything_is_there_again_and_its_tokens_are_good() {
     end(&mut first);
 
     let (mut second, kubeconfig) = started(&arguments);
-    let config = self::config(&kubeconfig).await;
+    let config = config_of(&kubeconfig).await;
     let maps = Api::<ConfigMap>::namespaced(Client::try_from(config.clone()).unwrap(), "default");
     assert_eq!(maps.get("kept").await.unwrap().metadata.name.as_deref(), Some("kept"));
     let mut account = config;
@@ -81,7 +81,7 @@ fn started(arguments: &[OsString]) -> (Child, String) {
     (sandbox, path)
 }
 
-async fn config(kubeconfig: &str) -> Config {
+async fn config_of(kubeconfig: &str) -> Config {
     let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
     Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap()
 }
