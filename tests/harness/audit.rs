@@ -29,6 +29,9 @@ pub struct Entry {
     pub code: u16,
     /// Path and query.
     pub uri: String,
+    /// When the server received it, as RFC 3339 with microseconds; empty in the process, where one call is answered after the
+    /// other.
+    pub received: String,
 }
 
 impl Entry {
@@ -50,7 +53,7 @@ impl fmt::Display for Entry {
     }
 }
 
-/// Entries in the order in which the server saw them. Each filter gives those that fit.
+/// Entries in the order in which the server answered them. Each filter gives those that fit.
 #[derive(Clone, Debug, Default)]
 pub struct Entries(Vec<Arc<Entry>>);
 
@@ -122,6 +125,14 @@ impl Entries {
     /// Those that came after an earlier look at the whole log: what is here and was not there.
     pub fn since(&self, earlier: &Self) -> Self {
         Self(self.0.iter().skip(earlier.len()).cloned().collect())
+    }
+
+    /// The same in the order in which the server received them.
+    #[must_use]
+    pub fn as_received(&self) -> Self {
+        let mut entries = self.0.clone();
+        entries.sort_by(|one, other| one.received.cmp(&other.received));
+        Self(entries)
     }
 
     /// How many there are.

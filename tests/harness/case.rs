@@ -49,7 +49,7 @@ where
     R: Outcome,
 {
     match Form::chosen() {
-        Form::ControlPlane => case_served(name, body),
+        Form::ControlPlane | Form::Cluster => case_served(name, body),
         Form::Sandbox => case_on(name, Options::default(), body),
     }
 }
@@ -88,21 +88,69 @@ where
     R: Outcome,
 {
     match Form::chosen() {
-        Form::ControlPlane => case_on(name, Options::default(), body),
+        Form::ControlPlane | Form::Cluster => case_on(name, Options::default(), body),
         Form::Sandbox => Trial::test(format!("sandbox::{name}"), || Ok(())).with_kind(why).with_ignored_flag(true),
     }
 }
 
+/// A case of the cluster's course, on a cluster of its own, so that it may stop anything: what needs a scheduler, nodes,
+/// and all controllers. With another form it is ignored.
+pub fn case_on_cluster<F, R>(name: &str, options: Options, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
+where
+    F: Future<Output = R>,
+    R: Outcome,
+{
+    let options = Options { form: Form::Cluster, served: true, ..options };
+    course(name, move || {
+        let runtime = runtime(&options);
+        let plane = runtime.block_on(Plane::start(options)).map_err(|missing| missing.to_string())?;
+        run(&runtime, body(Arc::new(plane)))
+    })
+}
+
+/// A case of the cluster's course that stops nothing, on the cluster that all cases share: in namespaces of its own. It may
+/// define kinds and remove them.
+pub fn case_on_shared_cluster<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
+where
+    F: Future<Output = R>,
+    R: Outcome,
+{
+    course(name, move || {
+        let runtime = runtime(&Options::served());
+        let plane = shared(&runtime)?;
+        run(&runtime, body(plane))
+    })
+}
+
+/// Of the course one case runs at a time: each takes the whole machine.
+fn course(name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
+    let name = format!("{COURSE}{name}");
+    if Form::chosen() != Form::Cluster {
+        let why = format!("only a cluster can run it: {PLANE}=course");
+        return Trial::test(name, || Ok(())).with_kind(why).with_ignored_flag(true);
+    }
+    trial(Form::Cluster, &name, move || {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        body()
+    })
+}
+
+/// What the names of the course's cases begin with.
+const COURSE: &str = "course::";
+
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// The whole of a suite's `main`: runs the cases that the command line asks for, then stops the shared plane. If both
-/// forms are asked for, the program runs once more for each.
+/// forms are asked for, the program runs once more for each, and once for the course of the cluster.
 pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     if Form::both() {
         return run_both();
     }
     if is_required() {
         // No case has to wait for it, nor to share the machine with it. Where it fails, the cases say so.
-        let _ = binaries::find();
+        let _ = binaries::find(Form::chosen());
     }
+    let cases = cases.into_iter().filter(|case| !Form::course_alone() || case.name().starts_with(COURSE)).collect();
     let conclusion = libtest_mimic::run(&Arguments::from_args(), cases);
     drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
     Folder::sweep(&planes_folder());
@@ -110,22 +158,22 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
 }
 
 fn run_both() -> ExitCode {
-    let succeeds = |form: Form| {
+    let succeeds = |plane: &str| {
         let program = std::env::current_exe().expect("this program's path");
         let arguments = std::env::args_os().skip(1);
-        let status = Command::new(program).args(arguments).env(PLANE, form.to_string()).status();
+        let status = Command::new(program).args(arguments).env(PLANE, plane).status();
         status.expect("this program can be run again").success()
     };
-    let ended = [Form::Sandbox, Form::ControlPlane].map(succeeds);
+    let ended = ["sandbox", "controlplane", "course"].map(succeeds);
     if ended.iter().all(|well| *well) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// A case of that form. One that needs the real plane is ignored without Go and without assets, and shows why where
 /// libtest shows a kind.
 pub fn trial(form: Form, name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
-    match binaries::availability() {
-        Err(missing) if form == Form::ControlPlane => {
-            let kind = format!("no control plane: {missing}");
+    match binaries::availability(form) {
+        Err(missing) if form != Form::Sandbox => {
+            let kind = format!("no {form}: {missing}");
             Trial::test(name, move || Err(kind_of(&missing).into())).with_kind(kind).with_ignored_flag(!is_required())
         }
         _ => Trial::test(name, body),
@@ -136,7 +184,7 @@ fn is_required() -> bool {
     std::env::var_os(REQUIRE).is_some_and(|value| value != "0")
 }
 
-/// `sandbox::NAME`, `sandbox::served::NAME` or `controlplane::NAME`, so that those that wait for nothing can be chosen.
+/// `sandbox::NAME`, `sandbox::served::NAME`, `controlplane::NAME` or `cluster::NAME`, so that those that wait for nothing can be chosen.
 fn full_name(options: &Options, name: &str) -> String {
     match options.form {
         Form::Sandbox if options.served => format!("{}::served::{name}", options.form),

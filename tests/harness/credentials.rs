@@ -14,6 +14,7 @@ use serde_json::json;
 pub(crate) const ADMIN: &str = "admin";
 pub(crate) const CONTROLLERS: &str = "system:kube-controller-manager";
 pub(crate) const KUBELET: &str = "system:kubelet";
+pub(crate) const SCHEDULER: &str = "system:kube-scheduler";
 pub(crate) const AUDITOR: &str = "audit-marker";
 
 /// The plane's certificate authority, keys and token file, as files in a folder.
@@ -48,7 +49,7 @@ impl Authority {
         written.write("accounts.key", &accounts.serialize_pem());
         written.write("accounts.pub", &accounts.public_key_pem());
         let line = |user| format!("{},{user},{user},system:masters\n", written.token(user));
-        written.write("tokens.csv", &[ADMIN, CONTROLLERS, KUBELET, AUDITOR].map(line).concat());
+        written.write("tokens.csv", &[ADMIN, CONTROLLERS, KUBELET, SCHEDULER, AUDITOR].map(line).concat());
         written
     }
 
@@ -135,6 +136,14 @@ impl Access {
             Way::Inner(sandbox, user) => sandbox.client_of(user.clone()),
             Way::Https(https) => Client::try_from(https.config()).expect("a client for the control plane"),
         }
+    }
+
+    /// The configuration of a client, with `kube`'s own retries off.
+    ///
+    /// # Panics
+    /// If there is no port to reach, as for [`Access::kubeconfig`].
+    pub fn config(&self) -> Config {
+        self.https().config()
     }
 
     /// The path of a kubeconfig file.

@@ -1,4 +1,4 @@
-//! A control plane to test against: the real one, or the sandbox in its place.
+//! A control plane to test against: the real one, alone or as a whole cluster, or the sandbox in its place.
 
 use std::{
     path::Path,
@@ -31,6 +31,7 @@ pub use form::{Form, PLANE};
 
 use self::{house::House, inner::Inner, premises::Premises, programs::Programs};
 
+mod cluster;
 mod form;
 mod house;
 mod inner;
@@ -54,13 +55,23 @@ pub struct Options {
     pub kubelet: bool,
     /// More flags for kube-apiserver, for example `--watch-cache=false`. The sandbox knows those that have a counterpart.
     pub apiserver_flags: Vec<String>,
-    /// Which controllers run, as kube-controller-manager's flag has them; without, all that need no machine.
+    /// Which controllers run, as kube-controller-manager's flag has them; without, on the control plane all that need no
+    /// machine, in a cluster all.
     pub controllers: Option<String>,
+    /// More flags for kube-controller-manager, for example `--node-monitor-grace-period=20s`. The sandbox knows none.
+    pub controller_manager_flags: Vec<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { form: Form::chosen(), served: false, kubelet: true, apiserver_flags: Vec::new(), controllers: None }
+        Self {
+            form: Form::chosen(),
+            served: false,
+            kubelet: true,
+            apiserver_flags: Vec::new(),
+            controllers: None,
+            controller_manager_flags: Vec::new(),
+        }
     }
 }
 
@@ -120,7 +131,7 @@ impl Plane {
         let premises = Premises::new();
         let (folder, port) = (&premises.folder, premises.port.number);
         let server = match options.form {
-            Form::ControlPlane => Server::Programs(Programs::start(folder, port).await?),
+            form @ (Form::ControlPlane | Form::Cluster) => Server::Programs(Programs::start(form, folder, port).await?),
             Form::Sandbox => Server::House(House::start(folder, port, &premises.authority, &options)),
         };
         let admin = premises.authority.user(ADMIN);
@@ -129,7 +140,9 @@ impl Plane {
         if let Server::Programs(programs) = &plane.server {
             let premises = plane.premises();
             programs.start_controller_manager(&premises.folder, &premises.authority, &plane.options);
-            if plane.options.kubelet {
+            if plane.form() == Form::Cluster {
+                plane.furnish().await;
+            } else if plane.options.kubelet {
                 programs.start_kubelet(&premises.authority);
             }
         }
@@ -226,7 +239,9 @@ impl Plane {
     /// # Panics
     /// Where they are neither here nor can be built.
     pub fn binaries(&self) -> &Binaries {
-        self.binaries.get_or_init(|| find().unwrap_or_else(|missing| panic!("this case needs kubectl, but {missing}")))
+        self.binaries.get_or_init(|| {
+            find(self.form()).unwrap_or_else(|missing| panic!("this case needs kubectl, but {missing}"))
+        })
     }
 
     async fn account_exists(&self, namespace: &str, name: &str) {

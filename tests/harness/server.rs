@@ -1,10 +1,11 @@
-//! The three programs of a plane and their flags.
+//! The programs of a plane and their flags.
 
 use std::{ffi::OsString, path::Path, process::Command};
 
 use crate::{
+    Form, Options,
     binaries::Binaries,
-    credentials::{Authority, CONTROLLERS},
+    credentials::{Authority, CONTROLLERS, KUBELET, SCHEDULER},
 };
 
 /// Where the programs of one plane listen, on the loopback address.
@@ -15,8 +16,12 @@ pub(crate) struct Ports {
     pub(crate) api: u16,
 }
 
-/// Everything, but what answers for machines: they have no heartbeat here, and pods would be evicted from them.
-const CONTROLLERS_ON: &str = "*,-node-lifecycle-controller,-taint-eviction-controller,-node-ipam-controller";
+/// What runs on the control plane: everything, but what answers for machines. They have no heartbeat there, and Pods would
+/// be evicted from them.
+const WITHOUT_MACHINES: &str = "*,-node-lifecycle-controller,-taint-eviction-controller,-node-ipam-controller";
+
+/// What kwok does for nodes, Pods, claims and volumes.
+const STAGES: &str = include_str!("../controlplane/kwok/stages.yaml");
 
 /// Metadata is who did which verb on what, and the answer's code: all that the suites ask.
 const AUDIT_POLICY: &str = "\
@@ -84,12 +89,13 @@ pub(crate) fn controller_manager(
     binaries: &Binaries,
     folder: &Path,
     authority: &Authority,
-    controllers: Option<&str>,
+    options: &Options,
 ) -> Command {
+    let usual = if options.form == Form::Cluster { "*" } else { WITHOUT_MACHINES };
     let mut command = binaries.command("kube-controller-manager");
     command.args([
         flag("kubeconfig", authority.user(CONTROLLERS).kubeconfig()),
-        flag("controllers", controllers.unwrap_or(CONTROLLERS_ON)),
+        flag("controllers", options.controllers.as_deref().unwrap_or(usual)),
         flag("leader-elect", "false"),
         flag("secure-port", "0"),
         flag("cert-dir", folder),
@@ -103,6 +109,39 @@ pub(crate) fn controller_manager(
         flag("concurrent-namespace-syncs", "20"),
         flag("v", "1"),
     ]);
+    command.args(&options.controller_manager_flags);
+    command
+}
+
+pub(crate) fn scheduler(binaries: &Binaries, authority: &Authority) -> Command {
+    let mut command = binaries.command("kube-scheduler");
+    command.args([
+        flag("kubeconfig", authority.user(SCHEDULER).kubeconfig()),
+        flag("leader-elect", "false"),
+        flag("secure-port", "0"),
+        flag("v", "1"),
+    ]);
+    command
+}
+
+/// Plays the kubelet of one node, and, if it is the first, the provisioner of volumes.
+pub(crate) fn kwok(binaries: &Binaries, folder: &Path, authority: &Authority, node: &str, first: bool) -> Command {
+    let stages = folder.join(format!("{node}.stages.yaml"));
+    let of_first = |stage: &&str| first || !stage.contains("kind: PersistentVolume");
+    let text = STAGES.split("\n---\n").filter(of_first).collect::<Vec<_>>().join("\n---\n");
+    std::fs::write(&stages, text).unwrap_or_else(|error| panic!("{} can't be written: {error}", stages.display()));
+    let mut command = binaries.command("kwok");
+    command.args([
+        flag("kubeconfig", authority.user(KUBELET).kubeconfig()),
+        flag("config", stages),
+        flag("manage-single-node", node),
+        flag("node-lease-duration-seconds", "40"),
+        flag("node-ip", "10.1.0.1"),
+        // Room for as many Pods as a test may make.
+        flag("cidr", "10.0.0.1/16"),
+    ]);
+    // It would read a configuration that somebody has there.
+    command.env("HOME", folder);
     command
 }
 

@@ -107,6 +107,8 @@ struct Event {
     object_ref: ObjectRef,
     #[serde(default)]
     response_status: ResponseStatus,
+    #[serde(default)]
+    request_received_timestamp: String,
 }
 
 #[derive(Deserialize)]
@@ -144,6 +146,7 @@ impl From<Event> for Entry {
             name: event.object_ref.name,
             code: event.response_status.code,
             uri: event.request_uri,
+            received: event.request_received_timestamp,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::{fmt, sync::OnceLock};
 
-/// The environment variable that chooses: `sandbox` (the default), `controlplane`, or `both`, one after the other.
+/// The environment variable that chooses: `sandbox` (the default), `controlplane`, `cluster`, or `both`: the sandbox, the
+/// control plane, and the [course](crate::case_on_cluster) of the cluster, one after the other. `course` is that course alone.
 pub const PLANE: &str = "OPGEN_PLANE";
 
 /// What plays the cluster.
@@ -10,8 +11,10 @@ pub const PLANE: &str = "OPGEN_PLANE";
 pub enum Form {
     /// An API server in this process.
     Sandbox,
-    /// etcd, kube-apiserver and kube-controller-manager.
+    /// etcd, kube-apiserver and kube-controller-manager, with a kubelet that only pretends.
     ControlPlane,
+    /// The control plane with all its controllers, kube-scheduler, and kwok in place of the kubelets.
+    Cluster,
 }
 
 impl Form {
@@ -24,13 +27,21 @@ impl Form {
         *CHOSEN.get_or_init(|| match std::env::var(PLANE).as_deref() {
             Err(_) | Ok("" | "sandbox" | "both") => Self::Sandbox,
             Ok("controlplane") => Self::ControlPlane,
-            Ok(other) => panic!("{PLANE} is `{other}`; it may be `sandbox`, `controlplane` or `both`"),
+            Ok("cluster" | "course") => Self::Cluster,
+            Ok(other) => {
+                panic!("{PLANE} is `{other}`; it may be `sandbox`, `controlplane`, `cluster`, `course` or `both`")
+            }
         })
     }
 
     /// Whether the environment asks for one after the other.
     pub(crate) fn both() -> bool {
         std::env::var(PLANE).is_ok_and(|value| value == "both")
+    }
+
+    /// Whether the environment asks for those cases alone that only a cluster can run.
+    pub(crate) fn course_alone() -> bool {
+        std::env::var(PLANE).is_ok_and(|value| value == "course")
     }
 }
 
@@ -39,6 +50,7 @@ impl fmt::Display for Form {
         f.write_str(match self {
             Self::Sandbox => "sandbox",
             Self::ControlPlane => "controlplane",
+            Self::Cluster => "cluster",
         })
     }
 }

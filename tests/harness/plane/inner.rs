@@ -39,6 +39,8 @@ impl Inner {
 }
 
 fn entry(record: &Record) -> Entry {
-    let Record { verb, user, user_agent, group, resource, subresource, namespace, name, code, uri } = record.clone();
-    Entry { verb: verb.to_owned(), user, user_agent, group, resource, subresource, namespace, name, code, uri }
+    let Record { verb, user, user_agent, group, resource, subresource, namespace, name, code, uri, .. } =
+        record.clone();
+    let (verb, received) = (verb.to_owned(), String::new());
+    Entry { verb, user, user_agent, group, resource, subresource, namespace, name, code, uri, received }
 }

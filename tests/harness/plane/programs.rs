@@ -1,10 +1,14 @@
-//! The real form of a plane: etcd, kube-apiserver, kube-controller-manager and a kubelet that only pretends.
+//! The real forms of a plane: etcd, kube-apiserver and kube-controller-manager, with a kubelet that only pretends; or with
+//! kube-scheduler and kwok.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use kube::{Client, Config};
 
-use super::Options;
+use super::{Form, Options};
 use crate::{
     Process,
     binaries::{Binaries, Missing, find},
@@ -28,6 +32,9 @@ pub(super) struct Programs {
 
 #[derive(Debug)]
 struct Servers {
+    /// The kwok of each node, by the node's name.
+    nodes: BTreeMap<String, Process>,
+    scheduler: Option<Process>,
     controller_manager: Option<Process>,
     apiserver: Option<Process>,
     etcd: Process,
@@ -35,15 +42,16 @@ struct Servers {
 
 impl Programs {
     /// Starts etcd alone; the API server will be on a port that is reserved for it.
-    pub(super) async fn start(folder: &Folder, api: u16) -> Result<Self, Missing> {
+    pub(super) async fn start(form: Form, folder: &Folder, api: u16) -> Result<Self, Missing> {
         // The first call may build for minutes.
-        let binaries = tokio::task::spawn_blocking(find).await.expect("the search for the programs")?;
+        let binaries = tokio::task::spawn_blocking(move || find(form)).await.expect("the search for the programs")?;
         let reserved = [(); 2].map(|()| Port::reserve());
         let [etcd, peer] = reserved.each_ref().map(|port| port.number);
         let ports = Ports { etcd, peer, api };
         let etcd = server::etcd(&binaries, folder.path(), ports);
         let etcd = Process::spawn("etcd", etcd, &folder.path().join("etcd.log"));
-        let servers = Mutex::new(Servers { controller_manager: None, apiserver: None, etcd });
+        let nodes = BTreeMap::new();
+        let servers = Mutex::new(Servers { nodes, scheduler: None, controller_manager: None, apiserver: None, etcd });
         Ok(Self { kubelet: Mutex::default(), servers, binaries, ports, _reserved: reserved })
     }
 
@@ -59,13 +67,33 @@ impl Programs {
     }
 
     pub(super) fn start_controller_manager(&self, folder: &Folder, authority: &Authority, options: &Options) {
-        let controllers = options.controllers.as_deref();
-        let command = server::controller_manager(&self.binaries, folder.path(), authority, controllers);
+        let command = server::controller_manager(&self.binaries, folder.path(), authority, options);
         let log = folder.path().join("kube-controller-manager.log");
         let mut servers = self.servers();
         // The old one ends before the new one begins.
         servers.controller_manager = None;
         servers.controller_manager = Some(Process::spawn("kube-controller-manager", command, &log));
+    }
+
+    pub(super) fn stop_controller_manager(&self) {
+        self.servers().controller_manager = None;
+    }
+
+    pub(super) fn start_scheduler(&self, folder: &Folder, authority: &Authority) {
+        let command = server::scheduler(&self.binaries, authority);
+        let log = folder.path().join("kube-scheduler.log");
+        self.servers().scheduler = Some(Process::spawn("kube-scheduler", command, &log));
+    }
+
+    pub(super) fn start_node(&self, folder: &Folder, authority: &Authority, node: &str, first: bool) {
+        let command = server::kwok(&self.binaries, folder.path(), authority, node, first);
+        let log = folder.path().join(format!("kwok-{node}.log"));
+        self.servers().nodes.insert(node.to_owned(), Process::spawn("kwok", command, &log));
+    }
+
+    pub(super) fn stop_node(&self, node: &str) {
+        let stopped = self.servers().nodes.remove(node);
+        assert!(stopped.is_some(), "there is no node `{node}`");
     }
 
     pub(super) fn start_kubelet(&self, authority: &Authority) {
@@ -86,15 +114,24 @@ impl Programs {
 
     pub(super) fn processes(&self) -> Vec<(&'static str, u32)> {
         let servers = self.servers();
-        let others = [("kube-apiserver", &servers.apiserver), ("kube-controller-manager", &servers.controller_manager)];
+        let others = [
+            ("kube-apiserver", &servers.apiserver),
+            ("kube-controller-manager", &servers.controller_manager),
+            ("kube-scheduler", &servers.scheduler),
+        ];
         let others = others.into_iter().filter_map(|(name, process)| Some((name, process.as_ref()?.id())));
-        [("etcd", servers.etcd.id())].into_iter().chain(others).collect()
+        let nodes = servers.nodes.values().map(|node| ("kwok", node.id()));
+        [("etcd", servers.etcd.id())].into_iter().chain(others).chain(nodes).collect()
+    }
+
+    /// The memory that all of them hold now, in KiB.
+    pub(super) fn resident_kib(&self) -> u64 {
+        self.servers().all().filter_map(|process| process.resident_kib()).sum()
     }
 
     /// A server that ended by itself will not get ready any more.
     pub(super) fn check(&self) {
-        let Servers { controller_manager, apiserver, etcd } = &mut *self.servers();
-        for process in [Some(etcd), apiserver.as_mut(), controller_manager.as_mut()].into_iter().flatten() {
+        for process in self.servers().all() {
             if let Some(status) = process.exited() {
                 panic!("a server of the plane ended: {status}; {}", process.log_tail(20));
             }
@@ -103,6 +140,14 @@ impl Programs {
 
     fn servers(&self) -> MutexGuard<'_, Servers> {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Servers {
+    fn all(&mut self) -> impl Iterator<Item = &mut Process> {
+        let Self { nodes, scheduler, controller_manager, apiserver, etcd } = self;
+        let others = [Some(etcd), apiserver.as_mut(), controller_manager.as_mut(), scheduler.as_mut()];
+        others.into_iter().flatten().chain(nodes.values_mut())
     }
 }
 
