@@ -8,7 +8,7 @@ use std::{
 use http::StatusCode;
 
 use crate::{
-    answer::Answer,
+    answer::{Answer, Content},
     call::{Call, Target, Verb},
     fault::EventSeen,
     object,
@@ -35,6 +35,8 @@ pub struct Record {
     pub name: String,
     /// The answer's HTTP code.
     pub code: u16,
+    /// The message of the `Status` that a refused request is answered with; empty for one that succeeds.
+    pub message: String,
     /// Path and query.
     pub uri: String,
 }
@@ -57,11 +59,11 @@ impl Audit {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn record(&self, call: &Call, code: StatusCode) {
-        let counted = (call.verb.as_str(), code.as_u16());
+    pub(crate) fn record(&self, call: &Call, answer: &Answer) {
+        let counted = (call.verb.as_str(), answer.code.as_u16());
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(counted).or_default() += 1;
         if let Some(told) = &self.told {
-            told(&Record::of(call, code));
+            told(&Record { message: refusal_of(answer), ..Record::of(call, answer.code) });
         }
     }
 
@@ -93,9 +95,20 @@ impl Record {
             namespace: target.namespace,
             name: target.name.unwrap_or_else(|| name_of_body(call)),
             code: code.as_u16(),
+            message: String::new(),
             uri: call.uri.clone(),
         }
     }
+}
+
+/// The message of a refusal.
+fn refusal_of(answer: &Answer) -> String {
+    let Content::Whole(text) = &answer.content else { return String::new() };
+    if answer.code.is_success() {
+        return String::new();
+    }
+    let status: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
+    object::text(&status, &["message"]).to_owned()
 }
 
 /// The name that a new object brings along; empty if it gets one from the server.

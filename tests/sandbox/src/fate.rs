@@ -60,6 +60,15 @@ impl Fate {
         }
     }
 
+    /// Why its containers are not ready.
+    fn unreadiness(self) -> &'static str {
+        match self {
+            Self::Succeeded => "PodCompleted",
+            Self::Failed => "PodFailed",
+            _ => "ContainersNotReady",
+        }
+    }
+
     fn container_state(self) -> Value {
         match self {
             Self::Crashing => json!({"waiting": {"reason": "CrashLoopBackOff"}}),
@@ -72,7 +81,7 @@ impl Fate {
 }
 
 fn terminated(code: i64, reason: &str) -> Value {
-    json!({"terminated": {"exitCode": code, "reason": reason, "startedAt": null, "finishedAt": null}})
+    json!({"terminated": {"exitCode": code, "reason": reason, "startedAt": EPOCH, "finishedAt": EPOCH}})
 }
 
 /// The status of the node: it is ready, and there is room for all.
@@ -99,12 +108,12 @@ pub fn next_status(pod: &Value) -> Option<Value> {
     let (restarts, last) = if crashes { (5, Fate::Failed.container_state()) } else { (0, json!({})) };
     let containers = pod["spec"]["containers"].as_array().into_iter().flatten().map(|container| {
         json!({"name": container["name"], "image": container["image"], "imageID": container["image"], "ready": ready,
-               "started": true, "restartCount": restarts, "state": state, "lastState": last})
+               "started": state["running"].is_object(), "restartCount": restarts, "state": state, "lastState": last})
     });
     let condition = |(type_, holds): (&str, bool)| {
         let mut condition = json!({"type": type_, "status": if holds { "True" } else { "False" }, "lastProbeTime": null, "lastTransitionTime": EPOCH});
-        if !ready {
-            condition["reason"] = "ContainersNotReady".into();
+        if !holds {
+            condition["reason"] = fate.unreadiness().into();
         }
         condition
     };

@@ -121,6 +121,38 @@ async fn connections_break_before_and_after_the_call_is_done() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_silent_call_is_never_answered_and_is_over_when_its_client_gives_it_up() {
+    let faults = Faults::none().at_call(1, Fault::Silence { done: false }).at_call(2, Fault::Silence { done: true });
+    let sandbox = sandbox();
+    let client = through(&sandbox, &faults);
+    for (name, number) in [("a", 1), ("b", 2)] {
+        let began = Instant::now();
+        let made = timeout(Duration::from_secs(70), create(&client, name));
+        let quiet = async {
+            while faults.calls() < number {
+                tokio::task::yield_now().await;
+            }
+            faults.quiet(Duration::from_secs(5)).await;
+        };
+        let (made, _) = tokio::join!(made, timeout(Duration::from_secs(3600), quiet));
+        assert!(made.is_err(), "an answer");
+        assert_eq!(began.elapsed(), Duration::from_secs(70 + 5));
+    }
+    assert_eq!(names(&sandbox).await, ["b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_watch_brings_nothing_any_more() {
+    let (sandbox, faults) = (sandbox(), Faults::none().at_event(1, EventFault::Silence));
+    let watched = maps(through(&sandbox, &faults));
+    let mut events = watched.watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    for name in ["a", "b", "c"] {
+        create(&sandbox.client(), name).await.unwrap();
+    }
+    never(events.next()).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_older_read_is_of_the_state_before_the_last_changes() {
     let (sandbox, older) = (sandbox(), Fault::Older { changes: 1 });
     create(&sandbox.client(), "a").await.unwrap();
@@ -291,7 +323,7 @@ async fn story(seed: u64) -> Timeline {
         });
         for index in 0..10 {
             let name = format!("m{life}{index}");
-            let made = create(&client, &name);
+            let made = timeout(Duration::from_secs(70), create(&client, &name));
             tokio::select! {
                 biased;
                 _ = made => {}

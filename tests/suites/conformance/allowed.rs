@@ -9,7 +9,7 @@ use std::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::difference::{Difference, fits};
+use opgen_tests::difference::{Difference, fits};
 
 /// A row: in `case` the answers may part at `path`, because of `reason`. In both `*` stands for anything.
 #[derive(Debug, Deserialize)]

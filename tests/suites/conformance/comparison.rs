@@ -9,17 +9,10 @@ use std::{
 };
 
 use opgen_sandbox::Sandbox;
+use opgen_tests::difference::{Difference, differences};
 use serde_json::Value;
 
-use super::{
-    allowed::Allowed,
-    difference::{Difference, differences},
-    normal::Names,
-    open::Open,
-    script::Case,
-    side::Server,
-    transcript::play,
-};
+use super::{allowed::Allowed, normal::Names, open::Open, script::Case, side::Server, transcript::play};
 
 /// A difference that nothing allows.
 #[derive(Clone, Debug)]

@@ -4,7 +4,6 @@
 
 mod allowed;
 mod comparison;
-mod difference;
 mod kinds;
 mod kubectl;
 mod normal;
@@ -103,7 +102,7 @@ impl Run {
         trial(Form::ControlPlane, &name.clone(), move || {
             let namespace = format!("{}-k{at}", self.prefix);
             self.runtime.block_on(async {
-                let binaries = binaries::find()?;
+                let binaries = binaries::find(Form::ControlPlane)?;
                 let (real, sandbox) = (self.real.kubeconfig().await?, self.served().await?);
                 let real = kubectl::play(&binaries, &real, &session, &namespace).await;
                 let sandbox = kubectl::play(&binaries, sandbox.kubeconfig(), &session, &namespace).await;

@@ -38,6 +38,12 @@ impl Refused {
         self.code == 404
     }
 
+    /// Nothing can be made in a namespace that is being deleted.
+    pub(crate) fn is_in_ending_namespace(&self) -> bool {
+        let mut causes = self.status["details"]["causes"].as_array().into_iter().flatten();
+        causes.any(|cause| cause["reason"] == "NamespaceTerminating")
+    }
+
     pub(crate) fn is_there_already(&self) -> bool {
         self.code == 409 && self.status["reason"] == "AlreadyExists"
     }
@@ -134,6 +140,8 @@ impl Actor {
     }
 
     async fn ask(&self, method: Method, path: String, media: &str, body: &Value) -> Result<Value, Refused> {
+        // A reconcile may make any number of calls, and none of them waits: others get their turn in between.
+        tokio::task::consume_budget().await;
         let request = Request::builder().method(method).uri(path).header("content-type", media);
         let request = request.header("user-agent", self.agent).body(Bytes::from(body.to_string()));
         let unsaid = |message: String| Refused { code: 0, message, status: Value::Null };

@@ -70,7 +70,7 @@ pub(crate) fn start(server: &Arc<Server>) -> Controllers {
         vec![tokio::spawn(crd::run(server.clone())), tokio::spawn(authorization::aggregation::run(server.clone()))];
     let mut all = Controllers { tasks };
     all.add(server, "generic-garbage-collector", collector::Collector::default());
-    all.add(server, "namespace-controller", namespaces::Namespaces);
+    all.add(server, "namespace-controller", namespaces::Namespaces::default());
     all.add(server, "service-account-controller", accounts::Accounts);
     all.add(server, "pvc-protection-controller", protection::Protection);
     all.add_as(Actor::component(server, "system:apiserver", "kube-apiserver"), api_services::ApiServices);

@@ -1,20 +1,29 @@
 //! Empties a namespace that is being deleted, and lets it go then.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{Actor, Controller, Next, Outcome, Refused, Seen, Watches};
 use crate::{kind::Kind, object};
 
 const NAMESPACES: &str = "namespaces";
+const PODS: &str = "pods";
 
 /// The finalizer in the spec of a namespace that stands for its content.
 const CONTENT: &str = "kubernetes";
 
+/// How long after Pods were deleted the rest is, so that what controls them says first what became of them. In a cluster it is
+/// five seconds or more.
+const AFTER_PODS: Duration = Duration::from_secs(1);
+
 /// Sees namespaces off.
-#[derive(Debug)]
-pub(super) struct Namespaces;
+#[derive(Debug, Default)]
+pub(super) struct Namespaces {
+    /// The namespaces in which there were Pods, and since they are gone, when the rest goes.
+    after_pods: BTreeMap<String, Option<Instant>>,
+}
 
 /// What is left in a namespace.
 #[derive(Debug, Default)]
@@ -43,7 +52,10 @@ impl Controller for Namespaces {
 
     async fn reconcile(&mut self, actor: &Actor, name: &String) -> Outcome {
         let Some(kind) = actor.kind(NAMESPACES) else { return Ok(Next::Rest) };
-        let Some(namespace) = actor.get(&kind, "", name).filter(object::is_deleting) else { return Ok(Next::Rest) };
+        let Some(namespace) = actor.get(&kind, "", name).filter(object::is_deleting) else {
+            self.after_pods.remove(name);
+            return Ok(Next::Rest);
+        };
         let finalizers = own_finalizers(&namespace);
         if !finalizers.iter().any(|own| own == CONTENT) {
             // Nothing holds it in its spec; what holds it in its metadata is others' business.
@@ -53,7 +65,11 @@ impl Controller for Namespaces {
             }
             return Ok(Next::Rest);
         }
-        let left = empty(actor, name).await;
+        let has_pods = !actor.server.store.list(PODS, Some(name)).1.is_empty();
+        if let Some(at) = self.rest_is_due(name, has_pods).filter(|at| Instant::now() < *at) {
+            return Ok(Next::At(at));
+        }
+        let left = empty(actor, name, has_pods).await;
         let namespace = say(actor, &kind, namespace, &left).await?;
         if let Some(failure) = left.failures.first() {
             return Err(Refused { code: 0, message: failure.clone(), status: Value::Null });
@@ -61,10 +77,25 @@ impl Controller for Namespaces {
         if !left.resources.is_empty() {
             return Ok(Next::Rest);
         }
+        if has_pods {
+            return Ok(self.rest_is_due(name, false).map_or(Next::Rest, Next::At));
+        }
         let mut namespace = namespace;
         let kept: Vec<_> = finalizers.into_iter().filter(|own| own != CONTENT).collect();
         object::map_at(&mut namespace, &["spec"]).insert("finalizers".into(), kept.into());
         rest_if_gone(actor.replace(&kind, "finalize", &namespace).await)
+    }
+}
+
+impl Namespaces {
+    /// When what is no Pod goes from a namespace, if there were Pods.
+    fn rest_is_due(&mut self, name: &str, has_pods: bool) -> Option<Instant> {
+        if has_pods {
+            self.after_pods.insert(name.to_owned(), None);
+            return None;
+        }
+        let due = self.after_pods.get_mut(name)?;
+        Some(*due.get_or_insert_with(|| Instant::now() + AFTER_PODS))
     }
 }
 
@@ -80,17 +111,11 @@ fn own_finalizers(namespace: &Value) -> Vec<String> {
     listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Deletes what is in a namespace: Pods first, and the rest when these are gone.
-async fn empty(actor: &Actor, namespace: &str) -> Left {
+/// Deletes the Pods of a namespace, or all that is in it.
+async fn empty(actor: &Actor, namespace: &str, only_pods: bool) -> Left {
     let mut left = Left::default();
-    let (pods, others): (Vec<_>, Vec<_>) = content(actor).into_iter().partition(|kind| kind.is("", "pods"));
-    for kinds in [pods, others] {
-        for kind in kinds {
-            delete_all(actor, &kind, namespace, &mut left).await;
-        }
-        if !left.resources.is_empty() {
-            break;
-        }
+    for kind in content(actor).iter().filter(|kind| !only_pods || kind.is("", PODS)) {
+        delete_all(actor, kind, namespace, &mut left).await;
     }
     left
 }

@@ -120,6 +120,10 @@ impl Watch {
                 self.ready.push_back(Ok(line));
             }
             EventFault::Duplicate => self.ready.extend([Ok(line.clone()), Ok(line)]),
+            EventFault::Silence => {
+                let _held = self.faults.hold(self.life);
+                std::future::pending::<()>().await;
+            }
             EventFault::Expire => self.end(Ok(expired())),
             EventFault::End | EventFault::Cut | EventFault::CutWithin if self.expires.is_some() => {
                 self.end(Ok(expired()));

@@ -22,6 +22,8 @@ pub enum Class {
     TimeOut,
     /// Connections break, of calls and of watches.
     Cut,
+    /// Connections stay open and bring nothing any more, of calls and of watches; a write may be done all the same.
+    Silence,
     /// Reads that say that any version is good enough get an older one.
     OlderRead,
     /// Events are lost; the watch says so later by 410.
@@ -36,13 +38,14 @@ pub enum Class {
 
 impl Class {
     /// All there are.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Stop,
         Self::Conflict,
         Self::Throttle,
         Self::ServerError,
         Self::TimeOut,
         Self::Cut,
+        Self::Silence,
         Self::OlderRead,
         Self::LostEvent,
         Self::LateEvent,
@@ -102,6 +105,7 @@ impl Chance {
             Class::TimeOut if rng.bool() => Some(Fault::Wait { seconds: rng.u32(1..=20) }),
             Class::TimeOut => Some(Fault::TimeOut { seconds: rng.u32(10..=40), done: write && rng.bool() }),
             Class::Cut => Some(if write && rng.bool() { Fault::CutAfter } else { Fault::CutBefore }),
+            Class::Silence => Some(Fault::Silence { done: write && rng.bool() }),
             Class::OlderRead if asked.takes_older && !asked.is_watch => Some(Fault::Older { changes: rng.u64(1..=8) }),
             Class::ClockJump => Some(Fault::Jump { seconds: rng.i64(-3600..=3600) }),
             _ => None,
@@ -114,6 +118,7 @@ impl Chance {
         match class {
             Class::LostEvent => Some(EventFault::Lose),
             Class::LateEvent => Some(EventFault::Delay { seconds: rng.u32(1..=15) }),
+            Class::Silence => Some(EventFault::Silence),
             Class::DuplicateEvent => Some(EventFault::Duplicate),
             Class::Cut => rng.choice([EventFault::Cut, EventFault::CutWithin, EventFault::End, EventFault::Expire]),
             _ => None,

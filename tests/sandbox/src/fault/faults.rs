@@ -8,14 +8,12 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use tokio::{
-    sync::watch,
-    time::{Instant, sleep_until},
-};
+use tokio::{sync::watch, time::Instant};
 
 use super::{
     CallSeen, Class, EventFault, EventSeen, Fault, Happening, Moment, Timeline,
     chance::{Asked, Chance},
+    rest::Activity,
 };
 
 /// What is done just before a call.
@@ -37,10 +35,7 @@ pub(super) struct State {
     life: u32,
     calls: u64,
     events: u64,
-    /// Calls that are not answered yet, but for watches.
-    open: usize,
-    /// When something other than a watch was asked or answered last.
-    moved: Instant,
+    pub(super) activity: Activity,
     at_call: BTreeMap<u64, Vec<Fault>>,
     at_event: BTreeMap<u64, EventFault>,
     deeds: BTreeMap<u64, Deed>,
@@ -65,19 +60,20 @@ pub(super) struct Begun {
     pub(super) deed: Option<Deed>,
     /// Where it stands in the timeline.
     index: usize,
-    counts: bool,
-    life: u32,
+    /// While it is waited for: until it is answered, or the client gives it up.
+    _held: Option<Held>,
 }
 
-/// Something that is held back.
+/// Something that is waited for.
 pub(super) struct Held {
     faults: Faults,
     life: u32,
+    is_repeated: bool,
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.faults.state().close(self.life);
+        self.faults.state().close(self.life, self.is_repeated);
     }
 }
 
@@ -94,8 +90,7 @@ impl Faults {
             life: 0,
             calls: 0,
             events: 0,
-            open: 0,
-            moved: now,
+            activity: Activity::new(),
             at_call: BTreeMap::new(),
             at_event: BTreeMap::new(),
             deeds: BTreeMap::new(),
@@ -185,11 +180,6 @@ impl Faults {
         self.state().timeline.clone()
     }
 
-    /// Lets [`quiet`](Self::quiet) count from now: something has happened that the client will hear of.
-    pub fn stir(&self) {
-        self.state().moved = Instant::now();
-    }
-
     /// Adds a word to the timeline.
     pub fn note(&self, text: impl Into<String>) {
         self.state().record(Happening::Note { text: text.into() });
@@ -216,22 +206,6 @@ impl Faults {
         self.end_by(life, Happening::End);
     }
 
-    /// Waits until for so long nothing but watches was asked, no answer is missing, and no event is held back.
-    pub async fn quiet(&self, period: Duration) {
-        loop {
-            let (moved, open) = {
-                let state = self.state();
-                (state.moved, state.open)
-            };
-            let now = Instant::now();
-            let since = if open > 0 { now } else { moved };
-            if since + period <= now {
-                return;
-            }
-            sleep_until(since + period).await;
-        }
-    }
-
     pub(super) fn state_of_life(&self, life: u32) -> bool {
         *self.ended.borrow() < life
     }
@@ -241,7 +215,7 @@ impl Faults {
         let mut state = self.state();
         let last = state.life;
         state.life += 1;
-        (state.open, state.moved) = (0, Instant::now());
+        state.activity.begin_life();
         state.passes.clear();
         drop(state);
         // Whoever is followed is over, even if it was not stopped here.
@@ -287,20 +261,18 @@ impl Faults {
         seen.fault = faults.first().copied();
         // A watch is only waited for if something keeps it from beginning.
         let counts = !asked.is_watch || seen.fault.is_some();
-        if counts {
-            state.open += 1;
-            state.moved = Instant::now();
-        }
+        let is_repeated = state.activity.is_repeated(&seen.uri, asked.is_write) && seen.fault.is_none();
+        let held = counts.then(|| {
+            state.activity.open(is_repeated);
+            Held { faults: self.clone(), life: state.life, is_repeated }
+        });
         let deed = state.deeds.remove(&number);
         let index = state.record(Happening::Call(seen));
-        Begun { number, faults, deed, index, counts, life: state.life }
+        Begun { number, faults, deed, index, _held: held }
     }
 
     pub(super) fn answered(&self, begun: &Begun, code: Option<u16>) {
         let mut state = self.state();
-        if begun.counts {
-            state.close(begun.life);
-        }
         if let Some(Moment { what: Happening::Call(call), .. }) = state.timeline.moments.get_mut(begun.index) {
             call.code = code;
         }
@@ -315,16 +287,17 @@ impl Faults {
     pub(super) fn hold(&self, life: u32) -> Held {
         let mut state = self.state();
         if state.life == life {
-            state.open += 1;
+            state.activity.open(false);
         }
         drop(state);
-        Held { faults: self.clone(), life }
+        Held { faults: self.clone(), life, is_repeated: false }
     }
 
     pub(super) fn told(&self, mut event: EventSeen) -> Option<EventFault> {
         let mut state = self.state();
         state.events += 1;
         event.number = state.events;
+        state.activity.told();
         let fault = state.at_event.remove(&event.number).or_else(|| state.deafness());
         event.fault = fault.or_else(|| state.chance().and_then(Chance::of_event));
         let fault = event.fault;
@@ -345,10 +318,9 @@ impl State {
     }
 
     /// Something is not held back any more. What an earlier life waits for is of no interest.
-    fn close(&mut self, life: u32) {
+    fn close(&mut self, life: u32, is_repeated: bool) {
         if self.life == life {
-            self.open = self.open.saturating_sub(1);
-            self.moved = Instant::now();
+            self.activity.close(is_repeated);
         }
     }
 
@@ -361,7 +333,7 @@ impl State {
     fn as_of(&mut self, call: &CallSeen) -> Option<Fault> {
         let life = self.life;
         let (version, listed) = self.begins_as_of.as_mut().filter(|_| life > 1)?;
-        let path = call.uri.split('?').next().unwrap_or_default();
+        let path = call.path();
         listed.insert((life, path.to_owned())).then_some(Fault::AsOf { version: *version })
     }
 

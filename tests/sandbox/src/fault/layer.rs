@@ -81,6 +81,7 @@ async fn answer(
                 sleep(Duration::from_secs(seconds.into())).await;
                 return Err(Broken::TimedOut);
             }
+            Fault::Silence { done: false } => std::future::pending().await,
             Fault::Older { changes } => {
                 let version = sandbox.version().saturating_sub(changes);
                 if let Some(older) = older::read(sandbox, user.clone(), &request, version).await {
@@ -93,9 +94,11 @@ async fn answer(
                 }
             }
             Fault::Jump { seconds } => faults.jump(seconds),
-            Fault::StopAfter | Fault::Deny { .. } | Fault::CutAfter | Fault::TimeOut { done: true, .. } => {
-                after.push(fault);
-            }
+            Fault::StopAfter
+            | Fault::Deny { .. }
+            | Fault::CutAfter
+            | Fault::TimeOut { done: true, .. }
+            | Fault::Silence { done: true } => after.push(fault),
         }
     }
     let watches = is_watch(request.method().as_str(), request.uri().query().unwrap_or_default());
@@ -106,6 +109,7 @@ async fn answer(
                 faults.stop(life);
                 std::future::pending::<()>().await;
             }
+            Fault::Silence { .. } => std::future::pending().await,
             Fault::Deny { code } => return whole(refusal(code, None)),
             Fault::TimeOut { seconds, .. } => {
                 sleep(Duration::from_secs(seconds.into())).await;

@@ -28,6 +28,8 @@ mod older;
 #[cfg(feature = "client")]
 mod pass;
 mod plan;
+#[cfg(feature = "client")]
+mod rest;
 mod timeline;
 
 #[cfg(feature = "client")]

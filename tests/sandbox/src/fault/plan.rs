@@ -40,6 +40,11 @@ pub enum Fault {
         /// Whether the call was done.
         done: bool,
     },
+    /// Nothing ever comes, and the connection stays open.
+    Silence {
+        /// Whether the call was done.
+        done: bool,
+    },
     /// A read gives the state as it was some changes ago, of whatever kind; no fault for other calls.
     Older {
         /// How many changes.
@@ -78,6 +83,8 @@ pub enum EventFault {
     End,
     /// The watch says 410 instead.
     Expire,
+    /// Neither it nor anything behind it is told, and the connection of the watch stays open.
+    Silence,
 }
 
 impl fmt::Display for Fault {
@@ -95,6 +102,8 @@ impl fmt::Display for Fault {
             Self::Wait { seconds } => write!(f, "answered after {seconds} s"),
             Self::TimeOut { seconds, done: true } => write!(f, "done, but timed out after {seconds} s"),
             Self::TimeOut { seconds, done: false } => write!(f, "timed out after {seconds} s"),
+            Self::Silence { done: true } => f.write_str("done, but never answered"),
+            Self::Silence { done: false } => f.write_str("never answered"),
             Self::Older { changes } => write!(f, "answered as {changes} changes ago"),
             Self::AsOf { version } => write!(f, "answered as of version {version}"),
             Self::Jump { seconds } => write!(f, "the clock jumped by {seconds} s before it"),
@@ -112,6 +121,7 @@ impl fmt::Display for EventFault {
             Self::CutWithin => f.write_str("cut within it"),
             Self::End => f.write_str("the watch ended before it"),
             Self::Expire => f.write_str("the watch expired before it"),
+            Self::Silence => f.write_str("the watch was silent from it on"),
         }
     }
 }

@@ -156,6 +156,12 @@ pub(super) fn is_watch(method: &str, query: &str) -> bool {
 }
 
 impl CallSeen {
+    /// The path, without the query.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.uri.split('?').next().unwrap_or_default()
+    }
+
     /// Whether it is a watch.
     #[must_use]
     pub fn is_watch(&self) -> bool {
@@ -179,7 +185,7 @@ impl CallSeen {
 
 impl fmt::Display for CallSeen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.uri.split('?').next().unwrap_or_default();
+        let path = self.path();
         let watch = if self.is_watch() { " (watch)" } else { "" };
         write!(f, "call {}: {} {path}{watch}", self.number, self.method)?;
         match self.code {

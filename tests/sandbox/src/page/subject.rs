@@ -18,7 +18,7 @@ pub(super) struct Subject {
 impl Subject {
     /// What a call is about, by its path.
     pub(super) fn of_call(call: &CallSeen) -> Self {
-        let path = call.uri.split('?').next().unwrap_or_default();
+        let path = call.path();
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let (group, rest) = match parts.as_slice() {
             ["api", _, rest @ ..] => ("", rest),

@@ -1,9 +1,6 @@
 //! The formats of texts that Kubernetes knows.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    sync::LazyLock,
-};
+use std::{net::IpAddr, sync::LazyLock};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use jiff::civil::Date;
@@ -38,8 +35,8 @@ impl Format {
             "uri" => is_uri,
             "email" => is_email,
             "hostname" => is_hostname,
-            "ipv4" => |text| text.parse::<Ipv4Addr>().is_ok(),
-            "ipv6" => |text| text.parse::<Ipv6Addr>().is_ok(),
+            "ipv4" => |text| text.contains('.') && address(text).is_some(),
+            "ipv6" => |text| text.contains(':') && address(text).is_some(),
             "cidr" => is_cidr,
             "mac" => matches_regex!(
                 "^(?:[0-9a-fA-F]{2}([:-])(?:[0-9a-fA-F]{2}[:-]){4}[0-9a-fA-F]{2}|(?:[0-9a-fA-F]{2}[:-]){7}[0-9a-fA-F]{2}|(?:[0-9a-fA-F]{4}\\.){2,3}[0-9a-fA-F]{4})$"
@@ -113,12 +110,24 @@ fn is_hostname(text: &str) -> bool {
     text.len() <= 255 && label(last) && (!text.contains('.') || top(last)) && parts.all(label)
 }
 
+/// An address as Kubernetes reads it: the numbers of an IPv4 address may have leading zeros and are decimal all the same.
+fn address(text: &str) -> Option<IpAddr> {
+    if text.contains(':') {
+        return text.parse().ok();
+    }
+    let numbers = text.split('.').map(|number| match number.trim_start_matches('0') {
+        "" if !number.is_empty() => "0",
+        trimmed => trimmed,
+    });
+    numbers.collect::<Vec<_>>().join(".").parse().ok()
+}
+
 fn is_cidr(text: &str) -> bool {
-    let Some((address, length)) = text.split_once('/') else { return false };
-    let most = match address.parse::<IpAddr>() {
-        Ok(IpAddr::V4(_)) => 32,
-        Ok(IpAddr::V6(_)) => 128,
-        Err(_) => return false,
+    let Some((first, length)) = text.split_once('/') else { return false };
+    let most = match address(first) {
+        Some(IpAddr::V4(_)) => 32,
+        Some(IpAddr::V6(_)) => 128,
+        None => return false,
     };
     length.bytes().all(|digit| digit.is_ascii_digit()) && length.parse::<u8>().is_ok_and(|length| length <= most)
 }
@@ -187,7 +196,10 @@ mod tests {
             ("email", "a@b.io", "a"),
             ("hostname", "a.example.org", "-a"),
             ("ipv4", "10.0.0.1", "10.0.0.256"),
+            ("ipv4", "010.000.0.01", "10..0.1"),
+            ("ipv4", "::ffff:10.0.0.1", "::1"),
             ("ipv6", "fe80::1", "10.0.0.1"),
+            ("ipv6", "::ffff:10.0.0.1", "::ffff:10.0.0.01"),
             ("cidr", "10.0.0.0/8", "10.0.0.0/33"),
             ("mac", "00:11:22:33:44:55", "00:11"),
             ("uuid", "9dbca461-9667-4ef2-9268-756ad39e049c", "9dbca461"),

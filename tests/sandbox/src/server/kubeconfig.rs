@@ -34,6 +34,10 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
+    if path.metadata().is_ok_and(|there| !there.is_file()) {
+        let what = format!("{} is no regular file, and would be replaced by one", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
     let beside = path.with_extension("new");
     // What an end in the middle left behind may be readable by others.
     match fs::remove_file(&beside) {

@@ -55,7 +55,17 @@ impl Journal {
         path: &Path,
         key: impl FnOnce() -> io::Result<Vec<u8>>,
     ) -> io::Result<(Self, Option<Kept>, Vec<u8>)> {
-        let database = Database::create(path).map_err(io::Error::other)?;
+        if path.metadata().is_ok_and(|there| !there.is_file()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        }
+        Self::start(Database::create(path).map_err(io::Error::other)?, key)
+    }
+
+    /// The same with a database that is open.
+    pub(super) fn start(
+        database: Database,
+        key: impl FnOnce() -> io::Result<Vec<u8>>,
+    ) -> io::Result<(Self, Option<Kept>, Vec<u8>)> {
         let kept = read(&database).map_err(|error| io::Error::other(*error))?;
         let key = match read_key(&database).map_err(|error| io::Error::other(*error))? {
             Some(key) => key,

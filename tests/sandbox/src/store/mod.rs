@@ -106,7 +106,10 @@ impl Store {
     /// Goes on with what a file holds, and writes everything there from now on; gives the key that lies there. It is to be
     /// called on a new store.
     pub(crate) fn keep(&self, path: &Path, key: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<Vec<u8>> {
-        let (journal, kept, key) = Journal::open(path, key)?;
+        Ok(self.keep_in(Journal::open(path, key)?))
+    }
+
+    fn keep_in(&self, (journal, kept, key): (Journal, Option<journal::Kept>, Vec<u8>)) -> Vec<u8> {
         let mut objects = Vec::new();
         let mut state = self.state();
         if let Some(kept) = kept {
@@ -123,7 +126,7 @@ impl Store {
         drop(state);
         // What led here is not in the file.
         self.compact();
-        Ok(key)
+        key
     }
 
     /// Waits until all that is written now is in the file, if there is one; false if it never will be.
@@ -268,3 +271,6 @@ impl Store {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;

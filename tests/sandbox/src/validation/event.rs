@@ -9,6 +9,9 @@ pub(super) fn old_form(event: &At<'_>, causes: &mut Causes) {
     if own.text() != expected {
         about.invalid_part(causes, about.text(), "does not match event.namespace");
     }
+    if !event.child("eventTime").is_empty() {
+        lengths(event, "message", causes);
+    }
 }
 
 pub(super) fn new_form(event: &At<'_>, causes: &mut Causes) {
@@ -23,6 +26,7 @@ pub(super) fn new_form(event: &At<'_>, causes: &mut Causes) {
     }
     if !time.is_empty() {
         controller(event, causes);
+        lengths(event, "note", causes);
     }
     if !about.is_empty() && own.text() != about.text() {
         about.invalid(causes, "does not match event.namespace");
@@ -32,6 +36,18 @@ pub(super) fn new_form(event: &At<'_>, causes: &mut Causes) {
 fn controller(event: &At<'_>, causes: &mut Causes) {
     for part in ["reportingController", "reportingInstance", "action", "reason"] {
         event.child(part).demand(causes, "");
+    }
+}
+
+/// In bytes, though the server's sentence speaks of characters.
+fn lengths(event: &At<'_>, note: &str, causes: &mut Causes) {
+    for (part, most) in [("reportingInstance", 128), ("action", 128), ("reason", 128), (note, 1_024)] {
+        let text = event.child(part);
+        if text.text().len() > most {
+            // The server validates the old form, in which the note is called so.
+            let text = if part == note { event.child("message") } else { text };
+            text.invalid_part(causes, "", &format!("can have at most {most} characters"));
+        }
     }
 }
 

@@ -113,6 +113,10 @@ pub(super) fn watch(asked: Asked<'_>) -> Result<Answer, Failure> {
 impl Watch {
     async fn next(&mut self, news: &mut News) -> Option<Bytes> {
         loop {
+            // Nobody is told of what may be gone after a restart.
+            if self.has_more() && !self.store.settled().await {
+                return None;
+            }
             if let Some(piece) = self.ready.pop_front() {
                 return Some(piece);
             }
@@ -134,6 +138,10 @@ impl Watch {
                 () = sleep_until(wake) => self.mark(),
             }
         }
+    }
+
+    fn has_more(&self) -> bool {
+        self.marks_initial || !self.ready.is_empty() || !self.initial.is_empty()
     }
 
     /// What is there, each as an ADDED; a streaming list ends with a bookmark that says so (KEP-3157).

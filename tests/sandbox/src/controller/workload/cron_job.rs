@@ -38,6 +38,7 @@ impl Controller for CronJobs {
             .into_iter()
             .partition(|job| job_status::is_finished(&job["status"]));
         let mut status = status(&cron, &active, &finished);
+        note_ends(actor, &cron, &finished).await;
         clean_up(actor, &cron, &finished).await?;
         let next = run_due(actor, &kind, &mut cron, &active, &mut status).await?;
         if cron["status"] != status {
@@ -45,6 +46,17 @@ impl Controller for CronJobs {
             actor.replace(&kind, "status", &cron).await?;
         }
         Ok(next.map_or(Next::Rest, |next| Next::At(pods::instant(&actor.server.environment, next))))
+    }
+}
+
+/// Tells of each Job that ran when the status was written last, and has ended.
+async fn note_ends(actor: &Actor, cron: &Value, finished: &[Value]) {
+    let held = cron["status"]["active"].as_array();
+    let ran = |job: &&Value| held.is_some_and(|held| held.iter().any(|own| own["uid"] == job["metadata"]["uid"]));
+    for job in finished.iter().filter(ran) {
+        let end = if condition::holds(&job["status"], "Complete") { "Complete" } else { "Failed" };
+        let what = format!("Saw completed job: {}, condition: {end}", object::name(job));
+        event::record(actor, COMPONENT, cron, "Normal", "SawCompletedJob", &what).await;
     }
 }
 

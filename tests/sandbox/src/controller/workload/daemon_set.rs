@@ -47,8 +47,8 @@ impl Controller for DaemonSets {
         if object::is_deleting(&set) {
             return Ok(Next::Rest);
         }
-        let (revision, _) = revision::of(actor, &kind, &set).await?;
-        let hash = object::text(&revision, &["metadata", "labels", "controller.kubernetes.io/hash"]).to_owned();
+        let (revision, _) = revision::of(actor, &kind, &set, revision::OF_DAEMON_SET).await?;
+        let hash = object::text(&revision, &["metadata", "labels", revision::OF_DAEMON_SET]).to_owned();
         let nodes = nodes(actor, &set)?;
         place(actor, &kind, &set, &nodes, &hash).await?;
         say(actor, &kind, set, &nodes, &hash).await

@@ -9,7 +9,7 @@ use super::{
     revision,
     rollout::{self, Rollout},
 };
-use crate::{kind::Kind, object};
+use crate::{condition, kind::Kind, object};
 
 const DEPLOYMENTS: &str = "deployments.apps";
 pub(super) const COMPONENT: &str = "deployment-controller";
@@ -17,8 +17,9 @@ pub(super) const COMPONENT: &str = "deployment-controller";
 /// The label that tells the Pods of one template from another's.
 const HASH: &str = "pod-template-hash";
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
-const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
-const MOST: &str = "deployment.kubernetes.io/max-replicas";
+pub(super) const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
+pub(super) const MOST: &str = "deployment.kubernetes.io/max-replicas";
+const PROGRESSING: &str = "Progressing";
 const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 #[derive(Debug)]
@@ -44,6 +45,7 @@ impl Controller for Deployments {
             let rollout = Rollout::new(&deployment, own, &template_name(&deployment));
             return rollout::say(actor, &kind, deployment, &rollout, None).await;
         }
+        note_pause(actor, &kind, &mut deployment).await?;
         let mut rollout = Rollout::new(&deployment, own, &template_name(&deployment));
         let paused = deployment["spec"]["paused"] == true;
         let made = if paused { None } else { keep_new(actor, &kind, &mut deployment, &mut rollout).await? };
@@ -54,6 +56,35 @@ impl Controller for Deployments {
         clean_up(actor, &sets, &deployment, &rollout).await?;
         rollout::say(actor, &kind, deployment, &rollout, made).await
     }
+}
+
+/// Says when a pause of the Deployment begins and when it ends, each in a write of its own. Neither is said after its progress
+/// was too late, nor without a deadline for it.
+async fn note_pause(actor: &Actor, kind: &Kind, deployment: &mut Value) -> Result<(), Refused> {
+    let deadline = object::number(deployment, &["spec", "progressDeadlineSeconds"]);
+    if deadline.is_none_or(|deadline| deadline >= i64::from(i32::MAX)) {
+        return Ok(());
+    }
+    let held = condition::find(&deployment["status"], PROGRESSING).cloned().unwrap_or_default();
+    let (reason, message) = match (deployment["spec"]["paused"] == true, object::text(&held, &["reason"])) {
+        (_, "ProgressDeadlineExceeded") | (true, "DeploymentPaused") => return Ok(()),
+        (true, _) => ("DeploymentPaused", "Deployment is paused"),
+        (false, "DeploymentPaused") => ("DeploymentResumed", "Deployment is resumed"),
+        (false, _) => return Ok(()),
+    };
+    let now = Value::from(actor.server.environment.time());
+    let since = if held["status"] == "Unknown" { held["lastTransitionTime"].clone() } else { now.clone() };
+    let said = json!({
+        "type": PROGRESSING, "status": "Unknown", "reason": reason, "message": message, "lastUpdateTime": now,
+        "lastTransitionTime": since,
+    });
+    condition::remove(&mut deployment["status"], PROGRESSING);
+    match deployment["status"]["conditions"].as_array_mut() {
+        Some(conditions) => conditions.push(said),
+        None => deployment["status"]["conditions"] = json!([said]),
+    }
+    *deployment = actor.replace(kind, "status", deployment).await?;
+    Ok(())
 }
 
 /// The name of the ReplicaSet of the template as it is.

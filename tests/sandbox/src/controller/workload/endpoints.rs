@@ -1,5 +1,7 @@
 //! `Endpoints`: where a Service leads, in the old form.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::{
@@ -15,8 +17,10 @@ const MANAGED: &str = "endpoints.kubernetes.io/managed-by";
 pub(super) const TRIGGER: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 pub(super) const HEADLESS: &str = "service.kubernetes.io/headless";
 
-#[derive(Debug)]
-pub(super) struct Endpoints;
+#[derive(Debug, Default)]
+pub(super) struct Endpoints {
+    selectors: Selectors,
+}
 
 impl Controller for Endpoints {
     type Key = Key;
@@ -25,8 +29,12 @@ impl Controller for Endpoints {
         Watches::Shelves(&[SERVICES, PODS])
     }
 
+    fn forget(&mut self) {
+        self.selectors = Selectors::default();
+    }
+
     fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        services(actor, shelf, seen)
+        self.selectors.told(actor, shelf, seen)
     }
 
     async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
@@ -71,19 +79,30 @@ pub(super) fn answer(answer: Result<Value, Refused>) -> Outcome {
     }
 }
 
-/// The Services that a change is about.
-pub(super) fn services(actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-    if shelf == SERVICES {
-        return vec![pods::key(seen)];
+/// The selectors of the Services that lead to Pods. A Service is read when it changes, and not with each change of a Pod.
+#[derive(Debug, Default)]
+pub(super) struct Selectors(BTreeMap<Key, LabelSelector>);
+
+impl Selectors {
+    /// The Services that a change of a Service or a Pod is about.
+    pub(super) fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
+        if shelf == SERVICES {
+            let key = pods::key(seen);
+            let service = actor.kind(SERVICES).filter(|_| !seen.gone).map(|kind| seen.object.object(&kind));
+            match service.filter(leads_to_pods) {
+                Some(service) => self.0.insert(key.clone(), selector(&service)),
+                None => self.0.remove(&key),
+            };
+            return vec![key];
+        }
+        let states = [Some(&seen.object), seen.before.as_ref()];
+        let namespace = &*seen.object.namespace;
+        let of_namespace = self.0.range((namespace.to_owned(), String::new())..);
+        let of_namespace = of_namespace.take_while(|((own, _), _)| own == namespace);
+        let concerned = of_namespace
+            .filter(|(_, selector)| states.iter().flatten().any(|state| selector.matches(|key| state.label(key))));
+        concerned.map(|(key, _)| key.clone()).collect()
     }
-    let Ok(kind) = actor.known(SERVICES) else { return Vec::new() };
-    let states = [Some(&seen.object), seen.before.as_ref()];
-    let services = actor.list(&kind, Some(&seen.object.namespace)).into_iter().filter(leads_to_pods);
-    let concerned = services.filter(|service| {
-        let selector = selector(service);
-        states.iter().flatten().any(|state| selector.matches(|key| state.label(key)))
-    });
-    concerned.map(|service| (object::namespace(&service).to_owned(), object::name(&service).to_owned())).collect()
 }
 
 fn selector(service: &Value) -> LabelSelector {

@@ -101,6 +101,13 @@ impl Jobs {
         let wait = FIRST_WAIT.saturating_mul(1 << (failed - 1).clamp(0, 16)).min(LONGEST_WAIT);
         let from = last.1.checked_add(SignedDuration::from_secs(if failed > 0 { wait } else { 0 })).unwrap_or(now);
         let verdict = job_status::verdict(&job, &status, now);
+        if verdict != Verdict::Runs && status["uncountedTerminatedPods"] != json!({}) {
+            // What has ended is counted and let go before the end of the Job is said.
+            job["status"] = job_status::with_counts_of(&status, &job["status"]);
+            job = actor.replace(kind, "status", &job).await?;
+            release(actor, own.ended()).await?;
+            status["uncountedTerminatedPods"] = json!({});
+        }
         let suspended = job["spec"]["suspend"] == true;
         let mut next = job_status::deadline(&job, &status);
         let mut active = own.active.len();
@@ -142,6 +149,9 @@ async fn report(actor: &Actor, job: &Value, status: &Value) {
     }
     if is_new("Suspended") {
         event::record(actor, COMPONENT, job, "Normal", "Suspended", "Job suspended").await;
+    }
+    if condition::holds(&job["status"], "Suspended") && !condition::holds(status, "Suspended") {
+        event::record(actor, COMPONENT, job, "Normal", "Resumed", "Job resumed").await;
     }
 }
 

@@ -82,6 +82,17 @@ pub(super) fn count(job: &Value, own: &Own, now: Timestamp) -> Value {
     status
 }
 
+/// What was counted, with how many run as it was said before.
+pub(super) fn with_counts_of(counted: &Value, held: &Value) -> Value {
+    let mut status = counted.clone();
+    for kept in ["active", "ready", "terminating"] {
+        if let Some(value) = object::at(held, &[kept]) {
+            status[kept] = value.clone();
+        }
+    }
+    status
+}
+
 /// When the Job would have run for too long.
 pub(super) fn deadline(job: &Value, status: &Value) -> Option<Timestamp> {
     let seconds = object::number(job, &["spec", "activeDeadlineSeconds"])?;

@@ -34,8 +34,8 @@ pub(super) fn start(all: &mut Controllers, server: &Arc<Server>) {
     all.add(server, "cronjob-controller", cron_job::CronJobs);
     all.add(server, "persistent-volume-binder", claim::Claims);
     all.add(server, "disruption-controller", disruption::Budgets);
-    all.add(server, "endpoint-controller", endpoints::Endpoints);
-    all.add(server, "endpointslice-controller", slices::Slices);
+    all.add(server, "endpoint-controller", endpoints::Endpoints::default());
+    all.add(server, "endpointslice-controller", slices::Slices::default());
     all.add_as(Actor::component(server, "system:kube-scheduler", "kube-scheduler"), scheduler::Scheduler);
     all.add_as(Actor::component(server, kubelet::USER, "kubelet"), kubelet::Kubelet);
 }

@@ -17,6 +17,11 @@ use crate::{
 pub(super) const REPLICA_SETS: &str = "replicasets.apps";
 const REPLICATION_CONTROLLERS: &str = "replicationcontrollers";
 
+/// How many Pods one reconcile makes or deletes; the events of these lead to the next.
+///
+/// Source: `BurstReplicas` of kube-controller-manager's ReplicaSet controller.
+const BURST: usize = 500;
+
 /// One of the two kinds.
 #[derive(Debug)]
 pub(super) struct ReplicaSets {
@@ -90,13 +95,15 @@ impl ReplicaSets {
         let mut active: Vec<Value> = own.into_iter().filter(pods::is_active).collect();
         let wanted =
             object::number(set, &["spec", "replicas"]).and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(1);
-        for _ in active.len()..wanted {
+        for _ in active.len()..wanted.min(active.len() + BURST) {
             let pod = pods::from_template(&set["spec"]["template"], kind, set);
             match actor.create(&pods, &pod).await {
                 Ok(made) => {
                     let what = format!("Created pod: {}", object::name(&made));
                     event::record(actor, self.component, set, "Normal", "SuccessfulCreate", &what).await;
                 }
+                // There is nothing to tell of: the set goes with its namespace.
+                Err(refused) if refused.is_in_ending_namespace() => return Ok(()),
                 Err(refused) => {
                     let what = format!("Error creating: {}", refused.message);
                     event::record(actor, self.component, set, "Warning", "FailedCreate", &what).await;
@@ -106,7 +113,7 @@ impl ReplicaSets {
         }
         if active.len() > wanted {
             pods::sort_by_worth(&mut active);
-            for pod in &active[..active.len() - wanted] {
+            for pod in active[..active.len() - wanted].iter().take(BURST) {
                 let at = (object::namespace(pod), object::name(pod));
                 match actor.delete(&pods, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
                     Err(refused) if !refused.is_gone() => return Err(refused),

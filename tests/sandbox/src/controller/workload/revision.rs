@@ -7,6 +7,11 @@ use crate::{kind::Kind, object};
 
 pub(super) const REVISIONS: &str = "controllerrevisions.apps";
 
+/// The label that tells the hash of a revision of a StatefulSet.
+pub(super) const OF_STATEFUL_SET: &str = "controller.kubernetes.io/hash";
+/// The label that tells the hash of a revision of a DaemonSet; its Pods have it, too.
+pub(super) const OF_DAEMON_SET: &str = "controller-revision-hash";
+
 /// The letters of a hash.
 const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
@@ -18,8 +23,8 @@ pub(super) fn hash(template: &Value) -> String {
     hash.to_string().bytes().map(|digit| char::from(LETTERS[usize::from(digit) % LETTERS.len()])).collect()
 }
 
-/// The revision of a set's template, kept as an object, and all that it has had, oldest first.
-pub(super) async fn of(actor: &Actor, kind: &Kind, set: &Value) -> Result<(Value, Vec<Value>), Refused> {
+/// The revision of a set's template, kept as an object with its hash in a label, and all that it has had, oldest first.
+pub(super) async fn of(actor: &Actor, kind: &Kind, set: &Value, label: &str) -> Result<(Value, Vec<Value>), Refused> {
     let revisions = actor.known(REVISIONS)?;
     let mut own = pods::controlled(actor, &revisions, object::namespace(set), object::uid(set));
     own.sort_by_key(|revision| revision["revision"].as_i64());
@@ -38,15 +43,18 @@ pub(super) async fn of(actor: &Actor, kind: &Kind, set: &Value) -> Result<(Value
     let newest = own.last().and_then(|revision| revision["revision"].as_i64()).unwrap_or(0);
     let hash = hash(&template);
     let mut labels = object::at(set, &["spec", "template", "metadata", "labels"]).cloned().unwrap_or_else(|| json!({}));
-    labels["controller.kubernetes.io/hash"] = hash.clone().into();
+    labels[label] = hash.clone().into();
     let name = format!("{}-{hash}", object::name(set));
-    let made = json!({
+    let mut made = json!({
         "metadata": {
             "name": name, "namespace": object::namespace(set), "labels": labels,
             "ownerReferences": [pods::controlled_by(kind, set)],
         },
         "data": data, "revision": newest + 1,
     });
+    if let Some(annotations) = object::at(set, &["metadata", "annotations"]) {
+        made["metadata"]["annotations"] = annotations.clone();
+    }
     let made = match actor.create(&revisions, &made).await {
         Err(refused) if refused.is_there_already() => {
             actor.get(&revisions, object::namespace(set), &name).ok_or(refused)?

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     super::{Next, Outcome},
     Actor, Refused,
-    deployment::{COMPONENT, template_of},
+    deployment::{COMPONENT, DESIRED, MOST, template_of},
     event, pods,
     replica_set::REPLICA_SETS,
 };
@@ -158,6 +158,9 @@ pub(super) async fn scale(actor: &Actor, deployment: &Value, rollout: &mut Rollo
         }
         let mut new = set.clone();
         new["spec"]["replicas"] = size.into();
+        let sizes = [(DESIRED, rollout.desired), (MOST, rollout.most)];
+        object::map_at(&mut new, &["metadata", "annotations"])
+            .extend(sizes.map(|(key, size)| (key.to_owned(), size.to_string().into())));
         *set = actor.replace(&sets, "", &new).await?;
         let way = if size > before { "up" } else { "down" };
         let what = format!("Scaled {way} replica set {} from {before} to {size}", object::name(set));
@@ -186,7 +189,9 @@ pub(super) async fn say(
         let said = format!("Created new replica set {name:?}");
         set(&mut status, Condition::new("Progressing", true, "NewReplicaSetCreated", said));
     }
-    let next = progress(&mut status, &old, rollout, &deployment, environment.now());
+    // While it is paused, nothing is said of its progress.
+    let is_paused = deployment["spec"]["paused"] == true;
+    let next = if is_paused { None } else { progress(&mut status, &old, rollout, &deployment, environment.now()) };
     let enough = rollout.sum(["status", "availableReplicas"]) >= rollout.least;
     let available = if enough {
         Condition::new("Available", true, "MinimumReplicasAvailable", "Deployment has minimum availability.")

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     super::{Controller, Next, Outcome, Watches},
     Actor, Key, Refused, Seen,
-    endpoints::{self, HEADLESS, SERVICES, TRIGGER},
+    endpoints::{self, HEADLESS, SERVICES, Selectors, TRIGGER},
     pods::{self, PODS},
 };
 use crate::object;
@@ -15,8 +15,10 @@ const MANAGED: &str = "endpointslice.kubernetes.io/managed-by";
 const MANAGER: &str = "endpointslice-controller.k8s.io";
 const SERVICE: &str = "kubernetes.io/service-name";
 
-#[derive(Debug)]
-pub(super) struct Slices;
+#[derive(Debug, Default)]
+pub(super) struct Slices {
+    selectors: Selectors,
+}
 
 impl Controller for Slices {
     type Key = Key;
@@ -25,9 +27,13 @@ impl Controller for Slices {
         Watches::Shelves(&[SERVICES, PODS, SLICES])
     }
 
+    fn forget(&mut self) {
+        self.selectors = Selectors::default();
+    }
+
     fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
         if shelf != SLICES {
-            return endpoints::services(actor, shelf, seen);
+            return self.selectors.told(actor, shelf, seen);
         }
         let service = seen.object.label(SERVICE).filter(|_| seen.gone || seen.before.is_some());
         service.map(|service| (seen.object.namespace.to_string(), service.to_owned())).into_iter().collect()

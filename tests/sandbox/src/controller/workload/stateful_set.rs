@@ -49,7 +49,7 @@ impl Controller for StatefulSets {
             return Ok(Next::Rest);
         }
         pods::adopt(actor, &*actor.known(PODS)?, &kind, &set).await?;
-        let (revision, all) = revision::of(actor, &kind, &set).await?;
+        let (revision, all) = revision::of(actor, &kind, &set, revision::OF_STATEFUL_SET).await?;
         let update = object::name(&revision).to_owned();
         let held = object::text(&set, &["status", "currentRevision"]).to_owned();
         let known = all.iter().any(|own| object::name(own) == held);
