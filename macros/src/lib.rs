@@ -21,7 +21,7 @@ use proc_macro::TokenStream;
 /// On the struct: `#[managed(finalizer = "group/name")]`, `#[managed(pause = field)]`, `#[managed(crate = "path")]`,
 /// `#[managed(allow(float))]`. On a field: `#[managed(allow(float))]`, and `#[managed(reference = Kind)]` where it names
 /// objects of another kind, by name or by a label selector: each gets a finalizer before it is used, is waited for, and can't
-/// go before it is let go. What a type of the field can say, and what it means, is at `opgen::reference::Names`. Warnings that
+/// go before it is let go; with `#[managed(reference = Kind, grant)]` also those of other namespaces that allow it. What a type of the field can say, and what it means, is at `opgen::reference::Names`. Warnings that
 /// can be allowed: `integer`, `float`, `phase`, `bool`, `list`, `case`, `reserved`.
 #[proc_macro_derive(Managed, attributes(managed))]
 pub fn managed(item: TokenStream) -> TokenStream {
@@ -39,7 +39,8 @@ pub fn managed(item: TokenStream) -> TokenStream {
 /// - `up = concurrent, down = serial`: an order for each direction, in place of one of the two words.
 /// - `owner = Kind`: what the tree is for: a managed kind, `For<Kind, Options>`, or `Each<Kind, Item>` below `each`.
 /// - `takes(config: ConfigMap, plan: Plan)`: what the group above hands down; the children name it in `from(...)`.
-/// - `retired(cache: Deployment)`: nodes of earlier releases; what is left of their objects is removed.
+/// - `retired(cache: Deployment)`: nodes of earlier releases; what is left of their objects is removed, after the children
+///   have succeeded. An object that another node builds now is not removed: it moves to that node, see below.
 /// - `crate = "path"`: where opgen is, if not at `::opgen`.
 ///
 /// # On the struct of a hand-written node, which implements `Provision` itself
@@ -67,7 +68,8 @@ pub fn managed(item: TokenStream) -> TokenStream {
 ///
 /// The type of a field is a provisioner, or with `resource` a kind: `K` (one object), `Option<K>` (wanted or removed)
 /// or `Vec<K>` (any number). The associated function of the field's name builds the objects: it takes the owner, below
-/// `each` the item, or a `&Draft` of it, and gives the field's type or a `Result` of it.
+/// `each` the item, or a `&Draft` of it, and gives the field's type or a `Result` of it. It is not called again while its
+/// inputs are the same; the documentation of `Draft` says what counts as one.
 ///
 /// - `resource`: objects of a kind, not a provisioner.
 /// - `resource(once)`: made once; later passes leave the content as it is.
@@ -97,6 +99,19 @@ pub fn managed(item: TokenStream) -> TokenStream {
 ///
 /// A closure takes references, whose types need not be written. In place of a closure a function can be named; it
 /// takes all that `from` names.
+///
+/// # Objects that move from one node to another
+///
+/// No pass deletes an object that any node of the tree builds in that pass. So a node can be renamed (with `retired`), two nodes
+/// can build one object in turns (with `when`), the key of an item can change, and an object can move between `resource`,
+/// `resource(once)` and `manifest`: the object keeps its uid, and one that is made once keeps its content.
+///
+/// - In a serial group, an object that no node builds any more is gone before the next child begins.
+/// - Before a node deletes, the build functions of the tree may be called once more in the pass, to know what other nodes want.
+/// - Where a node that applies objects of the same kind reads the outputs of others (`from`), or its build function fails, the
+///   object is deleted at the end of the pass, and later children don't wait for it. If even then that node can't be asked,
+///   for example since the node before it has not succeeded, the object stays until it can.
+/// - What hand-written nodes write or delete is their own matter.
 #[proc_macro_derive(Provisioner, attributes(provisioner))]
 pub fn provisioner(item: TokenStream) -> TokenStream {
     stages::provisioner(item.into()).into_tokens().into()

@@ -1,7 +1,7 @@
 //! What the other derives are told about a field, as far as it decides the schema.
 
 use darling::ast::NestedMeta;
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path};
 
 /// The parts of `#[serde(...)]`, `#[schemars(...)]` and `#[x_kube(...)]` that matter here.
 #[derive(Default)]
@@ -19,6 +19,22 @@ pub(crate) struct Hints {
     pub(crate) preserves_unknown: bool,
     /// `x-kubernetes-embedded-resource`: the object is a resource of its own.
     pub(crate) embedded: bool,
+    /// `#[serde(default)]` with or without a function.
+    pub(crate) default: bool,
+    pub(crate) rules: Rules,
+}
+
+/// The keys of `#[schemars(...)]` that restrict values; `schemars` drops one without a word where the type has no such rule.
+#[derive(Default)]
+pub(crate) struct Rules {
+    pub(crate) length: Option<Path>,
+    pub(crate) range: Option<Path>,
+    /// `regex`, `pattern` or `contains`.
+    pub(crate) pattern: Option<Path>,
+    pub(crate) inner: Option<Path>,
+    pub(crate) required: Option<Path>,
+    /// `StructMerge` in `#[x_kube(merge_strategy = ...)]`.
+    pub(crate) struct_merge: Option<Path>,
 }
 
 pub(crate) fn read(attributes: &[Attribute]) -> Hints {
@@ -32,6 +48,7 @@ pub(crate) fn read(attributes: &[Attribute]) -> Hints {
         });
         if list.path.is_ident("x_kube") {
             hints.list_type |= list.tokens.to_string().contains("merge_strategy");
+            metas.for_each(|meta| hints.rules.merge_strategy(&meta));
         } else if list.path.is_ident("serde") || list.path.is_ident("schemars") {
             metas.for_each(|meta| hints.add(meta));
         }
@@ -50,7 +67,8 @@ impl Hints {
             "skip" | "skip_serializing" => self.skip = true,
             "with" | "schema_with" => self.foreign_schema = true,
             "extend" => self.extend(&meta),
-            _ => (),
+            "default" => self.default = true,
+            key => self.rules.add(key, meta.path()),
         }
     }
 
@@ -60,6 +78,29 @@ impl Hints {
         self.list_type |= said.contains("x-kubernetes-list-type");
         self.preserves_unknown |= said.contains("x-kubernetes-preserve-unknown-fields");
         self.embedded |= said.contains("x-kubernetes-embedded-resource");
+    }
+}
+
+impl Rules {
+    fn add(&mut self, key: &str, path: &Path) {
+        let rule = match key {
+            "length" => &mut self.length,
+            "range" => &mut self.range,
+            "regex" | "pattern" | "contains" => &mut self.pattern,
+            "inner" => &mut self.inner,
+            "required" => &mut self.required,
+            _ => return,
+        };
+        *rule = Some(path.clone());
+    }
+
+    fn merge_strategy(&mut self, meta: &Meta) {
+        let Ok(pair) = meta.require_name_value() else { return };
+        if let Expr::Path(value) = &pair.value
+            && value.path.segments.iter().any(|segment| segment.ident == "StructMerge")
+        {
+            self.struct_merge = Some(value.path.clone());
+        }
     }
 }
 

@@ -2,7 +2,11 @@
 
 use super::{field, kube};
 use crate::diag::Diags;
-use darling::{FromMeta, ast::NestedMeta, util::PathList};
+use darling::{
+    FromMeta,
+    ast::NestedMeta,
+    util::{Flag, PathList},
+};
 use proc_macro2::TokenStream;
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Path, Token, Variant, punctuated::Punctuated};
 
@@ -16,6 +20,7 @@ pub(crate) struct Args {
     #[darling(default)]
     pub(crate) allow: PathList,
     pub(crate) reference: Option<Path>,
+    pub(crate) grant: Flag,
     /// The keys in the order written, for messages that ask to remove one.
     #[darling(skip)]
     pub(crate) keys: Vec<Path>,

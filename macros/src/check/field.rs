@@ -13,6 +13,10 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
             let fix = "remove `reference`, or keep the field in the spec";
             diags.error(reference, "nobody can name an object by a field that is not in the spec", fix);
         }
+        if let Some(grant) = field.grant.as_ref().filter(|_| field.reference.is_none()) {
+            let fix = "add `reference = Kind`, or remove `grant`";
+            diags.error(grant, "`grant` is about a reference, and this field has none", fix);
+        }
         for key in &field.misplaced {
             let name = key.get_ident().map(ToString::to_string).unwrap_or_default();
             diags.error(

@@ -1,6 +1,6 @@
 //! The rules for a managed kind: what kube's derive lets through and the API server would refuse later.
 
-use super::{Checked, convention, enumeration, field, names, printcolumn, schema, subresource};
+use super::{Checked, convention, enumeration, field, names, printcolumn, rule, schema, subresource};
 use crate::{
     diag::Diags,
     model::{
@@ -28,6 +28,7 @@ pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed
     own_attributes(&model, diags);
     field::check(&model, diags);
     schema::check(&model, diags);
+    rule::check(&model, diags);
     convention::check(&model, diags);
     if diags.has_errors() { Err(Box::new(model)) } else { Ok(Checked(model)) }
 }
@@ -215,7 +216,8 @@ fn serving(kube: &Kube, diags: &mut Diags) {
 
 fn own_attributes(model: &Managed, diags: &mut Diags) {
     for key in &model.misplaced {
-        diags.error(key, "`reference` belongs on a field", "move it to the field that holds the name");
+        let name = key.get_ident().map(ToString::to_string).unwrap_or_default();
+        diags.error(key, format!("`{name}` belongs on a field"), "move it to the field that holds the name");
     }
     if let Some(finalizer) = &model.finalizer {
         let text = finalizer.value();

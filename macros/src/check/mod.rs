@@ -13,6 +13,7 @@ pub(crate) mod operator;
 mod printcolumn;
 pub(crate) mod provisioner;
 mod role;
+mod rule;
 mod schema;
 mod subresource;
 

@@ -94,7 +94,8 @@ impl Shape<'_> {
                 self.refuse(ty, "has no structural schema", "use `serde_json::Value`");
             }
             "std::time::Duration" | "core::time::Duration" => {
-                self.refuse(ty, "becomes seconds and nanoseconds", "use `kube::core::Duration`, written `30s`");
+                let fix = "use `kube::core::Duration`, written `30s`, with `#[schemars(regex(pattern = \"^([0-9]+(ms|s|m|h))+$\"))]`";
+                self.refuse(ty, "becomes seconds and nanoseconds", fix);
             }
             "std::time::SystemTime" | "std::time::Instant" => {
                 self.refuse(ty, "is no time of the API", "use `k8s_openapi::apimachinery::pkg::apis::meta::v1::Time`");

@@ -62,7 +62,7 @@ pub(super) fn handed(child: &Child) -> TokenStream {
 
 /// The items of an `each`, with their keys.
 pub(super) fn items(node: &Provisioner, child: &Child, each: &Expr, key: &Expr, owner: &TokenStream) -> TokenStream {
-    let (ty, items) = (&child.ty, ask(node, child, each));
+    let (ty, items) = (&child.ty, ask_with(node, child, each, "draft_of_items"));
     let (of_each, of_key) = (located(each.span()), located(key.span()));
     let private = node.paths.private_at(of_key);
     let key = quote_spanned! { of_key => #private::text(#private::ask1(item, #key)) };
@@ -103,6 +103,11 @@ pub(super) fn takes_all(child: &Child, asked: &Expr) -> bool {
 
 /// The answer of a closure or a function; a function is handed the draft, which becomes what it takes.
 pub(super) fn ask(node: &Provisioner, child: &Child, asked: &Expr) -> TokenStream {
+    ask_with(node, child, asked, "draft")
+}
+
+/// The same, with the name of the function that makes the draft.
+fn ask_with(node: &Provisioner, child: &Child, asked: &Expr, draft: &str) -> TokenStream {
     let place = located(asked.span());
     let private = node.paths.private_at(place);
     let values = if takes_all(child, asked) { values(node, child) } else { Vec::new() };
@@ -111,7 +116,10 @@ pub(super) fn ask(node: &Provisioner, child: &Child, asked: &Expr) -> TokenStrea
             let ask = format_ident!("ask{}", values.len() + 1, span = place);
             quote_spanned! { place => #private::#ask(#private::subject(cx), #(#values,)* #asked) }
         }
-        _ => quote_spanned! { place => (#asked)(&#private::draft(cx), #(#values),*) },
+        _ => {
+            let draft = Ident::new(draft, place);
+            quote_spanned! { place => (#asked)(&#private::#draft(cx), #(#values),*) }
+        }
     }
 }
 

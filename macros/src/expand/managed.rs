@@ -15,6 +15,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     let status = status(managed);
     let paused = paused(managed.pause.as_ref());
     let references = references(managed, &root);
+    let schema = schema(managed, &root);
     quote! {
         #[automatically_derived]
         impl #krate::Managed for #root {
@@ -24,6 +25,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
             const FINALIZER: ::core::option::Option<&'static ::core::primitive::str> = #finalizer;
             const DEFINITION: ::core::option::Option<fn() -> #private::CustomResourceDefinition> =
                 ::core::option::Option::Some(<#root as #private::CustomResourceExt>::crd);
+            #schema
             #references
             fn kind() -> #krate::Kind {
                 #private::kind_of::<#root>()
@@ -51,12 +53,25 @@ fn finalizer(managed: &Managed) -> TokenStream {
     }
 }
 
+/// Nothing, where the kind has no schema; only a mended model comes here like that.
+fn schema(managed: &Managed, root: &Ident) -> TokenStream {
+    let private = &managed.paths.private;
+    let disabled = managed.kube.as_ref().and_then(|kube| kube.schema.as_ref());
+    if disabled.is_some_and(|schema| schema.value() == "disabled") {
+        return TokenStream::new();
+    }
+    quote! {
+        const SCHEMA: ::core::option::Option<fn() -> #private::Value> =
+            ::core::option::Option::Some(#private::schema_by_names::<#root>);
+    }
+}
+
 /// Nothing, where no field names anything: the trait says so.
 fn references(managed: &Managed, root: &Ident) -> TokenStream {
     let (krate, private) = (&managed.paths.krate, &managed.paths.private);
     let of_field = managed.fields.iter().filter_map(|field| {
         let (kind, ident, ty) = (field.reference.as_ref()?, &field.ident, &field.ty);
-        let path = format!("spec.{}", field.name);
+        let (path, granted) = (format!("spec.{}", field.name), field.grant.is_some());
         // The type is named, so that one that names nothing is an error of the field.
         let names = quote_spanned! { ty.span() => <#ty as #krate::reference::Names>::names };
         Some(quote! {
@@ -64,6 +79,7 @@ fn references(managed: &Managed, root: &Ident) -> TokenStream {
                 field: #path,
                 kind: #private::kind_of::<#kind>,
                 names: |object: &#root| #names(&object.spec.#ident),
+                granted: #granted,
             }
         })
     });

@@ -5,8 +5,8 @@ use crate::{
     model::operator::{Kind, KindOption, Operator, Source},
 };
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Expr, LitStr};
+use quote::{quote, quote_spanned};
+use syn::{Expr, LitStr, spanned::Spanned};
 
 pub(crate) fn expand(operator: &Checked<Operator>) -> TokenStream {
     match &operator.source {
@@ -42,11 +42,25 @@ fn listed(operator: &Operator, name: Option<&LitStr>, kinds: &[Kind]) -> TokenSt
         None => quote! { ::core::env!("CARGO_PKG_NAME") },
     };
     let controls = kinds.iter().map(controls);
+    let once = (kinds.len() > 1).then(|| once(kinds));
     quote! {
+        #once
         /// The operator of this binary: its kinds with their trees.
         pub fn operator() -> #krate::Operator {
             #krate::Operator::new(#name).version(::core::env!("CARGO_PKG_VERSION")) #(#controls)*
         }
+    }
+}
+
+/// A kind that is listed under two names is two implementations of one trait, which the compiler refuses.
+fn once(kinds: &[Kind]) -> TokenStream {
+    let kinds = kinds.iter().map(|Kind { kind, .. }| quote_spanned! { kind.span() => impl ListedOnce for #kind {} });
+    quote! {
+        const _: () = {
+            #[allow(dead_code)]
+            trait ListedOnce {}
+            #(#kinds)*
+        };
     }
 }
 

@@ -127,9 +127,10 @@ fn provision(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     }
 }
 
-/// The places of the children that one comes after: those it names, and those it reads.
+/// The places of the children that one comes after: those it names, and those it reads. A retired one comes after all others,
+/// since one of them may take over its objects.
 fn before(node: &Provisioner, at: usize) -> Vec<usize> {
-    let Some(child) = node.children.get(at) else { return Vec::new() };
+    let Some(child) = node.children.get(at) else { return (0..node.children.len()).collect() };
     let named = child.after.iter().chain(&child.from).filter_map(|path| node.child(&path.0[0]));
     let mut places: Vec<usize> = named.map(|(place, _)| place).collect();
     places.sort_unstable();

@@ -53,6 +53,8 @@ pub(crate) struct Field {
     pub(crate) allowed: Vec<Path>,
     /// What `#[managed(reference = ...)]` names.
     pub(crate) reference: Option<Path>,
+    /// The key `grant`, where it is given.
+    pub(crate) grant: Option<Path>,
     /// Keys that belong above the struct.
     pub(crate) misplaced: Vec<Path>,
 }
@@ -71,7 +73,8 @@ pub(crate) fn resolve(read: Read) -> Managed {
     let fields: Vec<Field> =
         read.fields.into_iter().filter_map(|field| Field::resolve(field, rename_all.as_deref())).collect();
     let pause = pause(&fields, read.args.pause.as_ref());
-    let misplaced = read.args.keys.iter().filter(|key| key.is_ident("reference")).cloned().collect();
+    let misplaced =
+        read.args.keys.iter().filter(|key| key.is_ident("reference") || key.is_ident("grant")).cloned().collect();
     Managed {
         paths: Paths::new(read.args.krate),
         spec: read.item.ident,
@@ -110,6 +113,7 @@ impl Field {
         let name = renamed.unwrap_or_else(|| renamed_by_rule(&plain, rename_all));
         let belongs = |key: &&Path| ["crate", "finalizer", "pause"].iter().any(|above| key.is_ident(above));
         let misplaced = read.args.keys.iter().filter(belongs).cloned().collect();
+        let grant = read.args.keys.iter().find(|key| read.args.grant.is_present() && key.is_ident("grant")).cloned();
         Some(Self {
             ident,
             ty: read.field.ty,
@@ -117,6 +121,7 @@ impl Field {
             hints: read.hints,
             allowed: read.args.allow.to_vec(),
             reference: read.args.reference,
+            grant,
             misplaced,
         })
     }

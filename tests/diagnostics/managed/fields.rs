@@ -75,3 +75,55 @@ pub struct WebAppSpec {
 pub struct WebAppSpec {
     pub pair: (i32, i32),
 }
+
+//# grant without a reference
+#[kube(group = "demo.example.com", version = "v1", kind = "WebApp", status = "Status")]
+pub struct WebAppSpec {
+    #[managed(grant)]
+    pub network: String,
+}
+
+//# rules that the type of the field has no place for
+#[kube(group = "demo.example.com", version = "v1", kind = "WebApp", status = "Status")]
+pub struct WebAppSpec {
+    #[schemars(length(max = 5))]
+    pub labels: BTreeMap<String, String>,
+    #[schemars(inner(length(max = 5)))]
+    pub notes: Option<HashMap<String, String>>,
+    #[schemars(regex(pattern = "Gi$"), range(min = 1))]
+    pub size: Quantity,
+    #[schemars(length(min = 1))]
+    pub count: i32,
+    #[schemars(regex(pattern = "a"), extend("x-kubernetes-list-type" = "atomic"))]
+    pub names: Vec<String>,
+}
+
+//# a required field with a default
+#[kube(group = "demo.example.com", version = "v1", kind = "WebApp", status = "Status")]
+pub struct WebAppSpec {
+    #[schemars(required)]
+    #[serde(default)]
+    pub image: Option<String>,
+}
+
+//# a merge strategy that the API server does not know
+#[kube(group = "demo.example.com", version = "v1", kind = "WebApp", status = "Status")]
+pub struct WebAppSpec {
+    #[x_kube(merge_strategy = StructMerge::Atomic)]
+    pub place: Place,
+}
+
+//# rules in their place
+#[kube(group = "demo.example.com", version = "v1", kind = "WebApp", status = "Status")]
+pub struct WebAppSpec {
+    #[schemars(length(max = 5), regex(pattern = "a"))]
+    pub image: Option<String>,
+    #[schemars(length(max = 5), inner(regex(pattern = "a")), extend("x-kubernetes-list-type" = "atomic"))]
+    pub names: Vec<String>,
+    #[schemars(range(min = 1))]
+    pub count: i32,
+    #[schemars(length(max = 5))]
+    pub place: Place,
+    #[managed(refrence = Network)]
+    pub network: String,
+}

@@ -125,3 +125,10 @@ pub struct WebAppSpec {
 pub struct WebAppSpec {
     pub image: String,
 }
+
+//# grant above the struct
+#[kube(group = "demo.example.com", version = "v1", kind = "WebApp", status = "Status")]
+#[managed(grant)]
+pub struct WebAppSpec {
+    pub image: String,
+}

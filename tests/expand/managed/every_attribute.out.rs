@@ -14,6 +14,9 @@ impl ::opgen::Managed for Application {
     > = ::core::option::Option::Some(
         <Application as ::opgen::__private::CustomResourceExt>::crd,
     );
+    const SCHEMA: ::core::option::Option<fn() -> ::opgen::__private::Value> = ::core::option::Option::Some(
+        ::opgen::__private::schema_by_names::<Application>,
+    );
     fn kind() -> ::opgen::Kind {
         ::opgen::__private::kind_of::<Application>()
     }

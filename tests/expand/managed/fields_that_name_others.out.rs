@@ -12,6 +12,9 @@ impl ::opgen::Managed for WebApp {
     > = ::core::option::Option::Some(
         <WebApp as ::opgen::__private::CustomResourceExt>::crd,
     );
+    const SCHEMA: ::core::option::Option<fn() -> ::opgen::__private::Value> = ::core::option::Option::Some(
+        ::opgen::__private::schema_by_names::<WebApp>,
+    );
     const REFERENCES: &'static [::opgen::reference::Reference<Self>] = &[
         ::opgen::reference::Reference {
             field: "spec.homeNetwork",
@@ -19,6 +22,7 @@ impl ::opgen::Managed for WebApp {
             names: |object: &WebApp| <String as ::opgen::reference::Names>::names(
                 &object.spec.home_network,
             ),
+            granted: false,
         },
         ::opgen::reference::Reference {
             field: "spec.keys",
@@ -26,6 +30,7 @@ impl ::opgen::Managed for WebApp {
             names: |object: &WebApp| <Option<
                 Vec<String>,
             > as ::opgen::reference::Names>::names(&object.spec.keys),
+            granted: false,
         },
         ::opgen::reference::Reference {
             field: "spec.others",
@@ -33,6 +38,15 @@ impl ::opgen::Managed for WebApp {
             names: |object: &WebApp| <LabelSelector as ::opgen::reference::Names>::names(
                 &object.spec.others,
             ),
+            granted: false,
+        },
+        ::opgen::reference::Reference {
+            field: "spec.shared",
+            kind: ::opgen::__private::kind_of::<Network>,
+            names: |object: &WebApp| <Option<
+                NamespacedName,
+            > as ::opgen::reference::Names>::names(&object.spec.shared),
+            granted: true,
         },
     ];
     fn kind() -> ::opgen::Kind {

@@ -7,4 +7,6 @@ struct WebAppSpec {
     keys: Option<Vec<String>>,
     #[managed(reference = Network)]
     others: LabelSelector,
+    #[managed(reference = Network, grant)]
+    shared: Option<NamespacedName>,
 }

@@ -12,6 +12,9 @@ impl my::facade::Managed for WebApp {
     > = ::core::option::Option::Some(
         <WebApp as my::facade::__private::CustomResourceExt>::crd,
     );
+    const SCHEMA: ::core::option::Option<fn() -> my::facade::__private::Value> = ::core::option::Option::Some(
+        my::facade::__private::schema_by_names::<WebApp>,
+    );
     fn kind() -> my::facade::Kind {
         my::facade::__private::kind_of::<WebApp>()
     }

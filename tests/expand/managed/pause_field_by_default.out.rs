@@ -12,6 +12,9 @@ impl ::opgen::Managed for Network {
     > = ::core::option::Option::Some(
         <Network as ::opgen::__private::CustomResourceExt>::crd,
     );
+    const SCHEMA: ::core::option::Option<fn() -> ::opgen::__private::Value> = ::core::option::Option::Some(
+        ::opgen::__private::schema_by_names::<Network>,
+    );
     fn kind() -> ::opgen::Kind {
         ::opgen::__private::kind_of::<Network>()
     }

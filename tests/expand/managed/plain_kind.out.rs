@@ -12,6 +12,9 @@ impl ::opgen::Managed for WebApp {
     > = ::core::option::Option::Some(
         <WebApp as ::opgen::__private::CustomResourceExt>::crd,
     );
+    const SCHEMA: ::core::option::Option<fn() -> ::opgen::__private::Value> = ::core::option::Option::Some(
+        ::opgen::__private::schema_by_names::<WebApp>,
+    );
     fn kind() -> ::opgen::Kind {
         ::opgen::__private::kind_of::<WebApp>()
     }

@@ -1,3 +1,10 @@
+const _: () = {
+    #[allow(dead_code)]
+    trait ListedOnce {}
+    impl ListedOnce for WebApp {}
+    impl ListedOnce for Foreign<Namespace> {}
+    impl ListedOnce for api::Network {}
+};
 /// The operator of this binary: its kinds with their trees.
 pub fn operator() -> ::opgen::Operator {
     ::opgen::Operator::new("webapp")

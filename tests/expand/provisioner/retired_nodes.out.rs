@@ -28,30 +28,39 @@ impl ::opgen::Provisioner for WebAppTree {
 #[allow(clippy::redundant_closure)]
 impl ::opgen::Provision<WebApp> for WebAppTree {
     async fn provision(cx: &::opgen::Context<'_, WebApp, Self>) -> ::opgen::Result<()> {
-        ::opgen::__private::concurrently([
-                ::opgen::__private::up::<Workload, WebApp, _>(cx, "workload"),
-                ::opgen::__private::retire::<Deployment, _, _, _>(cx, "cache"),
-                ::opgen::__private::retire::<ConfigMap, _, _, _>(cx, "type"),
+        ::opgen::__private::in_order([
+                (::opgen::__private::up::<Workload, WebApp, _>(cx, "workload"), &[]),
+                (::opgen::__private::retire::<Deployment, _, _, _>(cx, "cache"), &[0]),
+                (::opgen::__private::retire::<ConfigMap, _, _, _>(cx, "type"), &[0]),
             ])
             .await
     }
     async fn deprovision(
         cx: &::opgen::Teardown<'_, WebApp, Self>,
     ) -> ::opgen::Result<()> {
-        ::opgen::__private::concurrently([
-                ::opgen::__private::down::<Workload, WebApp, _>(cx, "workload"),
-                ::opgen::__private::remove_with::<
-                    Deployment,
-                    _,
-                    _,
-                    _,
-                >(cx, "cache", ::opgen::ResourceOptions::RETIRED),
-                ::opgen::__private::remove_with::<
-                    ConfigMap,
-                    _,
-                    _,
-                    _,
-                >(cx, "type", ::opgen::ResourceOptions::RETIRED),
+        ::opgen::__private::in_order([
+                (
+                    ::opgen::__private::down::<Workload, WebApp, _>(cx, "workload"),
+                    &[1, 2],
+                ),
+                (
+                    ::opgen::__private::remove_with::<
+                        Deployment,
+                        _,
+                        _,
+                        _,
+                    >(cx, "cache", ::opgen::ResourceOptions::RETIRED),
+                    &[],
+                ),
+                (
+                    ::opgen::__private::remove_with::<
+                        ConfigMap,
+                        _,
+                        _,
+                        _,
+                    >(cx, "type", ::opgen::ResourceOptions::RETIRED),
+                    &[],
+                ),
             ])
             .await
     }
