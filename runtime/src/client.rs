@@ -4,22 +4,32 @@
 //! that a missing permission can be said in the role's own words.
 
 mod finalizer;
+mod list;
+mod missing_rule;
 mod part;
+mod segment;
+mod throttle;
+pub(crate) mod timeouts;
 mod write;
 
-use crate::{error::Blocked, kind::Kind, provisioner::shape::Verb};
+use crate::{
+    bounds, counters::Counters, environment::Environment, error::Blocked, kind::Kind, provisioner::shape::Verb,
+};
 use http::Request;
 use kube::{
-    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, Patch, PatchParams, PostParams},
     client::Body,
     core::Request as Requests,
 };
+pub(crate) use list::{PAGE_SIZE, Selectors};
+pub use missing_rule::MissingRule;
 use serde_json::Value;
 use std::fmt;
 
 /// A request that failed: what was tried on which object, and the cause.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to {} {}", verb.as_str(), self.object())]
+#[non_exhaustive]
 pub struct CallError {
     /// What was tried.
     pub verb: Verb,
@@ -81,6 +91,12 @@ impl CallError {
         causes.unwrap_or_default().iter().any(|cause| cause.reason == "NamespaceTerminating")
     }
 
+    /// Nothing can be made in a namespace that does not exist.
+    fn is_in_missing_namespace(&self) -> bool {
+        let details = self.status().filter(|status| status.code == 404).and_then(|status| status.details.as_ref());
+        self.namespace.is_some() && details.is_some_and(|details| details.kind == "namespaces")
+    }
+
     /// The kind is going, or has just gone: its definition lets nothing new in, or there is nobody who would.
     pub(crate) fn is_api_going(&self) -> bool {
         let Some(status) = self.status() else { return false };
@@ -118,27 +134,6 @@ impl CallError {
     }
 }
 
-/// A rule that the operator's role lacks.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MissingRule {
-    group: String,
-    resource: String,
-    verb: Verb,
-    namespace: Option<String>,
-}
-
-impl fmt::Display for MissingRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let group = if self.group.is_empty() { "the core group" } else { &self.group };
-        write!(f, "the operator may not {} {} of {group} ", self.verb.as_str(), self.resource)?;
-        match &self.namespace {
-            Some(namespace) => write!(f, "in namespace {namespace}")?,
-            None => f.write_str("at cluster scope")?,
-        }
-        write!(f, "; its role lacks `{}: {}`", self.resource, self.verb.as_str())
-    }
-}
-
 /// Reason and sentence for a condition: what may be said of an error to everybody who may read the object.
 pub(crate) fn safe_sentence(source: &(dyn std::error::Error + 'static)) -> (&'static str, String) {
     if let Some(blocked) = source.downcast_ref::<Blocked>() {
@@ -150,12 +145,18 @@ pub(crate) fn safe_sentence(source: &(dyn std::error::Error + 'static)) -> (&'st
     if call.is_in_ending_namespace() {
         return ("NamespaceTerminating", "its namespace is being deleted".to_owned());
     }
+    if call.is_in_missing_namespace() {
+        let namespace = call.namespace.as_deref().unwrap_or_default();
+        return ("NamespaceNotFound", format!("{call}: namespace {namespace} does not exist"));
+    }
     if call.is_forbidden() {
         return ("Forbidden", call.missing_rule().to_string());
     }
     // The server's words about an object quote its values; those of a Secret are nobody's business.
     match call.status().filter(|_| call.kind.kind != "Secret") {
-        Some(status) if matches!(status.code, 400 | 403 | 422) => ("Refused", format!("{call}: {}", status.message)),
+        Some(status) if matches!(status.code, 400 | 403 | 422) => {
+            ("Refused", format!("{call}: {}", bounds::foreign(&status.message)))
+        }
         _ => ("Errored", format!("{call}; the operator's log says why")),
     }
 }
@@ -185,7 +186,11 @@ struct NoCluster;
 
 /// A client whose requests are told their kind.
 #[derive(Clone)]
-pub(crate) struct Client(kube::Client);
+pub(crate) struct Client {
+    inner: kube::Client,
+    /// How many objects one page of a list holds at most.
+    page_size: u32,
+}
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -205,7 +210,7 @@ impl Target<'_> {
     fn requests(&self) -> Requests {
         let (kind, namespace) = (self.kind, self.namespace.filter(|_| self.kind.namespaced));
         let prefix = if kind.group.is_empty() { "/api" } else { "/apis" };
-        let namespace = namespace.map_or(String::new(), |namespace| format!("/namespaces/{namespace}"));
+        let namespace = namespace.map_or(String::new(), |name| format!("/namespaces/{}", segment::segment(name)));
         Requests::new(format!("{prefix}/{}{namespace}/{}", kind.api_version(), kind.plural))
     }
 
@@ -223,17 +228,28 @@ impl Target<'_> {
 
 impl Client {
     pub(crate) fn new(client: kube::Client) -> Self {
-        Self(client)
+        Self { inner: client, page_size: PAGE_SIZE }
+    }
+
+    /// A client that sends nothing while the API server asks for that by `Retry-After`. Clones, and clients for watches, wait
+    /// together.
+    pub(crate) fn throttled(client: kube::Client, environment: Environment, counters: Counters) -> Self {
+        Self::new(throttle::Throttle::new(environment, counters).around(client))
     }
 
     /// A client that reaches nothing.
     pub(crate) fn none() -> Self {
         let refuse = |_: Request<Body>| std::future::ready(Err::<http::Response<Body>, _>(NoCluster));
-        Self(kube::Client::new(tower::service_fn(refuse), "default"))
+        Self::new(kube::Client::new(tower::service_fn(refuse), "default"))
+    }
+
+    /// How many objects one page of a list holds at most.
+    pub(crate) fn page_size(&self) -> u32 {
+        self.page_size
     }
 
     pub(crate) fn kube(&self) -> kube::Client {
-        self.0.clone()
+        self.inner.clone()
     }
 
     /// A client for lists and watches, of whole objects or of metadata only.
@@ -245,7 +261,7 @@ impl Client {
     pub(crate) fn metadata_only(&self) -> kube::Client {
         const ONE: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
         const LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-        let inner = self.0.clone();
+        let inner = self.inner.clone();
         let service = tower::service_fn(move |mut request: Request<Body>| {
             let client = inner.clone();
             let watches = request.uri().query().is_some_and(|query| query.contains("watch=true"));
@@ -253,18 +269,23 @@ impl Client {
             request.headers_mut().insert(http::header::ACCEPT, accept);
             async move { client.send(request).await }
         });
-        kube::Client::new(service, self.0.default_namespace())
+        kube::Client::new(service, self.inner.default_namespace())
+    }
+
+    /// The same client with metadata in place of objects.
+    pub(crate) fn of_metadata(&self) -> Self {
+        Self { inner: self.metadata_only(), page_size: self.page_size }
     }
 
     pub(crate) async fn get(&self, target: Target<'_>) -> Result<Option<Value>, CallError> {
-        let request = target.requests().get(target.name, &Default::default()).map_err(kube::Error::BuildRequest);
+        let request = target.requests().get(&target.segment(), &Default::default()).map_err(kube::Error::BuildRequest);
         self.found(target, request).await
     }
 
     /// Name, uid, labels, … of an object, without its content.
     pub(crate) async fn get_metadata(&self, target: Target<'_>) -> Result<Option<Value>, CallError> {
         let request =
-            target.requests().get_metadata(target.name, &Default::default()).map_err(kube::Error::BuildRequest);
+            target.requests().get_metadata(&target.segment(), &Default::default()).map_err(kube::Error::BuildRequest);
         self.found(target, request).await
     }
 
@@ -280,28 +301,6 @@ impl Client {
         }
     }
 
-    pub(crate) async fn list(&self, target: Target<'_>, labels: Option<&str>) -> Result<Value, CallError> {
-        self.list_selected(target, labels, None).await
-    }
-
-    pub(crate) async fn list_selected(
-        &self,
-        target: Target<'_>,
-        labels: Option<&str>,
-        fields: Option<&str>,
-    ) -> Result<Value, CallError> {
-        let own = str::to_owned;
-        let params =
-            ListParams { label_selector: labels.map(own), field_selector: fields.map(own), ..ListParams::default() };
-        let request = target.requests().list(&params).map_err(kube::Error::BuildRequest);
-        self.json(request).await.map_err(|source| target.failed(Verb::List, "", source))
-    }
-
-    /// The list of the one object of a name, which is empty without it: for kinds that may be listed and not read.
-    pub(crate) async fn list_named(&self, target: Target<'_>) -> Result<Value, CallError> {
-        self.list_selected(target, None, Some(&format!("metadata.name={}", target.name))).await
-    }
-
     pub(crate) async fn create(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Value, CallError> {
         let params = PostParams { field_manager: Some(manager.to_owned()), ..Default::default() };
         let request = to_bytes(object)
@@ -312,8 +311,10 @@ impl Client {
     /// Server-side apply, taking fields over from other managers.
     pub(crate) async fn apply(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Applied, CallError> {
         let params = PatchParams::apply(manager).force();
-        let request =
-            target.requests().patch(target.name, &params, &Patch::Apply(object)).map_err(kube::Error::BuildRequest);
+        let request = target
+            .requests()
+            .patch(&target.segment(), &params, &Patch::Apply(object))
+            .map_err(kube::Error::BuildRequest);
         let sent = async { self.send(request?).await };
         let (status, object) = sent.await.map_err(|source| target.failed(Verb::Patch, "", source))?;
         Ok(Applied { object, created: status == http::StatusCode::CREATED })
@@ -324,13 +325,13 @@ impl Client {
         P: serde::Serialize + fmt::Debug + Sync,
     {
         let params = PatchParams { field_manager: Some(manager.to_owned()), ..Default::default() };
-        let request = target.requests().patch(target.name, &params, patch).map_err(kube::Error::BuildRequest);
+        let request = target.requests().patch(&target.segment(), &params, patch).map_err(kube::Error::BuildRequest);
         self.json(request).await.map_err(|source| target.failed(Verb::Patch, "", source))
     }
 
     /// Asks for an object's deletion.
     pub(crate) async fn delete(&self, target: Target<'_>, params: &DeleteParams) -> Result<Deletion, CallError> {
-        let request = target.requests().delete(target.name, params).map_err(kube::Error::BuildRequest);
+        let request = target.requests().delete(&target.segment(), params).map_err(kube::Error::BuildRequest);
         match self.json(request).await {
             // The server answers with the object as long as something holds it, and with a status once it is removed.
             Ok(answer) if answer["kind"] == "Status" => Ok(Deletion::Done),
@@ -350,7 +351,7 @@ impl Client {
     }
 
     async fn bytes(&self, request: Request<Vec<u8>>) -> Result<(http::StatusCode, Vec<u8>), kube::Error> {
-        let response = self.0.send(request.map(Body::from)).await?;
+        let response = self.inner.send(request.map(Body::from)).await?;
         let status = response.status();
         let body = response.into_body().collect_bytes().await?;
         if status.is_success() {
@@ -383,3 +384,6 @@ pub(crate) fn strip_nulls(value: Value) -> Value {
 fn to_bytes(object: &Value) -> Result<Vec<u8>, kube::Error> {
     serde_json::to_vec(object).map_err(kube::Error::SerdeError)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,20 @@
 //! Conditions of the status, and how an outcome becomes some.
 //!
-//! Four types are opgen's: `Available` says whether the object does its work; `Ready`, `Reconciling` and `Stalled` are
-//! what kstatus reads (frameworks K1–K3, K7). A transition time moves only with the `status` of a condition, as the
-//! Kubernetes API conventions have it, so a pass that changes nothing gives the same bytes.
+//! Four types are opgen's. `Available` (the object does its work) and `Ready` (the summary that kstatus reads) are always
+//! present. `Reconciling` and `Stalled` follow kstatus' convention for abnormal conditions: present with status `True`, else
+//! absent (frameworks K1–K3, K7). So a settled object has two conditions, and their messages are empty.
+//!
+//! A transition time moves only with the `status` of a condition, as the Kubernetes API conventions have it, so a pass that
+//! changes nothing gives the same bytes.
 
-use crate::error::Error;
+use crate::{bounds, error::Error};
 use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{Condition, Time},
     jiff::Timestamp,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The status every managed kind has. Use it as it is, or embed it:
 ///
@@ -65,6 +69,7 @@ fn conditions_schema(_: &mut SchemaGenerator) -> Schema {
 
 /// What a condition says: yes, no, or not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Truth {
     /// `True`
     True,
@@ -87,6 +92,9 @@ impl Truth {
 /// Sets one condition in a list: appended if its type is missing, else replaced; the list stays sorted by type.
 ///
 /// The transition time is kept unless the condition's status changes. The message is trimmed (frameworks K5).
+///
+/// Texts are kept within the limits of the API, over which it refuses the whole status: a message ends with an ellipsis after 32,768
+/// characters, and a reason that is not one word of letters, digits, `_`, `,` and `:` becomes one (`not ready`: `NotReady`).
 pub fn set(
     conditions: &mut Vec<Condition>,
     type_: &str,
@@ -100,8 +108,8 @@ pub fn set(
     let condition = Condition {
         type_: type_.to_owned(),
         status: truth.as_str().to_owned(),
-        reason: reason.to_owned(),
-        message: message.trim().to_owned(),
+        reason: bounds::condition_reason(reason).into_owned(),
+        message: bounds::condition_message(message).into_owned(),
         observed_generation: Some(generation),
         last_transition_time: kept.map_or_else(|| Time(whole_seconds(now)), |held| held.last_transition_time.clone()),
     };
@@ -112,9 +120,28 @@ pub fn set(
     conditions.sort_by(|a, b| a.type_.cmp(&b.type_));
 }
 
+/// Whether a text is a condition type by the schema of [`Status`]: a name, or a domain and a name.
+pub(crate) fn is_type(text: &str) -> bool {
+    let (domain, name) = text.split_once('/').map_or((None, text), |(domain, name)| (Some(domain), name));
+    let is_label = |label: &str| {
+        let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        !label.is_empty() && label.bytes().all(inner) && !label.starts_with('-') && !label.ends_with('-')
+    };
+    let is_name = |name: &str| {
+        let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+        ends(name.bytes().next())
+            && ends(name.bytes().last())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    text.len() <= 316 && domain.is_none_or(|domain| domain.split('.').all(is_label)) && is_name(name)
+}
+
 fn whole_seconds(now: Timestamp) -> Timestamp {
     Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
+
+/// The types that are present only while they are true. Source: kstatus' abnormal-true conditions.
+const ABNORMAL: [&str; 2] = ["Reconciling", "Stalled"];
 
 /// Which way a pass went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +153,8 @@ pub(crate) enum Direction {
 /// What the conditions say of one outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
+    /// What the types of its conditions begin with: those of the controller.
+    pub(crate) prefix: String,
     available: Truth,
     state: State,
     pub(crate) reason: String,
@@ -148,9 +177,7 @@ impl Verdict {
             Direction::Down => ("Deprovisioned", "Deprovisioning"),
         };
         Some(match outcome {
-            Ok(()) if direction == Direction::Up => {
-                Self::new(Truth::True, State::Ready, done, "everything is as wanted")
-            }
+            Ok(()) if direction == Direction::Up => Self::new(Truth::True, State::Ready, done, ""),
             Ok(()) => Self::new(Truth::False, State::Reconciling, done, "everything is removed"),
             Err(Error::Yield { reason, message }) => {
                 let reason = if reason.is_empty() { going } else { reason };
@@ -168,7 +195,13 @@ impl Verdict {
     }
 
     fn new(available: Truth, state: State, reason: &str, message: &str) -> Self {
-        Self { available, state, reason: reason.to_owned(), message: message.to_owned() }
+        let (reason, message) = (bounds::condition_reason(reason), bounds::condition_message(message));
+        Self { prefix: String::new(), available, state, reason: reason.into_owned(), message: message.into_owned() }
+    }
+
+    /// The same outcome in other words.
+    pub(crate) fn in_words(self, (reason, message): &(String, String)) -> Self {
+        Self { prefix: self.prefix, ..Self::new(self.available, self.state, reason, message) }
     }
 
     /// Whether something is wrong, as opposed to unfinished.
@@ -181,19 +214,38 @@ impl Verdict {
         self.state == State::Ready
     }
 
-    /// Writes the verdict into a list of conditions.
+    /// The type of one of its conditions.
+    pub(crate) fn type_of(&self, type_: &str) -> String {
+        format!("{}{type_}", self.prefix)
+    }
+
+    /// Whether the controller speaks for the whole object, and not for a part of it.
+    pub(crate) fn is_of_whole(&self) -> bool {
+        self.prefix.is_empty()
+    }
+
+    /// Writes the verdict into a list of conditions; an abnormal condition that does not hold is removed.
     pub(crate) fn set(&self, conditions: &mut Vec<Condition>, generation: i64, now: Timestamp) {
-        let (ready, reconciling, stalled) = match self.state {
-            State::Ready => (Truth::True, Truth::False, Truth::False),
-            State::Reconciling => (Truth::Unknown, Truth::True, Truth::False),
-            State::Failing => (Truth::False, Truth::True, Truth::False),
-            State::Stalled => (Truth::False, Truth::False, Truth::True),
+        let (ready, abnormal) = match self.state {
+            State::Ready => (Truth::True, None),
+            State::Reconciling => (Truth::Unknown, Some("Reconciling")),
+            State::Failing => (Truth::False, Some("Reconciling")),
+            State::Stalled => (Truth::False, Some("Stalled")),
         };
-        let mut put = |type_, truth| set(conditions, type_, truth, &self.reason, &self.message, generation, now);
+        let is_over = |held: &Condition| match held.type_.strip_prefix(&*self.prefix) {
+            Some(type_) => ABNORMAL.contains(&type_) && Some(type_) != abnormal,
+            None => false,
+        };
+        conditions.retain(|held| !is_over(held));
+        let mut put = |type_: &str, truth| {
+            let type_ = if self.prefix.is_empty() { Cow::Borrowed(type_) } else { self.type_of(type_).into() };
+            set(conditions, &type_, truth, &self.reason, &self.message, generation, now);
+        };
         put("Available", self.available);
         put("Ready", ready);
-        put("Reconciling", reconciling);
-        put("Stalled", stalled);
+        if let Some(abnormal) = abnormal {
+            put(abnormal, Truth::True);
+        }
     }
 }
 
@@ -215,7 +267,9 @@ impl Status {
 
     pub(crate) fn say(&mut self, verdict: &Verdict, generation: i64, now: Timestamp) {
         verdict.set(&mut self.conditions, generation, now);
-        self.observed_generation = Some(generation);
+        if verdict.is_of_whole() {
+            self.observed_generation = Some(generation);
+        }
     }
 }
 

@@ -24,8 +24,9 @@ pub enum Error {
         /// A sentence for the condition; equal state must give equal text.
         message: String,
     },
-    /// Somebody else wrote the same object in the meantime: looked at again at once, nothing is said in the status. After fifty
-    /// in a row, five seconds, it is taken for [`Error::Unexpected`].
+    /// Somebody else wrote the same object in the meantime: looked at again after a tenth of a second, doubled
+    /// with each conflict in a row; nothing is said in the status. After six in a row, some five seconds, it is taken for
+    /// [`Error::Unexpected`].
     Conflict(BoxError),
     /// Something failed that should not have: said in the status by a safe sentence, in full in the log, and tried again.
     Unexpected(BoxError),
@@ -123,24 +124,47 @@ impl fmt::Display for Error {
     }
 }
 
-/// An error with its causes on one line.
+/// An error with its causes on one line, each once, and without the debug forms and the words of `kube` around them.
 pub(crate) struct Chain<'a>(pub(crate) &'a (dyn StdError + 'static));
 
 impl fmt::Display for Chain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut said = self.0.to_string();
-        f.write_str(&said)?;
-        let mut next = self.0.source();
-        while let Some(cause) = next {
-            let text = cause.to_string();
+        let (mut said, mut next) = (String::new(), Some(self.0));
+        while let Some(error) = next {
+            let (text, source) = plain(error);
             // Many crates repeat the cause in their own text; saying it twice helps nobody.
-            if !said.contains(&text) {
-                write!(f, ": {text}")?;
+            if let Some(text) = text.filter(|text| said.is_empty() || !said.contains(text)) {
+                write!(f, "{}{text}", if said.is_empty() { "" } else { ": " })?;
+                said = text;
             }
-            said = text;
-            next = cause.source();
+            next = source;
         }
         Ok(())
+    }
+}
+
+/// What an error says itself, unless it only wraps another one, and its cause.
+fn plain<'a>(error: &'a (dyn StdError + 'static)) -> (Option<String>, Option<&'a (dyn StdError + 'static)>) {
+    if let Some(wrapped) = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref)
+        && wrapped.is::<kube::Error>()
+    {
+        return (None, Some(wrapped));
+    }
+    match error.downcast_ref::<kube::Error>() {
+        Some(kube::Error::Api(status)) => (Some(refusal(status)), None),
+        Some(kube::Error::Service(_) | kube::Error::HyperError(_) | kube::Error::ReadEvents(_)) => {
+            (None, error.source())
+        }
+        _ => (Some(error.to_string()), error.source()),
+    }
+}
+
+/// What the API server said, and its code.
+fn refusal(status: &kube::core::Status) -> String {
+    match (status.message.as_str(), status.reason.as_str()) {
+        ("", "") => format!("the API server answered with {}", status.code),
+        ("", said) => format!("{said} ({})", status.code),
+        (said, _) => format!("{said} ({})", status.code),
     }
 }
 
@@ -161,6 +185,15 @@ mod tests {
     #[test]
     fn already_exists_is_not_a_conflict() {
         assert!(matches!(Error::from(api(409, "AlreadyExists")), Error::Unexpected(_)));
+    }
+
+    #[test]
+    fn a_chain_has_the_words_of_the_server_and_no_debug_form() {
+        assert_eq!(Chain(&api(500, "InternalError")).to_string(), "m (500)");
+        let silent = || kube::Error::Service("the API server did not answer".into());
+        assert_eq!(Chain(&silent()).to_string(), "the API server did not answer");
+        let events = kube::Error::ReadEvents(std::io::Error::other(silent()));
+        assert_eq!(Chain(&events).to_string(), "the API server did not answer");
     }
 
     #[test]

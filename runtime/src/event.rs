@@ -5,19 +5,24 @@
 //! and said in the log: events are hints, not state.
 
 use crate::{
+    bounds,
     cache::{ObjectKey, Uid},
     client::{Client, Target},
     environment::Environment,
+    error::Error,
     kind::Kind,
+    panic::{Closure, Panicked},
 };
+use futures::FutureExt;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::api::Patch;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::{collections::HashMap, panic::AssertUnwindSafe};
 use tokio::sync::{mpsc, oneshot};
 
 /// Whether an event tells of something wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum EventType {
     /// All is well.
     Normal,
@@ -67,8 +72,6 @@ pub(crate) struct Recorder(Option<mpsc::Sender<Told>>);
 const WAITING: usize = 1_000;
 /// The API server joins a series for as long; client-go has the same figure.
 const SERIES: SignedDuration = SignedDuration::from_mins(6);
-/// The API's limit for a note.
-const NOTE: usize = 1_024;
 
 impl Recorder {
     /// A recorder that records nothing.
@@ -84,6 +87,7 @@ impl Recorder {
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (sender, receiver) = mpsc::channel(WAITING);
         let instance = std::env::var("POD_NAME").unwrap_or_else(|_| operator.to_owned());
+        let instance = bounds::event_word(&instance).into_owned();
         let writer = Writer { client, environment, operator: operator.to_owned(), instance, series: HashMap::new() };
         (Self(Some(sender)), writer.write_all(receiver))
     }
@@ -101,8 +105,8 @@ impl Recorder {
         note: &str,
     ) {
         let Some(sender) = &self.0 else { return };
-        let note = note.char_indices().take_while(|(at, c)| at + c.len_utf8() <= NOTE).map(|(_, c)| c).collect();
-        let event = Event { regarding: regarding.clone(), type_, reason: reason.to_owned(), action, note };
+        let (word, note) = (bounds::event_word(reason).into_owned(), bounds::event_note(note).into_owned());
+        let event = Event { regarding: regarding.clone(), type_, reason: word, action, note };
         if sender.try_send(Told::Event(Box::new(event))).is_err() {
             tracing::warn!(kind = %regarding.kind, object = %regarding.key, reason, "event dropped: too many are waiting");
         }
@@ -133,7 +137,7 @@ struct Series {
     last: Timestamp,
 }
 
-fn kind() -> Kind {
+pub(crate) fn kind() -> Kind {
     Kind {
         group: "events.k8s.io".into(),
         version: "v1".into(),
@@ -155,8 +159,15 @@ impl Writer {
                 }
             };
             let (kind, object) = (event.regarding.kind.clone(), event.regarding.key.clone());
-            if let Err(error) = self.write(event).await {
-                let error = crate::error::Error::from(error);
+            let written = AssertUnwindSafe(self.write(event)).catch_unwind().await;
+            let written = written.map_err(|payload| Error::unexpected(Panicked::new(Closure::Runtime, &*payload)));
+            if let Ok(Err(refused)) = &written
+                && refused.is_in_ending_namespace()
+            {
+                tracing::debug!(kind = %kind, %object, "event not recorded: its namespace is being deleted");
+                continue;
+            }
+            if let Err(error) = written.and_then(|written| written.map_err(Error::from)) {
                 tracing::warn!(kind = %kind, %object, %error, "event not recorded");
             }
         }
@@ -176,7 +187,7 @@ impl Writer {
                 other => return other.map(drop),
             }
         }
-        let name = format!("{}.{:016x}", clipped(event.regarding.key.name()), self.environment.random());
+        let name = bounds::event_name(event.regarding.key.name(), self.environment.random());
         let target = Target { kind: &kind, namespace: Some(&namespace), name: &name };
         self.client.create(target, &self.body(&event, &namespace, &name, now), &self.operator).await?;
         self.series.insert(event, Series { name, count: 1, last: now });
@@ -197,11 +208,6 @@ impl Writer {
             },
         })
     }
-}
-
-/// The name of an event is the object's with a suffix, within the limit of names.
-fn clipped(name: &str) -> &str {
-    name.get(..230).unwrap_or(name)
 }
 
 fn micro(now: Timestamp) -> String {

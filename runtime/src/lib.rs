@@ -8,11 +8,13 @@
 compile_error!("opgen contains the panics of provisioners; remove `panic = \"abort\"` from the profile");
 
 pub mod access;
+mod bounds;
 pub mod cache;
 mod client;
 pub mod condition;
 mod context;
 mod controller;
+mod counters;
 mod environment;
 mod error;
 mod event;
@@ -21,6 +23,7 @@ mod kind;
 mod managed;
 mod manager;
 pub mod manifest;
+mod panic;
 mod pass;
 pub mod patch;
 mod predicate;
@@ -35,7 +38,7 @@ mod view;
 mod watch;
 
 pub use access::part::{self, Part};
-pub use client::{CallError, MissingRule};
+pub use client::{CallError, MissingRule, timeouts::Timeouts};
 pub use condition::Status;
 pub use context::{Calls, Cause, Context, Draft, PartCalls, Path, References, Teardown};
 pub use controller::{
@@ -44,6 +47,7 @@ pub use controller::{
     factory::{Factory, Runs, Told},
     mapped::{Follow, Mapped},
 };
+pub use counters::{Counters, Orphans};
 pub use environment::{Environment, Passed, Passing};
 pub use error::{BoxError, Error, Result, yield_because};
 pub use event::EventType;
@@ -51,12 +55,14 @@ pub use foreign::Foreign;
 pub use kind::{Kind, Typed};
 pub use managed::{Each, For, Managed, Owner};
 pub use manager::{
+    conditions::ConditionsError,
     operator::Operator,
     reach::LiveError,
     run::{RunError, RunOptions},
     why::Why,
 };
 pub use opgen_macros::{Managed, Provisioner, operator};
+pub use panic::Closure;
 pub use predicate::Predicate;
 pub use provisioner::{
     Keyed, Provision, Provisioner,
@@ -126,6 +132,7 @@ pub mod __private {
         apimachinery::pkg::apis::meta::v1::ObjectMeta,
     };
     pub use kube::CustomResourceExt;
+    pub use serde_json::Value;
 
     /// What the expansion of [`dynamic_kind!`](crate::dynamic_kind) names.
     pub mod dynamic {
@@ -136,9 +143,21 @@ pub mod __private {
         pub use serde_json::Value;
     }
 
-    /// What a build function is handed.
-    pub fn draft<'a, O: crate::Owner, P: crate::Provisioner>(cx: &crate::Context<'a, O, P>) -> Draft<'a, O> {
-        cx.draft()
+    /// The schema of a kind with its types by name.
+    pub fn schema_by_names<K: schemars::JsonSchema>() -> Value {
+        crate::manifest::schema_by_names::<K>()
+    }
+
+    /// What a function sees that runs in every pass.
+    pub fn draft<'c, O: crate::Owner, P: crate::Provisioner>(cx: &'c crate::Context<'_, O, P>) -> Draft<'c, O> {
+        cx.draft_of_question()
+    }
+
+    /// What a function sees that makes the items of an `each`.
+    pub fn draft_of_items<'c, O: crate::Owner, P: crate::Provisioner>(
+        cx: &'c crate::Context<'_, O, P>,
+    ) -> Draft<'c, O> {
+        cx.draft_of_items()
     }
 }
 

@@ -30,6 +30,10 @@ pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 
     /// What gives the definition of the kind, as its derives say it. `None` for a [`Foreign`](crate::Foreign) kind: then
     /// nothing is generated for it, and nothing written to its status.
     const DEFINITION: Option<fn() -> CustomResourceDefinition>;
+    /// What gives the schema of the kind with its types by name, as [`schemars`] says it with references. `kube` writes
+    /// every type out in place; the names say which parts are types of Kubernetes, whose bounds and merge keys the
+    /// definition then carries too. `None` (the default) leaves the definition as `kube` derives it.
+    const SCHEMA: Option<fn() -> serde_json::Value> = None;
     /// The fields of the spec that name other objects, which are held and waited for while they are named (unikorn §2);
     /// `#[managed(reference = Kind)]` on a field adds one. Default: none.
     const REFERENCES: &'static [Reference<Self>] = &[];

@@ -3,13 +3,23 @@
 use crate::{
     cache::{Header, ObjectKey, OwnWrites, ResourceVersion, Uid},
     client::{Client, strip_nulls},
+    context::Unversioned,
+    counters::Counters,
     environment::Environment,
     error::{Error, Result},
     event::{Recorder, Regarding},
     kind::Kind,
     managed::Managed,
-    provisioner::{child::Child, made::Blackboard, mark::Mark, memory::Memory, rehearsal::World, unchanged::ByNode},
-    reference::{Referrers, Targets},
+    provisioner::{
+        child::Child,
+        claim::{Claims, Plan, Planner},
+        made::Blackboard,
+        mark::Mark,
+        memory::Memory,
+        rehearsal::World,
+        unchanged::ByNode,
+    },
+    reference::{Graph, Referrers, Targets},
     watch::Watched,
 };
 use parking_lot::{Mutex, MutexGuard};
@@ -35,11 +45,14 @@ pub(crate) struct Shared {
     pub(crate) children: BTreeMap<Kind, Arc<Watched<Child>>>,
     /// The kinds that specs and nodes name objects of.
     pub(crate) targets: BTreeMap<Kind, Arc<Targets>>,
+    /// The kinds that controllers of the operator name objects of, whichever controller does.
+    pub(crate) graph: Graph,
     /// Who names what.
     pub(crate) referrers: Mutex<Referrers>,
     /// By the kind of the children's store; `None` for that of the primaries, which may be of a child's kind.
     pub(crate) own_writes: OwnWrites<Option<Kind>>,
     pub(crate) memory: Mutex<Memory>,
+    pub(crate) counters: Counters,
     /// Stands in for the cluster in a test without one.
     pub(crate) rehearsal: Option<Arc<World>>,
 }
@@ -113,13 +126,26 @@ pub(crate) struct Core<'a> {
     pub(crate) inputs: u64,
     /// What the spec of the owner names.
     pub(crate) named: Vec<(Kind, ObjectKey)>,
-    /// Which node has built which object in this pass.
-    claims: Mutex<HashMap<(Kind, ObjectKey), Arc<str>>>,
+    /// Whether nothing but children of the owner changed since the last pass.
+    pub(crate) for_children: bool,
+    /// Which node wants which object in this pass.
+    pub(crate) claims: Mutex<Claims>,
+    /// Says what the nodes want before they run; none on the way down, where no node wants anything.
+    pub(crate) planner: Option<&'a dyn Planner>,
+    /// What the nodes want, as far as that was known when it was first asked.
+    pub(crate) plan: Mutex<Option<Arc<Plan>>>,
+    /// The nodes with objects that they don't want any more and that another node may want, in the order in which they are to
+    /// be deleted.
+    pub(crate) deferred: Mutex<Vec<(Kind, Arc<str>)>>,
+    /// Whether the pass only claims: it makes no call to the API server, and runs no hand-written node.
+    pub(crate) is_plan: bool,
     by_node: Mutex<HashMap<Kind, ByNode>>,
+    /// What functions have read that run in every pass.
+    pub(crate) unversioned: Unversioned,
     /// What the pass leaves beside its outcome.
     pub(crate) left: Arc<Left>,
     /// What the nodes have made, for those that read it.
-    pub(crate) made: Blackboard,
+    pub(crate) made: Arc<Blackboard>,
 }
 
 impl<'a> Core<'a> {
@@ -131,10 +157,36 @@ impl<'a> Core<'a> {
             owner,
             inputs: hasher.finish(),
             named: Vec::new(),
+            for_children: false,
             claims: Mutex::default(),
+            planner: None,
+            plan: Mutex::default(),
+            deferred: Mutex::default(),
+            is_plan: false,
             by_node: Mutex::default(),
+            unversioned: Unversioned::default(),
             left: Arc::default(),
-            made: Blackboard::default(),
+            made: Arc::default(),
+        }
+    }
+
+    /// A pass over the same state that only claims, and knows the outputs that nodes have so far.
+    pub(crate) fn for_plan(&self) -> Core<'_> {
+        Core {
+            shared: self.shared,
+            owner: self.owner.clone(),
+            inputs: self.inputs,
+            named: Vec::new(),
+            for_children: self.for_children,
+            claims: Mutex::default(),
+            planner: None,
+            plan: Mutex::default(),
+            deferred: Mutex::default(),
+            is_plan: true,
+            by_node: Mutex::default(),
+            unversioned: Unversioned::default(),
+            left: Arc::default(),
+            made: self.made.clone(),
         }
     }
 
@@ -161,17 +213,6 @@ impl<'a> Core<'a> {
     pub(crate) fn wrote_owner(&self, version: ResourceVersion) {
         self.shared.own_writes.record(&self.owner.key, &self.owner.uid, None, &version);
         *self.left.version.lock() = Some(version);
-    }
-
-    /// Two nodes that build one object would take it from each other in every pass.
-    pub(crate) fn claim(&self, kind: &Kind, key: &ObjectKey, node: &Arc<str>) -> Result<()> {
-        match self.claims.lock().insert((kind.clone(), key.clone()), node.clone()) {
-            Some(other) => {
-                let message = format!("{kind} {key} is built twice: by node {other} and by node {node}");
-                Err(Error::terminal("InvalidChild", message))
-            }
-            None => Ok(()),
-        }
     }
 
     /// Notes an own write, so that the next pass waits until the cache has it [Y1].

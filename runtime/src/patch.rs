@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 
 /// An object before it is edited.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Snapshot<K> {
     main: Value,
     status: Value,
@@ -19,6 +20,7 @@ pub struct Snapshot<K> {
 
 /// What an edit changed: which calls are to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Changes {
     /// A JSON merge patch of everything but the status.
     pub main: Option<Value>,

@@ -85,9 +85,11 @@ where
             recorder: event::Recorder::off(),
             children: Default::default(),
             targets: Default::default(),
+            graph: Default::default(),
             referrers: Default::default(),
             own_writes: Default::default(),
             memory: Default::default(),
+            counters: Default::default(),
             rehearsal: Some(world.clone()),
         });
         Self { object: Mutex::new(object), options, shared, world, tree: PhantomData }

@@ -3,6 +3,7 @@
 use crate::{
     cache::ObjectKey,
     error::{Error, Result},
+    panic::{Closure, Panics},
     watch::{Health, WatchState},
 };
 use hashbrown::{Equivalent, HashMap};
@@ -20,7 +21,8 @@ use std::{
 ///
 /// # Guarantees
 /// - Nothing can be read before the first list is complete, nor while the kind is missing or not allowed: an object that is
-///   not shown is one that the cluster did not have.
+///   not shown is one that the cluster did not have. The exception is an object that doesn't decode, or on which the function that
+///   keeps the part panics: it is shown as before, or not at all. The log and an event on the object say so.
 /// - What is shown may be old. Before something is destroyed because an object is missing here, ask the server.
 ///
 /// # Assumptions
@@ -40,8 +42,9 @@ struct State<V, X> {
 
 /// The objects of a [`View`].
 pub struct Shown<V, X = ()> {
-    /// Its order is the same in each run, since lives are to be repeated to the letter.
-    objects: HashMap<Place, V, BuildHasherDefault<DefaultHasher>>,
+    /// Its order is the same in each run, since lives are to be repeated to the letter. Each with its term, so that the user's
+    /// function is called once for an object, and not while the index changes.
+    objects: HashMap<Place, (V, Option<X>), BuildHasherDefault<DefaultHasher>>,
     by_term: HashMap<X, Vec<Place>>,
 }
 
@@ -71,10 +74,15 @@ impl<V> Default for View<V> {
 }
 
 impl<V, X> View<V, X> {
-    /// A view whose objects are found by a term, too; `None` is in no index.
+    /// A view whose objects are found by a term, too; `None` is in no index, and neither is an object on which `term` panics.
     pub fn indexed(term: fn(&V) -> Option<X>) -> Self {
         let shown = Shown { objects: HashMap::default(), by_term: HashMap::new() };
         Self(Arc::new(Inner { state: RwLock::new(State { watch: None, listed: false, shown }), term }))
+    }
+
+    /// The watch that fills the view, once it has begun.
+    pub(crate) fn watch(&self) -> Option<Health> {
+        self.0.state.read().watch.clone()
     }
 
     /// Looks at the objects. The watch can't go on meanwhile, so `look` must be quick.
@@ -109,12 +117,13 @@ impl<V, X: Clone + Eq + Hash> View<V, X> {
         self.0.state.write().listed = true;
     }
 
-    /// Puts an object in; gives what was there.
-    pub(crate) fn put(&self, key: &ObjectKey, kept: V) -> Option<V> {
-        let (place, term) = (Place::of(key), (self.0.term)(&kept));
+    /// Puts an object in; returns what was there.
+    pub(crate) fn put(&self, key: &ObjectKey, kept: V, panics: &mut Panics) -> Option<V> {
+        let term = panics.catch(Closure::Index, || (self.0.term)(&kept)).flatten();
+        let place = Place::of(key);
         let mut state = self.0.state.write();
-        let old = state.shown.objects.insert(place.clone(), kept);
-        state.shown.unlist(&place, old.as_ref().and_then(self.0.term));
+        let old = state.shown.objects.insert(place.clone(), (kept, term.clone()));
+        let old = state.shown.unlist(&place, old);
         if let Some(term) = term {
             state.shown.by_term.entry(term).or_default().push(place);
         }
@@ -134,20 +143,19 @@ impl<V, X: Clone + Eq + Hash> View<V, X> {
         let place = Place::of(key);
         let mut state = self.0.state.write();
         let old = state.shown.objects.remove(&place);
-        state.shown.unlist(&place, old.as_ref().and_then(self.0.term));
-        old
+        state.shown.unlist(&place, old)
     }
 }
 
 impl<V, X> Shown<V, X> {
     /// The object of that name; of a kind without namespaces, `namespace` is empty.
     pub fn get(&self, namespace: &str, name: &str) -> Option<&V> {
-        self.objects.get(&Asked(namespace, name))
+        self.objects.get(&Asked(namespace, name)).map(|(kept, _)| kept)
     }
 
     /// All objects, with their namespaces and names, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str, &V)> {
-        self.objects.iter().map(|(place, kept)| (&*place.0, &*place.1, kept))
+        self.objects.iter().map(|(place, (kept, _))| (&*place.0, &*place.1, kept))
     }
 
     /// How many there are.
@@ -165,16 +173,21 @@ impl<V, X: Eq + Hash> Shown<V, X> {
     /// The objects of a term, with their namespaces and names, in no order.
     pub fn find(&self, term: &X) -> impl Iterator<Item = (&str, &str, &V)> {
         let places = self.by_term.get(term).map_or(&[][..], Vec::as_slice);
-        places.iter().filter_map(|place| Some((&*place.0, &*place.1, self.objects.get(place)?)))
+        places.iter().filter_map(|place| Some((&*place.0, &*place.1, &self.objects.get(place)?.0)))
     }
 
-    fn unlist(&mut self, place: &Place, term: Option<X>) {
-        let Some(term) = term else { return };
-        let Some(places) = self.by_term.get_mut(&term) else { return };
-        places.retain(|other| other != place);
-        if places.is_empty() {
-            self.by_term.remove(&term);
+    /// Takes an object that was replaced or removed out of the index; returns it.
+    fn unlist(&mut self, place: &Place, old: Option<(V, Option<X>)>) -> Option<V> {
+        let (kept, term) = old?;
+        if let Some(term) = term
+            && let Some(places) = self.by_term.get_mut(&term)
+        {
+            places.retain(|other| other != place);
+            if places.is_empty() {
+                self.by_term.remove(&term);
+            }
         }
+        Some(kept)
     }
 }
 
@@ -205,6 +218,7 @@ mod tests {
         cache::ObjectKey,
         error::Error,
         kind::kind_of,
+        panic::Panics,
         watch::{Health, WatchState},
     };
     use k8s_openapi::api::core::v1::Pod;
@@ -215,6 +229,10 @@ mod tests {
         (view, health)
     }
 
+    fn put(view: &View<u32, u32>, name: &str, kept: u32) -> Option<u32> {
+        view.put(&key(name), kept, &mut Panics::default())
+    }
+
     fn key(name: &str) -> ObjectKey {
         ObjectKey::namespaced("web", name)
     }
@@ -222,7 +240,7 @@ mod tests {
     #[test]
     fn nothing_is_read_before_the_list_is_complete_nor_without_the_kind() {
         let (view, health) = followed();
-        view.put(&key("a"), 1);
+        put(&view, "a", 1);
         assert!(matches!(view.read(|_| ()), Err(Error::Yield { reason, .. }) if reason == "CacheNotSynced"));
         view.listed();
         assert_eq!(view.read(|shown| shown.get("web", "a").copied()).unwrap(), Some(1));
@@ -234,9 +252,9 @@ mod tests {
     fn the_index_follows_its_objects() {
         let (view, _health) = followed();
         view.listed();
-        view.put(&key("a"), 11);
-        view.put(&key("b"), 12);
-        assert_eq!(view.put(&key("a"), 21), Some(11));
+        put(&view, "a", 11);
+        put(&view, "b", 12);
+        assert_eq!(put(&view, "a", 21), Some(11));
         assert_eq!(view.remove(&key("nobody")), None);
         let of = |term: u32| {
             view.read(|shown| shown.find(&term).map(|(_, name, _)| name.to_owned()).collect::<Vec<_>>()).unwrap()
@@ -249,11 +267,26 @@ mod tests {
     #[test]
     fn another_watch_begins_with_nothing() {
         let (view, health) = followed();
-        view.put(&key("a"), 1);
+        put(&view, "a", 1);
         view.listed();
         view.begin(&health);
         assert!(view.read(|_| ()).is_err());
         view.listed();
         assert!(view.read(|shown| shown.is_empty() && shown.find(&0).next().is_none()).unwrap());
+    }
+
+    #[test]
+    fn an_object_whose_index_function_panics_is_shown_and_in_no_index() {
+        let view = View::indexed(|kept: &u32| if *kept == 13 { panic!("unlucky") } else { Some(*kept) });
+        view.begin(&Health::new(kind_of::<Pod>()));
+        view.listed();
+        let (mut none, mut some) = (Panics::default(), Panics::default());
+        view.put(&key("a"), 12, &mut none);
+        assert_eq!(view.put(&key("a"), 13, &mut some), Some(12));
+        assert_eq!((none.0.len(), some.0.len()), (0, 1));
+        let found = |term: u32| view.read(|shown| shown.find(&term).count()).unwrap();
+        assert_eq!((found(12), found(13)), (0, 0));
+        assert_eq!(view.read(|shown| shown.get("web", "a").copied()).unwrap(), Some(13));
+        assert_eq!(view.remove(&key("a")), Some(13));
     }
 }

@@ -1,19 +1,21 @@
 //! How watches are doing, and what they show of children.
 
 use crate::{
-    cache::{ResourceVersion, Seen, Store},
+    cache::{ResourceVersion, Seen, Store, Unowned},
     client::MissingRule,
     error::{Error, Result},
     kind::Kind,
 };
+use parking_lot::Mutex;
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 
 /// How the watch of a kind is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WatchState {
     /// The first list is on its way.
     Starting,
@@ -27,18 +29,27 @@ pub enum WatchState {
     Failing(String),
 }
 
-/// The state of one watch; changes are said in the log, once. Clones are of the same watch.
+/// The state of one watch. The log has one line when trouble begins and one when it ends. Clones are of the same watch.
 #[derive(Clone, Debug)]
 pub struct Health {
     kind: Kind,
     state: watch::Sender<WatchState>,
     opened_at: Arc<AtomicU64>,
+    trouble: Arc<Mutex<Option<Trouble>>>,
+}
+
+/// Failures in a row, since the watch was last in order.
+#[derive(Debug)]
+struct Trouble {
+    since: Instant,
+    failures: u64,
 }
 
 impl Health {
     /// A watch that has not begun.
     pub fn new(kind: Kind) -> Self {
-        Self { kind, state: watch::Sender::new(WatchState::Starting), opened_at: Arc::default() }
+        let state = watch::Sender::new(WatchState::Starting);
+        Self { kind, state, opened_at: Arc::default(), trouble: Arc::default() }
     }
 
     /// What is watched.
@@ -54,20 +65,35 @@ impl Health {
     /// Takes note of a state.
     pub fn set(&self, state: WatchState) {
         self.state.send_if_modified(|held| {
-            if *held == state {
-                return false;
-            }
-            let kind = &self.kind;
-            match &state {
-                WatchState::Starting => {}
-                WatchState::Following => tracing::info!(%kind, "watching"),
-                WatchState::Missing => tracing::warn!(%kind, "the cluster has no such kind; waiting for it"),
-                WatchState::Forbidden(rule) => tracing::error!(%kind, "{rule}"),
-                WatchState::Failing(why) => tracing::warn!(%kind, error = %why, "the watch failed and is tried again"),
-            }
+            self.log(&state, *held != state);
+            let differs = *held != state;
             *held = state;
-            true
+            differs
         });
+    }
+
+    fn log(&self, state: &WatchState, differs: bool) {
+        let (kind, mut trouble) = (&self.kind, self.trouble.lock());
+        match (state, trouble.as_mut()) {
+            (WatchState::Failing(why), None) => {
+                *trouble = Some(Trouble { since: Instant::now(), failures: 1 });
+                tracing::warn!(%kind, error = %why, "the watch failed and is tried again until it works");
+            }
+            (WatchState::Failing(why), Some(trouble)) => {
+                trouble.failures += 1;
+                tracing::debug!(%kind, error = %why, "the watch failed again");
+            }
+            (WatchState::Following, Some(ended)) => {
+                let (failures, seconds) = (ended.failures, ended.since.elapsed().as_secs());
+                tracing::info!(%kind, failures, seconds, "the watch works again");
+                *trouble = None;
+            }
+            _ if !differs => {}
+            (WatchState::Starting, _) => {}
+            (WatchState::Following, None) => tracing::info!(%kind, "watching"),
+            (WatchState::Missing, _) => tracing::warn!(%kind, "the cluster has no such kind; waiting for it"),
+            (WatchState::Forbidden(rule), _) => tracing::error!(%kind, "{rule}"),
+        }
     }
 
     /// Takes note of a watch that is open, and tells what happens after `version`.
@@ -109,13 +135,16 @@ pub(crate) struct Watched<V> {
     pub(crate) health: Health,
     /// Whether objects are kept as a whole, since a node reads them.
     pub(crate) whole: bool,
+    /// Objects whose owner reference somebody else removed.
+    pub(crate) unowned: Unowned,
     /// Whether every node of the kind can do without it.
     pub(crate) optional: bool,
 }
 
 impl<V> Watched<V> {
     pub(crate) fn new(kind: Kind, whole: bool) -> Self {
-        Self { store: Store::default(), health: Health::new(kind.clone()), kind, whole, optional: false }
+        let (store, unowned) = Default::default();
+        Self { store, unowned, health: Health::new(kind.clone()), kind, whole, optional: false }
     }
 
     /// Whether the store can be read: it has been listed once, and its kind is there.
@@ -130,5 +159,54 @@ impl<V> Watched<V> {
             _ if self.store.synced() => Ok(()),
             _ => Err(Error::yielding("CacheNotSynced", format!("waiting for the first list of {kind}"))),
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::kind::kind_of;
+    use k8s_openapi::api::core::v1::Pod;
+    use std::io;
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn trouble_is_one_line_when_it_begins_and_one_when_it_ends() {
+        let (log, health) = (Log::default(), Health::new(kind_of::<Pod>()));
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt().with_ansi(false).without_time().with_target(false);
+        let subscriber = subscriber.with_writer(move || writer.clone()).finish();
+        let _default = tracing::subscriber::set_default(subscriber);
+        health.set(WatchState::Following);
+        for number in 0..20 {
+            health.set(WatchState::Failing(format!("refused, attempt {number}")));
+            tokio::time::advance(std::time::Duration::from_secs(1)).await;
+        }
+        health.set(WatchState::Following);
+        health.set(WatchState::Following);
+        let text = String::from_utf8(log.0.lock().clone()).unwrap();
+        let lines: Vec<_> = text.lines().map(str::trim).collect();
+        assert_eq!(
+            lines,
+            [
+                "INFO watching kind=Pod",
+                "WARN the watch failed and is tried again until it works kind=Pod error=refused, attempt 0",
+                "INFO the watch works again kind=Pod failures=20 seconds=20",
+            ]
+        );
     }
 }

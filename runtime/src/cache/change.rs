@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 /// What an event did to a store; predicates compare `old` with `new`.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Change<V> {
     /// The object was not there.
     Added {

@@ -15,6 +15,7 @@ pub const ANNOTATION_PREFIX: &str = "opgen.dev/";
 
 /// The metadata of an object that a controller looks at on every event.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Header {
     /// Namespace and name.
     pub key: ObjectKey,
@@ -50,6 +51,7 @@ pub struct Owner {
 
 /// Why a header could not be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum HeaderError {
     /// Not the JSON of an object, or its metadata has another form.
     #[error("failed to read the metadata of an object")]

@@ -18,6 +18,7 @@ pub struct Objects {
 
 /// Why an object was not taken in.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ObjectError {
     /// Its metadata could not be read.
     #[error(transparent)]

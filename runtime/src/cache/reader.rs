@@ -14,6 +14,7 @@ pub struct Reader<K> {
 
 /// Why an object could not be read as a `K`.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReadError {
     /// It could not be decompressed.
     #[error(transparent)]

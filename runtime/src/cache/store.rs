@@ -85,6 +85,16 @@ impl<V> Store<V> {
         by_key(self.state.read().entries.iter().map(|entry| entry.0.clone()).collect())
     }
 
+    /// The objects that `accept` takes, sorted by key: only these are copied and sorted.
+    ///
+    /// The store can't be written meanwhile: `accept` must be quick and must not write to this store.
+    pub fn entries_where(&self, accept: impl Fn(&Entry<V>) -> bool) -> Vec<Arc<Entry<V>>> {
+        let state = self.state.read();
+        let accepted = state.entries.iter().filter(|entry| accept(&entry.0)).map(|entry| entry.0.clone()).collect();
+        drop(state);
+        by_key(accepted)
+    }
+
     /// How many objects there are.
     pub fn len(&self) -> usize {
         self.state.read().entries.len()
@@ -133,7 +143,20 @@ impl<V> Store<V> {
     ///
     /// # Errors
     /// Those of `value`; the store then keeps what it had, and the object counts as listed.
-    pub fn try_apply<E>(&self, mut header: Header, value: impl FnOnce() -> Result<V, E>) -> Result<Change<V>, E> {
+    pub fn try_apply<E>(&self, header: Header, value: impl FnOnce() -> Result<V, E>) -> Result<Change<V>, E> {
+        self.try_project(header, |_| value())
+    }
+
+    /// As [`Store::try_apply`], with a value that is made of the header, too: a projection costs nothing for an object that a new
+    /// listing shows as it was.
+    ///
+    /// # Errors
+    /// As [`Store::try_apply`].
+    pub fn try_project<E>(
+        &self,
+        mut header: Header,
+        value: impl FnOnce(&Header) -> Result<V, E>,
+    ) -> Result<Change<V>, E> {
         {
             let mut state = self.state.write();
             if let Some(change) = state.keep(&header) {
@@ -141,7 +164,7 @@ impl<V> Store<V> {
             }
             state.share(&mut header);
         }
-        match value() {
+        match value(&header) {
             Ok(value) => Ok(self.state.write().insert(Entry::new(header, value).into())),
             Err(error) => {
                 self.state.write().versions.note(&header.resource_version);

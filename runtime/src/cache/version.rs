@@ -6,6 +6,7 @@ use std::{cmp::Ordering, fmt};
 ///
 /// Numbers compare as numbers. Text is only ever equal or not comparable, which `partial_cmp` says with `None`.
 #[derive(Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ResourceVersion {
     /// A decimal number without leading zeros.
     Number(u64),
@@ -66,6 +67,7 @@ impl fmt::Debug for ResourceVersion {
 
 /// How far a store has followed its watch: what own writes are compared with before a pass [Y1].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Seen {
     /// The first listing is not complete.
     Nothing,

@@ -9,13 +9,13 @@ use serde_json::Value;
 impl Client {
     /// Reads a subresource.
     pub(crate) async fn get_part(&self, target: Target<'_>, part: &'static str) -> Result<Value, CallError> {
-        let request = target.requests().get_subresource(part, target.name).map_err(kube::Error::BuildRequest);
+        let request = target.requests().get_subresource(part, &target.segment()).map_err(kube::Error::BuildRequest);
         self.json(request).await.map_err(|source| target.failed(Verb::Get, part, source))
     }
 
     /// Reads a subresource that is no JSON.
     pub(crate) async fn get_part_text(&self, target: Target<'_>, part: &'static str) -> Result<String, CallError> {
-        let request = target.requests().get_subresource(part, target.name).map_err(kube::Error::BuildRequest);
+        let request = target.requests().get_subresource(part, &target.segment()).map_err(kube::Error::BuildRequest);
         self.text(request).await.map_err(|source| target.failed(Verb::Get, part, source))
     }
 
@@ -30,7 +30,7 @@ impl Client {
         let params = by(manager);
         let request = to_bytes(body).and_then(|body| {
             let requests = target.requests();
-            requests.create_subresource(part, target.name, &params, body).map_err(kube::Error::BuildRequest)
+            requests.create_subresource(part, &target.segment(), &params, body).map_err(kube::Error::BuildRequest)
         });
         self.json(request).await.map_err(|source| target.failed(Verb::Create, part, source))
     }
@@ -46,7 +46,7 @@ impl Client {
         let params = by(manager);
         let request = to_bytes(body).and_then(|body| {
             let requests = target.requests();
-            requests.replace_subresource(part, target.name, &params, body).map_err(kube::Error::BuildRequest)
+            requests.replace_subresource(part, &target.segment(), &params, body).map_err(kube::Error::BuildRequest)
         });
         self.json(request).await.map_err(|source| target.failed(Verb::Update, part, source))
     }
@@ -60,29 +60,9 @@ impl Client {
         manager: &str,
     ) -> Result<Value, CallError> {
         let params = PatchParams { field_manager: Some(manager.to_owned()), ..Default::default() };
-        self.patch_part_with(target, part, &params, &Patch::Merge(patch)).await
-    }
-
-    /// Server-side apply of the status alone.
-    pub(crate) async fn apply_status(
-        &self,
-        target: Target<'_>,
-        object: &Value,
-        manager: &str,
-    ) -> Result<Value, CallError> {
-        let params = PatchParams::apply(manager).force();
-        self.patch_part_with(target, "status", &params, &Patch::Apply(object)).await
-    }
-
-    async fn patch_part_with(
-        &self,
-        target: Target<'_>,
-        part: &'static str,
-        params: &PatchParams,
-        patch: &Patch<&Value>,
-    ) -> Result<Value, CallError> {
-        let requests = target.requests();
-        let request = requests.patch_subresource(part, target.name, params, patch).map_err(kube::Error::BuildRequest);
+        let (requests, patch) = (target.requests(), Patch::Merge(patch));
+        let request =
+            requests.patch_subresource(part, &target.segment(), &params, &patch).map_err(kube::Error::BuildRequest);
         self.json(request).await.map_err(|source| target.failed(Verb::Patch, part, source))
     }
 

@@ -1,17 +1,23 @@
-//! Writes that only hand-written nodes make.
+//! Writes that resource nodes don't make.
 
 use super::{CallError, Client, Target, part::by, to_bytes};
 use crate::provisioner::shape::Verb;
-use kube::api::{DeleteParams, ListParams};
+use kube::api::{DeleteParams, ListParams, Patch};
 use serde_json::Value;
 
 impl Client {
     /// Replaces an object; it carries the version that it was read at.
     pub(crate) async fn replace(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Value, CallError> {
         let params = by(manager);
-        let request = to_bytes(object)
-            .and_then(|body| target.requests().replace(target.name, &params, body).map_err(kube::Error::BuildRequest));
+        let request = to_bytes(object).and_then(|body| {
+            target.requests().replace(&target.segment(), &params, body).map_err(kube::Error::BuildRequest)
+        });
         self.json(request).await.map_err(|source| target.failed(Verb::Update, "", source))
+    }
+
+    /// Changes an object by a JSON merge patch.
+    pub(crate) async fn merge(&self, target: Target<'_>, patch: &Value, manager: &str) -> Result<Value, CallError> {
+        self.patch(target, &Patch::Merge(patch), manager).await
     }
 
     /// Asks for the deletion of all objects that match a label selector.

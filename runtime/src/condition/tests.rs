@@ -18,7 +18,6 @@ fn condition_k1_reconciling_leaves_ready_unknown() {
         ("Available", "False", "Reconciling"),
         ("Ready", "Unknown", "Reconciling"),
         ("Reconciling", "True", "Reconciling"),
-        ("Stalled", "False", "Reconciling"),
     ];
     assert_eq!(said(&status), wanted);
 }
@@ -28,7 +27,7 @@ fn condition_k2_ready_ends_reconciling_and_stalled_with_the_same_words() {
     let mut status = Status::default();
     status.stalled("Broken", "it broke", 1, at(1));
     status.ready("Reconciled", "done", 1, at(2));
-    let wanted = [("Available", "True"), ("Ready", "True"), ("Reconciling", "False"), ("Stalled", "False")];
+    let wanted = [("Available", "True"), ("Ready", "True")];
     assert_eq!(status.conditions.iter().map(|c| (c.type_.as_str(), c.status.as_str())).collect::<Vec<_>>(), wanted);
     assert!(status.conditions.iter().all(|held| held.reason == "Reconciled" && held.message == "done"));
 }
@@ -37,8 +36,14 @@ fn condition_k2_ready_ends_reconciling_and_stalled_with_the_same_words() {
 fn condition_k3_stalled_is_not_ready_and_not_reconciling() {
     let mut status = Status::default();
     status.stalled("Broken", "it broke", 1, at(1));
-    let truths: Vec<_> = status.conditions.iter().map(|held| held.status.as_str()).collect();
-    assert_eq!(truths, ["False", "False", "False", "True"]);
+    let wanted = [("Available", "False", "Broken"), ("Ready", "False", "Broken"), ("Stalled", "True", "Broken")];
+    assert_eq!(said(&status), wanted);
+    status.reconciling("working", 2, at(2));
+    assert_eq!(
+        said(&status).last(),
+        Some(&("Reconciling", "True", "Reconciling")),
+        "an abnormal condition that is over is gone"
+    );
 }
 
 #[test]
@@ -78,14 +83,14 @@ fn condition_k7_each_outcome_can_be_read_by_kstatus() {
     let read = |outcome: Result<(), Error>| {
         let mut conditions = Vec::new();
         Verdict::of(Direction::Up, &outcome)?.set(&mut conditions, 1, at(1));
-        let truth = |type_: &str| conditions.iter().find(|c| c.type_ == type_).unwrap().status.clone();
-        Some(["Available", "Ready", "Reconciling", "Stalled"].map(truth).join(" "))
+        Some(conditions.iter().map(|held| format!("{}={}", held.type_, held.status)).collect::<Vec<_>>().join(" "))
     };
-    assert_eq!(read(Ok(())).unwrap(), "True True False False");
-    assert_eq!(read(Err(Error::yielding("Waiting", "m"))).unwrap(), "False Unknown True False");
-    assert_eq!(read(Err(Error::unexpected("broke"))).unwrap(), "False False True False");
-    assert_eq!(read(Err(Error::user_action("Edit", "m"))).unwrap(), "False False False True");
-    assert_eq!(read(Err(Error::terminal("Never", "m"))).unwrap(), "False False False True");
+    assert_eq!(read(Ok(())).unwrap(), "Available=True Ready=True");
+    assert_eq!(read(Err(Error::yielding("Waiting", "m"))).unwrap(), "Available=False Ready=Unknown Reconciling=True");
+    assert_eq!(read(Err(Error::unexpected("broke"))).unwrap(), "Available=False Ready=False Reconciling=True");
+    let stalled = "Available=False Ready=False Stalled=True";
+    assert_eq!(read(Err(Error::user_action("Edit", "m"))).unwrap(), stalled);
+    assert_eq!(read(Err(Error::terminal("Never", "m"))).unwrap(), stalled);
     assert_eq!(read(Err(Error::Conflict("409".into()))), None);
 }
 
@@ -102,4 +107,30 @@ fn an_unexpected_error_is_not_quoted_in_a_condition() {
     let verdict = Verdict::of(Direction::Up, &Err(Error::unexpected("password=hunter2"))).unwrap();
     assert_eq!(verdict.reason, "Errored");
     assert!(!verdict.message.contains("hunter2"));
+}
+
+#[test]
+fn a_controller_with_a_prefix_leaves_all_other_conditions_and_the_generation_alone() {
+    let mut status = Status::default();
+    status.ready("Reconciled", "done", 3, at(1));
+    let mut verdict = Verdict::of(Direction::Up, &Err(Error::yielding("Waiting", "for a zone"))).unwrap();
+    verdict.prefix = "Dns".to_owned();
+    let before = status.clone();
+    status.say(&verdict, 4, at(2));
+    let (dns, others): (Vec<_>, Vec<_>) =
+        status.conditions.clone().into_iter().partition(|held| held.type_.starts_with("Dns"));
+    assert_eq!((others, status.observed_generation), (before.conditions, Some(3)));
+    let dns: Vec<_> = dns.iter().map(|held| (held.type_.as_str(), held.status.as_str())).collect();
+    let wanted = [("DnsAvailable", "False"), ("DnsReady", "Unknown"), ("DnsReconciling", "True")];
+    assert_eq!(dns, wanted);
+}
+
+#[test]
+fn a_condition_type_is_a_name_with_or_without_a_domain() {
+    for text in ["Available", "DnsAvailable", "dns.example.com/Available", "a-b_c.D"] {
+        assert!(is_type(text), "{text}");
+    }
+    for text in ["", "-Available", "Dns Available", "Dns/", "Dns/Available", "example..com/A", "a/b/c", "Ä"] {
+        assert!(!is_type(text), "{text}");
+    }
 }

@@ -1,14 +1,16 @@
 //! What a provisioner is handed: its object, and what it may do.
 
 mod calls;
+mod draft;
 mod path;
 
 pub use calls::{Calls, PartCalls, References};
+pub use draft::Draft;
+pub(crate) use draft::Unversioned;
 pub use path::Path;
 pub(crate) use path::{key_below, without_keys};
 
 use crate::{
-    environment::Environment,
     managed::{Each, Managed, Owner},
     pass::{Core, Pass},
     provisioner::Provisioner,
@@ -17,6 +19,7 @@ use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
 
 /// Why something is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cause {
     /// The owner is being deleted.
     Deleting,
@@ -34,6 +37,8 @@ pub struct Context<'a, O: Owner, P: Provisioner> {
     path: Path<'a>,
     /// What a build function depends on here, as a number; `None` if that can't be said.
     inputs: Option<u64>,
+    /// Of what the functions of `each` have read for the items of this group's children.
+    of_items: Unversioned,
     calls: Calls<'a, P>,
 }
 
@@ -46,44 +51,14 @@ pub struct Teardown<'a, O: Owner, P> {
     owner: PhantomData<fn() -> O>,
 }
 
-/// What a build function sees; derefs to the object, below `each` to the item.
-pub struct Draft<'a, O: Owner> {
-    /// The object that the tree is for.
-    pub owner: &'a O::Object,
-    /// The options of the controller.
-    pub options: &'a O::Options,
-    item: &'a O::Item,
-    environment: &'a Environment,
-}
-
-impl<O: Owner> Draft<'_, O> {
-    /// Letters and digits by chance, for what is generated once: a build function that asks for them belongs to a
-    /// `resource(once)`, or every pass would build something else. 62 characters; 22 of them are 130 bits.
-    pub fn random_text(&self, length: usize) -> String {
-        const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-        // The last numbers that would favour some letters are thrown away.
-        let fair = u64::MAX - u64::MAX % LETTERS.len() as u64;
-        let number = || std::iter::repeat_with(|| self.environment.random()).find(|number| *number < fair);
-        let letter = || LETTERS[number().map_or(0, |number| (number % LETTERS.len() as u64) as usize)];
-        (0..length).map(|_| char::from(letter())).collect()
-    }
-}
-
-impl<O: Owner> Deref for Draft<'_, O> {
-    type Target = O::Subject;
-    fn deref(&self) -> &O::Subject {
-        O::subject(self.owner, self.item)
-    }
-}
-
 impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
     pub(crate) fn root(pass: &'a Pass<'a, O::Object, O::Options>) -> Self
     where
         O: Owner<Item = ()>,
         P: Provisioner<Takes = ()>,
     {
-        let inputs = Some(pass.core.inputs);
-        Self { pass, item: &(), taken: &(), path: Path::ROOT, inputs, calls: Calls::new(&pass.core) }
+        let (inputs, calls) = (Some(pass.core.inputs), Calls::new(&pass.core));
+        Self { pass, item: &(), taken: &(), path: Path::ROOT, inputs, of_items: Unversioned::default(), calls }
     }
 
     /// The context of a child that is handed `taken`.
@@ -93,8 +68,8 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         taken: &'b Q::Takes,
         inputs: Option<u64>,
     ) -> Context<'b, O, Q> {
-        let path = self.path.child(name);
-        Context { pass: self.pass, item: self.item, taken, path, inputs, calls: Calls::new(&self.pass.core) }
+        let (path, calls) = (self.path.child(name), Calls::new(&self.pass.core));
+        Context { pass: self.pass, item: self.item, taken, path, inputs, of_items: Unversioned::default(), calls }
     }
 
     /// The context of one item's child.
@@ -109,8 +84,8 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         I: Send + Sync + 'static,
         Q: Provisioner,
     {
-        let path = self.path.child(name).keyed(key);
-        Context { pass: self.pass, item, taken, path, inputs, calls: Calls::new(&self.pass.core) }
+        let (path, calls) = (self.path.child(name).keyed(key), Calls::new(&self.pass.core));
+        Context { pass: self.pass, item, taken, path, inputs, of_items: Unversioned::default(), calls }
     }
 
     /// The way down from here, for what is not wanted any more.
@@ -122,9 +97,25 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         &self.pass.core
     }
 
-    pub(crate) fn draft(&self) -> Draft<'a, O> {
+    /// What a build function sees; `unversioned` notes what it reads.
+    pub(crate) fn draft<'c>(&'c self, unversioned: &'c Unversioned) -> Draft<'c, O> {
         let environment = &self.pass.core.shared.environment;
-        Draft { owner: self.pass.object, options: self.pass.options, item: self.item, environment }
+        Draft::new((self.pass.object, self.item), self.pass.options, environment, unversioned)
+    }
+
+    /// What a function of `when`, or one that isn't skipped, sees: nobody asks what it has read.
+    pub(crate) fn draft_of_question(&self) -> Draft<'_, O> {
+        self.draft(&self.pass.core.unversioned)
+    }
+
+    /// What a function of `each` sees: the items depend on all that it reads.
+    pub(crate) fn draft_of_items(&self) -> Draft<'_, O> {
+        self.draft(&self.of_items)
+    }
+
+    /// What the children of items depend on, once the functions of `each` have run.
+    pub(crate) fn inputs_of_items(&self, inputs: Option<u64>) -> Option<u64> {
+        self.of_items.limit(inputs)
     }
 
     pub(crate) fn subject(&self) -> &'a O::Subject {
@@ -258,11 +249,5 @@ impl<O: Owner, P: Provisioner> fmt::Debug for Context<'_, O, P> {
 impl<O: Owner, P> fmt::Debug for Teardown<'_, O, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Teardown").field("path", &self.path).field("cause", &self.cause).finish_non_exhaustive()
-    }
-}
-
-impl<O: Owner> fmt::Debug for Draft<'_, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Draft").finish_non_exhaustive()
     }
 }

@@ -24,6 +24,16 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     fn kind(&self) -> Kind;
     /// Its definition; `None` for a kind that is not the operator's own.
     fn crd(&self) -> Option<CustomResourceDefinition>;
+    /// The schema of its definition with the types by name ([`Managed::SCHEMA`]); `None` by default.
+    fn schema(&self) -> Option<Value> {
+        None
+    }
+    /// Decodes an object, as the API has it, into its Rust type and encodes it again. Manifests are checked by it: the type
+    /// decodes whatever the schema admits, and keeps nothing that the schema drops. `None` (the default) checks nothing.
+    fn round_trip(&self, object: &Value) -> Option<serde_json::Result<Value>> {
+        let _ = object;
+        None
+    }
     /// Its tree, as data.
     fn shape(&self) -> &'static Shape;
     /// The kinds of the objects that its objects name ([`Managed::REFERENCES`]), and that its nodes reference; none by default.
@@ -89,6 +99,11 @@ impl fmt::Debug for Runs {
     }
 }
 
+/// Decodes an object of the kind `K` and encodes it again.
+pub(crate) fn round_trip<K: Managed>(object: &Value) -> serde_json::Result<Value> {
+    serde_json::to_value(serde_json::from_value::<K>(object.clone())?)
+}
+
 /// The usual factory: a managed kind and its tree.
 pub(crate) struct OfTree<O: Owner, P> {
     pub(crate) operator: String,
@@ -103,6 +118,14 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for
 
     fn crd(&self) -> Option<CustomResourceDefinition> {
         O::Object::DEFINITION.map(|definition| definition())
+    }
+
+    fn schema(&self) -> Option<Value> {
+        O::Object::SCHEMA.map(|schema| schema())
+    }
+
+    fn round_trip(&self, object: &Value) -> Option<serde_json::Result<Value>> {
+        Some(round_trip::<O::Object>(object))
     }
 
     fn shape(&self) -> &'static Shape {

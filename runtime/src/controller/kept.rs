@@ -1,6 +1,13 @@
 //! Objects that a controller keeps a part of, and whom a change of that part concerns.
 
-use crate::{cache::ObjectKey, kind::Kind, reference::NamespacedName, view::View, watch::Health};
+use crate::{
+    cache::ObjectKey,
+    kind::Kind,
+    panic::{Closure, Panics},
+    reference::NamespacedName,
+    view::View,
+    watch::Health,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Deserialize;
 use std::{fmt, hash::Hash, sync::Arc};
@@ -49,6 +56,28 @@ impl Kept {
     }
 }
 
+/// A [`View`] that a controller reads and another controller keeps, with its types gone.
+#[derive(Clone)]
+pub struct ReadView(Arc<dyn Fn() -> Option<Health> + Send + Sync>);
+
+impl ReadView {
+    pub(super) fn new<V: Send + Sync + 'static, X: Send + Sync + 'static>(view: &View<V, X>) -> Self {
+        let view = view.clone();
+        Self(Arc::new(move || view.watch()))
+    }
+
+    /// The watch that fills the view; `None` if no controller of the operator keeps it.
+    pub(crate) fn watch(&self) -> Option<Health> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for ReadView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ReadView").field(&self.watch().map(|watch| watch.kind().clone())).finish()
+    }
+}
+
 fn keys_of(names: impl IntoIterator<Item = NamespacedName>, home: Option<&str>) -> Vec<ObjectKey> {
     let key = |name: NamespacedName| ObjectKey::new(name.namespace.as_deref().or(home), &name.name);
     names.into_iter().map(key).collect()
@@ -61,9 +90,9 @@ pub(crate) trait Keeps: Send + Sync {
     /// Its first list is complete.
     fn listed(&self);
     /// An object came or changed; `anew` if it is another one than before.
-    fn put(&self, key: &ObjectKey, json: &[u8], anew: bool) -> serde_json::Result<Vec<ObjectKey>>;
+    fn put(&self, key: &ObjectKey, json: &[u8], anew: bool, panics: &mut Panics) -> serde_json::Result<Vec<ObjectKey>>;
     /// An object is gone.
-    fn remove(&self, key: &ObjectKey) -> Vec<ObjectKey>;
+    fn remove(&self, key: &ObjectKey, panics: &mut Panics) -> Vec<ObjectKey>;
 }
 
 struct Keeper<V, X, Keep, Keys> {
@@ -87,19 +116,29 @@ where
         self.view.listed();
     }
 
-    fn put(&self, key: &ObjectKey, json: &[u8], anew: bool) -> serde_json::Result<Vec<ObjectKey>> {
-        let kept = (self.keep)(json)?;
-        if !anew && self.view.holds(key, &kept) {
+    fn put(&self, key: &ObjectKey, json: &[u8], anew: bool, panics: &mut Panics) -> serde_json::Result<Vec<ObjectKey>> {
+        let Some(kept) = panics.catch(Closure::Keeps, || (self.keep)(json)) else { return Ok(Vec::new()) };
+        let kept = kept?;
+        // The comparison is the user's, too.
+        if !anew && panics.catch(Closure::Keeps, || self.view.holds(key, &kept)).unwrap_or_default() {
             return Ok(Vec::new());
         }
-        let mut keys = (self.keys)(key, &kept);
+        let mut keys = self.keys_of(key, &kept, panics);
         // Whom it concerned before is told, too: it may be the end of that which concerned them.
-        keys.extend(self.view.put(key, kept).iter().flat_map(|old| (self.keys)(key, old)));
+        if let Some(old) = self.view.put(key, kept, panics) {
+            keys.extend(self.keys_of(key, &old, panics));
+        }
         Ok(keys)
     }
 
-    fn remove(&self, key: &ObjectKey) -> Vec<ObjectKey> {
-        self.view.remove(key).map_or_else(Vec::new, |old| (self.keys)(key, &old))
+    fn remove(&self, key: &ObjectKey, panics: &mut Panics) -> Vec<ObjectKey> {
+        self.view.remove(key).map_or_else(Vec::new, |old| self.keys_of(key, &old, panics))
+    }
+}
+
+impl<V, X, Keep, Keys: Fn(&ObjectKey, &V) -> Vec<ObjectKey>> Keeper<V, X, Keep, Keys> {
+    fn keys_of(&self, key: &ObjectKey, kept: &V, panics: &mut Panics) -> Vec<ObjectKey> {
+        panics.catch(Closure::KeepsMap, || (self.keys)(key, kept)).unwrap_or_default()
     }
 }
 

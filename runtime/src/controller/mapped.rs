@@ -3,6 +3,7 @@
 use crate::{
     cache::ObjectKey,
     kind::{Kind, Typed, kind_of},
+    panic::{Closure, Panics},
     predicate::{Facts, Passes, Predicate},
     reference::NamespacedName,
 };
@@ -45,7 +46,7 @@ enum Concerns<K> {
 }
 
 type Names<T> = Arc<dyn Fn(&T) -> Vec<NamespacedName> + Send + Sync>;
-type Read = Arc<dyn Fn(&[u8]) -> serde_json::Result<Concern> + Send + Sync>;
+type Read = Arc<dyn Fn(&[u8], &mut Panics) -> serde_json::Result<Concern> + Send + Sync>;
 
 impl<K> Follow<K> {
     /// A change concerns the primaries that `map` names. A name without a namespace is one in the namespace of the object.
@@ -84,18 +85,22 @@ impl<K> Follow<K> {
         !matches!(self.concerns, Concerns::Object(_)) && !self.predicate.as_ref().is_some_and(Predicate::needs_object)
     }
 
-    fn concern(&self, metadata: &ObjectMeta, object: Option<&K>) -> Concern {
-        let names = match &self.concerns {
+    fn concern(&self, metadata: &ObjectMeta, object: Option<&K>, panics: &mut Panics) -> Concern {
+        let names = panics.catch(Closure::Watches, || match &self.concerns {
             Concerns::All => Vec::new(),
             Concerns::Object(map) => object.map(|object| map(object)).unwrap_or_default(),
             Concerns::Metadata(map) => map(metadata),
-        };
+        });
         let home = metadata.namespace.as_deref();
         let key = |name: &NamespacedName| ObjectKey::new(name.namespace.as_deref().or(home), &name.name);
+        let facts = self.predicate.as_ref().map(|predicate| {
+            let facts = panics.catch(Closure::Predicate, || predicate.facts(metadata, object));
+            facts.map_or(Seen::Nothing, Seen::Facts)
+        });
         Concern {
-            keys: names.iter().map(key).collect(),
+            keys: names.unwrap_or_default().iter().map(key).collect(),
             all: matches!(self.concerns, Concerns::All),
-            facts: self.predicate.as_ref().map(|predicate| predicate.facts(metadata, object)).unwrap_or_default(),
+            seen: facts.unwrap_or_default(),
         }
     }
 }
@@ -112,7 +117,21 @@ pub(crate) struct Concern {
     pub(crate) keys: Vec<ObjectKey>,
     /// Everybody.
     pub(crate) all: bool,
-    facts: Facts,
+    seen: Seen,
+}
+
+/// What a predicate has looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Seen {
+    Facts(Facts),
+    /// It panicked.
+    Nothing,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self::Facts(Facts::default())
+    }
 }
 
 /// A followed kind with its type gone.
@@ -134,13 +153,13 @@ struct Metadata {
 impl Mapped {
     pub(super) fn new<K: Typed + DeserializeOwned>(follow: Follow<K>) -> Self {
         let (metadata_only, predicate) = (follow.is_of_metadata(), follow.predicate.clone());
-        let read = move |json: &[u8]| {
+        let read = move |json: &[u8], panics: &mut Panics| {
             if metadata_only {
                 let object: Metadata = serde_json::from_slice(json)?;
-                return Ok(follow.concern(&object.metadata, None));
+                return Ok(follow.concern(&object.metadata, None, panics));
             }
-            let object: K = serde_json::from_slice(json)?;
-            Ok(follow.concern(object.meta(), Some(&object)))
+            let object = panics.catch(Closure::Object, || serde_json::from_slice::<K>(json)).transpose()?;
+            Ok(object.map(|object| follow.concern(object.meta(), Some(&object), panics)).unwrap_or_default())
         };
         let passes = move |old: &Facts, new: &Facts| predicate.as_ref().is_none_or(|one| one.passes(old, new));
         Self { kind: kind_of::<K>(), metadata_only, read: Arc::new(read), passes: Arc::new(passes) }
@@ -152,13 +171,16 @@ impl Mapped {
     }
 
     /// Whom an object concerns, as the server sent it. The scope of the primaries is the caller's to mind.
-    pub(crate) fn concern(&self, json: &[u8]) -> serde_json::Result<Concern> {
-        (self.read)(json)
+    pub(crate) fn concern(&self, json: &[u8], panics: &mut Panics) -> serde_json::Result<Concern> {
+        (self.read)(json, panics)
     }
 
-    /// Whether a change of an object that stays is worth a pass.
+    /// Whether a change of an object that stays is worth a pass; also if the predicate panics, since nobody can know then.
     pub(crate) fn passes(&self, old: &Concern, new: &Concern) -> bool {
-        old.keys != new.keys || (self.passes)(&old.facts, &new.facts)
+        match (&old.seen, &new.seen) {
+            (Seen::Facts(before), Seen::Facts(after)) => old.keys != new.keys || (self.passes)(before, after),
+            _ => true,
+        }
     }
 }
 

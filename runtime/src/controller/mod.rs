@@ -14,7 +14,7 @@ use crate::{
     source::Selection,
 };
 use channel::Lane;
-use kept::Kept;
+use kept::{Kept, ReadView};
 use mapped::Mapped;
 use serde_json::Value;
 use std::{fmt, sync::Arc, time::Duration};
@@ -28,6 +28,7 @@ pub struct Controller<O: Owner> {
 
 /// The options of a controller that have no types.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Settings {
     /// A finalizer instead of the kind's or the operator's own; an empty one is none.
     pub finalizer: Option<String>,
@@ -43,12 +44,16 @@ pub struct Settings {
     pub events: bool,
     /// The sample that is generated, instead of one made from the schema.
     pub sample: Option<Value>,
+    /// What the types of the conditions begin with.
+    pub condition_prefix: String,
     /// The objects that are meant.
     pub selection: Selection,
     /// The other kinds that are followed.
     pub mapped: Vec<Mapped>,
     /// The kinds of which something is kept.
     pub kept: Vec<Kept>,
+    /// The views that are read and that other controllers keep.
+    pub read: Vec<ReadView>,
     /// What is listened to, beside watches.
     pub lanes: Vec<Arc<Lane>>,
     /// Which changes of an object are worth a pass, in place of those of what is wanted.
@@ -66,9 +71,11 @@ impl Default for Settings {
             workers: 16,
             events: true,
             sample: None,
+            condition_prefix: String::new(),
             selection: Selection::default(),
             mapped: Vec::new(),
             kept: Vec::new(),
+            read: Vec::new(),
             lanes: Vec::new(),
             news: None,
         }
@@ -97,7 +104,10 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// How long after an unexpected error. Default: [`REQUEUE`], the same each time.
+    /// How long after an unexpected error. Until then changes of children and of other objects lead to no pass; a change of the
+    /// object by a user, its deletion and the annotation [`RECONCILE`](crate::RECONCILE) do, and begin the delays anew. A child
+    /// that is repaired again and again, since another client changes it back, is such an error, too, with the reason `Fighting`.
+    /// Default: [`REQUEUE`], the same each time.
     #[must_use]
     pub fn errors(mut self, delay: Delay) -> Self {
         self.settings.errors = delay;
@@ -148,6 +158,17 @@ impl<O: Owner> Controller<O> {
     #[must_use]
     pub fn finalizer(mut self, name: impl Into<String>) -> Self {
         self.settings.finalizer = Some(name.into());
+        self
+    }
+
+    /// What the types of the controller's conditions begin with: `Dns` makes them `DnsAvailable`, `DnsReady`, `DnsReconciling`
+    /// and `DnsStalled`, and a domain such as `dns.example.com/` is possible, too. For a controller that looks after a part of
+    /// an object whose other controller says what the whole is: that alone writes `observedGeneration`, and is what kstatus
+    /// reads. Two controllers of a kind that write the same types would overwrite each other for ever, so an operator with two
+    /// such doesn't start. Default: empty.
+    #[must_use]
+    pub fn condition_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.settings.condition_prefix = prefix.into();
         self
     }
 

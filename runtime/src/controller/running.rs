@@ -4,11 +4,19 @@ use super::{Settings, channel::Lane};
 use crate::{
     cache::{Change, Encoded, ObjectKey},
     environment::Environment,
-    queue::{Backoff, Priority, Queue},
-    reconcile::{CATCH_UP, Loop, Next},
+    panic::{Closure, Panicked},
+    queue::{Backoff, Item, Priority, Queue, Trigger},
+    reconcile::{AFTER_CONFLICT, CATCH_UP, Loop, Next, REQUEUE},
 };
 use futures::FutureExt;
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 use tokio::task::JoinSet;
 
 /// The shortest time after which an object is looked at again: one that asks for none at all would take a core for itself.
@@ -17,49 +25,70 @@ const LEAST: Duration = Duration::from_millis(5);
 pub(crate) struct Running {
     pub(crate) inner: Loop,
     queue: Queue<ObjectKey>,
-    backoff: Backoff<ObjectKey>,
+    /// Gives the jitter; the loop counts the failures of an object by its uid.
+    backoff: Backoff<()>,
     settings: Settings,
+    working: AtomicBool,
 }
 
 impl Running {
     pub(crate) fn new(inner: Loop, settings: Settings, environment: &Environment) -> Self {
         let dice = environment.clone();
         let backoff = Backoff::new(settings.errors, move || dice.random());
-        Self { inner, queue: Queue::default(), backoff, settings }
+        Self { inner, queue: Queue::default(), backoff, settings, working: AtomicBool::new(false) }
     }
 
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// A primary changed: worth a pass if what it wants, whether it goes, or who holds it is different.
+    /// A primary changed: worth a pass if what it wants, whether it goes, or who holds it is different. What a user did goes
+    /// first, and ends a backoff; a list of what was there before goes last.
     pub(crate) fn on_primary(&self, change: &Change<Encoded>, listing: bool) {
-        let priority = if listing { Priority::Low } else { Priority::Normal };
+        self.inner.note_propagation(change);
+        if let Some(shown) = change.new_entry().or(change.old()) {
+            self.inner.was_shown(&shown.header.key);
+        }
         match change {
-            Change::Added { new } => self.queue.add(new.header.key.clone(), priority),
-            Change::Updated { old, new } if self.inner.is_news(old, new) => {
-                self.queue.add(new.header.key.clone(), priority);
+            Change::Added { new } => self.queue.add(new.header.key.clone(), priority_of(Priority::High, listing)),
+            Change::Updated { old, new } if self.inner.is_request(old, new) => {
+                self.queue.add(new.header.key.clone(), Priority::High);
             }
-            Change::Deleted { old } => self.queue.add(old.header.key.clone(), priority),
+            Change::Updated { old, new } if self.inner.is_held_differently(&old.header, &new.header) => {
+                self.queue.add_for(new.header.key.clone(), priority_of(Priority::Normal, listing), Trigger::Related);
+            }
+            Change::Deleted { old } => self.queue.add(old.header.key.clone(), priority_of(Priority::High, listing)),
             Change::Updated { .. } | Change::Unchanged => {}
         }
     }
 
     /// Something that an object is made of changed.
-    pub(crate) fn wake(&self, owner: ObjectKey) {
-        self.queue.add(owner, Priority::Normal);
+    pub(crate) fn wake_owner(&self, owner: ObjectKey, listing: bool) {
+        self.queue.add_for(owner, priority_of(Priority::Normal, listing), Trigger::Children);
+    }
+
+    /// Something that concerns an object changed.
+    pub(crate) fn wake(&self, key: ObjectKey, listing: bool) {
+        self.queue.add_for(key, priority_of(Priority::Normal, listing), Trigger::Related);
     }
 
     /// Wakes those that a function has named: of a kind without namespaces, by their names alone.
-    pub(crate) fn wake_named<'a>(&self, keys: impl IntoIterator<Item = &'a ObjectKey>) {
+    pub(crate) fn wake_named<'a>(&self, keys: impl IntoIterator<Item = &'a ObjectKey>, listing: bool) {
         let namespaced = self.inner.source.kind().namespaced;
         for key in keys {
-            self.wake(if namespaced { key.clone() } else { ObjectKey::cluster(key.name()) });
+            self.wake(if namespaced { key.clone() } else { ObjectKey::cluster(key.name()) }, listing);
         }
     }
 
     /// Something that concerns all objects changed.
     pub(crate) fn wake_all(&self) {
+        for key in self.inner.source.objects().store().keys() {
+            self.queue.add_for(key, Priority::Low, Trigger::Related);
+        }
+    }
+
+    /// What all objects failed for may be over: nobody waits for the end of a backoff.
+    pub(crate) fn try_all(&self) {
         for key in self.inner.source.objects().store().keys() {
             self.queue.add(key, Priority::Low);
         }
@@ -74,8 +103,8 @@ impl Running {
                     (true, None) => {
                         tracing::warn!(%kind, object = %key, "was pushed without a namespace; nothing is it")
                     }
-                    (true, Some(_)) => self.wake(key),
-                    (false, _) => self.wake(ObjectKey::cluster(key.name())),
+                    (true, Some(_)) => self.wake(key, false),
+                    (false, _) => self.wake(ObjectKey::cluster(key.name()), false),
                 }
             }
         }
@@ -83,15 +112,28 @@ impl Running {
 
     /// Works until the queue is shut and what was begun has ended. Dropped before that, it takes its workers with it.
     pub(crate) async fn work(self: Arc<Self>) {
+        self.working.store(true, Ordering::Relaxed);
         let mut workers = JoinSet::new();
         for _ in 0..self.settings.workers {
             workers.spawn(Self::worker(self.clone()));
         }
         while let Some(ended) = workers.join_next().await {
             if let Err(error) = ended {
-                tracing::error!(%error, "a worker ended early");
+                tracing::error!(%error, "a worker ended unexpectedly, and another one is started");
+                self.inner.shared.counters.count_task_restart();
+                workers.spawn(Self::worker(self.clone()));
             }
         }
+    }
+
+    /// Whether its workers run.
+    pub(crate) fn is_working(&self) -> bool {
+        self.working.load(Ordering::Relaxed)
+    }
+
+    /// Waits until no pass begins any more, and none runs.
+    pub(crate) async fn stopped(&self) {
+        self.queue.drained().await;
     }
 
     /// Begins no new pass.
@@ -101,37 +143,58 @@ impl Running {
 
     async fn worker(self: Arc<Self>) {
         while let Some(item) = self.queue.take().await {
-            let key = item.key;
-            let environment = &self.inner.shared.environment;
-            let passed = environment.begin_pass(self.inner.source.kind(), key.namespace(), key.name());
-            let pass = AssertUnwindSafe(self.inner.pass(&key)).catch_unwind();
-            let next = pass.await.unwrap_or_else(|_| {
-                tracing::error!(kind = %self.inner.source.kind(), object = %key, "the loop itself panicked in this pass");
-                Next::Failed
-            });
-            if let Some(passed) = passed {
-                passed(next.words());
+            // The loop catches what closures of the user do; this is for all else, so that no key stays with a worker.
+            if let Err(payload) = AssertUnwindSafe(self.attend(&item)).catch_unwind().await {
+                let panicked = Panicked::new(Closure::Runtime, &*payload);
+                let kind = self.inner.source.kind();
+                tracing::error!(%kind, object = %item.key, error = %panicked, "the pass ended by a panic");
+                self.inner.shared.counters.count_panic(panicked.closure);
+                self.queue.hold(item.key.clone(), REQUEUE, item.priority.min(Priority::Normal));
             }
-            self.schedule(&key, next, item.priority);
-            self.queue.done(&key);
+            self.queue.done(&item.key);
         }
     }
 
-    fn schedule(&self, key: &ObjectKey, next: Next, priority: Priority) {
-        if next != Next::Failed && next != Next::Soon {
-            self.backoff.forget(key);
+    /// One pass, and when the next one is.
+    async fn attend(&self, item: &Item<ObjectKey>) {
+        let key = &item.key;
+        let environment = &self.inner.shared.environment;
+        let passed = environment.begin_pass(self.inner.source.kind(), key.namespace(), key.name());
+        let (next, row) = self.inner.pass(key, item.trigger).await;
+        if let Some(passed) = passed {
+            passed(next.words());
         }
-        let after = match next {
+        self.schedule(item, (next, row));
+    }
+
+    /// Schedules the pass after one that ended so, as `row` others in a row before. A pass that achieved nothing is not repeated
+    /// before its backoff ends, whatever changes meanwhile, unless a user asks for it.
+    fn schedule(&self, item: &Item<ObjectKey>, (next, row): (Next, u32)) {
+        let Item { key, priority, trigger, .. } = item.clone();
+        // The user's change had its pass.
+        let repeated = priority.min(Priority::Normal);
+        let (after, priority) = match next {
             Next::AwaitChange => return,
             Next::Poll => match self.settings.poll {
-                Some(period) => self.backoff.spread(period),
+                Some(period) => (self.backoff.spread(period), Priority::Low),
                 None => return,
             },
-            Next::Requeue => self.backoff.spread(self.settings.requeue),
-            Next::After(period) => self.backoff.spread(period),
-            Next::Failed => self.backoff.failed(key),
-            Next::Soon => CATCH_UP,
+            Next::Requeue => (self.backoff.spread(self.settings.requeue), repeated),
+            Next::After(period) => (self.backoff.spread(period), repeated),
+            Next::CatchUp => return self.queue.add_after_for(key, CATCH_UP, priority, trigger),
+            Next::Failed => {
+                let delay = self.backoff.spread(self.settings.errors.after(row));
+                return self.queue.hold(key, delay.max(LEAST), repeated);
+            }
+            Next::Retry => {
+                return self.queue.hold(key, self.backoff.scatter(AFTER_CONFLICT.after(row)), priority);
+            }
         };
-        self.queue.add_after(key.clone(), after.max(LEAST), priority);
+        self.queue.add_after(key, after.max(LEAST), priority);
     }
+}
+
+/// Nobody waits for what comes from a list.
+fn priority_of(change: Priority, listing: bool) -> Priority {
+    if listing { Priority::Low } else { change }
 }

@@ -3,7 +3,7 @@
 use super::{
     Controller,
     channel::Channel,
-    kept::{Kept, Metadata},
+    kept::{Kept, Metadata, ReadView},
     mapped::{Follow, Mapped},
 };
 use crate::{
@@ -80,6 +80,46 @@ impl<O: Owner> Controller<O> {
     {
         let read = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<K>(json)?));
         self.settings.kept.push(Kept::new(kind_of::<K>(), view.clone(), read, map));
+        self
+    }
+
+    /// Declares that the nodes read a view that another controller of the operator [keeps](Controller::keeps). The workers of this
+    /// controller start when the view has its first list, or is known to have none (the kind is missing, or the role doesn't allow
+    /// it). Changes of the view lead to no pass of this controller. Default: a controller waits only for the views that it keeps, and
+    /// [`View::read`] yields `CacheNotSynced` until another one is filled.
+    ///
+    /// ```
+    /// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, ResourceQuota};
+    /// # use opgen::{NamespacedName, Operator, View, prelude::*};
+    /// # #[derive(Provisioner)]
+    /// # #[provisioner(serial, owner = Foreign<Namespace>)]
+    /// # struct Quotas {
+    /// #     #[provisioner(resource)]
+    /// #     quota: ResourceQuota,
+    /// # }
+    /// # impl Quotas {
+    /// #     fn quota(_: &Namespace) -> ResourceQuota { ResourceQuota::default() }
+    /// # }
+    /// # #[derive(Provisioner)]
+    /// # #[provisioner(serial, owner = Foreign<Node>)]
+    /// # struct Reports {
+    /// # }
+    /// let nodes = View::<()>::default();
+    /// # let operator =
+    /// Operator::new("teams")
+    ///     .controls_with::<Foreign<Namespace>, Quotas>(|c| {
+    ///         c.keeps_metadata::<Node, _, _, _>(&nodes, |_| (), |_, ()| [NamespacedName::cluster("default")])
+    ///     })
+    ///     .controls_with::<Foreign<Node>, Reports>(|c| c.reads(&nodes))
+    /// # ;
+    /// ```
+    #[must_use]
+    pub fn reads<V, X>(mut self, view: &View<V, X>) -> Self
+    where
+        V: Send + Sync + 'static,
+        X: Send + Sync + 'static,
+    {
+        self.settings.read.push(ReadView::new(view));
         self
     }
 

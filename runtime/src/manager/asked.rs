@@ -2,6 +2,7 @@
 
 use super::{
     command::with_runtime,
+    connect::Connection,
     operator::Operator,
     picture::print,
     reach::{LiveError, Place},
@@ -21,6 +22,8 @@ pub(super) struct Asked {
     /// How to print
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     output: Form,
+    #[command(flatten)]
+    connection: Connection,
 }
 
 /// How an answer is printed.
@@ -54,7 +57,7 @@ impl Asked {
         let (kind, name) = &self.of;
         with_runtime(async {
             let answer = async {
-                let place = Place::reach(&project, kind, self.namespace.as_deref()).await?;
+                let place = Place::reach(&project, kind, self.namespace.as_deref(), self.connection).await?;
                 ask(&project, &place, name).await
             };
             match answer.await {

@@ -20,8 +20,8 @@ use crate::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Whom a change of a child is told to: the owner's kind and key.
-pub(crate) type OnOwner<'a> = &'a (dyn Fn(&OwnerRef) + Send + Sync);
+/// Whom a change of a child is told to: the owner's kind and key; `true` while it belongs to a list.
+pub(crate) type OnOwner<'a> = &'a (dyn Fn(&OwnerRef, bool) + Send + Sync);
 
 /// An owner, as its child names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub(crate) async fn follow(
     on_owner: OnOwner<'_>,
 ) {
     let labels = format!("{MANAGED_BY}={operator}");
-    let scope = Scope { labels: Some(&labels), ..Scope::all(namespace) };
+    let scope = Scope { labels: Some(&labels), ..Scope::all(client, namespace) };
     let sink = Children { children, operator, on_owner };
     // What has no status to wait for is known well enough by its metadata; so a Secret's content is never held.
     let client = client.to_watch(is_ready_once_there(&children.kind) && !children.whole);
@@ -96,13 +96,15 @@ impl Follower for Children<'_> {
         &self.children.store
     }
 
-    fn take_in(&self, json: &[u8]) -> Result<Change<Child>> {
+    fn take_in(&self, json: &[u8], _listing: bool) -> Result<Change<Child>> {
         let header = header_of(json)?;
-        let child = Child::project(self.kind(), self.operator, &header, json, self.children.whole)?;
-        Ok(self.store().apply(header, || child))
+        let whole = self.children.whole;
+        let project = |header: &Header| Child::project(self.kind(), self.operator, header, json, whole);
+        Ok(self.store().try_project(header, project)?)
     }
 
-    fn tell(&self, change: &Change<Child>, _listing: bool) {
+    fn tell(&self, change: &Change<Child>, listing: bool) {
+        self.children.unowned.on_change(change);
         if let Change::Updated { old, new } = change
             && old.value.is_as(&new.value)
             && old.header.uid == new.header.uid
@@ -117,7 +119,7 @@ impl Follower for Children<'_> {
                 owners.push(owner);
             }
         }
-        owners.iter().for_each(self.on_owner);
+        owners.iter().for_each(|owner| (self.on_owner)(owner, listing));
     }
 }
 
@@ -152,6 +154,18 @@ mod tests {
     use super::*;
     use crate::kind::kind_of;
     use k8s_openapi::api::core::v1::ConfigMap;
+
+    /// A list that shows an object as it was costs no projection: what a projection could not read is not looked at.
+    #[test]
+    fn a_child_that_is_listed_again_as_it_was_is_not_projected_again() {
+        let children = Watched::new(kind_of::<ConfigMap>(), false);
+        let sink = Children { children: &children, operator: "web", on_owner: &|_, _| {} };
+        let json = |status: &str| format!(r#"{{"metadata":{{"name":"a","uid":"u","resourceVersion":"1"}}{status}}}"#);
+        let first = sink.take_in(json("").as_bytes(), true).unwrap();
+        assert!(matches!(first, Change::Added { .. }));
+        let again = sink.take_in(json(r#","status":{},"status":{}"#).as_bytes(), true);
+        assert!(matches!(again, Ok(Change::Unchanged)), "{again:?}");
+    }
 
     #[test]
     fn a_mark_names_an_owner_of_any_group() {

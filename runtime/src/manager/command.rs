@@ -10,9 +10,12 @@ use super::{
     uninstall::UninstallArgs,
     why::WhyArgs,
 };
-use crate::manifest::{DoorArgs, failed, through};
+use crate::{
+    client::timeouts::Timeouts,
+    manifest::{DoorArgs, failed, through},
+};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use std::{io::IsTerminal, net::SocketAddr, process::ExitCode};
+use std::{io::IsTerminal, net::SocketAddr, process::ExitCode, time::Duration};
 use tracing_subscriber::EnvFilter;
 
 /// `A` are the options of the operator's own.
@@ -71,9 +74,49 @@ struct ProcessArgs {
     /// How it is logged
     #[arg(long, env = "LOG_FORMAT", value_enum, default_value_t)]
     log_format: LogFormat,
+    #[command(flatten)]
+    timeouts: TimeoutArgs,
     /// Tell of each pass on the standard output, for `opgen dev`
     #[arg(long, hide = true)]
     tell_passes: bool,
+}
+
+/// Each takes the place of the operator's own, which is that of the library unless it says otherwise.
+#[derive(Debug, Args)]
+#[group(skip)]
+struct TimeoutArgs {
+    /// How long connecting to the API server may take, TLS included [default: 10s]
+    #[arg(long, env = "CONNECT_TIMEOUT", value_name = "DURATION", value_parser = duration)]
+    connect_timeout: Option<Duration>,
+    /// How long the API server may take to begin its answer to a call [default: 70s]
+    #[arg(long, env = "RESPONSE_TIMEOUT", value_name = "DURATION", value_parser = duration)]
+    response_timeout: Option<Duration>,
+    /// How long the rest of the answer may take, watches aside [default: 60s]
+    #[arg(long, env = "BODY_TIMEOUT", value_name = "DURATION", value_parser = duration)]
+    body_timeout: Option<Duration>,
+    /// For how long a watch may bring neither an event nor a bookmark before it is made anew [default: 150s]
+    #[arg(long, env = "WATCH_TIMEOUT", value_name = "DURATION", value_parser = duration)]
+    watch_timeout: Option<Duration>,
+}
+
+impl TimeoutArgs {
+    fn over(&self, timeouts: Timeouts) -> Timeouts {
+        let set = |timeouts: Timeouts, time: Option<Duration>, set: fn(Timeouts, Duration) -> Timeouts| match time {
+            Some(time) => set(timeouts, time),
+            None => timeouts,
+        };
+        let timeouts = set(timeouts, self.connect_timeout, Timeouts::connect);
+        let timeouts = set(timeouts, self.response_timeout, Timeouts::response);
+        let timeouts = set(timeouts, self.body_timeout, Timeouts::body);
+        set(timeouts, self.watch_timeout, Timeouts::watch)
+    }
+}
+
+/// A time on the command line, for example `90s` or `2m 30s`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let time = text.parse::<jiff::SignedDuration>().map_err(|error| error.to_string())?;
+    let time = Duration::try_from(time).map_err(|_| "a time is not negative".to_owned())?;
+    if time.is_zero() { Err("a time is more than nothing".to_owned()) } else { Ok(time) }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -112,10 +155,16 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
     }
 }
 
+/// What crates below log of failed calls and watches: the operator logs each with its object or kind, and repeats would bury that.
+/// A filter that names these modules takes precedence.
+const QUIET: &str =
+    "kube_client::client=off,kube_client::client::tls=warn,kube_client::client::auth=warn,kube_runtime=off";
+
 fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
     if args.tell_passes {
         operator.environment = passes::told(operator.environment);
     }
+    operator.timeouts = args.timeouts.over(operator.timeouts);
     let probes = match args.probe_address.as_str() {
         "" | "0" => None,
         address => match address.parse::<SocketAddr>() {
@@ -123,7 +172,7 @@ fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
             Err(error) => return failed(&error, Some("give an address such as 0.0.0.0:8081, or 0 for none")),
         },
     };
-    let filter = match EnvFilter::try_new(&args.log) {
+    let filter = match EnvFilter::try_new(format!("{QUIET},{}", args.log)) {
         Ok(filter) => filter,
         Err(error) => return failed(&error, Some("give a level, or `module=level,...`")),
     };
@@ -159,5 +208,26 @@ pub(super) fn with_runtime(work: impl Future<Output = ExitCode>) -> ExitCode {
             code
         }
         Err(error) => failed(&error, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_takes_the_place_of_the_operators_own_timeout() {
+        let flags = TimeoutArgs {
+            connect_timeout: None,
+            response_timeout: duration("1m 30s").ok(),
+            body_timeout: None,
+            watch_timeout: duration("5s").ok(),
+        };
+        let own = Timeouts::default().connect(Duration::from_secs(3)).response(Duration::from_secs(4));
+        let expected = own.response(Duration::from_secs(90)).watch(Duration::from_secs(5));
+        assert_eq!(flags.over(own), expected);
+        for wrong in ["", "5", "0s", "-5s", "soon"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
     }
 }

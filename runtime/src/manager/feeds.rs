@@ -58,7 +58,8 @@ impl Feeds {
 
 impl Feed {
     /// Follows the kind, for ever.
-    pub(crate) async fn run(self, client: Client, kind: Kind, namespace: Option<String>, health: Health) {
-        feed::follow(client.to_watch(!self.whole), &kind, Scope::all(namespace.as_deref()), &self.sinks, &health).await;
+    pub(crate) async fn run(&self, client: Client, kind: Kind, namespace: Option<String>, health: Health) {
+        let scope = Scope::all(&client, namespace.as_deref());
+        feed::follow(client.to_watch(!self.whole), &kind, scope, &self.sinks, &health).await;
     }
 }

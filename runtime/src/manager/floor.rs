@@ -8,12 +8,14 @@ use super::{
     operator::Operator,
     sweep::{Broom, Search, Sweep},
     targets,
+    tasks::{OnEnd, Tasks},
     views::Views,
 };
 use crate::{
     cache::{Change, Encoded},
     client::Client,
-    controller::running::Running,
+    controller::{kept::ReadView, running::Running},
+    counters::Counters,
     event::Recorder,
     kind::Kind,
     pass::Shared,
@@ -24,10 +26,11 @@ use crate::{
         Source,
         kubernetes::{Kubernetes, sinks::Sinks},
     },
-    watch::Watched,
+    watch::{Health, Watched},
 };
+use futures::{FutureExt, future::BoxFuture};
 use std::{collections::BTreeMap, sync::Arc};
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::sync::{Mutex, mpsc};
 
 impl Operator {
     pub(super) fn floor(
@@ -36,14 +39,14 @@ impl Operator {
         home: String,
         namespace: Option<String>,
         broom: Broom,
-        tasks: &mut JoinSet<()>,
+        tasks: &mut Tasks,
     ) -> Floor {
         let trees: Vec<_> = self.factories.iter().map(|factory| factory.shape()).collect();
         let children = children::stores(&trees);
         let healths = Healths::default();
         let targets = targets::stores(&self.factories, &healths);
         let (recorder, writer) = Recorder::new(client.clone(), self.environment.clone(), &self.name);
-        tasks.spawn(writer);
+        tasks.spawn("event writer", None, OnEnd::Finish, once(writer));
         let mut sources: Vec<Arc<Kubernetes>> = Vec::new();
         let controllers = self.factories.iter().map(|factory| {
             let own = children::kinds(factory.shape());
@@ -65,9 +68,11 @@ impl Operator {
                     .filter(|(kind, _)| named.contains(kind))
                     .map(|(k, t)| (k.clone(), t.clone()))
                     .collect(),
+                graph: targets.clone(),
                 referrers: Default::default(),
                 own_writes: Default::default(),
                 memory: Default::default(),
+                counters: self.counters.clone(),
                 rehearsal: None,
             };
             let selection = settings.selection.clone();
@@ -83,7 +88,8 @@ impl Operator {
             });
             let reconciler = factory.reconciler(source.objects().codec()).0;
             let (finalizer, news) = (factory.finalizer(), settings.news.clone());
-            let inner = Loop::new(Arc::new(shared), source, reconciler, finalizer, selection, news);
+            let mut inner = Loop::new(Arc::new(shared), source, reconciler, finalizer, selection, news);
+            inner.condition_prefix.clone_from(&settings.condition_prefix);
             Arc::new(Running::new(inner, settings, &self.environment))
         });
         let controllers: Vec<_> = controllers.collect();
@@ -92,6 +98,7 @@ impl Operator {
         Floor {
             client,
             operator: self.name.clone(),
+            counters: self.counters.clone(),
             namespace,
             children,
             targets,
@@ -110,6 +117,7 @@ impl Operator {
 pub(super) struct Floor {
     client: Client,
     operator: String,
+    counters: Counters,
     namespace: Option<String>,
     children: BTreeMap<Kind, Arc<Watched<Child>>>,
     targets: BTreeMap<Kind, Arc<Targets>>,
@@ -123,44 +131,81 @@ pub(super) struct Floor {
 }
 
 impl Floor {
-    pub(super) fn follow(&self, tasks: &mut JoinSet<()>) {
+    pub(super) fn follow(&self, tasks: &mut Tasks) {
         for controller in &self.controllers {
             for lane in &controller.settings().lanes {
-                tasks.spawn(controller.clone().listen(lane.clone()));
+                let (controller, lane) = (controller.clone(), lane.clone());
+                let name = format!("channel of {}", controller.inner.source.kind());
+                tasks.spawn(name, None, OnEnd::Restart, move || controller.clone().listen(lane.clone()).boxed());
             }
         }
         let mut feeds = self.feeds();
         for source in &self.sources {
-            let (source, broom) = (source.clone(), self.broom.clone());
             let beside = if source.selects() { Sinks::default() } else { feeds.take(source.kind()) };
-            let is_its = |controller: &&Arc<Running>| std::ptr::eq(controller.inner.source.objects(), source.objects());
-            let controllers: Vec<_> = self.controllers.iter().filter(is_its).cloned().collect();
-            tasks.spawn(broom.clone().follow(source.health().clone()));
-            tasks.spawn(async move {
+            self.follow_primaries(source, Arc::new(beside), tasks);
+        }
+        for children in self.children.values() {
+            self.follow_children(children, tasks);
+        }
+        for targets in self.targets.values() {
+            self.sweep_on_recovery(&targets.watched.health, tasks);
+        }
+        for (kind, feed) in feeds.rest() {
+            let (health, feed) = (self.healths.of(&kind), Arc::new(feed));
+            let (client, namespace, watch) = (self.client.clone(), self.namespace.clone(), health.clone());
+            tasks.spawn(format!("informer of {kind}"), Some(health), OnEnd::Restart, move || {
+                let (feed, client, kind) = (feed.clone(), client.clone(), kind.clone());
+                let (namespace, watch) = (namespace.clone(), watch.clone());
+                async move { feed.run(client, kind, namespace, watch).await }.boxed()
+            });
+        }
+    }
+
+    fn follow_primaries(&self, source: &Arc<Kubernetes>, beside: Arc<Sinks<'static>>, tasks: &mut Tasks) {
+        self.sweep_on_recovery(source.health(), tasks);
+        let is_its = |controller: &&Arc<Running>| std::ptr::eq(controller.inner.source.objects(), source.objects());
+        let controllers: Arc<[_]> = self.controllers.iter().filter(is_its).cloned().collect();
+        let (name, health) = (format!("informer of {}", source.kind()), source.health().clone());
+        let (source, broom) = (source.clone(), self.broom.clone());
+        tasks.spawn(name, Some(health), OnEnd::Restart, move || {
+            let (source, broom) = (source.clone(), broom.clone());
+            let (controllers, beside) = (controllers.clone(), beside.clone());
+            let feed = async move {
                 let on_change = |change: &Change<Encoded>, listing| {
                     broom.on_primary(change);
                     controllers.iter().for_each(|controller| controller.on_primary(change, listing));
                 };
-                source.feed(&on_change, beside).await;
-            });
-        }
-        for children in self.children.values() {
-            let (client, operator, namespace) = (self.client.clone(), self.operator.clone(), self.namespace.clone());
-            let (children, controllers) = (children.clone(), self.controllers.clone());
-            tasks.spawn(wake_on_news(children.clone(), controllers.clone()));
-            tasks.spawn(self.broom.clone().follow(children.health.clone()));
-            tasks.spawn(async move {
-                let on_owner = |owner: &OwnerRef| wake(&controllers, owner);
-                children::follow(&client, &children, &operator, namespace.as_deref(), &on_owner).await;
-            });
-        }
-        for targets in self.targets.values() {
-            tasks.spawn(self.broom.clone().follow(targets.watched.health.clone()));
-        }
-        for (kind, feed) in feeds.rest() {
-            let health = self.healths.of(&kind);
-            tasks.spawn(feed.run(self.client.clone(), kind, self.namespace.clone(), health));
-        }
+                source.feed(&on_change, &beside).await;
+            };
+            feed.boxed()
+        });
+    }
+
+    fn follow_children(&self, children: &Arc<Watched<Child>>, tasks: &mut Tasks) {
+        self.sweep_on_recovery(&children.health, tasks);
+        let (kind, watched, controllers) = (&children.kind, children.clone(), self.controllers.clone());
+        tasks.spawn(format!("health of {kind}"), None, OnEnd::Finish, move || {
+            wake_on_news(watched.clone(), controllers.clone()).boxed()
+        });
+        let (client, operator, namespace) = (self.client.clone(), self.operator.clone(), self.namespace.clone());
+        let (watched, controllers) = (children.clone(), self.controllers.clone());
+        let name = format!("informer of {kind} with the operator's label");
+        tasks.spawn(name, Some(children.health.clone()), OnEnd::Restart, move || {
+            let (client, operator, namespace) = (client.clone(), operator.clone(), namespace.clone());
+            let (watched, controllers) = (watched.clone(), controllers.clone());
+            let feed = async move {
+                let on_owner = |owner: &OwnerRef, listing| wake(&controllers, owner, listing);
+                children::follow(&client, &watched, &operator, namespace.as_deref(), &on_owner).await;
+            };
+            feed.boxed()
+        });
+    }
+
+    fn sweep_on_recovery(&self, health: &Health, tasks: &mut Tasks) {
+        let (broom, health) = (self.broom.clone(), health.clone());
+        tasks.spawn(format!("recovery of {}", health.kind()), None, OnEnd::Finish, move || {
+            broom.clone().follow(health.clone()).boxed()
+        });
     }
 
     /// What looks at all objects of a kind, beside controllers at their primaries.
@@ -180,10 +225,16 @@ impl Floor {
         feeds
     }
 
-    pub(super) fn sweep(&self, searches: mpsc::UnboundedReceiver<Search>, tasks: &mut JoinSet<()>) {
+    pub(super) fn sweep(&self, searches: mpsc::UnboundedReceiver<Search>, tasks: &mut Tasks) {
         let (client, namespace) = (self.client.clone(), self.namespace.clone());
         let (children, controllers) = (self.children.clone(), self.controllers.clone());
-        tasks.spawn(Sweep { client, namespace, children, controllers }.run(self.broom.clone(), searches));
+        let counters = self.counters.clone();
+        let sweep = Arc::new(Sweep { client, namespace, children, controllers, counters });
+        let searches = Arc::new(Mutex::new(searches));
+        tasks.spawn("collection of orphans", None, OnEnd::Finish, move || {
+            let (sweep, searches) = (sweep.clone(), searches.clone());
+            async move { sweep.run(&mut *searches.lock().await).await }.boxed()
+        });
     }
 
     /// All that is watched.
@@ -196,22 +247,32 @@ impl Floor {
         primaries.chain(children).chain(targets).chain(follows).chain(views).collect()
     }
 
-    /// Waits until every watch has its first list, or is known to have none.
-    pub(super) async fn decided(&self) {
-        for watched in self.health() {
-            let mut state = watched.health().subscribe();
-            while watched.health().is_undecided() {
-                if state.changed().await.is_err() {
-                    return;
-                }
-            }
-        }
+    /// The watches that a controller needs before it can work.
+    pub(super) fn needs(&self, controller: &Arc<Running>) -> Vec<Arc<dyn AsHealth>> {
+        let shared = &controller.inner.shared;
+        let own = std::iter::once(controller.clone() as Arc<dyn AsHealth>);
+        let children = shared.children.values().map(|children| children.clone() as Arc<dyn AsHealth>);
+        let targets = shared.targets.values().map(|targets| targets.clone() as Arc<dyn AsHealth>);
+        let follows = self.follows.iter().filter(|follows| Arc::ptr_eq(&follows.controller, controller));
+        let follows = follows.map(|follows| follows.clone() as Arc<dyn AsHealth>);
+        let views = self.views.iter().filter(|views| Arc::ptr_eq(&views.controller, controller));
+        let views = views.map(|views| views.clone() as Arc<dyn AsHealth>);
+        let read = controller.settings().read.iter().filter_map(ReadView::watch);
+        let read = read.map(|watch| Arc::new(watch) as Arc<dyn AsHealth>);
+        own.chain(children).chain(targets).chain(follows).chain(views).chain(read).collect()
     }
 }
-fn wake(controllers: &[Arc<Running>], owner: &OwnerRef) {
+
+/// A task that is not started again.
+fn once(task: impl Future<Output = ()> + Send + 'static) -> impl FnMut() -> BoxFuture<'static, ()> + Send {
+    let mut task = Some(task.boxed());
+    move || task.take().unwrap_or_else(|| async {}.boxed())
+}
+
+fn wake(controllers: &[Arc<Running>], owner: &OwnerRef, listing: bool) {
     for controller in controllers {
         if let Some(key) = owner.key_of(controller.inner.source.kind()) {
-            controller.wake(key);
+            controller.wake_owner(key, listing);
         }
     }
 }
@@ -226,7 +287,7 @@ async fn wake_on_news(children: Arc<Watched<Child>>, controllers: Vec<Arc<Runnin
         if blocks != blocked {
             blocked = blocks;
             let concerned = controllers.iter().filter(|c| c.inner.shared.children.contains_key(&children.kind));
-            concerned.for_each(|controller| controller.wake_all());
+            concerned.for_each(|controller| controller.try_all());
         }
     }
 }

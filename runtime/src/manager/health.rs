@@ -7,6 +7,7 @@ use crate::{
     reference::Targets,
     watch::{Health, Watched},
 };
+use std::sync::Arc;
 
 /// Something with a watch.
 pub(crate) trait AsHealth: Send + Sync {
@@ -15,6 +16,24 @@ pub(crate) trait AsHealth: Send + Sync {
     /// Whether the operator can do its work without the kind.
     fn is_optional(&self) -> bool {
         false
+    }
+}
+
+/// Waits until each of these watches has its first list, or is known to have none.
+pub(crate) async fn decided(needs: &[Arc<dyn AsHealth>]) {
+    for watched in needs {
+        let mut state = watched.health().subscribe();
+        while watched.health().is_undecided() {
+            if state.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl AsHealth for Health {
+    fn health(&self) -> &Health {
+        self
     }
 }
 

@@ -4,6 +4,7 @@
 //! a Secret doesn't even come over the wire.
 
 use super::{
+    connect::Connection,
     operator::Operator,
     reach::{LiveError, Place},
 };
@@ -29,8 +30,9 @@ pub(crate) async fn look(
     project: &Project,
     (kind, name): (&str, &str),
     namespace: Option<&str>,
+    connection: Connection,
 ) -> Result<Drawing, LiveError> {
-    let place = Place::reach(project, kind, namespace).await?;
+    let place = Place::reach(project, kind, namespace, connection).await?;
     let owner = place.object(name).await?;
     drawing(place.client, operator, place.controlled, &owner).await
 }
@@ -111,17 +113,15 @@ impl Cluster<'_> {
                 }
                 Err(error) => return Err(LiveError::Call(Box::new(error))),
             };
-            for item in list["items"].as_array().map(Vec::as_slice).unwrap_or_default() {
-                children.add(&kind, item, &uid);
-            }
+            list.iter().for_each(|item| children.add(&kind, item, &uid));
         }
         Ok(children)
     }
 
     /// The operator's objects of a kind: all, or where that is not allowed those beside the owner.
-    async fn list(&self, kind: &Kind) -> Result<Value, CallError> {
+    async fn list(&self, kind: &Kind) -> Result<Vec<Value>, CallError> {
         let client = match is_ready_once_there(kind) {
-            true => Client::new(self.client.metadata_only()),
+            true => self.client.of_metadata(),
             false => self.client.clone(),
         };
         let labels = format!("{MANAGED_BY}={}", self.operator);

@@ -9,16 +9,19 @@ use crate::{
     },
     error::Result,
     kind::Kind,
+    panic::Panics,
+    reconcile::panics::Reported,
     source::kubernetes::follower::Follower,
     watch::Watched,
 };
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 /// One of a controller's; what is kept of each object is whom it concerns.
 pub(crate) struct Follows {
     mapped: Mapped,
     pub(crate) watched: Watched<Concern>,
-    controller: Arc<Running>,
+    pub(crate) controller: Arc<Running>,
+    reported: Reported,
 }
 
 impl Follows {
@@ -26,7 +29,12 @@ impl Follows {
     pub(crate) fn of(controller: &Arc<Running>, healths: &Healths) -> impl Iterator<Item = Arc<Self>> {
         let of_one = |mapped: &Mapped| {
             let watched = Watched { health: healths.of(mapped.kind()), ..Watched::new(mapped.kind().clone(), false) };
-            Arc::new(Self { mapped: mapped.clone(), watched, controller: controller.clone() })
+            Arc::new(Self {
+                mapped: mapped.clone(),
+                watched,
+                controller: controller.clone(),
+                reported: Reported::default(),
+            })
         };
         controller.settings().mapped.iter().map(of_one)
     }
@@ -47,18 +55,23 @@ impl Follower for Follows {
         &self.watched.store
     }
 
-    fn take_in(&self, json: &[u8]) -> Result<Change<Concern>> {
-        let header = Header::parse(json)?;
-        let concern = self.mapped.concern(json).unwrap_or_else(|error| {
-            let kind = self.kind();
-            tracing::error!(%kind, object = %header.key, %error, "an object could not be read, and wakes nobody");
-            Concern::default()
-        });
-        Ok(self.watched.store.apply(header, || concern))
+    fn take_in(&self, json: &[u8], _listing: bool) -> Result<Change<Concern>> {
+        let concern = |header: &Header| {
+            let mut panics = Panics::default();
+            let concern = self.mapped.concern(json, &mut panics).unwrap_or_else(|error| {
+                let kind = self.kind();
+                tracing::error!(%kind, object = %header.key, %error, "an object could not be read, and wakes nobody");
+                Concern::default()
+            });
+            self.reported.report(&self.controller.inner.shared, self.kind(), header, &panics);
+            Ok::<_, Infallible>(concern)
+        };
+        let Ok(change) = self.watched.store.try_project(Header::parse(json)?, concern);
+        Ok(change)
     }
 
     /// Whom it concerned before is told, too: it may be the end of that which concerned them.
-    fn tell(&self, change: &Change<Concern>, _listing: bool) {
+    fn tell(&self, change: &Change<Concern>, listing: bool) {
         if let Change::Updated { old, new } = change
             && old.header.uid == new.header.uid
             && old.header.deleting == new.header.deleting
@@ -66,10 +79,13 @@ impl Follower for Follows {
         {
             return;
         }
+        if let Change::Deleted { old } = change {
+            self.reported.forget(&old.header.key);
+        }
         let concerns = || [change.old(), change.new_entry()].into_iter().flatten().map(|entry| &entry.value);
         if concerns().any(|concern| concern.all) {
             return self.controller.wake_all();
         }
-        self.controller.wake_named(concerns().flat_map(|concern| &concern.keys));
+        self.controller.wake_named(concerns().flat_map(|concern| &concern.keys), listing);
     }
 }

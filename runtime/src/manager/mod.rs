@@ -3,6 +3,8 @@
 mod asked;
 pub(crate) mod children;
 pub(crate) mod command;
+pub(crate) mod conditions;
+mod connect;
 mod feeds;
 mod floor;
 mod health;
@@ -20,6 +22,7 @@ pub(crate) mod run;
 pub(crate) mod signals;
 mod sweep;
 mod targets;
+mod tasks;
 pub(crate) mod uninstall;
 mod views;
 pub(crate) mod why;

@@ -1,22 +1,26 @@
 //! An operator, as a value.
 
 use crate::{
+    client::{PAGE_SIZE, timeouts::Timeouts},
     controller::{
         Controller,
-        factory::{Factory, OfTree},
+        factory::{Factory, OfTree, round_trip},
     },
+    counters::Counters,
     environment::Environment,
     kind::Kind,
     managed::{Managed, Owner},
-    manifest::{Controlled, Described, Project, ProjectError},
+    manifest::{Controlled, DEFAULT_OBJECTS, Described, Project, ProjectError, RoundTrip},
+    panic::{Closure, catch},
     provisioner::{
         Provision, Provisioner,
         shape::{Node, Shape},
     },
+    reconcile::AFTER_CONFLICT,
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
-use std::{marker::PhantomData, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 /// What a binary runs, and what its manifests are made of: the kinds it controls, each with its tree.
 ///
@@ -30,10 +34,14 @@ pub struct Operator {
     pub(crate) image: Option<String>,
     pub(crate) namespaced: bool,
     pub(crate) shutdown: Duration,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) page_size: u32,
+    pub(crate) objects: u32,
     pub(crate) environment: Environment,
+    pub(crate) counters: Counters,
     pub(crate) factories: Vec<Arc<dyn Factory>>,
-    /// The kinds that are defined and not controlled, each with what gives its definition.
-    pub(crate) defined: Vec<(Kind, fn() -> CustomResourceDefinition)>,
+    /// The kinds that are defined and not controlled.
+    pub(crate) defined: Vec<Defined>,
 }
 
 /// How long work in flight may take to end after a signal (frameworks M6).
@@ -50,7 +58,11 @@ impl Operator {
             image: None,
             namespaced: false,
             shutdown: SHUTDOWN,
+            timeouts: Timeouts::default(),
+            page_size: PAGE_SIZE,
+            objects: DEFAULT_OBJECTS,
             environment: Environment::system(),
+            counters: Counters::default(),
             factories: Vec::new(),
             defined: Vec::new(),
         }
@@ -91,6 +103,36 @@ impl Operator {
         self
     }
 
+    /// How long calls of the API server may take. Default: those of [`Timeouts::default`]. The flags `--connect-timeout`,
+    /// `--response-timeout`, `--body-timeout` and `--watch-timeout` of the binary take precedence.
+    #[must_use]
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// How many objects one page of a list holds at most; never less than one. A page is in memory as a whole, twice while it is
+    /// decoded, so large objects want small pages; more pages are more requests. Default: 500.
+    #[must_use]
+    pub fn page_size(mut self, objects: u32) -> Self {
+        self.page_size = objects.max(1);
+        self
+    }
+
+    /// How many objects the operator is expected to hold: primaries, what is made of them, and whatever else is watched. The memory
+    /// that the generated Deployment asks for, and its limit, follow from it: an estimate of 3.2 KiB an object, with a limit of four
+    /// times the request. Default: 10,000, for a limit of 256 MiB.
+    ///
+    /// | objects | request | limit |
+    /// |---|---|---|
+    /// | 10,000 | 64 MiB | 256 MiB |
+    /// | 100,000 | 345 MiB | 1,380 MiB |
+    #[must_use]
+    pub fn objects(mut self, objects: u32) -> Self {
+        self.objects = objects;
+        self
+    }
+
     /// Another clock and other dice, for tests.
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Self {
@@ -98,14 +140,19 @@ impl Operator {
         self
     }
 
+    /// What it counts while it runs, for metrics. Clones of the operator count together.
+    pub fn counters(&self) -> Counters {
+        self.counters.clone()
+    }
+
     /// The longest time for which it may leave an object alone that is not as wanted, without the jitter of at most a
-    /// tenth: the longest of its controllers' requeues, delays after errors and polls.
+    /// tenth: the longest of its controllers' requeues, delays after errors and polls, and of the delays after a conflict.
     pub fn longest_pause(&self) -> Duration {
         let pauses = self.factories.iter().map(|factory| {
             let settings = factory.settings();
             settings.requeue.max(settings.errors.after(u32::MAX)).max(settings.poll.unwrap_or_default())
         });
-        pauses.max().unwrap_or_default()
+        pauses.max().unwrap_or_default().max(AFTER_CONFLICT.after(u32::MAX))
     }
 
     /// Controls the objects of a kind by a tree.
@@ -133,7 +180,12 @@ impl Operator {
     /// A foreign kind has no definition to install.
     #[must_use]
     pub fn defines<K: Managed>(mut self) -> Self {
-        self.defined.extend(K::DEFINITION.map(|definition| (K::kind(), definition)));
+        self.defined.extend(K::DEFINITION.map(|definition| Defined {
+            kind: K::kind(),
+            definition,
+            schema: K::SCHEMA,
+            round_trip: RoundTrip::new(round_trip::<K>),
+        }));
         self
     }
 
@@ -151,9 +203,8 @@ impl Operator {
 
 impl Described for Operator {
     fn project(&self) -> Result<Project, ProjectError> {
-        let controllers =
-            self.factories.iter().map(|factory| controlled(factory.as_ref())).collect::<Result<Vec<_>, _>>()?;
-        let defined = self.defined.iter().map(|(kind, definition)| defined(kind, *definition));
+        let controllers = self.factories.iter().map(controlled).collect::<Result<Vec<_>, _>>()?;
+        let defined = self.defined.iter().map(defined);
         let controllers = controllers.into_iter().map(Ok).chain(defined).collect::<Result<_, _>>()?;
         Ok(Project {
             name: self.name.clone(),
@@ -161,17 +212,25 @@ impl Described for Operator {
             version: self.version.clone(),
             image: self.image.clone().unwrap_or_else(|| self.name.clone()),
             namespaced: self.namespaced,
+            objects: self.objects,
             controllers,
         })
     }
 }
 
-fn controlled(factory: &dyn Factory) -> Result<Controlled, ProjectError> {
+fn controlled(factory: &Arc<dyn Factory>) -> Result<Controlled, ProjectError> {
     let kind = factory.kind();
     let crd = derived(&kind, || factory.crd())?;
+    let decoder = factory.clone();
+    // A factory that has no round trip for one object has none for any.
+    let round_trip = factory
+        .round_trip(&Value::Null)
+        .map(|_| RoundTrip::new(move |object| decoder.round_trip(object).unwrap_or_else(|| Ok(object.clone()))));
     Ok(Controlled {
         only_defined: false,
         crd,
+        schema: caught(&kind, || factory.schema())?,
+        round_trip,
         finalizer: factory.finalizer(),
         events: factory.settings().events,
         shape: factory.shape(),
@@ -186,32 +245,45 @@ fn controlled(factory: &dyn Factory) -> Result<Controlled, ProjectError> {
     })
 }
 
-fn defined(kind: &Kind, definition: fn() -> CustomResourceDefinition) -> Result<Controlled, ProjectError> {
+/// A kind whose definition is installed, and whose objects have no controller here.
+#[derive(Clone, Debug)]
+pub(crate) struct Defined {
+    kind: Kind,
+    definition: fn() -> CustomResourceDefinition,
+    schema: Option<fn() -> Value>,
+    round_trip: RoundTrip,
+}
+
+fn defined(defined: &Defined) -> Result<Controlled, ProjectError> {
     /// Nothing is done for its objects.
     static NOTHING: Shape = Shape { node: Node::Custom, access: &[], children: &[] };
     Ok(Controlled {
         only_defined: true,
         selects: false,
-        crd: derived(kind, || Some(definition()))?,
+        crd: derived(&defined.kind, || Some((defined.definition)()))?,
+        schema: defined.schema.map(|schema| caught(&defined.kind, schema)).transpose()?,
+        round_trip: Some(defined.round_trip.clone()),
         finalizer: String::new(),
         events: false,
         shape: &NOTHING,
         references: Vec::new(),
         followed: Vec::new(),
         sample: None,
-        kind: kind.clone(),
+        kind: defined.kind.clone(),
     })
 }
 
-/// The definition as JSON; `kube` panics on some types.
+/// The definition as JSON.
 fn derived(
     kind: &Kind,
     definition: impl FnOnce() -> Option<CustomResourceDefinition>,
 ) -> Result<Option<Value>, ProjectError> {
-    let crd = std::panic::catch_unwind(AssertUnwindSafe(definition)).map_err(|payload| {
-        let message = crate::provisioner::order::Panicked::from(payload).to_string();
-        ProjectError::Underivable { kind: kind.to_string(), message }
-    })?;
     let json = |source| ProjectError::Json { kind: kind.to_string(), source };
-    crd.map(serde_json::to_value).transpose().map_err(json)
+    caught(kind, definition)?.map(serde_json::to_value).transpose().map_err(json)
+}
+
+/// Runs derived code of a kind; `kube` panics on some types.
+fn caught<T>(kind: &Kind, derive: impl FnOnce() -> T) -> Result<T, ProjectError> {
+    catch(Closure::Object, derive)
+        .map_err(|panicked| ProjectError::Underivable { kind: kind.to_string(), message: panicked.to_string() })
 }

@@ -1,6 +1,6 @@
 //! The verb `tree`: what a kind is made of, or how an object of it fares.
 
-use super::{live, operator::Operator, reach};
+use super::{connect::Connection, live, operator::Operator, reach};
 use crate::manifest::{Described, Drawing, Picture, Project, drawn, failed};
 use std::{
     io::{self, Write},
@@ -21,6 +21,8 @@ pub(crate) struct TreeArgs {
     /// How to print
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     output: Picture,
+    #[command(flatten)]
+    connection: Connection,
 }
 
 impl TreeArgs {
@@ -51,7 +53,7 @@ impl TreeArgs {
 
     fn of_object(&self, operator: &Operator, project: &Project, of: (&str, &str), picture: Picture) -> ExitCode {
         super::command::with_runtime(async {
-            match live::look(operator, project, of, self.namespace.as_deref()).await {
+            match live::look(operator, project, of, self.namespace.as_deref(), self.connection).await {
                 Ok(drawing) => print(&drawn(project, &[drawing], picture)),
                 Err(error) => failed(&error, error.hint().as_deref()),
             }
@@ -60,7 +62,9 @@ impl TreeArgs {
 }
 
 pub(crate) fn print(text: &str) -> ExitCode {
-    match io::stdout().write_all(text.as_bytes()) {
+    let mut out = io::stdout();
+    // What has no line break at its end is else written where nobody looks at the error.
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => ExitCode::SUCCESS,
         // A reader that has seen enough ends the output.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,

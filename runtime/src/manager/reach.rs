@@ -1,5 +1,6 @@
 //! The way from a person's words to an object in a cluster.
 
+use super::connect::Connection;
 use crate::{
     client::{CallError, Client, Target},
     kind::Kind,
@@ -10,6 +11,7 @@ use std::collections::BTreeSet;
 
 /// Why there is nothing to see.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LiveError {
     /// The operator itself can't be described.
     #[error(transparent)]
@@ -85,12 +87,16 @@ pub(crate) struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// In the cluster that the environment says, with the rights of who asks.
-    pub(crate) async fn reach(project: &'a Project, kind: &str, namespace: Option<&str>) -> Result<Self, LiveError> {
+    pub(crate) async fn reach(
+        project: &'a Project,
+        kind: &str,
+        namespace: Option<&str>,
+        connection: Connection,
+    ) -> Result<Self, LiveError> {
         let controlled = controlled(project, kind)?;
-        let mut config = kube::Config::infer().await.map_err(LiveError::Config)?;
-        config.default_retry = false;
+        let config = connection.config().await.map_err(LiveError::Config)?;
         let namespace = namespace.map_or_else(|| config.default_namespace.clone(), str::to_owned);
-        let client = Client::new(kube::Client::try_from(config).map_err(LiveError::Client)?);
+        let client = Client::connect(config).map_err(LiveError::Client)?;
         Ok(Self { client, controlled, namespace: controlled.kind.namespaced.then_some(namespace) })
     }
 

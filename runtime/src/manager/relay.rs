@@ -11,6 +11,7 @@ use std::{
     process::ExitCode,
 };
 
+use super::connect::Connection;
 use crate::manifest::failed;
 
 /// Why nothing can be relayed.
@@ -49,8 +50,7 @@ pub(super) async fn run() -> ExitCode {
 }
 
 async fn relay() -> Result<(), RelayError> {
-    let mut config = kube::Config::infer().await.map_err(RelayError::Config)?;
-    config.default_retry = false;
+    let config = Connection::default().config().await.map_err(RelayError::Config)?;
     let (url, namespace) = (config.cluster_url.to_string(), config.default_namespace.clone());
     let client = kube::Client::try_from(config).map_err(RelayError::Client)?;
     let reached = client.apiserver_version().await;

@@ -3,8 +3,8 @@
 use super::{operator::Operator, picture::print};
 use crate::manifest::{Described, Output, Project, explain, explain_json, failed, verify};
 use std::{
-    fs::File,
-    io::{BufRead, BufReader},
+    fs::{File, Metadata},
+    io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -54,17 +54,44 @@ impl RbacVerb {
 struct Unopened {
     path: PathBuf,
     #[source]
-    source: std::io::Error,
+    source: io::Error,
+}
+
+/// Opens a regular file, or a pipe that a shell made for this process: a device never ends, and a pipe by name may have
+/// nobody who writes.
+fn open(path: &Path) -> io::Result<File> {
+    let is_of_shell = ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.starts_with(folder));
+    let there = path.metadata()?;
+    let is_readable = there.is_file() || (is_of_shell && !there.is_dir() && !is_device(&there));
+    if is_readable {
+        File::open(path)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"))
+    }
+}
+
+#[cfg(unix)]
+fn is_device(there: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    there.file_type().is_char_device() || there.file_type().is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_: &Metadata) -> bool {
+    false
 }
 
 impl VerifyArgs {
     fn run(&self, project: &Project) -> ExitCode {
         let log: Box<dyn BufRead> = if self.log == Path::new("-") {
-            Box::new(std::io::stdin().lock())
+            Box::new(io::stdin().lock())
         } else {
-            match File::open(&self.log) {
+            match open(&self.log) {
                 Ok(file) => Box::new(BufReader::new(file)),
-                Err(source) => return failed(&Unopened { path: self.log.clone(), source }, None),
+                Err(source) => {
+                    let hint = "name a file; `-` reads standard input";
+                    return failed(&Unopened { path: self.log.clone(), source }, Some(hint));
+                }
             }
         };
         let account = || format!("system:serviceaccount:{}:{}", project.namespace, project.name);
@@ -82,5 +109,25 @@ impl VerifyArgs {
                 Some("give a log of level Metadata or more, and the user with `--user` if the operator ran as another"),
             ),
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::{fs, process};
+
+    #[test]
+    fn a_log_is_a_file_and_neither_a_device_nor_a_pipe_by_name() {
+        let folder = std::env::temp_dir().join(format!("opgen-rights-{}", process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (file, pipe) = (folder.join("file"), folder.join("pipe"));
+        fs::write(&file, "").unwrap();
+        assert!(process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(open(&file).is_ok());
+        for special in [&pipe, &folder, Path::new("/dev/zero")] {
+            assert_eq!(open(special).unwrap_err().to_string(), "it is no regular file", "{}", special.display());
+        }
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

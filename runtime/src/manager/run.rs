@@ -1,17 +1,33 @@
 //! From an operator to a running one.
 //!
 //! # Flow
-//! Hooks run first. Then all watches begin; when each has its first list, or is known to have none (its kind is missing, or
-//! the role doesn't allow it), the workers start. At a signal no new pass begins; those in flight end;
-//! then the events that wait are written, as long as the time for the end allows; then the watches.
+//! Hooks run first. Then all watches begin. The workers of a controller start when each watch that it needs has its first list, or
+//! is known to have none (its kind is missing, or the role doesn't allow it); so a kind that can't be listed holds up only the
+//! controllers that need it. At a signal no new pass begins; those in flight end; then the events that wait are written, as long
+//! as the time for the end allows; then the watches.
 
-use super::{operator::Operator, probes, sweep::Broom};
-use crate::{client::Client, error::Error, kind::Kind, provisioner::document::Malformed};
-use std::{net::SocketAddr, time::Duration};
+use super::{
+    conditions::{ConditionsError, check_stored},
+    health::{AsHealth, decided},
+    operator::Operator,
+    probes::{self, Probed},
+    sweep::Broom,
+    tasks::{OnEnd, Tasks},
+};
+use crate::{
+    client::Client,
+    controller::running::Running,
+    error::Error,
+    kind::Kind,
+    provisioner::{document::Malformed, order::guarded},
+};
+use futures::FutureExt;
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{task::JoinSet, time::Instant};
 
 /// What may be said when an operator is started.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct RunOptions {
     /// Watches this namespace only. Default: all, or the operator's own if it is [namespaced](Operator::namespaced).
     pub namespace: Option<String>,
@@ -19,8 +35,25 @@ pub struct RunOptions {
     pub probes: Option<SocketAddr>,
 }
 
+impl RunOptions {
+    /// Watches this namespace only.
+    #[must_use]
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    /// Serves `/healthz` and `/readyz` at this address.
+    #[must_use]
+    pub fn probes(mut self, address: SocketAddr) -> Self {
+        self.probes = Some(address);
+        self
+    }
+}
+
 /// Why an operator ended, other than by being asked to.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// There is no usable kubeconfig and no service account.
     #[error("failed to find out how to reach the cluster")]
@@ -45,6 +78,9 @@ pub enum RunError {
         #[source]
         source: Malformed,
     },
+    /// The conditions of a controller are not its own; nothing was started.
+    #[error(transparent)]
+    Conditions(Box<ConditionsError>),
     /// The address for probes is taken, or not this machine's.
     #[error("failed to listen on {address}")]
     Probes {
@@ -71,11 +107,9 @@ impl Operator {
     /// # Errors
     /// As [`RunError`] lists.
     pub async fn run(&self, options: RunOptions) -> Result<(), RunError> {
-        let mut config = kube::Config::infer().await.map_err(RunError::Config)?;
-        // A failed call is the pass's to schedule; kube would hold it for minutes.
-        config.default_retry = false;
-        let client = kube::Client::try_from(config).map_err(RunError::Client)?;
-        let mut signals = super::signals::Signals::new().map_err(RunError::Signals)?;
+        let config = kube::Config::infer().await.map_err(RunError::Config)?;
+        let client = self.timeouts.client(config).map_err(RunError::Client)?;
+        let mut signals = super::signals::of_this_system().map_err(RunError::Signals)?;
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let running = self.run_with(client, options, async {
             // A dropped sender is a stop as well.
@@ -95,7 +129,8 @@ impl Operator {
         }
     }
 
-    /// Runs with a client of the caller's until `stop` ends.
+    /// Runs with a client of the caller's until `stop` ends. Its calls end by the operator's
+    /// [timeouts](Operator::timeouts), but for that for connecting; [`Timeouts::client`](crate::Timeouts::client) makes one with all.
     ///
     /// # Errors
     /// As [`RunError`] lists.
@@ -105,51 +140,95 @@ impl Operator {
         options: RunOptions,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), RunError> {
+        self.check_conditions().map_err(RunError::Conditions)?;
+        let client = self.timeouts.bound(client, self.counters.clone());
         for factory in &self.factories {
             factory.shape().check().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
         }
         for factory in &self.factories {
             let hook = |error| RunError::Hook { kind: factory.kind(), error };
-            factory.upgrade(client.clone()).await.map_err(hook)?;
-            factory.initialize(client.clone()).await.map_err(hook)?;
+            guarded(async { factory.upgrade(client.clone()).await }).await.map_err(hook)?;
+            guarded(async { factory.initialize(client.clone()).await }).await.map_err(hook)?;
         }
         let home = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
         let namespace = options.namespace.or_else(|| self.namespaced.then(|| home.clone()));
-        let mut tasks = JoinSet::new();
+        let mut tasks = Tasks::new(self.counters.clone());
         let (broom, searches) = Broom::new();
-        let floor = self.floor(Client::new(client), home, namespace, broom, &mut tasks);
-        let probes = probes::bind(options.probes).await?;
-        let started = probes::Started::default();
-        if let Some(listener) = probes {
-            tasks.spawn(probes::serve(listener, floor.health(), started.clone()));
+        let client = Client::throttled(client, self.environment.clone(), self.counters.clone());
+        let client = client.with_page_size(self.page_size);
+        let floor = self.floor(client.clone(), home, namespace, broom, &mut tasks);
+        if let Some(listener) = probes::bind(options.probes).await? {
+            let probed = Probed::new(&floor, tasks.down());
+            let listener = Arc::new(listener);
+            tasks
+                .spawn("probes", None, OnEnd::Restart, move || probes::serve(listener.clone(), probed.clone()).boxed());
         }
         tracing::info!(operator = self.name, version = self.version, "starting");
         floor.follow(&mut tasks);
         floor.sweep(searches, &mut tasks);
-
-        tokio::pin!(stop);
-        tokio::select! {
-            biased;
-            () = floor.decided() => {}
-            () = &mut stop => return Ok(()),
-        }
-        started.set();
         let mut work = JoinSet::new();
         for controller in &floor.controllers {
-            work.spawn(controller.clone().work());
+            let needs = floor.needs(controller);
+            let check = (client.clone(), self.name.clone(), floor.controllers.clone());
+            work.spawn(work_when_decided(controller.clone(), needs, floor.broom.clone(), check));
         }
-        floor.broom.on_recovery();
-        stop.await;
+        tokio::select! {
+            biased;
+            refused = refusal(&mut work) => return Err(refused),
+            () = stop => {}
+        }
         for controller in &floor.controllers {
             controller.stop();
         }
-        let deadline = Instant::now() + self.shutdown;
-        let ended = tokio::time::timeout_at(deadline, async { while work.join_next().await.is_some() {} }).await;
+        let began = Instant::now();
+        let ended = tokio::time::timeout(self.shutdown, async { while work.join_next().await.is_some() {} }).await;
         ended.map_err(|_| RunError::Timeout(self.shutdown))?;
-        if tokio::time::timeout_at(deadline, floor.recorder.flush()).await.is_err() {
+        let left = self.shutdown.saturating_sub(began.elapsed());
+        if tokio::time::timeout(left, floor.recorder.flush()).await.is_err() {
             tracing::warn!("some events were not recorded: there was no time left for them");
         }
         tracing::info!("stopped");
         Ok(())
+    }
+}
+
+/// Lets a controller work as soon as it has what it needs and may write what it writes, until it is stopped.
+async fn work_when_decided(
+    controller: Arc<Running>,
+    needs: Vec<Arc<dyn AsHealth>>,
+    broom: Broom,
+    (client, operator, all): (Client, String, Vec<Arc<Running>>),
+) -> Result<(), RunError> {
+    tokio::select! {
+        biased;
+        () = controller.stopped() => return Ok(()),
+        () = decided(&needs) => {}
+    }
+    check_stored(&client, &operator, &controller, &all).await.map_err(RunError::Conditions)?;
+    // Orphans of its kind can be told from children only now.
+    broom.on_recovery();
+    controller.work().await;
+    Ok(())
+}
+
+/// Why a controller may not work, as soon as one may not; else nothing, for ever.
+async fn refusal(work: &mut JoinSet<Result<(), RunError>>) -> RunError {
+    while let Some(ended) = work.join_next().await {
+        if let Ok(Err(refused)) = ended {
+            return refused;
+        }
+    }
+    std::future::pending().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_longest_time_to_end_is_no_panic() {
+        let operator = Operator::new("idle").shutdown_timeout(Duration::MAX);
+        let ended = operator.run_with(Client::none().kube(), RunOptions::default(), async {}).await;
+        assert!(ended.is_ok(), "{ended:?}");
     }
 }

@@ -1,25 +1,90 @@
-//! SIGINT and SIGTERM.
+//! The signals that ask a process to end: SIGINT and SIGTERM, or what the system has in their place.
 
-use std::io;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use futures::future::BoxFuture;
+use std::{fmt::Debug, io};
 
-/// The signals that ask a process to end.
-#[derive(Debug)]
-pub(crate) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
+/// Waits for signals that ask the process to end.
+pub(crate) trait StopSignals: Debug + Send {
+    /// The next of them.
+    fn next(&mut self) -> BoxFuture<'_, ()>;
 }
 
-impl Signals {
-    pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+/// The signals of this system.
+///
+/// # Errors
+/// As the system refuses to tell of them.
+pub(crate) fn of_this_system() -> io::Result<Box<dyn StopSignals>> {
+    Ok(Box::new(system::Signals::new()?))
+}
+
+#[cfg(unix)]
+mod system {
+    use super::StopSignals;
+    use futures::future::{BoxFuture, FutureExt};
+    use std::io;
+    use tokio::signal::unix::{Signal, SignalKind, signal};
+
+    /// SIGINT and SIGTERM.
+    #[derive(Debug)]
+    pub(super) struct Signals {
+        interrupt: Signal,
+        terminate: Signal,
     }
 
-    /// The next of either.
-    pub(crate) async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+    impl Signals {
+        pub(super) fn new() -> io::Result<Self> {
+            Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        }
+    }
+
+    impl StopSignals for Signals {
+        fn next(&mut self) -> BoxFuture<'_, ()> {
+            async {
+                tokio::select! {
+                    _ = self.interrupt.recv() => {}
+                    _ = self.terminate.recv() => {}
+                }
+            }
+            .boxed()
+        }
+    }
+}
+
+#[cfg(windows)]
+mod system {
+    use super::StopSignals;
+    use futures::future::{BoxFuture, FutureExt};
+    use std::io;
+    use tokio::signal::windows::{
+        CtrlBreak, CtrlC, CtrlClose, CtrlShutdown, ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown,
+    };
+
+    /// Ctrl-C, Ctrl-Break, the end of the console, and that of the system.
+    #[derive(Debug)]
+    pub(super) struct Signals {
+        interrupt: CtrlC,
+        stop: CtrlBreak,
+        close: CtrlClose,
+        shutdown: CtrlShutdown,
+    }
+
+    impl Signals {
+        pub(super) fn new() -> io::Result<Self> {
+            Ok(Self { interrupt: ctrl_c()?, stop: ctrl_break()?, close: ctrl_close()?, shutdown: ctrl_shutdown()? })
+        }
+    }
+
+    impl StopSignals for Signals {
+        fn next(&mut self) -> BoxFuture<'_, ()> {
+            async {
+                tokio::select! {
+                    _ = self.interrupt.recv() => {}
+                    _ = self.stop.recv() => {}
+                    _ = self.close.recv() => {}
+                    _ = self.shutdown.recv() => {}
+                }
+            }
+            .boxed()
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The end of what nobody tears down: children, as the garbage collector does it for owner references, by their marks; and
+//! Collects orphans: children whose owner is gone, by their marks, as the garbage collector does it by owner references; and
 //! references of objects that are gone.
 //!
 //! # Flow
@@ -8,25 +8,31 @@
 //!    that the cache doesn't have.
 //! 3. The cache is not believed alone: another replica may have seen a new owner earlier. A live look for the owner decides;
 //!    then the child is deleted, and no other that may have taken its name.
+//! 4. Each kind of children, and the references of each controller, is a part of its own: one that fails is tried again with
+//!    growing delays, where it stopped, and the others go on.
 //!
-//! Of a kind whose watch is not in order nothing is swept: an empty cache proves nothing.
+//! A kind whose watch is not healthy is not collected, because an empty cache proves nothing.
 
 use crate::{
-    cache::{Change, Encoded, Entry, Uid},
+    cache::{Change, Encoded, Entry, ObjectKey, Uid},
     client::{CallError, Client, Target},
     controller::running::Running,
+    counters::Counters,
     error::{Error, Result},
     kind::Kind,
     provisioner::{child::Child, mark::Mark, removal::of_this},
     watch::{Health, WatchState, Watched},
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::Instant};
 
 /// How long after an owner has left the cache its children are looked for: what a teardown removed is gone from theirs by then.
 const GRACE: Duration = Duration::from_secs(1);
-/// How soon after a failed call all is looked through again.
+/// How soon after a failed call its part is looked through again: at first, and at most.
 const RETRY: Duration = Duration::from_secs(30);
+const LONGEST_RETRY: Duration = Duration::from_secs(600);
+/// How many children in a row may fail before the rest of their kind waits for the next try.
+const FAILURES: u32 = 5;
 
 /// What is looked through.
 #[derive(Debug)]
@@ -87,56 +93,163 @@ pub(crate) struct Sweep {
     pub(crate) namespace: Option<String>,
     pub(crate) children: BTreeMap<Kind, Arc<Watched<Child>>>,
     pub(crate) controllers: Vec<Arc<Running>>,
+    pub(crate) counters: Counters,
+}
+
+/// A part of the collection, which fails and is tried again by itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// The children of a kind.
+    Children(Kind),
+    /// The references of the objects of a controller, by its number.
+    References(usize),
+}
+
+/// A part that failed.
+#[derive(Clone, Debug)]
+struct Retry {
+    failures: u32,
+    at: Instant,
+    /// The child after which it goes on.
+    after: Option<ObjectKey>,
+}
+
+impl Retry {
+    fn new(before: Option<&Self>, after: Option<ObjectKey>) -> Self {
+        let failures = before.map_or(0, |before| before.failures);
+        let delay = RETRY.saturating_mul(1 << failures.min(8)).min(LONGEST_RETRY);
+        Self { failures: failures + 1, at: Instant::now() + delay, after }
+    }
+}
+
+/// Why a part failed, and the child at which it stopped.
+struct Failure {
+    error: Error,
+    at: Option<ObjectKey>,
 }
 
 impl Sweep {
-    /// Sweeps for ever.
-    pub(crate) async fn run(self, broom: Broom, mut searches: mpsc::UnboundedReceiver<Search>) {
-        while let Some(first) = searches.recv().await {
-            tokio::time::sleep(GRACE).await;
-            let mut waiting = vec![first];
+    /// Collects for ever.
+    pub(crate) async fn run(&self, searches: &mut mpsc::UnboundedReceiver<Search>) {
+        let mut retries = BTreeMap::<Part, Retry>::new();
+        loop {
+            let next = retries.values().map(|retry| retry.at).min();
+            let mut waiting = Vec::new();
+            tokio::select! {
+                biased;
+                search = searches.recv() => match search {
+                    Some(search) => waiting.push(search),
+                    None => return,
+                },
+                () = tokio::time::sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {}
+            }
+            if !waiting.is_empty() {
+                tokio::time::sleep(GRACE).await;
+            }
             while let Ok(search) = searches.try_recv() {
                 waiting.push(search);
             }
-            let swept = self.sweep(&waiting).await.map_err(Error::from);
-            if let Err(error) = swept.and(self.release(&waiting).await) {
-                tracing::warn!(%error, "what objects that are gone left behind could not be removed; it is tried again");
-                let broom = broom.clone();
-                tokio::spawn(async move {
-                    tokio::time::sleep(RETRY).await;
-                    broom.on_recovery();
-                });
+            for part in self.parts() {
+                let before = retries.get(&part).cloned();
+                let is_due = before.as_ref().is_some_and(|retry| retry.at <= Instant::now());
+                let searches = if is_due { &[Search::All][..] } else { &waiting };
+                if searches.is_empty() {
+                    continue;
+                }
+                match self.collect(&part, searches, before.as_ref().and_then(|retry| retry.after.as_ref())).await {
+                    // What was asked for is only some of what failed before.
+                    Ok(()) if before.is_some() && !has_all(searches) => {}
+                    Ok(()) => drop(retries.remove(&part)),
+                    Err(Failure { error, at }) => {
+                        let retry = Retry::new(before.as_ref(), at);
+                        self.say_failed(&part, &error, &retry);
+                        retries.insert(part, retry);
+                    }
+                }
             }
         }
     }
 
-    async fn sweep(&self, searches: &[Search]) -> Result<(), CallError> {
-        for children in self.children.values().filter(|children| is_in_order(&children.health.state())) {
-            for child in found(children, searches) {
-                if let Some(mark) = Mark::of(&child.header)
-                    && let Some(kind) = self.is_unknown(&mark)
-                    && !child.header.deleting
-                    && self.is_gone(&kind, &mark).await?
-                {
-                    self.delete(&children.kind, &child, &mark).await?;
+    fn parts(&self) -> Vec<Part> {
+        let children = self.children.keys().cloned().map(Part::Children);
+        children.chain((0..self.controllers.len()).map(Part::References)).collect()
+    }
+
+    async fn collect(&self, part: &Part, searches: &[Search], after: Option<&ObjectKey>) -> Result<(), Failure> {
+        match part {
+            Part::Children(kind) => match self.children.get(kind) {
+                Some(children) => self.sweep(children, searches, after).await,
+                None => Ok(()),
+            },
+            Part::References(number) => match self.controllers.get(*number).filter(|_| has_all(searches)) {
+                Some(controller) => self.release(controller).await.map_err(|error| Failure { error, at: None }),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn say_failed(&self, part: &Part, error: &Error, retry: &Retry) {
+        let (failures, again) = (retry.failures, retry.at.saturating_duration_since(Instant::now()).as_secs());
+        match part {
+            Part::Children(kind) => {
+                tracing::warn!(%kind, %error, failures, "failed to collect orphans; trying again in {again} s");
+            }
+            Part::References(number) => {
+                let kind = self.controllers.get(*number).map(|controller| controller.inner.source.kind().to_string());
+                tracing::warn!(kind, %error, failures, "failed to release references; trying again in {again} s");
+            }
+        }
+    }
+
+    /// Deletes the orphans of a kind: those after a child first. One that fails does not keep the next from being deleted.
+    async fn sweep(
+        &self,
+        children: &Watched<Child>,
+        searches: &[Search],
+        after: Option<&ObjectKey>,
+    ) -> Result<(), Failure> {
+        if !is_in_order(&children.health.state()) {
+            return Ok(());
+        }
+        let (mut failure, mut in_a_row) = (None, 0);
+        let (mut first, found): (Vec<_>, Vec<_>) = found(children, searches)
+            .into_iter()
+            .partition(|child| after.is_some_and(|after| child.header.key > *after));
+        first.extend(found);
+        for child in first {
+            match self.sweep_one(children, &child).await {
+                Ok(()) => in_a_row = 0,
+                Err(error) => {
+                    self.counters.count_orphan(&children.kind, false);
+                    in_a_row += 1;
+                    failure = Some(Failure { error: error.into(), at: Some(child.header.key.clone()) });
+                    if in_a_row == FAILURES {
+                        break;
+                    }
                 }
             }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    async fn sweep_one(&self, children: &Watched<Child>, child: &Entry<Child>) -> Result<(), CallError> {
+        if let Some(mark) = Mark::of(&child.header)
+            && let Some(kind) = self.is_unknown(&mark)
+            && !child.header.deleting
+            && self.is_gone(&kind, &mark).await?
+        {
+            self.delete(&children.kind, child, &mark).await?;
         }
         Ok(())
     }
 
     /// What is referenced by an object that went while nobody looked, and what left a selection then.
-    async fn release(&self, searches: &[Search]) -> Result<()> {
-        if !searches.iter().any(|search| matches!(search, Search::All)) {
-            return Ok(());
-        }
-        for controller in &self.controllers {
-            controller.inner.strays().await?.into_iter().for_each(|key| controller.wake(key));
-            let (source, targets) = (&controller.inner.source, &controller.inner.shared.targets);
-            let in_order = |health: &Health| is_in_order(&health.state());
-            if in_order(source.health()) && targets.values().all(|targets| in_order(&targets.watched.health)) {
-                controller.inner.release_stuck(self.namespace.as_deref()).await?;
-            }
+    async fn release(&self, controller: &Arc<Running>) -> Result<()> {
+        controller.inner.strays().await?.into_iter().for_each(|key| controller.wake(key, true));
+        let (source, targets) = (&controller.inner.source, &controller.inner.shared.targets);
+        let in_order = |health: &Health| is_in_order(&health.state());
+        if in_order(source.health()) && targets.values().all(|targets| in_order(&targets.watched.health)) {
+            controller.inner.release_stuck(self.namespace.as_deref()).await?;
         }
         Ok(())
     }
@@ -159,16 +272,18 @@ impl Sweep {
     async fn is_gone(&self, kind: &Kind, mark: &Mark<'_>) -> Result<bool, CallError> {
         let namespace = Some(mark.namespace).filter(|namespace| !namespace.is_empty());
         let target = Target { kind, namespace, name: mark.name };
-        let owners = self.client.list_named(target).await?;
-        let uids = owners["items"].as_array().into_iter().flatten().map(|owner| owner["metadata"]["uid"].as_str());
-        Ok(!uids.flatten().any(|uid| uid == mark.uid))
+        let owner = self.client.list_named(target).await?;
+        Ok(owner.is_none_or(|owner| owner["metadata"]["uid"] != mark.uid))
     }
 
     async fn delete(&self, kind: &Kind, child: &Entry<Child>, mark: &Mark<'_>) -> Result<(), CallError> {
         let header = &child.header;
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
         match self.client.delete(target, &of_this(kind, &header.uid)).await {
-            Ok(_) => tracing::info!(%kind, object = %header.key, owner = %mark, "deleted, since its owner is gone"),
+            Ok(_) => {
+                self.counters.count_orphan(kind, true);
+                tracing::info!(%kind, object = %header.key, owner = %mark, "deleted, since its owner is gone");
+            }
             // Another object has taken its name.
             Err(error) if error.is_conflict() => {}
             Err(error) => return Err(error),
@@ -177,12 +292,16 @@ impl Sweep {
     }
 }
 
+fn has_all(searches: &[Search]) -> bool {
+    searches.iter().any(|search| matches!(search, Search::All))
+}
+
 fn is_in_order(state: &WatchState) -> bool {
     *state == WatchState::Following
 }
 
 fn found(children: &Watched<Child>, searches: &[Search]) -> Vec<Arc<Entry<Child>>> {
-    if searches.iter().any(|search| matches!(search, Search::All)) {
+    if has_all(searches) {
         return children.store.entries();
     }
     let owned = |search: &Search| match search {

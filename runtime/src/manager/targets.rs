@@ -47,17 +47,17 @@ impl Follower for Wakes {
         &self.targets.watched.store
     }
 
-    fn take_in(&self, json: &[u8]) -> Result<Change<Readiness>> {
+    fn take_in(&self, json: &[u8], _listing: bool) -> Result<Change<Readiness>> {
         self.targets.apply(json)
     }
 
-    fn tell(&self, change: &Change<Readiness>, _listing: bool) {
+    fn tell(&self, change: &Change<Readiness>, listing: bool) {
         if let Change::Deleted { old } = change {
             self.targets.forget(old);
         }
         for controller in &self.controllers {
             for referrer in controller.inner.concerned(self.kind(), change) {
-                controller.wake(referrer);
+                controller.wake(referrer, listing);
             }
         }
     }

@@ -6,6 +6,8 @@ use crate::{
     controller::{kept::Kept, running::Running},
     error::Result,
     kind::Kind,
+    panic::Panics,
+    reconcile::panics::Reported,
     source::kubernetes::follower::Follower,
     watch::Watched,
 };
@@ -16,7 +18,8 @@ pub(crate) struct Views {
     kept: Kept,
     /// The objects themselves are in the view.
     pub(crate) watched: Watched<()>,
-    controller: Arc<Running>,
+    pub(crate) controller: Arc<Running>,
+    reported: Reported,
 }
 
 impl Views {
@@ -25,7 +28,12 @@ impl Views {
         let of_one = |kept: &Kept| {
             let watched = Watched { health: healths.of(kept.kind()), ..Watched::new(kept.kind().clone(), false) };
             kept.keeps.begin(&watched.health);
-            Arc::new(Self { kept: kept.clone(), watched, controller: controller.clone() })
+            Arc::new(Self {
+                kept: kept.clone(),
+                watched,
+                controller: controller.clone(),
+                reported: Reported::default(),
+            })
         };
         controller.settings().kept.iter().map(of_one)
     }
@@ -46,18 +54,25 @@ impl Follower for Views {
         &self.watched.store
     }
 
-    fn take_in(&self, json: &[u8]) -> Result<Change<()>> {
+    fn take_in(&self, json: &[u8], listing: bool) -> Result<Change<()>> {
         let change = self.watched.store.apply(Header::parse(json)?, || ());
         if let Some(new) = change.new_entry() {
             let anew = change.old().is_none_or(|old| old.header.uid != new.header.uid);
-            self.controller.wake_named(&self.kept.keeps.put(&new.header.key, json, anew)?);
+            let mut panics = Panics::default();
+            let concerned = self.kept.keeps.put(&new.header.key, json, anew, &mut panics);
+            self.reported.report(&self.controller.inner.shared, self.kind(), &new.header, &panics);
+            self.controller.wake_named(&concerned?, listing);
         }
         Ok(change)
     }
 
-    fn tell(&self, change: &Change<()>, _listing: bool) {
+    fn tell(&self, change: &Change<()>, listing: bool) {
         if let Change::Deleted { old } = change {
-            self.controller.wake_named(&self.kept.keeps.remove(&old.header.key));
+            let mut panics = Panics::default();
+            let concerned = self.kept.keeps.remove(&old.header.key, &mut panics);
+            self.reported.report(&self.controller.inner.shared, self.kind(), &old.header, &panics);
+            self.reported.forget(&old.header.key);
+            self.controller.wake_named(&concerned, listing);
         }
     }
 

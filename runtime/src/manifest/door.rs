@@ -12,6 +12,7 @@ use super::render::{Rendered, files};
 
 /// The options of `manifests`.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[non_exhaustive]
 pub struct DoorArgs {
     /// Write the files to this folder instead of printing `install.yaml`.
     #[arg(long, value_name = "FOLDER")]
@@ -26,6 +27,7 @@ pub struct DoorArgs {
 
 /// A form of output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[non_exhaustive]
 pub enum Output {
     /// For people; YAML where manifests are printed.
     #[default]

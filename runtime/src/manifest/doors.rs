@@ -21,6 +21,7 @@ pub trait Described {
 
 /// Why an operator has no manifests.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProjectError {
     /// `kube` panics on some enum shapes.
     #[error("failed to derive the definition of {kind}: {message}")]
@@ -43,6 +44,7 @@ pub enum ProjectError {
 
 /// Why there are no manifests.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DoorError {
     /// The definition of a kind can't be made.
     #[error(transparent)]

@@ -8,6 +8,7 @@ use serde::Serialize;
 /// How grave a [`Finding`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Severity {
     /// The API server would refuse it, or the operator could not work with it: nothing is generated.
     Error,
@@ -17,6 +18,7 @@ pub enum Severity {
 
 /// One thing that is wrong with what was to be generated.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
 pub struct Finding {
     /// Error or warning.
     pub severity: Severity,
@@ -90,6 +92,11 @@ impl Findings {
 
     pub(crate) fn warning(&mut self, path: &str, problem: impl Into<String>, fix: impl Into<String>) {
         self.push(Severity::Warning, path, problem.into(), fix.into());
+    }
+
+    /// Adds what was found elsewhere.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.all.extend(other.all);
     }
 
     pub(crate) fn has_errors(&self) -> bool {

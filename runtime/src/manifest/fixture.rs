@@ -100,6 +100,7 @@ pub(crate) fn project() -> Project {
     let text = json!({"type": "string"});
     let spec = |field: &str| json!({"type": "object", "properties": {field: text}, "required": [field]});
     Project {
+        objects: super::DEFAULT_OBJECTS,
         name: "demo".into(),
         namespace: "demo-system".into(),
         version: "0.1.0".into(),
@@ -118,6 +119,8 @@ fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &
         only_defined: false,
         kind: kind.clone(),
         crd: Some(crd(kind, spec)),
+        schema: None,
+        round_trip: None,
         finalizer: finalizer.into(),
         events,
         shape,

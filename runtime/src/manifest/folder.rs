@@ -14,6 +14,7 @@ use super::yaml::HEADER;
 /// What was done to a file, or would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Action {
     /// The file was not there.
     Created,
@@ -35,6 +36,7 @@ impl fmt::Display for Action {
 
 /// A file that [`write()`] touched.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
 pub struct Change {
     /// The path below the output folder.
     pub path: String,
@@ -44,6 +46,7 @@ pub struct Change {
 
 /// A file that is not as the code says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Drift {
     /// The path below the output folder.
     pub path: String,

@@ -1,12 +1,18 @@
 //! What the manifests are generated from.
 
+use std::{fmt, sync::Arc};
+
 use serde_json::Value;
 
 use crate::kind::Kind;
 use crate::provisioner::shape::Shape;
 
+/// The number of objects that an operator is expected to hold unless it says otherwise.
+pub(crate) const DEFAULT_OBJECTS: u32 = 10_000;
+
 /// An operator as the generator sees it: names, image, and what it controls.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Project {
     /// The operator's name, a DNS label: of its ServiceAccount, role and Deployment.
     pub name: String,
@@ -18,17 +24,24 @@ pub struct Project {
     pub image: String,
     /// Whether the operator watches only its own namespace: a `Role` then takes the place of the `ClusterRole`.
     pub namespaced: bool,
+    /// How many objects it is to hold: its memory follows.
+    pub objects: u32,
     /// The kinds it controls; their order has no influence on what is generated.
     pub controllers: Vec<Controlled>,
 }
 
 /// One kind that the operator controls.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Controlled {
     /// The kind by its names.
     pub kind: Kind,
     /// Its definition as `kube` derives it, as JSON; `None` for a kind that is not the operator's own.
     pub crd: Option<Value>,
+    /// The schema of that definition with the types by name ([`Managed::SCHEMA`](crate::Managed::SCHEMA)), if it is known.
+    pub schema: Option<Value>,
+    /// How its objects are decoded and encoded, if that is known.
+    pub round_trip: Option<RoundTrip>,
     /// Whether there is no controller of it: its definition is installed, and other controllers make and read its objects.
     pub only_defined: bool,
     /// The finalizer that this controller puts on its objects; empty for none.
@@ -46,6 +59,29 @@ pub struct Controlled {
     /// An object to be shown as the sample; `apiVersion`, `kind` and `metadata.name` are added where they are missing.
     /// Without one, a sample is made from the schema.
     pub sample: Option<Value>,
+}
+
+/// Decodes an object into its Rust type and encodes it again; manifests are checked by it.
+#[derive(Clone)]
+pub struct RoundTrip(Arc<Function>);
+
+type Function = dyn Fn(&Value) -> serde_json::Result<Value> + Send + Sync;
+
+impl RoundTrip {
+    /// By a function that gives the object as the type encodes it, or says why it can't be decoded.
+    pub fn new(function: impl Fn(&Value) -> serde_json::Result<Value> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(function))
+    }
+
+    pub(crate) fn of(&self, object: &Value) -> serde_json::Result<Value> {
+        (self.0)(object)
+    }
+}
+
+impl fmt::Debug for RoundTrip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RoundTrip")
+    }
 }
 
 impl Project {
@@ -100,6 +136,7 @@ mod tests {
             version: "1.2.0+build".into(),
             image: image.into(),
             namespaced: false,
+            objects: DEFAULT_OBJECTS,
             controllers: Vec::new(),
         }
     }

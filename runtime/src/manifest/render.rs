@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use super::finding::{Finding, ManifestError, Severity};
 use super::project::{Project, is_dns_label, is_dns_subdomain};
-use super::{Findings, crd, deployment, policy, rbac, roles, sample, yaml};
+use super::{Findings, crd, decode, deployment, policy, rbac, roles, sample, yaml};
 
 /// A generated file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct File {
     /// The path below the output folder, with `/` between folders.
     pub path: String,
@@ -17,6 +18,7 @@ pub struct File {
 
 /// What is generated for a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rendered {
     /// The files, sorted by path.
     pub files: Vec<File>,
@@ -41,6 +43,7 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     findings.extend(manifests(project));
     let definitions = crd::definitions(project, &mut findings);
     let samples = sample::objects(project, &definitions, &mut findings);
+    decode::check(project, &definitions, &mut findings);
     findings.extend(rbac::findings(project));
     findings.sort();
     findings.dedup();

@@ -4,7 +4,7 @@ use crate::{
     cache::{Header, HeaderError, Owner, without_managed_fields},
     kind::Kind,
     provisioner::{
-        coverage::{Owned, first_lost},
+        coverage::{Owned, first_lost, has_field},
         desired::{APPLIED, Desired, NODE},
         mark::Mark,
     },
@@ -37,8 +37,19 @@ pub(crate) struct Child {
 /// Who owns the fields is looked at once for each state of the object; then the list of fields can go.
 #[derive(Debug)]
 enum Ownership {
-    Unread { ours: Box<str>, others: Box<[Box<str>]> },
-    Read { lost: Option<Box<str>> },
+    Unread { ours: Box<str>, others: Box<[OfManager]> },
+    Read { lost: Option<Lost> },
+}
+
+/// The fields of a manager.
+type OfManager = (Box<str>, Box<str>);
+
+/// A field that was applied and is not ours any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lost {
+    pub(crate) path: Box<str>,
+    /// The manager that has it now.
+    pub(crate) manager: Option<Box<str>>,
 }
 
 #[derive(Deserialize)]
@@ -88,7 +99,9 @@ impl Child {
         let (ours, others): (Vec<_>, Vec<_>) =
             object.metadata.managed_fields.iter().filter(|entry| entry.subresource.is_empty()).partition(is_ours);
         let fields = ours.first().and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
-        let others = others.iter().filter_map(|entry| entry.fields_v1).map(|fields| fields.get().into()).collect();
+        let of_manager =
+            |entry: &&ManagedFields<'_>| Some((entry.manager.as_ref().into(), entry.fields_v1?.get().into()));
+        let others = others.iter().filter_map(of_manager).collect();
         let spec = object.spec.unwrap_or_default();
         let status = object.status.unwrap_or_default();
         Ok(Self {
@@ -102,13 +115,18 @@ impl Child {
     }
 
     /// The first field of `desired` that somebody else has taken or removed.
-    pub(crate) fn lost(&self, desired: &Desired) -> Option<Box<str>> {
+    pub(crate) fn lost(&self, desired: &Desired) -> Option<Lost> {
         let mut ownership = self.ownership.lock();
         if let Ownership::Unread { ours, others } = &*ownership {
             let read = |fields: &str| -> Value { serde_json::from_str(fields).unwrap_or_default() };
-            let (ours, others) = (read(ours), others.iter().map(|fields| read(fields)).collect::<Vec<_>>());
-            let owned = Owned { ours: &ours, others: others.iter().collect() };
-            *ownership = Ownership::Read { lost: first_lost(&owned, &desired.object).map(Into::into) };
+            let (ours, read_others) = (read(ours), others.iter().map(|(_, fields)| read(fields)).collect::<Vec<_>>());
+            let owned = Owned { ours: &ours, others: read_others.iter().collect() };
+            let lost = first_lost(&owned, &desired.object).map(|path| {
+                let has = |fields: &Value| has_field(fields, &path);
+                let holder = others.iter().zip(&read_others).find(|(_, fields)| has(fields));
+                Lost { path: path.as_str().into(), manager: holder.map(|((manager, _), _)| manager.clone()) }
+            });
+            *ownership = Ownership::Read { lost };
         }
         match &*ownership {
             Ownership::Read { lost } => lost.clone(),

@@ -47,6 +47,22 @@ pub(crate) fn first_lost(owned: &Owned<'_>, wanted: &Value) -> Option<String> {
     lost.then(|| path.into_iter().rev().collect::<Vec<_>>().join("."))
 }
 
+/// Whether a set of fields has the one of a path, as [`first_lost`] writes it: below the items of lists it may be any item's.
+pub(crate) fn has_field(fields: &Value, path: &str) -> bool {
+    let Some(of_manager) = fields.as_object() else { return false };
+    let in_items = of_manager.iter().filter(|(step, _)| step.starts_with("k:"));
+    if in_items.into_iter().any(|(_, item)| has_field(item, path)) {
+        return true;
+    }
+    // A name may have dots in it, as those of labels have.
+    of_manager.iter().filter_map(|(step, below)| Some((step.strip_prefix("f:")?, below))).any(|(name, below)| {
+        path.strip_prefix(name).is_some_and(|rest| match rest.strip_prefix('.') {
+            Some(rest) => is_empty(below) || has_field(below, rest),
+            None => rest.is_empty(),
+        })
+    })
+}
+
 fn is_kept_by_server(wanted: &Value) -> bool {
     let version = wanted["apiVersion"].as_str().unwrap_or_default();
     let group = version.split_once('/').map_or("", |(group, _)| group);
@@ -72,12 +88,26 @@ fn field_lost(owned: &Owned<'_>, name: &str, wanted: &Value, path: &mut Vec<Stri
     let step = format!("f:{name}");
     let lost = match owned.below(&step) {
         Some(below) => value_lost(&below, wanted, path),
-        None => !is_empty(wanted) || owned.is_taken(&step),
+        None => {
+            let lost = !is_empty(wanted) || owned.is_taken(&step);
+            if lost {
+                push_first(wanted, path);
+            }
+            lost
+        }
     };
     if lost {
         path.push(name.to_owned());
     }
     lost
+}
+
+/// Adds the path of the first field of a value of which nothing is ours.
+fn push_first(wanted: &Value, path: &mut Vec<String>) {
+    if let Some((name, value)) = wanted.as_object().and_then(|fields| fields.iter().next()) {
+        push_first(value, path);
+        path.push(name.clone());
+    }
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -144,6 +174,22 @@ mod tests {
     fn a_field_taken_by_another_manager_is_named() {
         let owned = json!({"f:data": {"f:b": {}}});
         assert_eq!(first_lost(&owned, &json!({"data": {"a": "1", "b": "2"}})), Some("data.a".to_owned()));
+    }
+
+    #[test]
+    fn the_manager_of_a_field_is_found_by_its_path() {
+        let fields = json!({
+            "f:metadata": {"f:labels": {"f:app.kubernetes.io/name": {}}},
+            "f:spec": {"f:replicas": {}, "f:ports": {"k:{\"port\":80}": {"f:name": {}}}, "f:list": {}},
+        });
+        let held =
+            ["metadata.labels.app.kubernetes.io/name", "spec.replicas", "spec.ports", "spec.ports.name", "spec.list.a"];
+        for path in held {
+            assert!(has_field(&fields, path), "{path}");
+        }
+        for path in ["metadata.labels.app", "spec.replica", "spec.ports.port", "data", "spec.replicas2"] {
+            assert!(!has_field(&fields, path), "{path}");
+        }
     }
 
     #[test]
@@ -215,6 +261,6 @@ mod tests {
     fn what_the_server_keeps_for_itself_is_never_lost() {
         let wanted = |group: &str| json!({"apiVersion": format!("{group}/v1"), "kind": "CertificateSigningRequest", "spec": {"a": 1}});
         assert_eq!(first_lost(&json!({}), &wanted("certificates.k8s.io")), None);
-        assert_eq!(first_lost(&json!({}), &wanted("example.com")), Some("spec".to_owned()));
+        assert_eq!(first_lost(&json!({}), &wanted("example.com")), Some("spec.a".to_owned()));
     }
 }

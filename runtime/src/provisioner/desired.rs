@@ -1,7 +1,7 @@
 //! From what a build function gave to what is applied.
 
 use crate::{
-    cache::Uid,
+    cache::{ObjectKey, Uid},
     client::strip_nulls,
     error::{Error, Result},
     kind::Kind,
@@ -80,6 +80,10 @@ impl Desired {
 }
 
 impl Desired {
+    pub(crate) fn key(&self) -> ObjectKey {
+        ObjectKey::new(self.namespace.as_deref(), &self.name)
+    }
+
     /// The object with nothing but what finds it again: for one whose content is not to be touched.
     pub(crate) fn marks(&self, owner: &Uid) -> Value {
         let (object, metadata) = (&self.object, &self.object["metadata"]);

@@ -7,6 +7,7 @@ use std::fmt;
 
 /// What is wrong with a text of objects, and where. It quotes no values: the text may hold a Secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Malformed {
     /// The file, or the node whose function gave the text.
     pub source: String,

@@ -1,10 +1,11 @@
 //! How the nodes of a tree call each other: what expansions name, one line for each child.
 
 use crate::{
-    context::{Cause, Context, Draft, Teardown},
+    context::{Cause, Context, Draft, Teardown, Unversioned},
     error::{Error, Result},
     kind::kind_of,
     managed::Owner,
+    pass::Core,
     provisioner::{
         Provision, Provisioner,
         built::{Builds, Objects, wanted},
@@ -78,7 +79,13 @@ pub fn up_with<'c, C: Provision<O>, O: Owner, P: Provisioner, H: Hands<C::Takes>
     inputs: Option<u64>,
 ) -> BoxFuture<'c, Result<()>> {
     let taken = handed.handed();
-    async move { C::provision(&cx.below(name, &taken, inputs)).await }.boxed()
+    async move {
+        if is_left_out::<C>(cx.core()) {
+            return Ok(());
+        }
+        C::provision(&cx.below(name, &taken, inputs)).await
+    }
+    .boxed()
 }
 
 /// Deprovisions a child.
@@ -86,7 +93,18 @@ pub fn down<'c, C: Provision<O>, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
 ) -> BoxFuture<'c, Result<()>> {
-    async move { C::deprovision(&cx.below(name)).await }.boxed()
+    async move {
+        if is_left_out::<C>(cx.core()) {
+            return Ok(());
+        }
+        C::deprovision(&cx.below(name)).await
+    }
+    .boxed()
+}
+
+/// Whether a child has no part in this pass: a plan runs build functions only, and a hand-written node has none.
+pub(crate) fn is_left_out<C: Provisioner>(core: &Core<'_>) -> bool {
+    core.is_plan && !matches!(C::SHAPE.node, Node::Group { .. })
 }
 
 /// Makes the objects of a resource node exactly the wanted ones.
@@ -115,7 +133,11 @@ pub fn apply_with<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
         if let Some(outcome) = cx.core().as_built(&node, &kind, options, inputs) {
             return outcome;
         }
-        let wanted = build(&cx.draft())?;
+        let (wanted, inputs) = {
+            let unversioned = Unversioned::default();
+            let draft = cx.draft(&unversioned);
+            (build(&draft)?, draft.inputs(inputs))
+        };
         cx.core().converge(&node, &kind, options, inputs, wanted).boxed().await
     }
     .boxed()
@@ -163,6 +185,7 @@ pub trait Answers {
 
 /// Whether a child is wanted, and why not.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Wanted {
     /// It is.
     Yes,

@@ -6,7 +6,7 @@ use crate::{
     managed::{Each, Owner},
     provisioner::{
         Keyed, Provisioner,
-        group::Hands,
+        group::{Hands, is_left_out},
         order::{gravest, guarded},
     },
 };
@@ -54,7 +54,10 @@ where
 {
     let taken = handed.handed();
     async move {
-        let mut gone = known::<C, I, O, P>(&cx.turned(Cause::KeyGone), name).await?;
+        let mut gone = match cx.core().is_plan {
+            true => BTreeSet::new(),
+            false => known::<C, I, O, P>(&cx.turned(Cause::KeyGone), name).await?,
+        };
         let mut seen = BTreeSet::new();
         for (key, _) in &items {
             if !seen.insert(key) {
@@ -63,7 +66,10 @@ where
             }
             gone.remove(key);
         }
-        let taken = &taken;
+        if is_left_out::<C>(cx.core()) {
+            return Ok(());
+        }
+        let (taken, inputs) = (&taken, cx.inputs_of_items(inputs));
         let children = items.iter().map(|(key, item)| {
             guarded(
                 async move { C::provision(&cx.of_item((name, key), item.borrow(), taken, of_key(inputs, key))).await },
@@ -86,6 +92,10 @@ where
     P: Provisioner,
 {
     async move {
+        // A plan doesn't ask what is there: nobody wants it, and what it asks for are claims.
+        if cx.core().is_plan {
+            return Ok(());
+        }
         let keys = known::<C, I, O, P>(cx, name).await?;
         gravest(futures::future::join_all(keys.iter().map(|key| one_down::<C, I, O, P>(cx, name, key))).await)
     }
@@ -127,7 +137,7 @@ pub fn keys_below<'c, C: Keyed<O>, O: Owner, P>(
     async move { C::keys(&cx.below(name)).await }.boxed()
 }
 
-/// Items differ by their key, and by nothing else that the owner's version doesn't tell.
+/// Items differ by their key, and by nothing else that the inputs don't tell.
 fn of_key(inputs: Option<u64>, key: &str) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     (inputs?, key).hash(&mut hasher);

@@ -3,7 +3,8 @@
 //! # Flow
 //! 1. The objects are made rank by rank: what they live in, what defines them, what they run as, what they read, what runs,
 //!    what is about that. A rank is begun when all of the one before is ready.
-//! 2. What the node made and no longer wants is deleted in the reverse order, a rank when the one behind it is really gone.
+//! 2. What the node made and no longer wants is deleted in the reverse order, a rank when the one behind it is really gone. What
+//!    another node of the tree wants is not deleted: see [`claim`](super::claim).
 //!
 //! # Guarantees
 //! As of a resource node: nothing is written that is as wanted; edits are repaired; a stranger's object is left alone.
@@ -19,6 +20,7 @@ use crate::{
         Provisioner,
         built::Builds,
         builtin::rank,
+        claim::unversioned,
         desired::Desired,
         document::{Malformed, documents},
         group::here,
@@ -131,11 +133,6 @@ fn refused(malformed: Malformed) -> Error {
     Error::terminal("InvalidManifest", malformed.to_string())
 }
 
-/// An object is there in every version of its kind.
-fn unversioned(kind: &Kind) -> Kind {
-    Kind { version: Cow::Borrowed(""), ..kind.clone() }
-}
-
 impl Core<'_> {
     async fn converge_manifest(&self, node: &Arc<str>, shape: &'static Shape, text: Option<&str>) -> Result<()> {
         let kinds: Vec<Kind> = shape.permissions().map_err(refused)?.iter().filter_map(Access::kind).collect();
@@ -152,22 +149,23 @@ impl Core<'_> {
             let objects: Vec<Value> = wanted.into_iter().map(|(_, object)| object).collect();
             return rehearsal.converge(node, &objects);
         }
+        let wanted = self.claim_all(node, wanted)?;
+        if self.is_plan {
+            return Ok(());
+        }
         let built = self.make(node, &wanted).await?;
         self.prune(node, &kinds, &built).await
     }
 
     /// Applies what is wanted, rank by rank.
-    async fn make(&self, node: &Arc<str>, wanted: &[(Kind, Value)]) -> Result<HashSet<(Kind, ObjectKey)>> {
+    async fn make(&self, node: &Arc<str>, wanted: &[(Kind, Desired)]) -> Result<HashSet<(Kind, ObjectKey)>> {
         let mut built = HashSet::new();
         for of_rank in wanted.chunk_by(|(one, _), (next, _)| rank(one) == rank(next)) {
             let mut waits = Waits::new(node);
-            for (kind, object) in of_rank {
-                let children = self.shared.children(kind)?;
+            for (kind, desired) in of_rank {
+                let (children, key) = (self.shared.children(kind)?, desired.key());
                 children.readable()?;
-                let desired = Desired::new(object.clone(), kind, node, &self.owner, &self.shared.operator)?;
-                let key = ObjectKey::new(desired.namespace.as_deref(), &desired.name);
-                self.claim(kind, &key, node)?;
-                waits.add(kind, &key, &self.ensure(children, ResourceOptions::DEFAULT, &key, &desired).await?);
+                waits.add(kind, &key, &self.ensure(children, ResourceOptions::DEFAULT, &key, desired).await?);
                 built.insert((unversioned(kind), key));
             }
             waits.over()?;
@@ -176,7 +174,7 @@ impl Core<'_> {
     }
 
     /// Deletes what is not among the built, in the reverse order.
-    async fn prune(&self, node: &str, kinds: &[Kind], built: &HashSet<(Kind, ObjectKey)>) -> Result<()> {
+    async fn prune(&self, node: &Arc<str>, kinds: &[Kind], built: &HashSet<(Kind, ObjectKey)>) -> Result<()> {
         let mut kinds = kinds.to_vec();
         kinds.sort_by_key(|kind| std::cmp::Reverse(rank(kind)));
         for of_rank in kinds.chunk_by(|one, next| rank(one) == rank(next)) {
@@ -187,10 +185,10 @@ impl Core<'_> {
                     continue;
                 }
                 children.readable()?;
-                for entry in self.of_node(children, node) {
-                    if !built.contains(&(unversioned(kind), entry.header.key.clone())) {
-                        self.delete_child(kind, &entry).await?;
-                    }
+                let mut unwanted = self.of_node(children, node);
+                unwanted.retain(|entry| !built.contains(&(unversioned(kind), entry.header.key.clone())));
+                for entry in self.unclaimed(kind, node, unwanted).await {
+                    self.delete_child(kind, &entry).await?;
                 }
                 self.still_there(children, kind, node, &mut waits).await?;
             }

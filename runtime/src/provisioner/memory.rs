@@ -1,25 +1,32 @@
 //! What a controller remembers of an owner's children between passes, and the cache can't know.
 
 use crate::{
-    cache::{Header, ObjectKey, Uid},
+    cache::{Header, ObjectKey, PerObject, Uid},
     kind::Kind,
     pass::Identity,
+    provisioner::repair::{Damage, Repairs},
 };
 use std::{
     collections::{BTreeMap, HashMap},
+    hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
 };
+use tokio::time::Instant;
 
 /// Notes by owner; they end with the owner, and a restart may lose them all.
 #[derive(Debug, Default)]
-pub(crate) struct Memory(HashMap<ObjectKey, (Uid, Notes)>);
+pub(crate) struct Memory(PerObject<Notes>);
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 struct Notes {
     departing: Vec<Departing>,
-    settled: BTreeMap<(Kind, ObjectKey), u64>,
+    /// Of each child the fields that our own apply left us with, where they are fewer than were applied.
+    settled: BTreeMap<Kind, PerObject<Option<u64>>>,
     /// What each resource node built last, and from which inputs.
     built: HashMap<(Kind, Arc<str>), BuiltFrom>,
+    /// Digests of kind and key of the children that were created, and of what else was written for the first time.
+    written: Vec<u64>,
+    repairs: Repairs,
 }
 
 /// What a node has built, behind the number of its inputs.
@@ -56,11 +63,10 @@ impl Departing {
 
 impl Memory {
     pub(crate) fn depart(&mut self, owner: &Identity, child: Departing) {
-        let notes = self.notes(owner);
-        match notes.departing.iter_mut().find(|held| held.is_same(&child)) {
+        self.update(owner, |notes| match notes.departing.iter_mut().find(|held| held.is_same(&child)) {
             Some(held) => held.gone |= child.gone,
             None => notes.departing.push(child),
-        }
+        });
     }
 
     pub(crate) fn is_gone(&self, owner: &Identity, child: &Departing) -> bool {
@@ -74,16 +80,57 @@ impl Memory {
     }
 
     pub(crate) fn departed(&mut self, owner: &Identity, child: &Departing) {
-        self.notes(owner).departing.retain(|held| !held.is_same(child));
+        self.update(owner, |notes| notes.departing.retain(|held| !held.is_same(child)));
     }
 
     /// Notes the fields that our own apply left us with, where they are fewer than were applied.
-    pub(crate) fn settle(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey, fields: u64) {
-        self.notes(owner).settled.insert((kind.clone(), key.clone()), fields);
+    pub(crate) fn settle(&mut self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) {
+        self.update(owner, |notes| {
+            let settled = notes.settled.entry(kind.clone()).or_default();
+            settled.update(&child.key, &child.uid, |held| *held = Some(fields));
+        });
     }
 
-    pub(crate) fn is_settled(&self, owner: &Identity, kind: &Kind, key: &ObjectKey, fields: u64) -> bool {
-        self.known(owner).and_then(|notes| notes.settled.get(&(kind.clone(), key.clone()))) == Some(&fields)
+    pub(crate) fn is_settled(&self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) -> bool {
+        let settled = self.known(owner).and_then(|notes| notes.settled.get(kind));
+        settled.and_then(|settled| settled.get(&child.key, &child.uid)) == Some(&Some(fields))
+    }
+
+    /// Notes that something is written for the owner: `false` if that is the first time, for this object.
+    pub(crate) fn is_written_again(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) -> bool {
+        let mut hasher = DefaultHasher::new();
+        (kind, key).hash(&mut hasher);
+        let digest = hasher.finish();
+        self.update(owner, |notes| {
+            let is_again = notes.written.contains(&digest);
+            if !is_again {
+                notes.written.push(digest);
+            }
+            is_again
+        })
+    }
+
+    /// Counts a repair.
+    pub(crate) fn repaired(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey, damage: Damage) {
+        self.update(owner, |notes| notes.repairs.add(kind, key, damage, Instant::now()));
+    }
+
+    /// The sentence of a fight over children of the owner.
+    pub(crate) fn fight(&mut self, owner: &ObjectKey, uid: &Uid) -> Option<String> {
+        let has_repairs = self.has_repairs(owner, uid);
+        has_repairs.then(|| self.0.update(owner, uid, |notes| notes.repairs.fight(Instant::now()))).flatten()
+    }
+
+    /// Whether repairs are being counted.
+    pub(crate) fn has_repairs(&self, owner: &ObjectKey, uid: &Uid) -> bool {
+        self.0.get(owner, uid).is_some_and(|notes| !notes.repairs.is_empty())
+    }
+
+    /// Begins to count repairs anew: a user wants something else.
+    pub(crate) fn forget_repairs(&mut self, owner: &Identity) {
+        if self.has_repairs(&owner.key, &owner.uid) {
+            self.update(owner, |notes| notes.repairs.clear());
+        }
     }
 
     /// Notes what a node has built; without inputs it is not to be relied on.
@@ -96,10 +143,10 @@ impl Memory {
         built: Vec<Built>,
     ) {
         let place = (kind.clone(), node.clone());
-        match inputs {
-            Some(inputs) => drop(self.notes(owner).built.insert(place, (inputs, built.into()))),
-            None => drop(self.notes(owner).built.remove(&place)),
-        }
+        self.update(owner, |notes| match inputs {
+            Some(inputs) => drop(notes.built.insert(place, (inputs, built.into()))),
+            None => drop(notes.built.remove(&place)),
+        });
     }
 
     /// What a node has built from these inputs.
@@ -116,19 +163,14 @@ impl Memory {
 
     /// The owner is gone.
     pub(crate) fn forget(&mut self, owner: &ObjectKey) {
-        self.0.remove(owner);
+        self.0.forget(owner);
     }
 
     fn known(&self, owner: &Identity) -> Option<&Notes> {
-        self.0.get(&owner.key).filter(|(uid, _)| *uid == owner.uid).map(|(_, notes)| notes)
+        self.0.get(&owner.key, &owner.uid)
     }
 
-    /// An owner made anew under its name begins without notes.
-    fn notes(&mut self, owner: &Identity) -> &mut Notes {
-        let held = self.0.entry(owner.key.clone()).or_default();
-        if held.0 != owner.uid {
-            *held = (owner.uid.clone(), Notes::default());
-        }
-        &mut held.1
+    fn update<R>(&mut self, owner: &Identity, change: impl FnOnce(&mut Notes) -> R) -> R {
+        self.0.update(&owner.key, &owner.uid, change)
     }
 }

@@ -1,8 +1,11 @@
 //! The order in which the children of a group run.
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    panic::{Closure, Panicked},
+};
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use std::{any::Any, future::Future, panic::AssertUnwindSafe};
+use std::{future::Future, panic::AssertUnwindSafe};
 
 /// A child's future of one size, for [`concurrently`].
 pub fn boxed<'a>(child: impl Future<Output = Result<()>> + Send + 'a) -> BoxFuture<'a, Result<()>> {
@@ -61,21 +64,6 @@ pub(crate) fn gravest(outcomes: impl IntoIterator<Item = Result<()>>) -> Result<
 pub(crate) async fn guarded(child: impl Future<Output = Result<()>>) -> Result<()> {
     match AssertUnwindSafe(child).catch_unwind().await {
         Ok(outcome) => outcome,
-        Err(payload) => Err(Error::Unexpected(Box::new(Panicked::from(payload)))),
-    }
-}
-
-/// A provisioner panicked.
-#[derive(Debug, thiserror::Error)]
-#[error("a provisioner panicked: {0}")]
-pub(crate) struct Panicked(String);
-
-impl From<Box<dyn Any + Send>> for Panicked {
-    fn from(payload: Box<dyn Any + Send>) -> Self {
-        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        Self(
-            text.or_else(|| payload.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "without a message".to_owned()),
-        )
+        Err(payload) => Err(Error::Unexpected(Box::new(Panicked::new(Closure::Provisioner, &*payload)))),
     }
 }

@@ -25,7 +25,7 @@ impl Core<'_> {
         let target = Target { kind: &pods, namespace: desired.namespace.as_deref(), name: "" };
         let found = self.shared.client.list(target, Some(&selector)).await?;
         let alive = |pod: &&Value| pod["metadata"]["deletionTimestamp"].is_null();
-        let statuses = found["items"].as_array().into_iter().flatten().filter(alive).map(|pod| &pod["status"]);
+        let statuses = found.iter().filter(alive).map(|pod| &pod["status"]);
         Ok(stuck(statuses).map_or(readiness, Readiness::HeldUp))
     }
 }

@@ -25,6 +25,7 @@ use std::{
 
 /// What happened to a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Call {
     /// The node's path, with keys: `pools[blue]/service`.
     pub node: String,
@@ -36,6 +37,7 @@ pub struct Call {
 
 /// What is asked of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Asked {
     /// To bring the wanted state nearer.
     Provision,

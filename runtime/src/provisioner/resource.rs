@@ -5,7 +5,7 @@
 //!    fields that were applied are still ours. Equal means no call at all.
 //! 2. What differs is applied (server-side, by the operator's field manager, taking over fields). Before the first apply
 //!    of a name one look tells whether a stranger's object is in the way.
-//! 3. What the node made and no longer wants is deleted.
+//! 3. What the node made and no longer wants is deleted, unless another node of the tree wants it: see [`claim`](super::claim).
 //! 4. The node succeeds when all wanted objects are ready and all unwanted ones are really gone.
 
 use crate::{
@@ -15,11 +15,12 @@ use crate::{
     kind::Kind,
     pass::Core,
     provisioner::{
-        child::{Child, header_of},
+        child::{Child, Lost, header_of},
         desired::{APPLIED, Desired},
         made::Written,
         memory::Built,
         ownership::foreign,
+        repair::Damage,
         shape::ResourceOptions,
     },
     readiness::Readiness,
@@ -41,6 +42,10 @@ impl Core<'_> {
         if let Some(rehearsal) = &self.shared.rehearsal {
             return rehearsal.converge(node, &wanted);
         }
+        let wanted = self.claim_all(node, wanted.into_iter().map(|object| (kind.clone(), object)).collect())?;
+        if self.is_plan {
+            return Ok(());
+        }
         let children = self.shared.children(kind)?;
         // An API that is gone has taken its objects along.
         if (options.if_api || options.retired) && children.health.state() == WatchState::Missing {
@@ -49,10 +54,8 @@ impl Core<'_> {
         children.readable()?;
         let mut waits = Waits::new(node);
         let mut built = Vec::with_capacity(wanted.len());
-        for object in wanted {
-            let desired = Desired::new(object, kind, node, &self.owner, &self.shared.operator)?;
-            let key = ObjectKey::new(desired.namespace.as_deref(), &desired.name);
-            self.claim(kind, &key, node)?;
+        for (_, desired) in wanted {
+            let key = desired.key();
             let readiness = match self.ensure(children, options, &key, &desired).await {
                 Err(error) if options.if_api && is_api_going(&error) => {
                     self.look_again();
@@ -64,10 +67,10 @@ impl Core<'_> {
             waits.add(kind, &key, &readiness);
             built.push(Built { key, digest: desired.digest.into() });
         }
-        for entry in self.of_node(children, node) {
-            if !built.iter().any(|built| built.key == entry.header.key) {
-                self.delete_child(kind, &entry).await?;
-            }
+        let mut unwanted = self.of_node(children, node);
+        unwanted.retain(|entry| !built.iter().any(|built| built.key == entry.header.key));
+        for entry in self.unclaimed(kind, node, unwanted).await {
+            self.delete_child(kind, &entry).await?;
         }
         self.still_there(children, kind, node, &mut waits).await?;
         self.memory().built(&self.owner, kind, node, inputs, built);
@@ -90,44 +93,82 @@ impl Core<'_> {
             Some(entry) if entry.header.deleting => Ok(Readiness::HeldUp("the one before it is being deleted".into())),
             Some(entry) if !self.is_ours(&entry) => self.adopt(children, options, &entry.header, desired).await,
             Some(entry) if entry.value.applied.is_empty() => {
+                self.note_marks(kind, key);
                 self.take_over(children, options, &entry.header.uid, desired).await
             }
-            // Made once: whatever it has become since then is as wanted.
-            Some(entry) if options.once && self.is_owner_of(&entry.header) => Ok(entry.value.readiness.clone()),
-            Some(entry) if options.once => self.mark_child(children, desired, &entry.header.uid).await,
+            // Made once: whatever it has become since then is as wanted, under the mark of the node that wants it now.
+            Some(entry) if options.once && self.is_owner_of(&entry.header) => {
+                if *entry.value.node == *desired.node {
+                    return Ok(entry.value.readiness.clone());
+                }
+                self.mark_child(children, desired, &entry.header.uid).await
+            }
+            Some(entry) if options.once => {
+                self.note_marks(kind, key);
+                self.mark_child(children, desired, &entry.header.uid).await
+            }
             Some(entry) => match self.difference(kind, &entry, desired) {
                 None => Ok(entry.value.readiness.clone()),
-                Some(why) => {
+                Some((why, damage)) => {
                     tracing::debug!(kind = %kind, object = %key, %why, "applying");
+                    self.note_repair(kind, key, damage);
                     self.apply_child(children, desired, Some(&entry.header.uid)).await
                 }
             },
             None => match self.is_free(kind, key).await? {
-                Free::Yes => self.apply_child(children, desired, None).await,
+                Free::Yes => {
+                    let is_again = self.memory().is_written_again(&self.owner, kind, key);
+                    self.note_repair(kind, key, is_again.then_some(Damage::Deleted));
+                    self.apply_child(children, desired, None).await
+                }
                 Free::Ours(header) if header.annotations.get(APPLIED).is_none() => {
+                    self.note_marks(kind, key);
                     self.take_over(children, options, &header.uid, desired).await
                 }
                 // Made by an earlier pass, and not in the cache yet.
                 Free::Ours(header) if options.once && self.is_labelled(&header) => {
                     Ok(Readiness::NotReady("it has just been made".into()))
                 }
-                Free::Ours(header) if options.once => self.mark_child(children, desired, &header.uid).await,
-                Free::Ours(header) => self.apply_child(children, desired, Some(&header.uid)).await,
+                Free::Ours(header) if options.once => {
+                    self.note_marks(kind, key);
+                    self.mark_child(children, desired, &header.uid).await
+                }
+                Free::Ours(header) => {
+                    self.note_marks(kind, key);
+                    self.apply_child(children, desired, Some(&header.uid)).await
+                }
                 Free::Ending => Ok(Readiness::HeldUp("an object of its name is being deleted".into())),
                 Free::Foreign(header) => self.adopt(children, options, &header, desired).await,
             },
         }
     }
 
-    /// Why an object has to be applied again, if it has to.
-    fn difference(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<String> {
+    /// Why an object has to be applied again, if it has to, and what is repaired by that.
+    fn difference(
+        &self,
+        kind: &Kind,
+        entry: &Arc<Entry<Child>>,
+        desired: &Desired,
+    ) -> Option<(String, Option<Damage>)> {
         if *entry.value.applied != *desired.digest {
-            return Some("the wanted state changed".to_owned());
+            return Some(("the wanted state changed".to_owned(), self.for_children.then_some(Damage::Rebuilt)));
         }
-        let lost = entry.value.lost(desired)?;
+        let Lost { path, manager } = entry.value.lost(desired)?;
         // Some servers change the ownership of an apply on its way in; what our own apply left is no drift.
-        let known = self.memory().is_settled(&self.owner, kind, &entry.header.key, entry.value.fields);
-        (!known).then(|| format!("somebody else changed {lost}"))
+        if self.memory().is_settled(&self.owner, kind, &entry.header, entry.value.fields) {
+            return None;
+        }
+        Some((format!("another client changed {path}"), Some(Damage::Field { path, manager })))
+    }
+
+    fn note_repair(&self, kind: &Kind, key: &ObjectKey, damage: Option<Damage>) {
+        if let Some(damage) = damage {
+            self.memory().repaired(&self.owner, kind, key, damage);
+        }
+    }
+
+    fn note_marks(&self, kind: &Kind, key: &ObjectKey) {
+        self.note_repair(kind, key, Some(Damage::Marks));
     }
 
     /// Applies one object: a new one, or the one with this uid and no other that may have taken its name.
@@ -179,7 +220,7 @@ impl Core<'_> {
             self.made.write(&desired.node, Written { key: header.key.clone(), uid, version, json: json.clone() });
         }
         if child.lost(desired).is_some() {
-            self.memory().settle(&self.owner, kind, &header.key, child.fields);
+            self.memory().settle(&self.owner, kind, &header, child.fields);
         }
         if applied.created {
             self.shared.recorder.normal(

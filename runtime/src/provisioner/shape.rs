@@ -69,7 +69,8 @@ impl Verb {
 /// In which order a group goes through its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// One after the other, as declared; on the way down reversed. One that yields or fails stops those behind it.
+    /// One after the other, as declared; on the way down reversed. One that yields or fails stops those behind it. A child that
+    /// is not wanted is gone before those behind it begin, unless another node takes over its objects.
     Serial,
     /// All at once, but for those that come `after` others.
     Concurrent,
@@ -214,6 +215,7 @@ impl ResourceOptions {
 
 /// One stop of a walk through a tree.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Stop<'a> {
     /// The node's path from the root (`workload/service`); empty for the root.
     pub path: &'a str,

@@ -33,7 +33,7 @@ impl Core<'_> {
         options: ResourceOptions,
         inputs: Option<u64>,
     ) -> Option<Result<()>> {
-        if self.shared.rehearsal.is_some() {
+        if self.shared.rehearsal.is_some() || self.is_plan {
             return None;
         }
         let built = self.memory().is_built(&self.owner, kind, node, inputs?)?;
@@ -57,6 +57,7 @@ impl Core<'_> {
             return None;
         }
         let claimed = built.iter().try_for_each(|built| self.claim(kind, &built.key, node));
+        self.claimed_all(node);
         Some(claimed.and_then(|()| waits.over()))
     }
 
@@ -67,7 +68,7 @@ impl Core<'_> {
         options.once
             || *entry.value.applied == *digest
                 && (entry.value.is_known_complete()
-                    || self.memory().is_settled(&self.owner, kind, &entry.header.key, entry.value.fields))
+                    || self.memory().is_settled(&self.owner, kind, &entry.header, entry.value.fields))
     }
 
     /// The children that a node has made.
@@ -140,7 +141,8 @@ impl Core<'_> {
         Ok(paths.into_iter().map(Arc::from).collect())
     }
 
-    /// The objects that a node has made, with their content, sorted by key. What was asked to go is not among them.
+    /// The objects that a node has made, with their content, sorted by key. What was asked to go is not among them, nor what the
+    /// node doesn't want any more.
     pub(crate) fn objects_of(&self, node: &str, kind: &Kind) -> Result<Vec<Written>> {
         if let Some(rehearsal) = &self.shared.rehearsal {
             return Ok(rehearsal.objects_of(node));
@@ -156,7 +158,10 @@ impl Core<'_> {
             let header = &entry.header;
             let uid = header.uid.to_string();
             let is_going = header.deleting || going.iter().any(|child| child.uid == header.uid);
-            if is_going || objects[..written].iter().any(|written| written.uid == uid) {
+            if is_going
+                || self.is_given_up(kind, &header.key, node)
+                || objects[..written].iter().any(|written| written.uid == uid)
+            {
                 continue;
             }
             if let Some(json) = entry.value.object.clone() {

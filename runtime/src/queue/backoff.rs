@@ -11,6 +11,7 @@ use std::{
 
 /// How the delay grows with the failures of a key in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Delay {
     /// The same each time.
     Fixed(Duration),
@@ -105,6 +106,12 @@ impl<K: Clone + Eq + Hash> Backoff<K> {
         delay.saturating_add((delay / JITTER).mul_f64(f64::from(part) / f64::from(u32::MAX)))
     }
 
+    /// A time between half of `delay` and all of it: those that met at one object do not meet again.
+    pub fn scatter(&self, delay: Duration) -> Duration {
+        let part = u32::try_from(self.jitter.bits() >> 32).unwrap_or(u32::MAX);
+        delay / 2 + (delay / 2).mul_f64(f64::from(part) / f64::from(u32::MAX))
+    }
+
     /// Forgets the failures of `key`: it succeeded, asked for a time of its own [M43], or is gone.
     pub fn forget(&self, key: &K) {
         self.failures.lock().remove(key);
@@ -179,6 +186,14 @@ mod tests {
         let backoff = Backoff::new(Delay::Fixed(MS(10_000)), || 0);
         assert_eq!((backoff.failed(&"a"), backoff.failed(&"a")), (MS(10_000), MS(10_000)));
         assert!(backoff.is_empty());
+    }
+
+    #[test]
+    fn scattered_delays_are_spread_over_their_second_half() {
+        let backoff = Backoff::<&str>::new(Delay::EXPONENTIAL, Seeded::new(1));
+        let delays: Vec<_> = (0..1000).map(|_| backoff.scatter(MS(1000))).collect();
+        assert!(delays.iter().all(|delay| (MS(500)..=MS(1000)).contains(delay)));
+        assert!(delays.iter().any(|delay| *delay < MS(550)) && delays.iter().any(|delay| *delay > MS(950)));
     }
 
     #[test]

@@ -29,8 +29,9 @@ use tokio::{
 ///
 /// Every sixteenth key handed out is, of the first of each priority, the one ready longest, so that nothing starves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Priority {
-    /// First listing and resync: nobody waits for these in particular [M45].
+    /// Lists and polls: nobody waits for these in particular [M45].
     Low,
     /// Changes of children and of other objects, requeues.
     #[default]
@@ -39,13 +40,31 @@ pub enum Priority {
     High,
 }
 
+/// Why a key is in the queue. Of several triggers the highest counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Trigger {
+    /// Nothing changed but objects that were made for the key: its children, or nothing at all after a [hold](Queue::hold).
+    #[default]
+    Children,
+    /// The delay of [`Queue::add_after`] ended.
+    Timer,
+    /// Another object changed.
+    Related,
+    /// A user changed the object of the key, or asked for it. Ends a hold.
+    Request,
+}
+
 /// A key that was handed out. It is with its worker until [`Queue::done`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Item<K> {
     /// The key.
     pub key: K,
     /// The priority it had; a requeue should keep it [M45].
     pub priority: Priority,
+    /// Why it was in the queue.
+    pub trigger: Trigger,
     /// When it became ready.
     pub since: Instant,
 }
@@ -56,6 +75,8 @@ pub struct Item<K> {
 /// - A key waits once, however often it is added; with several priorities, at the highest [M45].
 /// - A key is with one worker at a time. Added meanwhile, it is handed out once more afterwards [M41].
 /// - Of several delays the earliest time holds; an add without delay makes the key ready now [M46].
+/// - A key that is held becomes ready at the end of its hold and not before, however often it is added for any other trigger than
+///   [`Trigger::Request`].
 /// - A key leaves no trace once it is neither waiting nor with a worker.
 ///
 /// # Assumptions
@@ -82,23 +103,47 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         Self { state: Mutex::new(State::new()), work: Notify::new(), earlier: Notify::new(), finished: Notify::new() }
     }
 
-    /// Makes `key` ready now. After [`Queue::shutdown`] nothing happens.
+    /// Makes `key` ready now, as [`Trigger::Request`]. After [`Queue::shutdown`] nothing happens.
     pub fn add(&self, key: K, priority: Priority) {
-        let wake = self.state.lock().add(key, priority, Instant::now());
+        self.add_for(key, priority, Trigger::Request);
+    }
+
+    /// Makes `key` ready now, or at the end of its hold unless the trigger ends that. After [`Queue::shutdown`] nothing happens.
+    pub fn add_for(&self, key: K, priority: Priority, trigger: Trigger) {
+        let wake = self.state.lock().add(key, priority, Instant::now(), trigger);
         if wake {
             self.work.notify_one();
         }
     }
 
-    /// Makes `key` ready after `delay`, unless it is sooner anyway. After [`Queue::shutdown`] nothing happens.
+    /// Makes `key` ready after `delay`, unless it is sooner anyway, as [`Trigger::Timer`]. After [`Queue::shutdown`] nothing happens.
     pub fn add_after(&self, key: K, delay: Duration, priority: Priority) {
+        self.add_after_for(key, delay, priority, Trigger::Timer);
+    }
+
+    /// As [`Queue::add_after`], and the key keeps the trigger that it had.
+    pub fn add_after_for(&self, key: K, delay: Duration, priority: Priority, trigger: Trigger) {
         let now = Instant::now();
         // A time beyond what a clock can tell is never.
         let Some(at) = now.checked_add(delay) else { return };
         if at <= now {
-            return self.add(key, priority);
+            return self.add_for(key, priority, trigger);
         }
-        let wake = self.state.lock().add_at(key, at, priority);
+        let wake = self.state.lock().add_at(key, at, priority, trigger);
+        self.tell(wake);
+    }
+
+    /// Makes `key` ready after `delay` and not before: the backoff of a key whose worker achieved nothing. Called before
+    /// [`Queue::done`], it also defers what the key was added for meanwhile; only [`Trigger::Request`] makes it ready sooner. Of
+    /// several holds the latest counts. After [`Queue::shutdown`] nothing happens.
+    pub fn hold(&self, key: K, delay: Duration, priority: Priority) {
+        // A time beyond what a clock can tell is never.
+        let Some(at) = Instant::now().checked_add(delay) else { return };
+        let wake = self.state.lock().hold(key, at, priority);
+        self.tell(wake);
+    }
+
+    fn tell(&self, wake: Option<Wake>) {
         match wake {
             Some(Wake::Clock) => self.earlier.notify_one(),
             Some(Wake::Taker) => self.work.notify_one(),

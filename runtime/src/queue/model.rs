@@ -1,6 +1,6 @@
 //! The queue beside a naive model of it, through random histories.
 
-use super::{Jitter, Priority, Queue, Seeded};
+use super::{Jitter, Priority, Queue, Seeded, Trigger};
 use futures::FutureExt;
 use std::{cmp::Reverse, collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::time::{Instant, advance};
@@ -9,6 +9,7 @@ type Key = u64;
 
 const KEYS: u64 = 12;
 const STEPS: usize = 3000;
+const TRIGGERS: [Trigger; 4] = [Trigger::Children, Trigger::Timer, Trigger::Related, Trigger::Request];
 
 /// Every key of which anything is known, and the order of events as numbers.
 #[derive(Default)]
@@ -31,56 +32,104 @@ enum Waits {
         priority: Priority,
         ready: u64,
         line: u64,
+        trigger: Trigger,
     },
     Until {
         priority: Priority,
         at: Instant,
         order: u64,
+        held: bool,
+        trigger: Trigger,
     },
 }
 
+impl Waits {
+    /// With at least this priority and trigger. A ready key whose priority is raised goes to the end of another line.
+    fn raised(self, more: Priority, end: u64, reason: Trigger) -> Self {
+        match self {
+            Self::Ready { priority, ready, line, trigger } => {
+                let line = if more > priority { end } else { line };
+                Self::Ready { priority: more.max(priority), ready, line, trigger: reason.max(trigger) }
+            }
+            Self::Until { priority, at, order, held, trigger } => {
+                Self::Until { priority: more.max(priority), at, order, held, trigger: reason.max(trigger) }
+            }
+        }
+    }
+}
+
 impl Model {
-    fn add(&mut self, key: Key, at: Option<Instant>, priority: Priority) {
+    fn add(&mut self, key: Key, priority: Priority, reason: Trigger) {
         self.order += 1;
         let order = self.order;
         let known = self.keys.entry(key).or_default();
-        known.waits = Some(match (known.waits, at) {
-            (Some(Waits::Ready { priority: held, ready, .. }), _) if priority > held => {
-                Waits::Ready { priority, ready, line: order }
+        let ready = |priority, trigger| Waits::Ready { priority, ready: order, line: order, trigger };
+        known.waits = Some(match known.waits {
+            Some(waits @ Waits::Ready { .. }) => waits.raised(priority, order, reason),
+            Some(waits @ Waits::Until { held: true, .. }) if reason != Trigger::Request => {
+                waits.raised(priority, order, reason)
             }
-            (Some(ready @ Waits::Ready { .. }), _) => ready,
-            (Some(Waits::Until { priority: held, at: held_at, order: held_order }), Some(at)) => {
-                let (at, order) = if at < held_at { (at, order) } else { (held_at, held_order) };
-                Waits::Until { priority: priority.max(held), at, order }
-            }
-            (Some(Waits::Until { priority: held, .. }), None) => {
-                Waits::Ready { priority: priority.max(held), ready: order, line: order }
-            }
-            (None, Some(at)) => Waits::Until { priority, at, order },
-            (None, None) => Waits::Ready { priority, ready: order, line: order },
+            Some(Waits::Until { priority: before, trigger: Trigger::Timer, .. }) => ready(priority.max(before), reason),
+            Some(Waits::Until { priority: before, trigger, .. }) => ready(priority.max(before), reason.max(trigger)),
+            None => ready(priority, reason),
         });
     }
 
-    fn take(&mut self, now: Instant) -> Option<(Key, Priority)> {
+    fn add_after(&mut self, key: Key, at: Instant, priority: Priority, trigger: Trigger) {
+        self.order += 1;
+        let order = self.order;
+        let known = self.keys.entry(key).or_default();
+        let until = |priority| Waits::Until { priority, at, order, held: false, trigger };
+        known.waits = Some(match known.waits {
+            Some(Waits::Until { priority: before, at: due, held: false, .. }) if at < due => {
+                until(priority.max(before))
+            }
+            Some(waits) => waits.raised(priority, order, Trigger::Children),
+            None => until(priority),
+        });
+    }
+
+    fn hold(&mut self, key: Key, at: Instant, priority: Priority) {
+        self.order += 1;
+        let order = self.order;
+        let known = self.keys.entry(key).or_default();
+        let until = |priority, trigger| Waits::Until { priority, at, order, held: true, trigger };
+        known.waits = Some(match known.waits {
+            Some(waits @ Waits::Ready { trigger: Trigger::Request, .. }) => {
+                waits.raised(priority, order, Trigger::Children)
+            }
+            Some(waits @ Waits::Until { held: true, at: due, .. }) if due >= at => {
+                waits.raised(priority, order, Trigger::Children)
+            }
+            Some(
+                Waits::Ready { priority: before, trigger, .. }
+                | Waits::Until { priority: before, trigger, held: true, .. },
+            ) => until(priority.max(before), trigger),
+            Some(Waits::Until { priority: before, .. }) => until(priority.max(before), Trigger::Children),
+            None => until(priority, Trigger::Children),
+        });
+    }
+
+    fn take(&mut self, now: Instant) -> Option<(Key, Priority, Trigger)> {
         self.make_due_ready(now);
         let ready = self.keys.iter().filter_map(|(key, known)| match known {
-            Known { running: false, waits: Some(Waits::Ready { priority, ready, line }) } => {
-                Some((*priority, *line, *ready, *key))
+            Known { running: false, waits: Some(Waits::Ready { priority, ready, line, trigger }) } => {
+                Some((*priority, (*line, *ready, *key, *trigger)))
             }
             _ => None,
         });
         let mut first = BTreeMap::new();
-        for (priority, line, ready, key) in ready {
-            let held = first.entry(Reverse(priority)).or_insert((line, ready, key));
-            *held = (line, ready, key).min(*held);
+        for (priority, place) in ready {
+            let held = first.entry(Reverse(priority)).or_insert(place);
+            *held = place.min(*held);
         }
-        let (Reverse(priority), (.., key)) = match self.taken % 16 {
-            15 => first.into_iter().min_by_key(|(_, (_, ready, _))| *ready)?,
+        let (Reverse(priority), (.., key, trigger)) = match self.taken % 16 {
+            15 => first.into_iter().min_by_key(|(_, (_, ready, ..))| *ready)?,
             _ => first.pop_first()?,
         };
         self.taken += 1;
         self.keys.insert(key, Known { running: true, waits: None });
-        Some((key, priority))
+        Some((key, priority, trigger))
     }
 
     fn make_due_ready(&mut self, now: Instant) {
@@ -88,14 +137,16 @@ impl Model {
             .keys
             .values_mut()
             .filter_map(|known| match known.waits {
-                Some(Waits::Until { priority, at, order }) if at <= now => Some((at, order, priority, known)),
+                Some(Waits::Until { priority, at, order, trigger, .. }) if at <= now => {
+                    Some((at, order, (priority, trigger), known))
+                }
                 _ => None,
             })
             .collect();
         due.sort_by_key(|(at, order, ..)| (*at, *order));
-        for (.., priority, known) in due {
+        for (.., (priority, trigger), known) in due {
             self.order += 1;
-            known.waits = Some(Waits::Ready { priority, ready: self.order, line: self.order });
+            known.waits = Some(Waits::Ready { priority, ready: self.order, line: self.order, trigger });
         }
     }
 
@@ -119,21 +170,31 @@ fn compare(seed: u64) -> impl Future<Output = ()> {
         for step in 0..STEPS {
             let key = roll(KEYS);
             let priority = [Priority::Low, Priority::Normal, Priority::High][roll(3) as usize];
-            match roll(10) {
+            match roll(12) {
                 0..3 => {
-                    queue.add(key, priority);
-                    model.add(key, None, priority);
+                    let trigger = TRIGGERS[roll(TRIGGERS.len() as u64) as usize];
+                    queue.add_for(key, priority, trigger);
+                    model.add(key, priority, trigger);
                 }
                 3..5 => {
                     let delay = Duration::from_millis(1 + roll(20));
-                    queue.add_after(key, delay, priority);
-                    model.add(key, Some(Instant::now() + delay), priority);
+                    let trigger = TRIGGERS[roll(TRIGGERS.len() as u64) as usize];
+                    queue.add_after_for(key, delay, priority, trigger);
+                    model.add_after(key, Instant::now() + delay, priority, trigger);
                 }
                 5 => advance(Duration::from_millis(roll(8))).await,
                 6..8 => {
-                    let taken = queue.take().now_or_never().flatten().map(|item| (item.key, item.priority));
+                    let taken = queue.take().now_or_never().flatten();
+                    let taken = taken.map(|item| (item.key, item.priority, item.trigger));
                     assert_eq!(taken, model.take(Instant::now()), "seed {seed}, step {step}");
-                    running.extend(taken.map(|(key, _)| key));
+                    running.extend(taken.map(|(key, ..)| key));
+                }
+                // A worker fails, perhaps while others add the key; and now and then a key is held that is with no worker.
+                8..10 => {
+                    let key = if running.is_empty() { key } else { running[roll(running.len() as u64) as usize] };
+                    let delay = Duration::from_millis(roll(20));
+                    queue.hold(key, delay, priority);
+                    model.hold(key, Instant::now() + delay, priority);
                 }
                 _ => {
                     // Now and then a key that is with no worker.

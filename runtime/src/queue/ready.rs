@@ -55,6 +55,11 @@ impl<K> Ready<K> {
         self.push(to, place);
     }
 
+    /// A key of this priority is not ready any more.
+    pub(super) fn leave(&mut self, priority: Priority) {
+        self.lines[priority as usize].leave();
+    }
+
     /// The next place at which its key `stands`.
     pub(super) fn pop(&mut self, stands: impl Fn(&Place<K>, Priority) -> bool) -> Option<Place<K>> {
         for priority in HIGHEST_FIRST {

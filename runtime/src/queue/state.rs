@@ -1,7 +1,7 @@
 //! What a queue knows, behind its lock; nothing here waits or wakes.
 
 use super::{
-    Item, Priority, Stats,
+    Item, Priority, Stats, Trigger,
     delayed::{Delayed, Due},
     ready::{Place, Ready},
 };
@@ -38,9 +38,9 @@ enum Waits {
     /// It is only with a worker.
     Not,
     /// It is ready, or will be as soon as its worker is done.
-    Ready { priority: Priority, since: Instant, ticket: u64 },
-    /// It becomes ready at a time.
-    Until { priority: Priority, due: Due },
+    Ready { priority: Priority, since: Instant, ticket: u64, trigger: Trigger },
+    /// It becomes ready at a time; if it is held, not before.
+    Until { priority: Priority, due: Due, held: bool, trigger: Trigger },
 }
 
 /// Whom a delayed key concerns.
@@ -69,28 +69,36 @@ impl<K: Clone + Eq + Hash> State<K> {
     }
 
     /// Makes a key ready; whether there is work for a waiting taker.
-    pub(super) fn add(&mut self, key: K, priority: Priority, now: Instant) -> bool {
+    pub(super) fn add(&mut self, key: K, priority: Priority, now: Instant, trigger: Trigger) -> bool {
         if self.closed {
             return false;
         }
         let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waits::Not });
-        let priority = match slot.waits {
+        let why = match slot.waits {
             Waits::Ready { .. } => {
                 slot.raise(key, priority, &mut self.ready);
+                slot.add_trigger(trigger);
                 return false;
             }
-            Waits::Until { priority: held, due } => {
-                self.delayed.remove(&due);
-                priority.max(held)
+            Waits::Until { priority: before, held: true, .. } if trigger != Trigger::Request => {
+                slot.add_trigger(trigger);
+                slot.set_priority(priority.max(before));
+                return false;
             }
-            Waits::Not => priority,
+            Waits::Until { priority: before, due, trigger: delayed_for, .. } => {
+                self.delayed.remove(&due);
+                // The time of a timer has not come.
+                let delayed_for = if delayed_for == Trigger::Timer { Trigger::Children } else { delayed_for };
+                (priority.max(before), trigger.max(delayed_for))
+            }
+            Waits::Not => (priority, trigger),
         };
-        slot.make_ready(key, priority, now, &mut self.ready);
+        slot.make_ready(key, why, now, &mut self.ready);
         self.has_work_for_waiting()
     }
 
     /// Makes a key ready at a time, unless it is ready sooner; who has to know.
-    pub(super) fn add_at(&mut self, key: K, at: Instant, priority: Priority) -> Option<Wake> {
+    pub(super) fn add_at(&mut self, key: K, at: Instant, priority: Priority, trigger: Trigger) -> Option<Wake> {
         if self.closed {
             return None;
         }
@@ -100,17 +108,54 @@ impl<K: Clone + Eq + Hash> State<K> {
                 slot.raise(key, priority, &mut self.ready);
                 return None;
             }
-            Waits::Until { priority: held, due } if due.at <= at => {
-                slot.waits = Waits::Until { priority: priority.max(held), due };
+            Waits::Until { priority: before, due, held, .. } if held || due.at <= at => {
+                slot.set_priority(priority.max(before));
                 return None;
             }
-            Waits::Until { priority: held, due } => {
+            Waits::Until { priority: before, due, .. } => {
                 self.delayed.remove(&due);
-                priority.max(held)
+                priority.max(before)
             }
             Waits::Not => priority,
         };
-        slot.waits = Waits::Until { priority, due: self.delayed.insert(at, key) };
+        let due = self.delayed.insert(at, key);
+        slot.waits = Waits::Until { priority, due, held: false, trigger };
+        self.wake_for(at)
+    }
+
+    /// Makes a key ready at a time and not before, unless a user asked for it; who has to know.
+    pub(super) fn hold(&mut self, key: K, at: Instant, priority: Priority) -> Option<Wake> {
+        if self.closed {
+            return None;
+        }
+        let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waits::Not });
+        let (priority, trigger) = match slot.waits {
+            Waits::Ready { trigger: Trigger::Request, .. } => {
+                slot.raise(key, priority, &mut self.ready);
+                return None;
+            }
+            Waits::Ready { priority: before, trigger, .. } => {
+                if !slot.running {
+                    self.ready.leave(before);
+                }
+                (priority.max(before), trigger)
+            }
+            Waits::Until { priority: before, due, held: true, .. } if due.at >= at => {
+                slot.set_priority(priority.max(before));
+                return None;
+            }
+            Waits::Until { priority: before, due, held, trigger } => {
+                self.delayed.remove(&due);
+                (priority.max(before), if held { trigger } else { Trigger::Children })
+            }
+            Waits::Not => (priority, Trigger::Children),
+        };
+        slot.waits = Waits::Until { priority, due: self.delayed.insert(at, key), held: true, trigger };
+        self.wake_for(at)
+    }
+
+    /// Who has to know of a key that becomes ready at a time.
+    fn wake_for(&self, at: Instant) -> Option<Wake> {
         match self.delayed.next() {
             Some(next) if next < at => None,
             _ if self.clock_watched => Some(Wake::Clock),
@@ -126,23 +171,23 @@ impl<K: Clone + Eq + Hash> State<K> {
             self.ready.pop(|place, priority| slots.get(&place.key).is_some_and(|slot| slot.stands(place, priority)));
         let key = place?.key;
         let slot = self.slots.get_mut(&key)?;
-        let Waits::Ready { priority, since, .. } = slot.waits else { return None };
+        let Waits::Ready { priority, since, trigger, .. } = slot.waits else { return None };
         *slot = Slot { running: true, waits: Waits::Not };
         self.running += 1;
         self.taken += 1;
         let wait = now.saturating_duration_since(since);
         self.waited += wait;
         self.longest_wait = wait.max(self.longest_wait);
-        Some((Item { key, priority, since }, self.has_work_for_waiting()))
+        Some((Item { key, priority, trigger, since }, self.has_work_for_waiting()))
     }
 
     fn make_due_ready(&mut self, now: Instant) {
         for _ in 0..DUE_AT_ONCE {
             let Some((at, key)) = self.delayed.pop_due(now) else { return };
             if let Some(slot) = self.slots.get_mut(&key)
-                && let Waits::Until { priority, .. } = slot.waits
+                && let Waits::Until { priority, trigger, .. } = slot.waits
             {
-                slot.make_ready(key, priority, at, &mut self.ready);
+                slot.make_ready(key, (priority, trigger), at, &mut self.ready);
             }
         }
     }
@@ -231,9 +276,15 @@ impl<K: Clone + Eq + Hash> State<K> {
 }
 
 impl Slot {
-    fn make_ready<K>(&mut self, key: K, priority: Priority, since: Instant, ready: &mut Ready<K>) {
+    fn make_ready<K>(
+        &mut self,
+        key: K,
+        (priority, trigger): (Priority, Trigger),
+        since: Instant,
+        ready: &mut Ready<K>,
+    ) {
         let ticket = ready.ticket();
-        self.waits = Waits::Ready { priority, since, ticket };
+        self.waits = Waits::Ready { priority, since, ticket, trigger };
         if !self.running {
             ready.push(priority, Place { key, ticket });
         }
@@ -241,13 +292,26 @@ impl Slot {
 
     /// Gives a ready key a higher priority; lower ones change nothing.
     fn raise<K>(&mut self, key: K, priority: Priority, ready: &mut Ready<K>) {
-        if let Waits::Ready { priority: held, since, ticket } = self.waits
+        if let Waits::Ready { priority: held, since, ticket, trigger } = self.waits
             && priority > held
         {
-            self.waits = Waits::Ready { priority, since, ticket };
+            self.waits = Waits::Ready { priority, since, ticket, trigger };
             if !self.running {
                 ready.raise(held, priority, Place { key, ticket });
             }
+        }
+    }
+
+    fn add_trigger(&mut self, more: Trigger) {
+        if let Waits::Ready { trigger, .. } | Waits::Until { trigger, .. } = &mut self.waits {
+            *trigger = more.max(*trigger);
+        }
+    }
+
+    /// Sets the priority of a delayed key.
+    fn set_priority(&mut self, to: Priority) {
+        if let Waits::Until { priority, .. } = &mut self.waits {
+            *priority = to;
         }
     }
 

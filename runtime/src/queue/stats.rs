@@ -4,6 +4,7 @@ use std::time::Duration;
 
 /// What is in a queue now, and what went through it since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stats {
     /// Keys ready at low priority.
     pub low: usize,

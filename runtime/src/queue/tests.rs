@@ -1,4 +1,4 @@
-use super::{Backoff, Delay, Item, Priority, Queue};
+use super::{Backoff, Delay, Item, Priority, Queue, Trigger};
 use futures::{FutureExt, poll};
 use std::{hash::Hash, pin::pin, sync::Arc, time::Duration};
 use tokio::{
@@ -263,4 +263,53 @@ async fn taker_that_is_woken_for_nothing_waits_again_though_another_was_woken_to
     assert!(poll!(other.as_mut()).is_pending());
     advance(SECOND * 2).await;
     assert_eq!(watcher.await.map(|item| item.key), Some("sooner"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn key_woken_while_its_backoff_runs_waits_for_the_end_of_it() {
+    let queue = Queue::new();
+    queue.add("a", Normal);
+    let item = next(&queue).unwrap();
+    // Before the worker is done, and afterwards.
+    queue.add_for("a", Normal, Trigger::Children);
+    queue.hold("a", SECOND, Low);
+    queue.done(&item.key);
+    for trigger in [Trigger::Children, Trigger::Timer, Trigger::Related] {
+        queue.add_for("a", Normal, trigger);
+        queue.add_after("a", SECOND / 2, Normal);
+    }
+    advance(SECOND - Duration::from_millis(1)).await;
+    assert!(next(&queue).is_none());
+    advance(Duration::from_millis(1)).await;
+    let item = next(&queue).unwrap();
+    assert_eq!((item.key, item.priority, item.trigger), ("a", Normal, Trigger::Related));
+    queue.done(&"a");
+    assert!(queue.state.lock().is_blank());
+}
+
+#[tokio::test(start_paused = true)]
+async fn request_ends_a_hold() {
+    let queue = Queue::new();
+    queue.hold("later", SECOND, Normal);
+    queue.add("later", High);
+    assert_eq!(next(&queue).map(|item| (item.key, item.trigger)), Some(("later", Trigger::Request)));
+    // Also one that came while the key was with its worker.
+    queue.add("later", High);
+    queue.hold("later", SECOND, Normal);
+    queue.done(&"later");
+    assert_eq!(drain(&queue), ["later"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn trigger_of_a_hold_that_nobody_interrupts_is_the_lowest() {
+    let queue = Queue::new();
+    queue.add("a", Normal);
+    let item = next(&queue).unwrap();
+    assert_eq!(item.trigger, Trigger::Request);
+    queue.hold("a", SECOND, Normal);
+    queue.done(&item.key);
+    queue.add_after("b", SECOND, Normal);
+    advance(SECOND).await;
+    let triggers = [next(&queue), next(&queue)].map(|item| item.map(|item| item.trigger));
+    assert_eq!(triggers, [Some(Trigger::Children), Some(Trigger::Timer)]);
 }

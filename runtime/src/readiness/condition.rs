@@ -1,6 +1,7 @@
 //! Readiness that is told by conditions.
 
 use super::{Readiness, held_up, waiting};
+use crate::bounds::foreign;
 use serde_json::Value;
 
 pub(super) fn find<'a>(status: &'a Value, type_: &str) -> Option<&'a Value> {
@@ -48,7 +49,7 @@ pub(super) fn said(what: &str, condition: &Value) -> String {
         text.push_str(": ");
         text.push_str(&message);
     }
-    text
+    foreign(&text)
 }
 
 /// Longer messages are cut.

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 /// Whether an object is ready, and if not, what it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Readiness {
     /// As its spec asks for.
     Ready,

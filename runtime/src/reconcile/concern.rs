@@ -1,9 +1,10 @@
 //! Which objects are meant, and which of their changes concern a pass.
 
-use super::Loop;
+use super::{Loop, recent::Recent};
 use crate::{
-    cache::{Encoded, Entry, Header},
+    cache::{Encoded, Entry, Header, ObjectKey},
     managed::Managed,
+    panic::{Closure, Panics},
     predicate::{Facts, Passes, Predicate},
     provisioner::{desired::digest, mark::OWNER},
 };
@@ -42,34 +43,57 @@ impl fmt::Debug for News {
     }
 }
 
+/// What was found out of the last states of objects.
+#[derive(Debug, Default)]
+pub(super) struct LastStates {
+    facts: Recent<Facts>,
+    wishes: Recent<String>,
+}
+
+impl LastStates {
+    pub(super) fn forget(&self, key: &ObjectKey) {
+        self.facts.forget(key);
+        self.wishes.forget(key);
+    }
+}
+
 impl Loop {
-    /// Whether the change of an object is worth a pass. Writes of the status, our own above all, are not.
-    pub(crate) fn is_news(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> bool {
+    /// Whether a user changed what is wanted of an object, or asked for a pass. Writes of the status, our own above all, are no
+    /// such change.
+    pub(crate) fn is_request(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> bool {
         let (before, after) = (&old.header, &new.header);
         before.uid != after.uid
             || before.deleting != after.deleting
-            || self.is_held_differently(before, after)
             || self.is_meant(before) != self.is_meant(after)
             || before.annotations.get(RECONCILE) != after.annotations.get(RECONCILE)
             || self.wants_differently(old, new)
     }
 
     fn wants_differently(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> bool {
-        match (&self.news, self.facts(old), self.facts(new)) {
-            (Some(news), Some(before), Some(after)) => (news.passes)(&before, &after),
+        let Some(news) = &self.news else { return self.wish(old) != self.wish(new) };
+        let (before, mut panics) = (self.facts(old, &mut Panics::default()), Panics::default());
+        let after = self.facts(new, &mut panics);
+        self.reported.report(&self.shared, self.source.kind(), &new.header, &panics);
+        match (before, after) {
+            (Some(before), Some(after)) => (news.passes)(&before, &after),
+            // Nobody can know, so it may be.
+            _ if !panics.0.is_empty() => true,
             _ => self.wish(old) != self.wish(new),
         }
     }
 
-    /// What the controller's own predicate looks at; `None` without one, and for an object that doesn't have the form of its kind.
-    fn facts(&self, entry: &Entry<Encoded>) -> Option<Facts> {
+    /// What the controller's own predicate looks at; `None` without one, for an object that doesn't have the form of its kind, and
+    /// where it panics.
+    fn facts(&self, entry: &Entry<Encoded>, panics: &mut Panics) -> Option<Facts> {
         let news = self.news.as_ref()?;
-        let json = entry.value.decode(self.source.objects().codec()).ok()?;
-        (news.facts)(&json).ok()
+        self.recent.facts.get(entry, || {
+            let json = entry.value.decode(self.source.objects().codec()).ok()?;
+            panics.catch(Closure::Predicate, || (news.facts)(&json))?.ok()
+        })
     }
 
     /// Whether our finalizer came or went; once the object is to go, all who hold it matter.
-    fn is_held_differently(&self, before: &Header, after: &Header) -> bool {
+    pub(crate) fn is_held_differently(&self, before: &Header, after: &Header) -> bool {
         let ours = |header: &Header| header.finalizers.contains(&self.finalizer);
         let goes = after.deleting || !self.is_meant(after);
         ours(before) != ours(after) || goes && before.finalizers != after.finalizers
@@ -99,10 +123,10 @@ impl Loop {
         owned || marked.is_some_and(|(name, _)| name == kind.full_name())
     }
 
-    /// What a parked object is held against: until it is another, nothing is done for it.
-    pub(super) fn parked_at(&self, entry: &Entry<Encoded>) -> String {
+    /// The wanted state of an object as a text, with the last request for a pass: it changes when a user acts.
+    pub(super) fn wanted(&self, entry: &Entry<Encoded>) -> String {
         let asked = entry.header.annotations.get(RECONCILE).unwrap_or_default();
-        match self.facts(entry) {
+        match self.facts(entry, &mut Panics::default()) {
             Some(facts) => format!("{facts:?} {asked}"),
             None => format!("{} {asked}", self.wish(entry)),
         }
@@ -114,6 +138,10 @@ impl Loop {
         if self.reconciler.owns_status() {
             return entry.header.generation.to_string();
         }
+        self.recent.wishes.get(entry, || Some(self.wish_of_foreign(entry))).unwrap_or_default()
+    }
+
+    fn wish_of_foreign(&self, entry: &Entry<Encoded>) -> String {
         let json = entry.value.decode(self.source.objects().codec()).unwrap_or_default();
         let mut object: Value = serde_json::from_slice(&json).unwrap_or_default();
         if let Some(object) = object.as_object_mut() {

@@ -11,15 +11,23 @@
 //!
 //! # Guarantees
 //! A pass that finds everything as wanted makes no call. A crash between any two calls converges on restart. A panic of a
-//! provisioner is an error of its pass.
+//! provisioner is an error of its pass. A pass that achieved nothing for good (an error, a conflict, a repair that another client
+//! undoes again and again) is repeated at most as often as its backoff says, whoever wakes it; only a user's change ends the
+//! backoff. What is known of an object ends with its uid.
 
 pub(crate) mod concern;
-mod conflict;
+mod next;
+mod orphan;
+pub(crate) mod panics;
+mod recent;
 mod reference;
+mod state;
 mod status;
+mod status_merge;
 mod stray;
 mod teardown;
 pub(crate) mod tree;
+mod unreadable;
 
 use crate::{
     cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Seen, Uid},
@@ -27,65 +35,23 @@ use crate::{
     error::{Error, Result},
     event::EventType,
     kind::Kind,
-    pass::{Again, Core, Identity, Left, Shared},
-    provisioner::shape::Shape,
+    panic::{Closure, Panicked, catch},
+    pass::{Core, Identity, Left, Shared},
+    provisioner::{repair::Damage, shape::Shape},
+    queue::{Delay, Trigger},
     reference::{Named, Pointer},
     source::{Selection, Source},
 };
+use concern::LastStates;
 pub use concern::{News, RECONCILE};
-use conflict::Conflicts;
-use futures::future::BoxFuture;
-use parking_lot::{Mutex, MutexGuard};
+use futures::{FutureExt, future::BoxFuture};
+pub(crate) use next::Next;
+use panics::Reported;
 use serde_json::Value;
+use state::States;
 use status::Stored;
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-    sync::Arc,
-    time::Duration,
-};
-
-/// What a pass ends with: when the object is looked at again, unless something changes before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// Only when something changes.
-    AwaitChange,
-    /// After the controller's poll period, if it has one.
-    Poll,
-    /// After the requeue interval.
-    Requeue,
-    /// After the time that the pass, or the object, asks for.
-    After(Duration),
-    /// After an error.
-    Failed,
-    /// As soon as the cache has caught up, or somebody else's write has arrived.
-    Soon,
-}
-
-impl Next {
-    /// For whoever is told of passes.
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Self::AwaitChange => "again when something changes",
-            Self::Poll => "again after the poll period",
-            Self::Requeue => "not done yet, again after the requeue interval",
-            Self::After(_) => "again after the time that it asked for",
-            Self::Failed => "failed, again after the interval for errors",
-            Self::Soon => "again as soon as the cache has caught up",
-        }
-    }
-}
-
-impl Again {
-    /// What a pass asked for holds unless it has to be repeated anyway: at once, or after an error.
-    fn in_place_of(self, next: Next) -> Next {
-        match (next, self.after) {
-            (Next::Requeue, Some(after)) if self.soon => Next::After(after.min(REQUEUE)),
-            (Next::Poll | Next::After(_) | Next::Requeue, Some(after)) => Next::After(after),
-            (next, _) => next,
-        }
-    }
-}
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use stray::Settled;
 
 /// The typed part of a controller: a tree for a kind.
 pub(crate) trait Reconciler: Send + Sync {
@@ -103,7 +69,10 @@ pub(crate) trait Reconciler: Send + Sync {
 pub(crate) trait Opened: Stored {
     fn paused(&self) -> bool;
     /// How soon it is looked at again although all is well, if that is the object's own matter.
-    fn period(&self) -> Option<Duration>;
+    ///
+    /// # Errors
+    /// If the function that says so panics.
+    fn period(&self) -> Result<Option<Duration>>;
     /// What the spec says of other objects.
     fn named(&self) -> Vec<Pointer>;
     /// Runs the tree; gives the status as the provisioners left it, unless it is as it is stored. A panic of a provisioner is an
@@ -119,22 +88,25 @@ pub(crate) struct Loop {
     pub(crate) finalizer: String,
     /// The objects that are meant.
     selection: Selection,
-    /// What was wanted of an object when it was parked: nothing is done for it until something else is.
-    parked: Mutex<HashMap<ObjectKey, String>>,
-    /// What was said last of objects whose status is not ours.
-    said: Mutex<HashMap<ObjectKey, String>>,
-    /// Objects that are to go, from which our finalizer was taken; until they are seen to be gone.
-    released: Mutex<HashMap<ObjectKey, Uid>>,
-    /// Objects whose status may be another than they show: nobody knows whether the last one was written.
-    doubted: Mutex<HashSet<ObjectKey>>,
-    /// How often in a row each tree met somebody else's write.
-    conflicts: Conflicts,
+    states: States,
+    /// Objects outside the selection that need nothing.
+    settled: Settled,
+    /// What was found out of the last states of objects.
+    recent: LastStates,
     /// Which changes are worth a pass, where the controller says so.
     news: Option<News>,
+    /// What the types of the controller's conditions begin with.
+    pub(crate) condition_prefix: String,
+    /// The objects on which that panics.
+    reported: Reported,
 }
 
 /// How long after an unfinished pass the object is looked at again, if nothing happens before (unikorn §1.3).
 pub const REQUEUE: Duration = Duration::from_secs(10);
+
+/// The delay after a conflict, or after a call on an object that is not there.
+pub(crate) const AFTER_CONFLICT: Delay =
+    Delay::Exponential { base: Duration::from_millis(100), cap: Duration::from_secs(5) };
 
 /// How soon a pass is tried again that would have acted on an old state [Y1].
 pub(crate) const CATCH_UP: Duration = Duration::from_millis(100);
@@ -148,56 +120,99 @@ impl Loop {
         selection: Selection,
         news: Option<News>,
     ) -> Self {
-        let (parked, said, released, doubted, conflicts) = Default::default();
-        Self { shared, source, reconciler, finalizer, selection, parked, said, released, doubted, conflicts, news }
+        let (states, reported, settled, recent) = Default::default();
+        Self {
+            shared,
+            source,
+            reconciler,
+            finalizer,
+            selection,
+            states,
+            settled,
+            recent,
+            news,
+            reported,
+            condition_prefix: String::new(),
+        }
     }
 
-    /// One pass.
-    pub(crate) async fn pass(&self, key: &ObjectKey) -> Next {
+    /// One pass: what comes next, and how many passes before this one ended alike, in a row.
+    pub(crate) async fn pass(&self, key: &ObjectKey, trigger: Trigger) -> (Next, u32) {
         // Asked before the object is read: else its next state could arrive in between, and the older one be acted on.
         let behind = self.is_behind(key);
-        let Some(entry) = self.source.objects().store().get(key) else {
-            let passed = self.pass_over_stray(key).await;
-            return passed.unwrap_or_else(|error| self.interrupted(key, error));
+        let entry = self.source.objects().store().get(key);
+        // The uid of an object that the cache does not have is not known; its failures count all the same.
+        let uid = entry.as_ref().map(|entry| entry.header.uid.clone()).unwrap_or_default();
+        let pass = async {
+            match &entry {
+                Some(_) if behind => Ok(Next::CatchUp),
+                Some(entry) => self.pass_over(entry, trigger).await,
+                None => self.pass_over_stray(key).await,
+            }
         };
-        if behind {
-            return Next::Soon;
-        }
+        let next = match AssertUnwindSafe(pass).catch_unwind().await {
+            Ok(next) => next.unwrap_or_else(|error| self.interrupted(key, &uid, error)),
+            Err(payload) => {
+                let error = Panicked::new(Closure::Runtime, &*payload);
+                tracing::error!(kind = %self.source.kind(), object = %key, %error, "the loop itself panicked in this pass");
+                self.shared.counters.count_panic(error.closure);
+                Next::Failed
+            }
+        };
+        let row = match &entry {
+            Some(entry) => self.count(entry, next),
+            None => self.states.count(key, &uid, next),
+        };
+        (next, row)
+    }
+
+    async fn pass_over(&self, entry: &Entry<Encoded>, trigger: Trigger) -> Result<Next> {
         let header = &entry.header;
+        self.notice_request(entry);
         let goes = header.deleting || !self.is_meant(header);
         if goes && (!header.finalizers.contains(&self.finalizer) || self.is_released(header)) {
             // Nothing of ours is left on it; others may still hold it.
-            return Next::AwaitChange;
+            return Ok(Next::AwaitChange);
         }
-        if !goes && self.is_parked(&entry) {
-            return Next::AwaitChange;
+        if !goes && self.is_parked(entry) {
+            return Ok(Next::AwaitChange);
         }
-        let next = match self.reconciler.open(&entry) {
-            Ok(opened) if header.deleting => self.tear_down(header, opened.as_ref()).await,
-            Ok(opened) if opened.paused() => Ok(Next::AwaitChange),
-            Ok(opened) if goes => self.tear_down(header, opened.as_ref()).await,
-            Ok(opened) => self.build_up(&entry, opened.as_ref()).await,
-            Err(error) if goes => self.tear_down_unread(&entry, error).await,
-            Err(error) => self.say_unreadable(&entry, error).await,
-        };
-        next.unwrap_or_else(|error| self.interrupted(key, error))
+        match self.open(entry) {
+            Ok(opened) if header.deleting => self.tear_down(entry, opened.as_ref()).await,
+            Ok(opened) => match catch(Closure::Object, || opened.paused()) {
+                Ok(true) => Ok(Next::AwaitChange),
+                Ok(false) if goes => self.tear_down(entry, opened.as_ref()).await,
+                Ok(false) => self.build_up(entry, opened.as_ref(), trigger).await,
+                Err(panicked) => self.say_unreadable(entry, Error::unexpected(panicked)).await,
+            },
+            Err(error) if goes => self.tear_down_unread(entry, error).await,
+            Err(error) => self.say_unreadable(entry, error).await,
+        }
     }
 
-    async fn build_up(&self, entry: &Entry<Encoded>, opened: &dyn Opened) -> Result<Next> {
+    async fn build_up(&self, entry: &Entry<Encoded>, opened: &dyn Opened, trigger: Trigger) -> Result<Next> {
         let header = &entry.header;
         let mut claimed = Cow::Borrowed(header);
         if !self.finalizer.is_empty() && !header.finalizers.contains(&self.finalizer) {
+            self.note_write(header, self.source.kind(), &header.key);
             let version = self.source.claim(header, &self.finalizer).await?;
             self.wrote(header, &version);
             claimed.to_mut().resource_version = version;
             if !self.reconciler.owns_status() {
-                self.said().insert(header.key.clone(), String::new());
+                self.states.report(header, "");
             }
         }
-        let (named, held) = self.hold_named(header, &self.named(opened)).await;
+        let (named, held) = match self.named(opened) {
+            Ok(pointers) => self.hold_named(header, &pointers).await,
+            Err(error) => (Vec::new(), Err(error)),
+        };
         let (outcome, status, left) = match held {
-            Ok(()) => self.run(header, opened, &named, Direction::Up).await,
+            Ok(()) => self.run(header, opened, &named, (Direction::Up, trigger)).await,
             Err(error) => (Err(error), None, Arc::default()),
+        };
+        let (outcome, period) = match outcome {
+            Ok(()) => opened.period().map_or_else(|error| (Err(error), None), |period| (Ok(()), period)),
+            failed => (failed, None),
         };
         if let Some(version) = left.version.lock().take() {
             claimed.to_mut().resource_version = version;
@@ -209,12 +224,14 @@ impl Loop {
         if outcome.is_ok() && *left.deleted.lock() {
             return Ok(Next::AwaitChange);
         }
+        let outcome = self.with_fight(header, outcome);
         let said = left.said.lock().take();
-        self.conclude(&claimed, Direction::Up, &outcome, said, (opened, status)).await?;
+        let at = (entry, &claimed.resource_version);
+        self.conclude(at, Direction::Up, &outcome, said, (opened, status)).await?;
         let again = *left.again.lock();
         let next = match outcome {
             Ok(()) if again.soon => Next::Requeue,
-            Ok(()) => opened.period().map_or(Next::Poll, Next::After),
+            Ok(()) => period.map_or(Next::Poll, Next::After),
             Err(error) => self.after(entry, error),
         };
         Ok(again.in_place_of(next))
@@ -226,38 +243,42 @@ impl Loop {
         header: &Header,
         opened: &dyn Opened,
         named: &[Named],
-        direction: Direction,
+        (direction, trigger): (Direction, Trigger),
     ) -> (Result<()>, Option<Value>, Arc<Left>) {
         let mut core = Core::new(&self.shared, self.identity(header), &header.resource_version);
         core.named = named.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();
+        core.for_children = trigger == Trigger::Children;
         let left = core.left.clone();
         let (outcome, status) = opened.run(core, direction).await;
-        (self.conflicts.judge(&header.key, outcome), status, left)
+        (self.states.escalate(&header.key, &header.uid, outcome), status, left)
     }
 
     /// Writes the status and records the event of an outcome.
     async fn conclude(
         &self,
-        header: &Header,
+        (entry, version): (&Entry<Encoded>, &ResourceVersion),
         direction: Direction,
         outcome: &Result<()>,
         said: Option<(String, String)>,
         (stored, left): (&dyn Stored, Option<Value>),
     ) -> Result<()> {
+        let header = &entry.header;
         let Some(mut verdict) = Verdict::of(direction, outcome) else { return Ok(()) };
+        verdict.prefix.clone_from(&self.condition_prefix);
         if outcome.is_ok()
             && let Some(said) = said
         {
-            (verdict.reason, verdict.message) = said;
+            verdict = verdict.in_words(&said);
         }
         if let Err(error) = outcome
             && verdict.is_failure()
         {
             let (kind, object) = (self.source.kind(), &header.key);
+            panics::count(&self.shared, error);
             tracing::error!(%kind, %object, reason = verdict.reason, %error, "the pass failed");
         }
         if self.reconciler.owns_status() {
-            return self.write_status(header, &verdict, stored, left).await;
+            return self.write_status((entry, version), &verdict, stored, left).await;
         }
         self.say(header, &verdict);
         Ok(())
@@ -266,7 +287,7 @@ impl Loop {
     /// Tells an outcome where no status can: by an event, if it is another than before. That all is well is no news after a
     /// restart.
     fn say(&self, header: &Header, verdict: &Verdict) {
-        let before = self.said().insert(header.key.clone(), verdict.reason.clone());
+        let before = self.states.report(header, &verdict.reason);
         if before.as_ref().map_or(verdict.is_ready(), |before| *before == verdict.reason) {
             return;
         }
@@ -279,34 +300,31 @@ impl Loop {
         self.shared.recorder.record(&regarding, type_, &verdict.reason, "Reconcile", &verdict.message);
     }
 
-    async fn say_unreadable(&self, entry: &Entry<Encoded>, error: ReadError) -> Result<Next> {
-        let outcome = Err(unreadable(&error));
-        self.conclude(&entry.header, Direction::Up, &outcome, None, (&self.stored_status(entry), None)).await?;
-        Ok(outcome.map_or_else(|error| self.after(entry, error), |()| Next::AwaitChange))
-    }
-
     fn after(&self, entry: &Entry<Encoded>, error: Error) -> Next {
         match error {
             Error::Yield { .. } => Next::Requeue,
-            Error::Conflict(_) => Next::Soon,
+            Error::Conflict(_) => Next::Retry,
             Error::Unexpected(_) => Next::Failed,
             Error::UserAction { .. } | Error::Terminal { .. } => {
-                self.parked().insert(entry.header.key.clone(), self.parked_at(entry));
+                self.park(entry);
                 Next::AwaitChange
             }
         }
     }
 
-    /// A call of the loop's own failed: finalizer or status.
-    fn interrupted(&self, key: &ObjectKey, error: Error) -> Next {
+    /// A call of the loop's own failed: finalizer or status. A conflict, or that the object is not there, is an error only if it
+    /// does not end.
+    fn interrupted(&self, key: &ObjectKey, uid: &Uid, error: Error) -> Next {
         let kind = self.source.kind();
         match &error {
-            Error::Conflict(_) => {
-                tracing::debug!(%kind, object = %key, %error, "somebody else wrote it meanwhile");
-                Next::Soon
+            Error::Conflict(_) if !self.states.is_persistent(key, uid) => {
+                tracing::debug!(%kind, object = %key, %error, "another client wrote the object meanwhile");
+                Next::Retry
             }
-            Error::Unexpected(source) if is_gone(source.as_ref()) => Next::Soon,
-            Error::Unexpected(source) => {
+            Error::Unexpected(source) if is_gone(source.as_ref()) && !self.states.is_persistent(key, uid) => {
+                Next::Retry
+            }
+            Error::Conflict(source) | Error::Unexpected(source) => {
                 let (reason, why) = crate::client::safe_sentence(source.as_ref());
                 tracing::error!(%kind, object = %key, reason, why, %error, "the pass was cut short");
                 Next::Failed
@@ -328,6 +346,15 @@ impl Loop {
         behind.is_some()
     }
 
+    /// Notes that the finalizer is written, on the object itself or on one that it names: again and again, it is a fight.
+    fn note_write(&self, header: &Header, kind: &Kind, key: &ObjectKey) {
+        let owner = self.identity(header);
+        let mut memory = self.shared.memory();
+        if memory.is_written_again(&owner, kind, key) {
+            memory.repaired(&owner, kind, key, Damage::Field { path: "metadata.finalizers".into(), manager: None });
+        }
+    }
+
     fn wrote(&self, header: &Header, version: &ResourceVersion) {
         self.shared.own_writes.record(&header.key, &header.uid, None, version);
     }
@@ -335,28 +362,6 @@ impl Loop {
     fn identity(&self, header: &Header) -> Identity {
         Identity { kind: self.source.kind().clone(), key: header.key.clone(), uid: header.uid.clone() }
     }
-
-    fn is_parked(&self, entry: &Entry<Encoded>) -> bool {
-        let mut parked = self.parked();
-        match parked.get(&entry.header.key) {
-            Some(held) if *held == self.parked_at(entry) => true,
-            Some(_) => parked.remove(&entry.header.key).is_none(),
-            None => false,
-        }
-    }
-
-    fn parked(&self) -> MutexGuard<'_, HashMap<ObjectKey, String>> {
-        self.parked.lock()
-    }
-
-    fn said(&self) -> MutexGuard<'_, HashMap<ObjectKey, String>> {
-        self.said.lock()
-    }
-}
-
-fn unreadable(error: &ReadError) -> Error {
-    let why = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
-    Error::terminal("Undecodable", format!("the object doesn't have the form of its kind: {why}"))
 }
 
 /// The object vanished under the pass; the watch will say so.

@@ -1,19 +1,24 @@
 //! What a spec names: held before it is used, waited for, and let go when neither it nor a node names it any more.
 
-use super::{Loop, Opened};
+use super::{Loop, Opened, status::Stored};
 use crate::{
     cache::{Change, Header, ObjectKey},
-    client::Target,
+    client::{Selectors, Target},
     error::{Error, Result, yield_because},
     kind::Kind,
+    panic::{Closure, catch},
     pass::Shared,
     readiness::Readiness,
-    reference::{self, Named, Pointer},
+    reference::{self, ALLOW_FROM, Named, Pointer, Reach},
 };
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The finalizer by which the garbage collector waits for dependents.
 const FOREGROUND: &str = "foregroundDeletion";
+
+/// The reason of an object that waits for others in a ring of references that is about to be broken.
+pub(super) const RING: &str = "ReferenceRing";
 
 impl Loop {
     /// References every object that is named, then waits until each is ready.
@@ -26,12 +31,25 @@ impl Loop {
         // First who selects, then what: a change between the two wakes.
         self.shared.referrers.lock().select(&header.key, pointers);
         let (named, mut outcome) = self.resolve(&header.key, pointers);
-        let of_each = named.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();
-        self.shared.referrers.lock().set(&header.key, of_each);
+        let of_each = named.iter().map(|named| (named.kind.clone(), named.key.clone()));
+        // What does not allow it may come to do so.
+        let mut concerning: Vec<(Kind, ObjectKey)> = of_each.collect();
+        for key in pointers.iter().filter(|pointer| matches!(pointer.reach, Reach::From(_))).filter_map(Pointer::target)
+        {
+            if !concerning.contains(&key) {
+                concerning.push(key);
+            }
+        }
+        self.shared.referrers.lock().set(&header.key, concerning);
+        if let Err(error) = self.shared.release_refused((self.source.kind(), &header.key), pointers, &named).await {
+            return (named, Err(error));
+        }
         let reference = self.reference_of(&header.key);
         for named in &named {
+            let is_held = self.shared.is_held(&reference, named);
             match self.shared.hold(&reference, named).await {
-                Ok(()) => {}
+                Ok(()) if is_held => {}
+                Ok(()) => self.note_write(header, &named.kind, &named.key),
                 Err(error @ Error::Unexpected(_)) => {
                     outcome = Err(error);
                     break;
@@ -83,11 +101,12 @@ impl Loop {
         if stuck.is_empty() {
             return Ok(());
         }
-        let live = self.shared.client.list(Target { kind, namespace, name: "" }, None).await?;
-        let keys = live["items"].as_array().into_iter().flatten().map(|object| {
+        let client = self.shared.client.of_metadata();
+        let key = |object: Value| {
             let text = |field: &str| object["metadata"][field].as_str();
-            ObjectKey::new(text("namespace"), text("name").unwrap_or_default())
-        });
+            Some(ObjectKey::new(text("namespace"), text("name").unwrap_or_default()))
+        };
+        let keys = client.list_each(Target { kind, namespace, name: "" }, Selectors::default(), key).await?;
         let live = all_of(kind, keys);
         stuck.retain(|reference| !live.contains(reference));
         for reference in stuck {
@@ -104,7 +123,11 @@ impl Loop {
         let same = match (old, new) {
             (Some(old), Some(new)) => {
                 let (before, after) = (&old.header, &new.header);
-                old.value == new.value && before.uid == after.uid && before.deleting == after.deleting
+                let allowed = |header: &Header| header.annotations.get(ALLOW_FROM).map(str::to_owned);
+                old.value == new.value
+                    && before.uid == after.uid
+                    && before.deleting == after.deleting
+                    && allowed(before) == allowed(after)
             }
             _ => false,
         };
@@ -124,9 +147,35 @@ impl Loop {
         concerned
     }
 
+    /// Waits until nothing needs an object that is to go. A ring of references, in which each would wait for the next, is broken.
+    ///
+    /// A ring is first said in the condition, and broken in the next pass.
+    pub(super) async fn await_holders(&self, header: &Header, stored: &dyn Stored) -> Result<()> {
+        let Err(held) = self.is_free(header) else { return Ok(()) };
+        let Some(ring) = self.shared.ring_of(self.source.kind(), header) else { return Err(held) };
+        if !ring.is_dead() {
+            return match held {
+                Error::Yield { reason, message } => yield_because(reason, format!("{message}, in {ring}")),
+                held => Err(held),
+            };
+        }
+        if self.has_said(header, stored, RING) {
+            self.shared.break_ring(&ring).await?;
+        }
+        yield_because(RING, format!("it is in {ring}"))
+    }
+
+    fn has_said(&self, header: &Header, stored: &dyn Stored, reason: &str) -> bool {
+        if !self.reconciler.owns_status() {
+            return self.states.has_reported(header, reason);
+        }
+        let status = stored.status();
+        status["conditions"].as_array().into_iter().flatten().any(|held| held["reason"] == reason)
+    }
+
     /// Says who still needs an object that is to go: what names it; and what others have made of it, if it is deleted in the
     /// foreground. The collector waits for dependents that say so, and none of the operator's own does.
-    pub(super) fn is_free(&self, header: &Header) -> Result<()> {
+    fn is_free(&self, header: &Header) -> Result<()> {
         let holders: Vec<_> = header.finalizers.iter().filter(|held| reference::is_reference(held)).collect();
         let [first, others @ ..] = &holders[..] else {
             return match header.finalizers.contains(FOREGROUND) {
@@ -138,8 +187,11 @@ impl Loop {
         yield_because("Referenced", format!("it is named by {}{more}", reference::said(first)))
     }
 
-    pub(super) fn named(&self, opened: &dyn Opened) -> Vec<Pointer> {
-        if self.shared.targets.is_empty() { Vec::new() } else { opened.named() }
+    pub(super) fn named(&self, opened: &dyn Opened) -> Result<Vec<Pointer>> {
+        if self.shared.targets.is_empty() {
+            return Ok(Vec::new());
+        }
+        catch(Closure::Object, || opened.named()).map_err(Error::unexpected)
     }
 
     fn reference_of(&self, referrer: &ObjectKey) -> String {

@@ -1,10 +1,18 @@
-//! The status as it is, and as it is to be.
+//! Computes the status of an outcome and writes it if it differs from the stored one.
+//!
+//! The write replaces the status (PUT) and names the resourceVersion that it is based on, so a status that somebody else
+//! changed meanwhile is a conflict. A replacement costs the API server less than a server-side apply.
 
-use super::Loop;
+use super::{
+    Loop,
+    status_merge::{carry, has_unknown, remove_given_up},
+};
 use crate::{
-    cache::{Encoded, Entry, Header},
+    bounds,
+    cache::{Encoded, Entry, ResourceVersion},
     condition::{Status, Verdict},
     error::{Error, Result},
+    source::StatusFields,
 };
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Condition, jiff::Timestamp};
 use serde_json::{Value, json};
@@ -32,34 +40,39 @@ impl Stored for Unread {
 }
 
 impl Loop {
-    /// Writes the status that an outcome comes to, with what the provisioners `left` of it, unless the object shows just that.
+    /// Writes the status that an outcome comes to, with the fields that the provisioners `left`, unless it is stored already.
+    ///
+    /// `version` is that of the object, which an own write of this pass may have changed since `entry` was read.
     pub(super) async fn write_status(
         &self,
-        header: &Header,
+        (entry, version): (&Entry<Encoded>, &ResourceVersion),
         verdict: &Verdict,
         stored: &dyn Stored,
         left: Option<Value>,
     ) -> Result<()> {
+        let header = &entry.header;
         let now = self.shared.environment.now();
-        let is_doubted = self.doubted.lock().contains(&header.key);
-        if !is_doubted && left.is_none() && says_all(stored.said(), verdict, header.generation, now) {
+        let is_uncertain = self.states.is_status_uncertain(header);
+        if !is_uncertain && left.is_none() && says_all(stored.said(), verdict, header.generation, now) {
             return Ok(());
         }
         let stored = stored.status();
         let left = left.unwrap_or_else(|| stored.clone());
         let status = with_conditions(left, verdict, header.generation, now)?;
-        if !is_doubted && status == stored {
+        if !is_uncertain && status == stored {
             return Ok(());
         }
-        let version = self.source.write_status(header, &status).await.inspect_err(|error| {
+        let object = self.with_status(entry, &stored, &status).await?;
+        let version = self.source.write_status(header, version, object).await.inspect_err(|error| {
             // It may be done all the same, and the news of it be late. The status alone is no reason for a pass.
             if !matches!(error, Error::Conflict(_)) {
-                self.doubted.lock().insert(header.key.clone());
+                self.states.set_status_uncertain(header, true);
             }
         })?;
-        self.doubted.lock().remove(&header.key);
+        self.states.set_status_uncertain(header, false);
+        self.states.set_status_searched(header);
         self.wrote(header, &version);
-        if says_something_else(&stored, &status) {
+        if says_something_else(&stored, &status, &verdict.type_of("Available")) {
             self.record(header, verdict);
         }
         Ok(())
@@ -67,9 +80,25 @@ impl Loop {
 
     /// The status of an object that can't be decoded as a whole.
     pub(super) fn stored_status(&self, entry: &Entry<Encoded>) -> Unread {
-        let json = entry.value.decode(self.source.objects().codec()).unwrap_or_default();
-        let mut object: Value = serde_json::from_slice(&json).unwrap_or_default();
-        Unread(object["status"].take())
+        Unread(self.stored_object(entry).map_or(Value::Null, |mut object| object["status"].take()))
+    }
+
+    fn stored_object(&self, entry: &Entry<Encoded>) -> Result<Value> {
+        let json = entry.value.decode(self.source.objects().codec()).map_err(Error::unexpected)?;
+        Ok(serde_json::from_slice(&json)?)
+    }
+
+    /// The object as it is stored, with the status changed from `before` to `after`.
+    async fn with_status(&self, entry: &Entry<Encoded>, before: &Value, after: &Value) -> Result<Value> {
+        let mut object = self.stored_object(entry)?;
+        let mut status = object["status"].take();
+        if has_unknown(&status, before) && !self.states.is_status_searched(&entry.header) {
+            let StatusFields { ours, others } = self.source.status_fields(&entry.header).await?;
+            let (ours, others) = (ours.iter().collect::<Vec<_>>(), others.iter().collect::<Vec<_>>());
+            remove_given_up(&mut status, before, &ours, &others);
+        }
+        object["status"] = carry(status, before, after);
+        Ok(object)
     }
 }
 
@@ -87,17 +116,24 @@ fn with_conditions(status: Value, verdict: &Verdict, generation: i64, now: Times
         Value::Null => Vec::new(),
         held => serde_json::from_value(held)?,
     };
+    // A node may have put conditions there by its own hand.
+    for held in &mut conditions {
+        held.reason = bounds::condition_reason(&held.reason).into_owned();
+        held.message = bounds::condition_message(&held.message).into_owned();
+    }
     verdict.set(&mut conditions, generation, now);
     status["conditions"] = serde_json::to_value(conditions)?;
-    status["observedGeneration"] = generation.into();
+    if verdict.is_of_whole() {
+        status["observedGeneration"] = generation.into();
+    }
     Ok(status)
 }
 
-/// Whether a person would see a difference: another reason or another truth of `Available`.
-fn says_something_else(before: &Value, after: &Value) -> bool {
+/// Whether a person would see a difference: another reason or another truth of a condition, the controller's `Available`.
+fn says_something_else(before: &Value, after: &Value, type_: &str) -> bool {
     let said = |status: &Value| {
         let conditions = status["conditions"].as_array().cloned().unwrap_or_default();
-        let available = conditions.into_iter().find(|condition| condition["type"] == "Available")?;
+        let available = conditions.into_iter().find(|condition| condition["type"] == type_)?;
         Some((available["status"].clone(), available["reason"].clone()))
     };
     said(before) != said(after)

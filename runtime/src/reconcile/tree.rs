@@ -5,10 +5,17 @@ use crate::{
     cache::{Encoded, Entry, ObjectKey, ReadError, Reader},
     condition::{Direction, Status},
     context::{Context, Teardown},
-    error::Result,
+    error::{Error, Result},
     managed::{Managed, Owner},
+    panic::{Closure, catch},
     pass::{Core, Pass, plain},
-    provisioner::{Provision, Provisioner, order::guarded, shape::Shape},
+    provisioner::{
+        Provision, Provisioner,
+        claim::{Plan, Planner},
+        group::is_left_out,
+        order::{gravest, guarded},
+        shape::Shape,
+    },
     reference::Pointer,
 };
 use futures::future::{BoxFuture, FutureExt};
@@ -42,7 +49,7 @@ pub(crate) struct Read<K> {
 struct Object<O: Owner, P> {
     read: Arc<Read<O::Object>>,
     options: Arc<O::Options>,
-    period: Option<Duration>,
+    period: Option<Period<O::Object>>,
     tree: PhantomData<fn() -> P>,
 }
 
@@ -51,8 +58,7 @@ pub(crate) type Period<K> = Arc<dyn Fn(&K) -> Option<Duration> + Send + Sync>;
 
 impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Reconciler for Tree<O, P> {
     fn open(&self, entry: &Entry<Encoded>) -> Result<Box<dyn Opened + '_>, ReadError> {
-        let (read, options) = (self.reader.get(entry)?, self.options.clone());
-        let period = self.period.as_ref().and_then(|period| period(&read.object));
+        let (read, options, period) = (self.reader.get(entry)?, self.options.clone(), self.period.clone());
         Ok(Box::new(Object::<O, P> { read, options, period, tree: PhantomData }))
     }
 
@@ -86,8 +92,9 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for 
         self.read.object.paused()
     }
 
-    fn period(&self) -> Option<Duration> {
-        self.period
+    fn period(&self) -> Result<Option<Duration>> {
+        let Some(period) = &self.period else { return Ok(None) };
+        catch(Closure::PollBy, || period(&self.read.object)).map_err(Error::unexpected)
     }
 
     fn named(&self) -> Vec<Pointer> {
@@ -95,7 +102,10 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for 
         Pointer::all(O::Object::REFERENCES, object, object.metadata().namespace.as_deref())
     }
 
-    fn run<'a>(&'a self, core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Option<Value>)> {
+    fn run<'a>(&'a self, mut core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Option<Value>)> {
+        if direction == Direction::Up {
+            core.planner = Some(self);
+        }
         async move {
             let pass = Pass::new(&self.read.object, &*self.options, core);
             // A panic is caught where the status can still be read: what was set before it is written.
@@ -106,7 +116,30 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for 
                 }
             })
             .await;
-            (outcome, pass.left_status())
+            let deferred = pass.core.delete_deferred(&outcome).await;
+            (gravest([outcome, deferred]), pass.left_status())
+        }
+        .boxed()
+    }
+}
+
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Planner for Object<O, P> {
+    fn shape(&self) -> &'static Shape {
+        &P::SHAPE
+    }
+
+    fn plan<'p>(&'p self, core: Core<'p>) -> BoxFuture<'p, Plan> {
+        async move {
+            let pass = Pass::new(&self.read.object, &*self.options, core);
+            let outcome = match is_left_out::<P>(&pass.core) {
+                true => Ok(()),
+                false => guarded(P::provision(&Context::root(&pass))).await,
+            };
+            if let Err(error) = &outcome {
+                tracing::debug!(%error, "the plan of the tree is not complete");
+            }
+            let claims = std::mem::take(&mut *pass.core.claims.lock());
+            Plan { claims, complete: outcome.is_ok() }
         }
         .boxed()
     }

@@ -1,6 +1,6 @@
 //! What is named is held before it is used, waited for, and let go when it is no longer named.
 
-use super::{Named, Pointer, Targets, To, id, selector::Selectors};
+use super::{ALLOW_FROM, Named, Pointer, Reach, Targets, To, allows, id, selector::Selectors};
 use crate::{
     cache::{Entry, Header, ObjectKey},
     client::Target,
@@ -80,7 +80,10 @@ impl Shared {
                     let itself = Error::user_action("ReferenceToItself", format!("{}: it names itself", pointer.field));
                     outcome = outcome.and(Err(itself));
                 }
-                To::One(key) => named.push(one(key.clone(), false)),
+                To::One(key) => match self.is_allowed(pointer, key) {
+                    Ok(()) => named.push(one(key.clone(), false)),
+                    Err(error) => outcome = outcome.and(Err(error)),
+                },
                 To::All(_) => match self.selected(referrer, pointer) {
                     Ok(keys) => named.extend(keys.into_iter().map(|key| one(key, true))),
                     Err(error) => outcome = outcome.and(Err(error)),
@@ -88,6 +91,49 @@ impl Shared {
             }
         }
         (Named::once(named), outcome)
+    }
+
+    /// Whether an object may be named from where it is named. One that is not there is not known to allow it.
+    fn is_allowed(&self, pointer: &Pointer, key: &ObjectKey) -> Result<()> {
+        let Pointer { field, kind, reach, .. } = pointer;
+        match reach {
+            Reach::Home => Ok(()),
+            Reach::Refused => Err(Error::user_action(
+                "ReferenceAcrossNamespaces",
+                format!("{field}: {kind} {key} is in another namespace; name an object of the same namespace"),
+            )),
+            Reach::From(namespace) => {
+                let targets = self.targets(kind)?;
+                targets.watched.readable()?;
+                if targets.get(key).is_some_and(|entry| allows(&entry.header, namespace)) {
+                    return Ok(());
+                }
+                let message = format!(
+                    "{field}: no {kind} {key} allows references from namespace {namespace}; its owner allows them by the \
+                     annotation {ALLOW_FROM}"
+                );
+                yield_because("ReferenceNotAllowed", message)
+            }
+        }
+    }
+
+    /// Takes a reference away from what may no longer be named.
+    pub(crate) async fn release_refused(
+        &self,
+        referrer: (&Kind, &ObjectKey),
+        pointers: &[Pointer],
+        named: &[Named],
+    ) -> Result<()> {
+        for pointer in pointers.iter().filter(|pointer| pointer.reach != Reach::Home) {
+            let To::One(key) = &pointer.to else { continue };
+            let is_named = named.iter().any(|named| named.kind == pointer.kind && named.key == *key);
+            // What can't be read is not known to refuse.
+            let targets = self.targets(&pointer.kind)?;
+            if !is_named && targets.watched.readable().is_ok() {
+                self.release(targets, key, &id(referrer.0, referrer.1)).await?;
+            }
+        }
+        Ok(())
     }
 
     /// The objects that a selector means: what is being deleted only if it is held already.
@@ -103,8 +149,8 @@ impl Shared {
             let is_itself = pointer.kind == *kind && header.key == *key;
             selected.has(header) && !is_itself && (!header.deleting || header.finalizers.contains(&reference))
         };
-        let entries = targets.watched.store.entries().into_iter();
-        Ok(entries.filter(|entry| is_meant(&entry.header)).map(|entry| entry.header.key.clone()).collect())
+        let meant = targets.watched.store.entries_where(|entry| is_meant(&entry.header));
+        Ok(meant.into_iter().map(|entry| entry.header.key.clone()).collect())
     }
 
     /// References an object.
@@ -114,6 +160,7 @@ impl Shared {
     pub(crate) async fn hold(&self, reference: &str, named: &Named) -> Result<()> {
         let (targets, Named { kind, key, .. }) = (self.targets(&named.kind)?, named);
         targets.watched.readable()?;
+        let _turn = if self.is_held(reference, named) { None } else { Some(targets.turn(key).await) };
         let Some(entry) = targets.get(key) else { return missing(named) };
         let object = &entry.header;
         if object.finalizers.contains(reference) {
@@ -126,6 +173,12 @@ impl Shared {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
         let answer = self.client.add_finalizer(target, object, reference, &self.operator).await;
         targets.apply(answer?.to_string().as_bytes()).map(drop)
+    }
+
+    /// Whether [`Shared::hold`] has nothing to write.
+    pub(crate) fn is_held(&self, reference: &str, named: &Named) -> bool {
+        let entry = self.targets.get(&named.kind).and_then(|targets| targets.get(&named.key));
+        entry.is_none_or(|entry| entry.header.deleting || entry.header.finalizers.contains(reference))
     }
 
     /// Waits for an object that is named.
@@ -158,6 +211,7 @@ impl Shared {
 
     /// Takes a reference away from one object. That the object is gone is as good (unikorn REF7).
     pub(crate) async fn release(&self, targets: &Targets, key: &ObjectKey, reference: &str) -> Result<()> {
+        let _turn = targets.turn(key).await;
         let Some(entry) = targets.get(key) else { return Ok(()) };
         let target = Target { kind: &targets.watched.kind, namespace: key.namespace(), name: key.name() };
         match self.client.remove_finalizer(target, &entry.header, reference, &self.operator).await {

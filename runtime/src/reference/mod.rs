@@ -5,6 +5,15 @@
 //! ([`Names`]). A node says so by [`Calls::references`](crate::Calls::references). What is named is watched, so all concerned
 //! are woken at once; nobody polls.
 //!
+//! A field of an object in a namespace names objects of that namespace, or of none. With `#[managed(reference = Kind, grant)]` it
+//! names those of other namespaces, too, that allow it by the annotation [`ALLOW_FROM`]. An object that is in no namespace may name
+//! any. Which namespaces a node names is the matter of its code: it must not take one from a spec without asking for a
+//! permission of its own.
+//!
+//! Objects that name each other in a ring are deleted all the same, once all of them, and all that name one of them, are to go: the
+//! references that the youngest of them holds in the ring are released first, youngest by `creationTimestamp`, and by uid where that
+//! is the same. Their conditions name the ring (`ReferenceRing`).
+//!
 //! ```
 //! # use k8s_openapi::{api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::LabelSelector};
 //! # use kube::CustomResource;
@@ -27,6 +36,7 @@
 
 mod hold;
 mod named;
+mod ring;
 mod selector;
 mod targets;
 
@@ -34,8 +44,9 @@ use crate::{cache::ObjectKey, kind::Kind};
 use std::hash::{Hash, Hasher};
 
 pub(crate) use hold::Referrers;
-pub use named::{Meant, Names, NamespacedName, Reference};
-pub(crate) use named::{Named, Pointer, To};
+pub use named::{ALLOW_FROM, Meant, Names, NamespacedName, Reference};
+pub(crate) use named::{Named, Pointer, Reach, To, allows};
+pub(crate) use ring::Graph;
 pub(crate) use selector::Selected;
 pub use selector::label_selector;
 pub(crate) use targets::Targets;

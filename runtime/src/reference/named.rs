@@ -1,7 +1,10 @@
 //! What a field says of the objects that it means, and which those are.
 
 use super::selector::Selected;
-use crate::{cache::ObjectKey, kind::Kind};
+use crate::{
+    cache::{Header, ObjectKey},
+    kind::Kind,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +21,9 @@ pub struct Reference<K: 'static> {
     pub kind: fn() -> Kind,
     /// What the field says now.
     pub names: fn(&K) -> Vec<Meant>,
+    /// Whether the objects may be in another namespace than the one that names them, if they [allow it](ALLOW_FROM).
+    /// Default: `false`; a field that names an object of another namespace is refused then.
+    pub granted: bool,
 }
 
 impl<K> fmt::Debug for Reference<K> {
@@ -25,6 +31,14 @@ impl<K> fmt::Debug for Reference<K> {
         f.debug_struct("Reference").field("field", &self.field).finish_non_exhaustive()
     }
 }
+
+/// The annotation by which an object allows that objects of other namespaces reference it: these namespaces, separated by
+/// commas, or `*` for all. Example: `opgen.dev/allow-references-from: shop, team-a`.
+///
+/// A reference keeps an object from being deleted, so it needs the word of who owns the object, as with the `ReferenceGrant` of
+/// the Gateway API. Without the annotation nobody learns whether there is such an object. Once the annotation no longer names a
+/// namespace, the references from there are released.
+pub const ALLOW_FROM: &str = "opgen.dev/allow-references-from";
 
 /// An object by its name, and by its namespace if that is another than the one of the object that names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +64,7 @@ impl NamespacedName {
 
 /// What a field says of objects.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Meant {
     /// One object, by its name.
     Named(NamespacedName),
@@ -120,6 +135,18 @@ pub(crate) struct Pointer {
     pub(crate) field: &'static str,
     pub(crate) kind: Kind,
     pub(crate) to: To,
+    pub(crate) reach: Reach,
+}
+
+/// Whether an object may be named from where it is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It is in the namespace of the object that names it, or one of them is in none.
+    Home,
+    /// It is in another namespace than this, and has to allow it.
+    From(String),
+    /// It is in another namespace, and the field names none of these.
+    Refused,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -129,11 +156,22 @@ pub(crate) enum To {
 }
 
 impl Pointer {
+    /// The one object that is named, if it is one.
+    pub(crate) fn target(&self) -> Option<(Kind, ObjectKey)> {
+        match &self.to {
+            To::One(key) => Some((self.kind.clone(), key.clone())),
+            To::All(_) => None,
+        }
+    }
+
     /// What the references of an object say.
     pub(crate) fn all<K>(references: &[Reference<K>], object: &K, namespace: Option<&str>) -> Vec<Self> {
         let of_one = |reference: &Reference<K>| {
             let (field, kind) = (reference.field, (reference.kind)());
-            let pointer = |meant| Self { field, kind: kind.clone(), to: To::new(&kind, namespace, meant) };
+            let pointer = |meant| {
+                let to = To::new(&kind, namespace, meant);
+                Self { field, kind: kind.clone(), reach: to.reach(namespace, reference.granted), to }
+            };
             (reference.names)(object).into_iter().map(pointer).collect::<Vec<_>>()
         };
         references.iter().flat_map(of_one).collect()
@@ -141,6 +179,17 @@ impl Pointer {
 }
 
 impl To {
+    fn reach(&self, home: Option<&str>, granted: bool) -> Reach {
+        match (self, home) {
+            (Self::One(key), Some(home)) if key.namespace().is_some_and(|namespace| namespace != home) => match granted
+            {
+                true => Reach::From(home.to_owned()),
+                false => Reach::Refused,
+            },
+            _ => Reach::Home,
+        }
+    }
+
     fn new(kind: &Kind, home: Option<&str>, meant: Meant) -> Self {
         match meant {
             Meant::Named(name) => {
@@ -153,6 +202,12 @@ impl To {
             }
         }
     }
+}
+
+/// Whether an object allows references from a namespace.
+pub(crate) fn allows(header: &Header, namespace: &str) -> bool {
+    let allowed = header.annotations.get(ALLOW_FROM).unwrap_or_default();
+    allowed.split(',').map(str::trim).any(|one| one == namespace || one == "*")
 }
 
 /// An object that is named, with the field that does.
@@ -187,6 +242,31 @@ impl fmt::Display for Named {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_allows_the_namespaces_of_its_annotation() {
+        let allows = |value: &str, namespace: &str| {
+            let object = serde_json::json!({"metadata": {"name": "a", "annotations": {ALLOW_FROM: value}}});
+            Header::parse(object.to_string().as_bytes()).is_ok_and(|header| allows(&header, namespace))
+        };
+        assert!(allows("shop", "shop") && allows("a, shop ,b", "shop") && allows("*", "shop"));
+        assert!(!allows("", "shop") && !allows("shops", "shop") && !allows("shop", "") && !allows("sh*", "shop"));
+    }
+
+    #[test]
+    fn only_an_object_of_another_namespace_is_out_of_reach() {
+        let kind = crate::kind::kind_of::<k8s_openapi::api::core::v1::ConfigMap>();
+        let reach = |home, namespace: Option<&str>, granted| {
+            let name = NamespacedName { name: "a".to_owned(), namespace: namespace.map(str::to_owned) };
+            To::new(&kind, home, Meant::Named(name)).reach(home, granted)
+        };
+        assert_eq!(reach(Some("shop"), None, false), Reach::Home);
+        assert_eq!(reach(Some("shop"), Some("shop"), false), Reach::Home);
+        assert_eq!(reach(Some("shop"), Some("other"), false), Reach::Refused);
+        assert_eq!(reach(Some("shop"), Some("other"), true), Reach::From("shop".to_owned()));
+        // What is in no namespace is made by those who may name everything.
+        assert_eq!(reach(None, Some("other"), false), Reach::Home);
+    }
 
     #[test]
     fn a_field_names_what_its_type_can() {

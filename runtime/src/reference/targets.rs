@@ -13,9 +13,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
+    hash::{DefaultHasher, Hash, Hasher},
     ops::Bound,
     sync::Arc,
 };
+use tokio::sync::MutexGuard;
 
 /// What is kept of each: its metadata and its readiness; and by each reference, who holds it.
 #[derive(Debug)]
@@ -24,7 +26,12 @@ pub(crate) struct Targets {
     /// Whether the operator has a controller for the kind.
     managed: bool,
     holders: Mutex<BTreeMap<String, BTreeSet<ObjectKey>>>,
+    /// Of each object one, which is that of some others, too.
+    writers: [tokio::sync::Mutex<()>; WRITERS],
 }
+
+/// How many objects can have their finalizers written at a time.
+const WRITERS: usize = 64;
 
 #[derive(Deserialize)]
 struct Projected {
@@ -36,11 +43,24 @@ struct Projected {
 
 impl Targets {
     pub(crate) fn new(kind: Kind, managed: bool, health: Health) -> Self {
-        Self { watched: Watched { health, ..Watched::new(kind, false) }, managed, holders: Mutex::default() }
+        Self {
+            watched: Watched { health, ..Watched::new(kind, false) },
+            managed,
+            holders: Mutex::default(),
+            writers: [const { tokio::sync::Mutex::const_new(()) }; WRITERS],
+        }
     }
 
     pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<Entry<Readiness>>> {
         self.watched.store.get(key)
+    }
+
+    /// Waits for the turn to write the finalizers of an object: each write starts from the answer to the one before, so that
+    /// workers that write at once do not refuse each other. Read the object after this.
+    pub(crate) async fn turn(&self, key: &ObjectKey) -> MutexGuard<'_, ()> {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        self.writers[hasher.finish() as usize % WRITERS].lock().await
     }
 
     /// The objects that a reference stands on.
@@ -61,26 +81,38 @@ impl Targets {
     /// If it isn't an object of the API.
     pub(crate) fn apply(&self, json: &[u8]) -> Result<Change<Readiness>> {
         let header = Header::parse(json)?;
-        let parts: Projected = serde_json::from_slice(json)?;
         let readiness = if self.managed { managed_readiness } else { readiness };
-        let ready = readiness(&self.watched.kind, header.generation, &parts.spec, &parts.status);
-        let change = self.watched.store.apply(header, || ready);
+        // Taken before the store changes: the watch and a pass may both take in the object, and the holders have to follow the
+        // store in the same order.
         let mut holders = self.holders.lock();
+        let project = |header: &Header| {
+            let parts: Projected = serde_json::from_slice(json)?;
+            Ok::<_, serde_json::Error>(readiness(&self.watched.kind, header.generation, &parts.spec, &parts.status))
+        };
+        let change = self.watched.store.try_project(header, project)?;
         if let Some(old) = change.old() {
             unlist(&mut holders, old);
         }
         if let Some(new) = change.new_entry() {
-            for reference in references(&new.header.finalizers) {
-                holders.entry(reference.to_owned()).or_default().insert(new.header.key.clone());
-            }
+            list(&mut holders, new);
         }
         drop(holders);
         Ok(change)
     }
 
-    /// Takes note that an object is gone from the store.
+    /// Takes note that an object is gone from the store. Another one may have its name by now.
     pub(crate) fn forget(&self, old: &Entry<Readiness>) {
-        unlist(&mut self.holders.lock(), old);
+        let mut holders = self.holders.lock();
+        unlist(&mut holders, old);
+        if let Some(new) = self.get(&old.header.key) {
+            list(&mut holders, &new);
+        }
+    }
+}
+
+fn list(holders: &mut BTreeMap<String, BTreeSet<ObjectKey>>, new: &Entry<Readiness>) {
+    for reference in references(&new.header.finalizers) {
+        holders.entry(reference.to_owned()).or_default().insert(new.header.key.clone());
     }
 }
 
@@ -98,4 +130,62 @@ fn unlist(holders: &mut BTreeMap<String, BTreeSet<ObjectKey>>, old: &Entry<Readi
 /// The references among finalizers.
 pub(crate) fn references(finalizers: &PackedList) -> impl Iterator<Item = &str> {
     finalizers.iter().filter(|finalizer| is_reference(finalizer))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::kind::kind_of;
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::json;
+
+    const REFERENCE: &str = "desks.live.example.com/reference_shop_a";
+
+    fn targets() -> Targets {
+        let kind = kind_of::<ConfigMap>();
+        Targets::new(kind.clone(), false, Health::new(kind))
+    }
+
+    fn object(uid: &str, version: u64, finalizers: &[&str]) -> Vec<u8> {
+        let metadata = json!({
+            "name": "a", "namespace": "shop", "uid": uid, "resourceVersion": version.to_string(), "finalizers": finalizers,
+        });
+        json!({"metadata": metadata}).to_string().into_bytes()
+    }
+
+    #[test]
+    fn the_end_of_an_object_takes_no_reference_from_the_next_of_its_name() {
+        let targets = targets();
+        assert!(is_reference(REFERENCE));
+        targets.apply(&object("one", 1, &[REFERENCE])).unwrap();
+        let header = Header::parse(&object("one", 2, &[REFERENCE])).unwrap();
+        let Change::Deleted { old } = targets.watched.store.delete(&header) else { panic!("it was there") };
+        targets.apply(&object("two", 3, &[REFERENCE])).unwrap();
+        targets.forget(&old);
+        assert_eq!(targets.with(REFERENCE), [ObjectKey::namespaced("shop", "a")]);
+    }
+
+    #[test]
+    fn holders_follow_the_store_whoever_takes_an_object_in() {
+        for round in 0..200 {
+            let targets = targets();
+            targets.apply(&object("one", 1, &[])).unwrap();
+            let take_in = |from: u64| {
+                for version in (from..from + 40).step_by(2) {
+                    let held = [REFERENCE];
+                    targets
+                        .apply(&object("one", version, if version.is_multiple_of(4) { &held } else { &[] }))
+                        .unwrap();
+                }
+            };
+            std::thread::scope(|threads| {
+                threads.spawn(|| take_in(2));
+                threads.spawn(|| take_in(3));
+            });
+            let shown = targets.get(&ObjectKey::namespaced("shop", "a")).unwrap();
+            let (held, listed) = (shown.header.finalizers.contains(REFERENCE), !targets.with(REFERENCE).is_empty());
+            assert_eq!(held, listed, "round {round}");
+        }
+    }
 }

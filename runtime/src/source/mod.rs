@@ -22,6 +22,7 @@ pub type OnChange<'a> = &'a (dyn Fn(&Change<Encoded>, bool) + Send + Sync);
 
 /// What became of an object that a source doesn't show.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stray {
     /// It is gone.
     Gone,
@@ -29,6 +30,16 @@ pub enum Stray {
     Meant,
     /// It is there, and is not meant any more; as JSON.
     Left(Vec<u8>),
+}
+
+/// Owners of the fields of a status, as `fieldsV1` sets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StatusFields {
+    /// The sets of the operator's own manager of the status.
+    pub ours: Vec<Value>,
+    /// The sets of all other managers.
+    pub others: Vec<Value>,
 }
 
 /// A store of primaries.
@@ -65,9 +76,22 @@ pub trait Source: Debug + Send + Sync + 'static {
     /// # Errors
     /// A conflict if the object was changed since it was read.
     fn release<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>>;
-    /// Writes the status, and nothing else.
+    /// Replaces the status with that of `object`, and nothing else. `object` is all of it as it was read, but for the status.
     ///
     /// # Errors
-    /// A conflict if the object was changed since it was read, or another one has taken its name.
-    fn write_status<'a>(&'a self, object: &'a Header, status: &'a Value) -> BoxFuture<'a, Result<ResourceVersion>>;
+    /// A conflict if the object is not at `version` any more, or another one has taken its name.
+    fn write_status<'a>(
+        &'a self,
+        header: &'a Header,
+        version: &'a ResourceVersion,
+        object: Value,
+    ) -> BoxFuture<'a, Result<ResourceVersion>>;
+    /// Who owns which fields of a status; nothing for a source that keeps no field managers.
+    ///
+    /// # Errors
+    /// A conflict if the object is not at the version of `header` any more.
+    fn status_fields<'a>(&'a self, header: &'a Header) -> BoxFuture<'a, Result<StatusFields>> {
+        let _ = header;
+        Box::pin(async { Ok(StatusFields::default()) })
+    }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 /// The objects that have all of these labels and all of these fields. The server selects them, for the list and for the watch:
 /// others cost the operator nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Selection {
     /// The labels, by name.
     pub labels: BTreeMap<String, String>,

@@ -72,7 +72,7 @@ fn reservations(
     world: &World,
 ) -> Controller<OverlappingRangeIPReservation> {
     let interval = world.options.interval;
-    controller.options(world.clone()).unclaimed().poll(interval).requeue(interval)
+    controller.options(world.clone()).unclaimed().poll(interval).requeue(interval).reads(&world.pods)
 }
 
 type Controller<K> = opgen::Controller<For<K, World>>;

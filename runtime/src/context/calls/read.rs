@@ -49,8 +49,8 @@ impl<P> Calls<'_, P> {
         async move {
             let (kind, right) = (kind_of::<K>(), Right::to("list", <K as access::List<P>>::WITHIN));
             let selector = Some(labels).filter(|labels| !labels.is_empty());
-            let mut list = self.client().list(self.target(&kind, "", &[right])?, selector).await?;
-            Ok(serde_json::from_value(list["items"].take())?)
+            let list = self.client().list(self.target(&kind, "", &[right])?, selector).await?;
+            Ok(serde_json::from_value(list.into())?)
         }
         .boxed()
     }

@@ -3,7 +3,7 @@
 use super::{Run, UninstallError};
 use crate::{
     cache::Header,
-    client::{CallError, Client, Target},
+    client::{CallError, Client, Selectors, Target},
     error::Error,
     kind::Kind,
     manager::operator::Operator,
@@ -39,14 +39,13 @@ pub(super) async fn all(client: &Client, operator: &Operator) -> Result<Vec<Held
 }
 
 async fn headers(client: &Client, kind: &Kind) -> Result<Vec<Header>, CallError> {
-    let list = match client.list(Target { kind, namespace: None, name: "" }, None).await {
-        Ok(list) => list,
+    let header = |item: Value| Header::parse(item.to_string().as_bytes()).ok();
+    let target = Target { kind, namespace: None, name: "" };
+    match client.of_metadata().list_each(target, Selectors::default(), header).await {
         // Without its definition a kind has no objects.
-        Err(error) if error.is_not_found() => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-    Ok(items.iter().filter_map(|item| Header::parse(item.to_string().as_bytes()).ok()).collect())
+        Err(error) if error.is_not_found() => Ok(Vec::new()),
+        headers => headers,
+    }
 }
 
 /// There must be none.

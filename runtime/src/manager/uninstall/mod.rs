@@ -12,7 +12,7 @@
 mod held;
 mod inventory;
 
-use super::operator::Operator;
+use super::{connect::Connection, operator::Operator};
 use crate::{
     client::{CallError, Client, Deletion, Target},
     error::Error,
@@ -54,6 +54,8 @@ pub(crate) struct UninstallArgs {
     /// How long deletions may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
+    #[command(flatten)]
+    connection: Connection,
 }
 
 /// Why an operator was not taken out.
@@ -92,9 +94,8 @@ impl UninstallArgs {
     }
 
     async fn uninstall(&self, operator: &Operator) -> Result<(), UninstallError> {
-        let mut config = kube::Config::infer().await.map_err(UninstallError::Config)?;
-        config.default_retry = false;
-        let client = Client::new(kube::Client::try_from(config).map_err(UninstallError::Client)?);
+        let config = self.connection.config().await.map_err(UninstallError::Config)?;
+        let client = Client::connect(config).map_err(UninstallError::Client)?;
         let project = operator.project()?;
         let held = held::all(&client, operator).await?;
         let timeout = Duration::from_secs(self.timeout);

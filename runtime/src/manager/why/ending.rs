@@ -76,7 +76,7 @@ impl Look<'_> {
         }
         let mut why = self.at(kind, key.namespace(), key.name()).await?;
         if why.says == RING {
-            why.says += &format!("; nothing but taking the finalizer {finalizer} off {} ends it", seen.label);
+            why.says += "; the operator breaks it at its youngest member, once nothing alive names one of them";
         }
         Ok(why)
     }

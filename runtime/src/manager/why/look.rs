@@ -145,6 +145,10 @@ impl<'a> Look<'a> {
             (State::Ready, None) => "was ready, and something it needs is not".to_owned(),
             (_, None) => format!("is not ready: {why}"),
         };
+        let panics = self.panics(seen, factory).await?;
+        let may_miss = says == READY && !panics.is_empty();
+        because.extend(panics);
+        let says = if may_miss { "is ready, but the operator may miss changes".to_owned() } else { says };
         Ok(seen.why(says).because(because))
     }
 
@@ -193,7 +197,7 @@ impl<'a> Look<'a> {
                 }
                 Err(error) => return Err(failed(error)),
             };
-        let pods = list["items"].as_array().into_iter().flatten().filter_map(|pod| {
+        let pods = list.iter().filter_map(|pod| {
             let (state, why) = live::state_of(&kind, pod);
             let name = pod["metadata"]["name"].as_str().unwrap_or_default();
             let says =

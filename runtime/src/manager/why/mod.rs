@@ -3,6 +3,7 @@
 mod ending;
 mod look;
 mod named;
+mod panics;
 mod text;
 
 use super::{
@@ -23,6 +24,7 @@ use std::process::ExitCode;
 /// It is read from the cluster as it is now, with the rights of who asks: conditions, what the object names and what names it,
 /// what it is made of, and who holds it by finalizers. Its text fits a screen and ends with the causes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Why {
     /// The object, for example `WebApp shop/blue`.
     pub object: String,

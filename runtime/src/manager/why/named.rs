@@ -16,7 +16,7 @@ impl Look<'_> {
     /// What is to be said of all objects that a spec means.
     pub(super) async fn named(&mut self, pointers: &[Pointer]) -> Result<Vec<Why>, LiveError> {
         let mut because = Vec::new();
-        for Pointer { field, kind, to } in pointers {
+        for Pointer { field, kind, to, .. } in pointers {
             match to {
                 To::One(key) => {
                     let mut why = self.at(kind, key.namespace(), key.name()).await?;
@@ -45,7 +45,7 @@ impl Look<'_> {
             Err(error) => return Err(failed(error)),
         };
         let mut because = Vec::new();
-        for object in list["items"].as_array().into_iter().flatten() {
+        for object in list {
             let text = |field: &str| object["metadata"][field].as_str();
             because.push(self.at(kind, text("namespace"), text("name").unwrap_or_default()).await?);
         }

@@ -6,6 +6,7 @@ mod mend;
 mod schema;
 mod size;
 mod structural;
+mod types;
 pub(crate) mod value;
 mod version;
 
@@ -13,7 +14,8 @@ use serde_json::Value;
 
 use super::finding::{Finding, Findings};
 use super::project::Project;
-pub(crate) use schema::{flag, list, text};
+pub(crate) use schema::{field, flag, items, list, text, values};
+pub(crate) use types::schema_by_names;
 
 /// The definition of one kind with all its versions.
 #[derive(Clone, Debug)]

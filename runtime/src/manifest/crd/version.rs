@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::super::finding::{Finding, Findings};
 use super::super::project::{Controlled, Project};
-use super::Definition;
 use super::schema::{flag, list, text};
+use super::{Definition, types};
 
 /// The definitions of the project's kinds, before mends; each version once, the newest first.
 pub(crate) fn grouped(project: &Project, found: &mut Vec<Finding>) -> Vec<Definition> {
@@ -56,9 +56,16 @@ fn united(controllers: &[&Controlled], found: &mut Findings) -> Option<Definitio
         return None;
     }
     let mut versions: Vec<Value> = Vec::new();
-    for crd in controllers.iter().filter_map(|controlled| controlled.crd.as_ref()) {
+    for controlled in controllers {
+        let Some(crd) = &controlled.crd else { continue };
         same_names(crd, &value, found);
         for version in list(&crd["spec"], "versions") {
+            let mut version = version.clone();
+            if let Some(by_names) = &controlled.schema {
+                let mut findings = Findings::of(format!("{} {}", kind.kind, text(&version, "name")));
+                types::correct(&mut version["schema"]["openAPIV3Schema"], by_names, &mut findings);
+                found.extend(findings);
+            }
             add(&mut versions, version, found);
         }
     }
@@ -86,11 +93,11 @@ fn same_names(crd: &Value, newest: &Value, found: &mut Findings) {
     }
 }
 
-fn add(versions: &mut Vec<Value>, version: &Value, found: &mut Findings) {
-    let name = text(version, "name");
+fn add(versions: &mut Vec<Value>, version: Value, found: &mut Findings) {
+    let name = text(&version, "name").to_owned();
     match versions.iter().find(|known| known["name"] == version["name"]) {
-        None => versions.push(version.clone()),
-        Some(known) if known == version => {}
+        None => versions.push(version),
+        Some(known) if *known == version => {}
         Some(_) => found.error(
             "spec.versions",
             format!("version `{name}` is defined twice, and differently"),

@@ -6,11 +6,15 @@
 use serde::Deserialize;
 use std::{
     collections::{BTreeMap, HashSet},
-    io::{self, BufRead},
+    io::{self, BufRead, Read as _},
 };
+
+/// An event holds a request and its answer at most, of which an API server takes 3 MiB each.
+const LONGEST_LINE: u64 = 64 << 20;
 
 /// Why an audit log can't be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AuditError {
     /// The log can't be read.
     #[error("failed to read the audit log after line {line}")]
@@ -61,9 +65,11 @@ pub(super) struct Asked {
 /// With the first line that is broken, or if there is no request at all.
 pub(super) fn requests_of(user: &str, log: impl BufRead) -> Result<Vec<Asked>, AuditError> {
     let (mut asked, mut begun) = (Vec::new(), HashSet::new());
-    for (index, text) in log.lines().enumerate() {
-        let line = index + 1;
-        let text = text.map_err(|source| AuditError::Read { line: index, source })?;
+    let mut log = log;
+    for line in 1.. {
+        let Some(text) = next_line(&mut log).map_err(|source| AuditError::Read { line: line - 1, source })? else {
+            break;
+        };
         if text.trim().is_empty() {
             continue;
         }
@@ -80,6 +86,19 @@ pub(super) fn requests_of(user: &str, log: impl BufRead) -> Result<Vec<Asked>, A
         }
     }
     if asked.is_empty() { Err(AuditError::Nobody { user: user.to_owned() }) } else { Ok(asked) }
+}
+
+/// The next line, without its end; an endless one is an error before it fills the memory.
+fn next_line(log: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut text = String::new();
+    if log.by_ref().take(LONGEST_LINE).read_line(&mut text)? == 0 {
+        return Ok(None);
+    }
+    if text.len() as u64 >= LONGEST_LINE && !text.ends_with('\n') {
+        let what = format!("the next line is longer than {} MiB", LONGEST_LINE >> 20);
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    }
+    Ok(Some(text))
 }
 
 impl Asked {

@@ -123,7 +123,7 @@ mod tests {
 Network
   networks of demo.example.com: list, patch, watch (in all the cluster)
     the loop follows its own kind, and keeps its finalizer on the objects
-  networks/status of demo.example.com: patch (in all the cluster)
+  networks/status of demo.example.com: update (in all the cluster)
     the loop writes the status
   configmaps: get, list, watch, patch, delete (in all the cluster)
     the tree itself

@@ -21,7 +21,7 @@ use crate::provisioner::shape::{Access, Node, Place, Reach, Stop, Verb};
 /// On the kinds on whose objects a finalizer is kept: its own, and those that specs and nodes name.
 const HELD: &[&str] = &["list", "patch", "watch"];
 const FOLLOWED: &[&str] = &["list", "watch"];
-const STATUS: &[&str] = &["patch"];
+const STATUS: &[&str] = &["update"];
 const EVENTS: &[&str] = &["create", "patch"];
 
 /// What is left of a retired node is looked for and removed, never made.

@@ -11,6 +11,7 @@ use std::{collections::BTreeMap, fmt, io::BufRead};
 
 /// What a role and an audit log have to say about each other.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Comparison {
     user: String,
     requests: usize,

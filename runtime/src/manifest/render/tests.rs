@@ -101,7 +101,7 @@ fn the_role_is_what_the_trees_need() {
             rule("apps", &["deployments"], &child),
             rule("apps", &["deployments/scale"], &["get", "patch"]),
             rule("demo.example.com", &["networks", "widgets"], &["list", "patch", "watch"]),
-            rule("demo.example.com", &["networks/status", "widgets/status"], &["patch"]),
+            rule("demo.example.com", &["networks/status", "widgets/status"], &["update"]),
             rule("events.k8s.io", &["events"], &["create", "patch"]),
         ])
     );
@@ -138,7 +138,7 @@ fn an_operator_of_one_namespace_gets_a_role_and_a_cluster_role_for_the_rest() {
 
 #[test]
 fn versions_of_one_kind_are_one_definition() {
-    let mut project = fixture::with_spec(&json!({"type": "object"}));
+    let mut project = fixture::with_spec(&json!({"type": "object", "properties": {"image": {"type": "string"}}}));
     let mut newer = project.controllers[0].clone();
     newer.kind.version = "v1".into();
     newer.crd.as_mut().unwrap()["spec"]["versions"][0]["name"] = json!("v1");

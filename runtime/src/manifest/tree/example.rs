@@ -122,6 +122,8 @@ pub(crate) fn project() -> Project {
         only_defined: false,
         kind,
         crd: Some(crd),
+        schema: None,
+        round_trip: None,
         finalizer: "demo.example.com/shop".into(),
         events: true,
         shape: &TREE,

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 /// A form of picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[non_exhaustive]
 pub enum Picture {
     /// For a terminal.
     #[default]

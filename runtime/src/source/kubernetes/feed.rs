@@ -2,7 +2,7 @@
 
 use crate::{
     cache::ResourceVersion,
-    client::CallError,
+    client::{CallError, Client},
     error::Chain,
     kind::Kind,
     provisioner::shape::Verb,
@@ -23,12 +23,14 @@ pub(crate) struct Scope<'a> {
     pub(crate) namespace: Option<&'a str>,
     pub(crate) labels: Option<&'a str>,
     pub(crate) fields: Option<&'a str>,
+    /// How many objects one page of the list holds at most.
+    pub(crate) page_size: u32,
 }
 
 impl<'a> Scope<'a> {
-    /// All objects of a namespace, or of all.
-    pub(crate) fn all(namespace: Option<&'a str>) -> Self {
-        Self { namespace, labels: None, fields: None }
+    /// All objects of a namespace, or of all, in the client's pages.
+    pub(crate) fn all(client: &Client, namespace: Option<&'a str>) -> Self {
+        Self { namespace, labels: None, fields: None, page_size: client.page_size() }
     }
 }
 
@@ -61,6 +63,7 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, 
     let config = watcher::Config {
         label_selector: scope.labels.map(str::to_owned),
         field_selector: scope.fields.map(str::to_owned),
+        page_size: Some(scope.page_size),
         ..watcher::Config::default()
     };
     let mut events = watcher(api, config).boxed();

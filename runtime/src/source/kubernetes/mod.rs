@@ -6,18 +6,18 @@ pub(crate) mod sinks;
 
 use crate::{
     cache::{Change, Encoded, Header, ObjectKey, Objects, ResourceVersion, Store},
-    client::{CallError, Client, Target, strip_nulls},
-    error::Result,
+    client::{CallError, Client, Selectors, Target},
+    error::{Error, Result},
     kind::Kind,
-    source::{OnChange, Selection, Source, Stray},
+    source::{OnChange, Selection, Source, StatusFields, Stray},
     watch::Health,
 };
 use feed::Scope;
 use follower::Follower;
 use futures::future::{BoxFuture, FutureExt};
-use serde_json::{Value, json};
+use serde_json::Value;
 use sinks::Sinks;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// Watches the objects of a custom kind; claims them by finalizers.
 #[derive(Debug)]
@@ -51,10 +51,14 @@ impl Kubernetes {
     }
 
     /// Fills the cache and follows changes, for ever; the `sinks` are told of each before.
-    pub(crate) async fn feed(&self, on_change: OnChange<'_>, mut sinks: Sinks<'_>) {
+    pub(crate) async fn feed(&self, on_change: OnChange<'_>, beside: &Sinks<'static>) {
         let (labels, fields) = (self.selection.label_selector(), self.selection.field_selector());
-        let scope =
-            Scope { namespace: self.namespace.as_deref(), labels: labels.as_deref(), fields: fields.as_deref() };
+        let scope = Scope {
+            labels: labels.as_deref(),
+            fields: fields.as_deref(),
+            ..Scope::all(&self.client, self.namespace.as_deref())
+        };
+        let mut sinks: Sinks<'_> = beside.clone();
         sinks.push(Arc::new(Primaries { kind: &self.kind, objects: &self.objects, on_change }));
         feed::follow(self.client.kube(), &self.kind, scope, &sinks, &self.health).await;
     }
@@ -62,6 +66,10 @@ impl Kubernetes {
     /// Whether it shows just these.
     pub(crate) fn is_of(&self, kind: &Kind, selection: &Selection) -> bool {
         self.kind == *kind && self.selection == *selection
+    }
+
+    fn status_manager(&self) -> String {
+        format!("{}/status", self.operator)
     }
 
     fn target<'a>(&'a self, object: &'a Header) -> Target<'a> {
@@ -97,11 +105,10 @@ impl Source for Kubernetes {
             }
             let target = Target { kind: &self.kind, namespace: key.namespace(), name: key.name() };
             // The role has no right to read a single one.
-            let mut found = self.client.list_named(target).await?;
-            Ok(match found.pointer_mut("/items/0").map_or(Value::Null, Value::take) {
-                Value::Null => Stray::Gone,
-                object if self.selection.includes(&object) => Stray::Meant,
-                object => Stray::Left(object.to_string().into_bytes()),
+            Ok(match self.client.list_named(target).await? {
+                None => Stray::Gone,
+                Some(object) if self.selection.includes(&object) => Stray::Meant,
+                Some(object) => Stray::Left(object.to_string().into_bytes()),
             })
         }
         .boxed()
@@ -109,26 +116,25 @@ impl Source for Kubernetes {
 
     fn strays<'a>(&'a self, finalizer: &'a str) -> BoxFuture<'a, Result<Vec<ObjectKey>>> {
         async move {
-            let client = Client::new(self.client.metadata_only());
+            let client = self.client.of_metadata();
             let namespace = self.namespace.as_deref().filter(|_| self.kind.namespaced);
             let target = Target { kind: &self.kind, namespace, name: "" };
-            let mut strays = Vec::new();
+            let mut strays = BTreeSet::new();
             for (labels, fields) in self.selection.of_others() {
-                let list = client.list_selected(target, labels.as_deref(), fields.as_deref()).await?;
-                for item in list["items"].as_array().into_iter().flatten() {
-                    let header = Header::parse(item.to_string().as_bytes()).map_err(crate::error::Error::unexpected)?;
-                    if header.finalizers.contains(finalizer) && !strays.contains(&header.key) {
-                        strays.push(header.key);
-                    }
-                }
+                let selectors = Selectors { labels: labels.as_deref(), fields: fields.as_deref() };
+                let held = |item: Value| {
+                    let header = Header::parse(item.to_string().as_bytes()).ok()?;
+                    header.finalizers.contains(finalizer).then_some(header.key)
+                };
+                strays.extend(client.list_each(target, selectors, held).await?);
             }
-            Ok(strays)
+            Ok(strays.into_iter().collect())
         }
         .boxed()
     }
 
     fn follow<'a>(&'a self, on_change: OnChange<'a>) -> BoxFuture<'a, ()> {
-        async move { self.feed(on_change, Sinks::default()).await }.boxed()
+        async move { self.feed(on_change, &Sinks::default()).await }.boxed()
     }
 
     fn claim<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>> {
@@ -150,21 +156,39 @@ impl Source for Kubernetes {
         .boxed()
     }
 
-    fn write_status<'a>(&'a self, object: &'a Header, status: &'a Value) -> BoxFuture<'a, Result<ResourceVersion>> {
+    /// The whole object is sent, although the server takes nothing but the status from it: where versions are converted,
+    /// the webhook sees all of it.
+    fn write_status<'a>(
+        &'a self,
+        header: &'a Header,
+        version: &'a ResourceVersion,
+        mut object: Value,
+    ) -> BoxFuture<'a, Result<ResourceVersion>> {
         async move {
-            let body = json!({
-                "apiVersion": self.kind.api_version(), "kind": self.kind.kind,
-                "metadata": {
-                    "name": object.key.name(), "namespace": object.key.namespace(),
-                    // An object made anew under the name has nothing to do with this status. A uid would be overlooked: for
-                    // custom kinds the server takes nothing but the status from this call.
-                    "resourceVersion": object.resource_version.to_string(),
-                },
-                "status": status,
-            });
-            let manager = format!("{}/status", self.operator);
-            let body = strip_nulls(body);
-            version_of(self.client.apply_status(self.target(object), &body, &manager).await)
+            object["apiVersion"] = self.kind.api_version().into();
+            object["kind"] = self.kind.kind.clone().into();
+            object["metadata"]["resourceVersion"] = version.to_string().into();
+            let manager = self.status_manager();
+            version_of(self.client.replace_part(self.target(header), "status", &object, &manager).await)
+        }
+        .boxed()
+    }
+
+    fn status_fields<'a>(&'a self, header: &'a Header) -> BoxFuture<'a, Result<StatusFields>> {
+        async move {
+            // The role has no right to read a single one.
+            let found = self.client.list_named(self.target(header)).await?.unwrap_or_default();
+            let metadata = &found["metadata"];
+            if metadata["uid"] != header.uid.to_string() {
+                return Err(Error::Conflict("another object has taken its name".into()));
+            }
+            let mut fields = StatusFields::default();
+            for entry in metadata["managedFields"].as_array().into_iter().flatten() {
+                let Some(set) = entry.pointer("/fieldsV1/f:status") else { continue };
+                let is_ours = entry["manager"] == self.status_manager();
+                if is_ours { &mut fields.ours } else { &mut fields.others }.push(set.clone());
+            }
+            Ok(fields)
         }
         .boxed()
     }
@@ -187,7 +211,7 @@ impl Follower for Primaries<'_> {
         self.objects.store()
     }
 
-    fn take_in(&self, json: &[u8]) -> Result<Change<Encoded>> {
+    fn take_in(&self, json: &[u8], _listing: bool) -> Result<Change<Encoded>> {
         Ok(self.objects.apply(json)?)
     }
 

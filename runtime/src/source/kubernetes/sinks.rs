@@ -4,7 +4,7 @@ use super::feed::Sink;
 use std::sync::Arc;
 
 /// Several sinks, each told in turn.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Sinks<'a>(Vec<Arc<dyn Sink + 'a>>);
 
 impl<'a> Sinks<'a> {

@@ -64,6 +64,10 @@ fn scalars(object: &mut Map<String, Value>, path: &str, found: &mut Findings) {
         && branches.iter().any(may_be_text)
     {
         object.insert(EITHER.into(), json!(true));
+        if branches.iter().any(|branch| branch["format"] == "int32") {
+            object.insert("minimum".into(), json!(i32::MIN));
+            object.insert("maximum".into(), json!(i32::MAX));
+        }
         for bound in BOUNDS {
             if let Some(value) = branches.iter().find_map(|branch| branch.get(bound)) {
                 object.insert(bound.into(), value.clone());

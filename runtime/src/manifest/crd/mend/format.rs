@@ -34,6 +34,21 @@ const TEXT: [&str; 26] = [
     "uuid5",
 ];
 
+/// An IPv4 address as Rust reads it: without leading zeros.
+macro_rules! ipv4 {
+    () => {
+        r"((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+    };
+}
+
+/// Formats that take more at the API server than any Rust type does, each with a pattern for the difference: IPv4 with leading
+/// zeros or as the end of IPv6, the same within IPv6, and base64 with bits after its end.
+const PATTERNS: [(&str, &str); 3] = [
+    ("ipv4", concat!("^", ipv4!(), "$")),
+    ("ipv6", concat!("^[0-9A-Fa-f:]+(:", ipv4!(), ")?$")),
+    ("byte", "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$"),
+];
+
 /// Replaces or drops a format that the API server doesn't know; the bounds it stood for stay.
 pub(crate) fn mend(object: &mut Map<String, Value>) {
     let kind = object.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -42,7 +57,11 @@ pub(crate) fn mend(object: &mut Map<String, Value>) {
             bounds(object, &format);
         }
         if kind == "string" && format == "ip" && !object.contains_key("anyOf") {
-            object.insert("anyOf".into(), json!([{"format": "ipv4"}, {"format": "ipv6"}]));
+            let either = ["ipv4", "ipv6"].map(|format| json!({"format": format, "pattern": pattern(format)}));
+            object.insert("anyOf".into(), json!(either));
+        }
+        if let Some(pattern) = pattern(&format).filter(|_| kind == "string") {
+            object.entry("pattern").or_insert(json!(pattern));
         }
         match known(&kind, &format) {
             Some(format) => object.insert("format".into(), json!(format)),
@@ -53,6 +72,10 @@ pub(crate) fn mend(object: &mut Map<String, Value>) {
         let branches = object.get_mut(junctor).and_then(Value::as_array_mut).into_iter().flatten();
         branches.filter_map(Value::as_object_mut).for_each(mend);
     }
+}
+
+fn pattern(format: &str) -> Option<&'static str> {
+    PATTERNS.iter().find(|(name, _)| *name == format).map(|(_, pattern)| *pattern)
 }
 
 fn known<'a>(kind: &str, format: &'a str) -> Option<&'a str> {

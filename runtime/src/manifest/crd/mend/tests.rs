@@ -28,11 +28,15 @@ fn shapes_that_the_api_server_refuses_or_empties_are_mended() {
             json!({"additionalProperties": true, "type": "object"}),
             json!({"type": "object", OPEN: true}),
         ),
-        ("untagged i32 or String", json!({"anyOf": [{"format": "int32"}, {}]}), json!({EITHER: true})),
+        (
+            "untagged i32 or String",
+            json!({"anyOf": [{"format": "int32"}, {}]}),
+            json!({EITHER: true, "minimum": i32::MIN, "maximum": i32::MAX}),
+        ),
         (
             "Option of it",
             json!({"anyOf": [{"format": "int32"}, {}], "nullable": true}),
-            json!({"nullable": true, EITHER: true}),
+            json!({"nullable": true, EITHER: true, "minimum": i32::MIN, "maximum": i32::MAX}),
         ),
         (
             "untagged u8 or String",
@@ -54,6 +58,9 @@ fn shapes_that_the_api_server_refuses_or_empties_are_mended() {
 
 #[test]
 fn formats_that_the_api_server_warns_about_become_bounds() {
+    let octet = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
+    let dotted = format!(r"({octet}\.){{3}}{octet}");
+    let (ipv4, ipv6) = (format!("^{dotted}$"), format!("^[0-9A-Fa-f:]+(:{dotted})?$"));
     check_mends(&[
         (
             "u16",
@@ -74,7 +81,12 @@ fn formats_that_the_api_server_warns_about_become_bounds() {
         (
             "IpAddr",
             json!({"format": "ip", "type": "string"}),
-            json!({"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]}),
+            json!({"type": "string", "anyOf": [{"format": "ipv4", "pattern": ipv4}, {"format": "ipv6", "pattern": ipv6}]}),
+        ),
+        (
+            "Ipv4Addr",
+            json!({"format": "ipv4", "type": "string"}),
+            json!({"format": "ipv4", "type": "string", "pattern": ipv4}),
         ),
         (
             "NonZero",

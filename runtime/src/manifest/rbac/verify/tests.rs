@@ -30,7 +30,7 @@ fn event(verb: &str, resource: &str, code: u16) -> Value {
 fn all() -> Vec<Value> {
     let own = ["list", "watch", "patch"].map(|verb| event(verb, "networks", 200));
     let child = ["get", "list", "watch", "patch", "delete"].map(|verb| event(verb, "configmaps", 200));
-    own.into_iter().chain(child).chain([event("patch", "networks/status", 200)]).collect()
+    own.into_iter().chain(child).chain([event("update", "networks/status", 200)]).collect()
 }
 
 fn compared(project: &Project, events: &[Value]) -> Comparison {

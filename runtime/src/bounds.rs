@@ -1,0 +1,226 @@
+//! Limits of the texts that an operator writes into API objects, and functions that keep a text within them.
+//!
+//! The API server refuses a whole write (422) for one text that is too long. So every text passes through one of these functions
+//! on its way into a condition or an event.
+//!
+//! # Guarantees
+//! A text within its limit is not changed. A text that was shortened is not changed again, so an equal state gives equal bytes.
+
+use std::borrow::Cow;
+
+/// Characters of a condition's message. Source: `maxLength` of `Condition.message` in `k8s.io/apimachinery`.
+const MESSAGE: usize = 32_768;
+/// Bytes of a condition's reason. Source: `maxLength` of `Condition.reason` in `k8s.io/apimachinery`.
+const REASON: usize = 1_024;
+/// Characters of a text from the API server or from another object's status: enough for a sentence and the field it names.
+const FOREIGN: usize = 1_024;
+/// Bytes of an event's note. Source, as of the next one: `pkg/apis/core/validation/events.go` of Kubernetes.
+const NOTE: usize = 1_024;
+/// Bytes of an event's reason, its action, and the instance that reports it.
+const EVENT_WORD: usize = 128;
+/// Characters of an object's name in the name of its event, which has a suffix of 17 and may have 253.
+const EVENT_NAME: usize = 230;
+
+/// The reason where none is given: the API demands one.
+const UNSPECIFIED: &str = "Unspecified";
+
+/// The end of a text that was shortened.
+const ELLIPSIS: char = '…';
+
+/// A condition's message: without white space around it, at most 32,768 characters.
+pub(crate) fn condition_message(text: &str) -> Cow<'_, str> {
+    clip(text.trim(), MESSAGE, |_| 1)
+}
+
+/// A condition's reason: letters, digits, `_`, `,` and `:`, a letter first, at most 1,024. What is left out separates words, and
+/// each word begins with a capital: `not ready` is `NotReady`.
+pub(crate) fn condition_reason(text: &str) -> Cow<'_, str> {
+    if is_reason(text) { Cow::Borrowed(text) } else { Cow::Owned(pascal(text)) }
+}
+
+/// A text from the API server, or from the status of another object, on one line: at most 1,024 characters, without control
+/// characters and without marks that change the direction of writing.
+pub(crate) fn foreign(text: &str) -> String {
+    let separates = |c: char| c.is_whitespace() || c.is_control() || is_direction_mark(c);
+    let mut line = String::new();
+    for word in text.split(separates).filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        // More than enough: no character has more than four bytes.
+        if line.len() > 4 * FOREIGN {
+            break;
+        }
+    }
+    clip(&line, FOREIGN, |_| 1).into_owned()
+}
+
+/// An event's note: at most 1,024 bytes.
+pub(crate) fn event_note(text: &str) -> Cow<'_, str> {
+    clip(text, NOTE, char::len_utf8)
+}
+
+/// An event's reason, its action, or the instance that reports it: not empty, at most 128 bytes.
+pub(crate) fn event_word(text: &str) -> Cow<'_, str> {
+    if text.is_empty() { Cow::Borrowed(UNSPECIFIED) } else { clip(text, EVENT_WORD, char::len_utf8) }
+}
+
+/// The name of an event about an object of this name, with a suffix that makes it unique. The names of some kinds, as roles have
+/// them, are no names for events.
+pub(crate) fn event_name(object: &str, suffix: u64) -> String {
+    let plain = |c: char| {
+        let c = c.to_ascii_lowercase();
+        if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.' { c } else { '-' }
+    };
+    let name: String = object.chars().take(EVENT_NAME).map(plain).collect();
+    // Each part between dots begins and ends with a letter or a digit.
+    let parts: Vec<_> = name.split('.').map(|part| part.trim_matches('-')).filter(|part| !part.is_empty()).collect();
+    let name = if parts.is_empty() { "object".to_owned() } else { parts.join(".") };
+    format!("{name}.{suffix:016x}")
+}
+
+/// At most `max` by `size`, with an ellipsis where something is left out.
+fn clip(text: &str, max: usize, size: impl Fn(char) -> usize) -> Cow<'_, str> {
+    if text.len() <= max {
+        return Cow::Borrowed(text);
+    }
+    let (mut used, mut end) = (0, 0);
+    for (at, c) in text.char_indices() {
+        if used + size(ELLIPSIS) <= max {
+            end = at;
+        }
+        used += size(c);
+        if used > max {
+            return Cow::Owned(format!("{}{ELLIPSIS}", text[..end].trim_end()));
+        }
+    }
+    Cow::Borrowed(text)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`, and not too long.
+fn is_reason(text: &str) -> bool {
+    text.len() <= REASON
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.ends_with(is_word)
+        && text.chars().all(|c| is_word(c) || matches!(c, ',' | ':'))
+}
+
+fn pascal(text: &str) -> String {
+    let mut reason = String::new();
+    let mut begins_word = true;
+    for c in text.chars() {
+        let fits = if reason.is_empty() { c.is_ascii_alphabetic() } else { is_word(c) || matches!(c, ',' | ':') };
+        if fits {
+            reason.push(if begins_word { c.to_ascii_uppercase() } else { c });
+        }
+        begins_word = !fits;
+        if reason.len() == REASON {
+            break;
+        }
+    }
+    let end = reason.trim_end_matches([',', ':']);
+    if end.is_empty() { UNSPECIFIED.to_owned() } else { end.to_owned() }
+}
+
+/// They can make a text look like another one.
+fn is_direction_mark(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Texts by chance: of every length around the limits, with characters of one to four bytes and control characters.
+    fn texts() -> impl Iterator<Item = String> {
+        const SIZES: [usize; 10] = [0, 1, 2, 127, 128, 1_023, 1_024, 1_025, 32_768, 40_000];
+        const CHARACTERS: [char; 14] = ['a', 'Z', '7', '_', '-', ',', ':', '.', ' ', '\n', '\0', 'é', '…', '\u{1f600}'];
+        (0..400).map(|seed| {
+            let mut dice = fastrand::Rng::with_seed(seed);
+            let size = SIZES[dice.usize(..SIZES.len())] + dice.usize(..3);
+            let few = dice.usize(1..=CHARACTERS.len());
+            let first = dice.usize(..CHARACTERS.len());
+            (0..size).map(|_| CHARACTERS[(first + dice.usize(..few)) % CHARACTERS.len()]).collect()
+        })
+    }
+
+    /// As the API server says of a name: at most 253 characters, and parts that begin and end with a letter or a digit.
+    fn is_subdomain(name: &str) -> bool {
+        let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let is_part = |part: &str| {
+            part.starts_with(is_end) && part.ends_with(is_end) && part.chars().all(|c| is_end(c) || c == '-')
+        };
+        name.len() <= 253 && name.split('.').all(is_part)
+    }
+
+    fn stays(once: &str, again: &str) {
+        assert!(once == again, "{} characters were shortened to {}", once.chars().count(), again.chars().count());
+    }
+
+    #[test]
+    fn every_text_is_within_its_limit_and_shortened_once() {
+        for text in texts() {
+            let message = condition_message(&text);
+            assert!(message.chars().count() <= MESSAGE && message.trim() == message);
+            stays(&message, &condition_message(&message));
+            let reason = condition_reason(&text);
+            assert!(is_reason(&reason), "{reason:?}");
+            stays(&reason, &condition_reason(&reason));
+            let note = event_note(&text);
+            assert!(note.len() <= NOTE);
+            stays(&note, &event_note(&note));
+            let word = event_word(&text);
+            assert!(!word.is_empty() && word.len() <= EVENT_WORD);
+            let line = foreign(&text);
+            assert!(line.chars().count() <= FOREIGN && !line.contains(|c: char| c.is_control()));
+            stays(&line, &foreign(&line));
+            let name = event_name(&text, 7);
+            assert!(is_subdomain(&name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_within_its_limit_is_not_changed() {
+        let long = "ü".repeat(MESSAGE);
+        assert_eq!(condition_message(&long), long);
+        assert_eq!(condition_reason("Not_Ready,Yet:1"), "Not_Ready,Yet:1");
+        assert_eq!(event_note("line one\nline two"), "line one\nline two");
+        assert_eq!(event_name("web-1.shop", 255), "web-1.shop.00000000000000ff");
+    }
+
+    #[test]
+    fn what_is_left_out_is_marked() {
+        assert_eq!(condition_message(&format!(" {} ", "x".repeat(MESSAGE + 1))), "x".repeat(MESSAGE - 1) + "…");
+        assert_eq!(event_note(&"ü".repeat(NOTE)), "ü".repeat((NOTE - 3) / 2) + "…");
+    }
+
+    #[test]
+    fn a_reason_is_made_of_the_words_of_a_text() {
+        for (text, reason) in [
+            ("not ready", "NotReady"),
+            ("2 pods are missing", "PodsAreMissing"),
+            ("waiting-for:", "WaitingFor"),
+            ("", UNSPECIFIED),
+            ("…", UNSPECIFIED),
+        ] {
+            assert_eq!(condition_reason(text), reason);
+        }
+    }
+
+    #[test]
+    fn a_foreign_text_is_one_line_without_marks() {
+        assert_eq!(foreign("a\r\n\tb\u{202e}c\0"), "a b c");
+    }
+
+    #[test]
+    fn the_name_of_an_event_is_valid_wherever_the_name_of_its_object_is_cut() {
+        let name = "a".repeat(229) + "-b";
+        assert_eq!(event_name(&name, 0), "a".repeat(229) + ".0000000000000000");
+        assert_eq!(event_name("system:controller:Root", 0), "system-controller-root.0000000000000000");
+    }
+}

@@ -1,0 +1,96 @@
+//! State that the runtime keeps for an object between passes, bound to the object's uid.
+
+use super::{ObjectKey, Uid};
+use hashbrown::HashMap;
+
+/// A value of `T` for each object; it ends with the object.
+///
+/// A value is stored under the key and the uid of its object. An object that is created again under the same name has another
+/// uid, so it begins with `T::default()` and never sees the state of the object before it. Values equal to `T::default()` take
+/// no memory.
+///
+/// All state that the runtime keeps of an object is kept in one of these; a tidy law refuses other maps by [`ObjectKey`].
+#[derive(Debug, PartialEq)]
+pub(crate) struct PerObject<T>(HashMap<ObjectKey, (Uid, T)>);
+
+impl<T> Default for PerObject<T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<T: Default + PartialEq> PerObject<T> {
+    /// The value of an object, if it differs from the default.
+    pub(crate) fn get(&self, key: &ObjectKey, uid: &Uid) -> Option<&T> {
+        self.0.get(key).filter(|(held, _)| held == uid).map(|(_, value)| value)
+    }
+
+    /// Changes the value of an object.
+    pub(crate) fn update<R>(&mut self, key: &ObjectKey, uid: &Uid, change: impl FnOnce(&mut T) -> R) -> R {
+        let (held, value) = self.0.entry(key.clone()).or_insert_with(|| (uid.clone(), T::default()));
+        if held != uid {
+            (*held, *value) = (uid.clone(), T::default());
+        }
+        let result = change(value);
+        if *value == T::default() {
+            self.0.remove(key);
+        }
+        result
+    }
+
+    /// Drops the value of the object that has this key, whatever its uid.
+    pub(crate) fn forget(&mut self, key: &ObjectKey) {
+        self.0.remove(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(name: &str, uid: &str) -> (ObjectKey, Uid) {
+        (ObjectKey::namespaced("shop", name), Uid::from(uid))
+    }
+
+    #[test]
+    fn an_object_created_again_under_its_name_begins_with_the_default() {
+        let mut counts = PerObject::<u32>::default();
+        let ((key, first), (_, second)) = (object("a", "1"), object("a", "2"));
+        assert_eq!(
+            counts.update(&key, &first, |count| {
+                *count += 3;
+                *count
+            }),
+            3
+        );
+        assert_eq!((counts.get(&key, &first), counts.get(&key, &second)), (Some(&3), None));
+        assert_eq!(
+            counts.update(&key, &second, |count| {
+                *count += 1;
+                *count
+            }),
+            1
+        );
+        assert_eq!((counts.get(&key, &first), counts.get(&key, &second)), (None, Some(&1)));
+    }
+
+    #[test]
+    fn default_values_take_no_memory() {
+        let mut counts = PerObject::<u32>::default();
+        let (key, uid) = object("a", "1");
+        counts.update(&key, &uid, |count| *count = 1);
+        counts.update(&key, &uid, |count| *count = 0);
+        counts.update(&key, &Uid::from("2"), |_| ());
+        assert!(counts.0.is_empty());
+    }
+
+    #[test]
+    fn a_value_is_dropped_with_its_object() {
+        let mut counts = PerObject::<u32>::default();
+        let ((key, uid), (other, _)) = (object("a", "1"), object("b", "1"));
+        counts.update(&key, &uid, |count| *count = 1);
+        counts.update(&other, &uid, |count| *count = 1);
+        counts.forget(&key);
+        assert_eq!((counts.get(&key, &uid), counts.get(&other, &uid)), (None, Some(&1)));
+    }
+}

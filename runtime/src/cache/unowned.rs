@@ -1,0 +1,68 @@
+//! Objects whose owner reference somebody else removed, by the owner that they had.
+
+use super::{Change, ObjectKey, Uid};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, HashMap};
+
+/// Objects by the uid of an owner that is gone from their owner references; empty as long as nobody edits these.
+#[derive(Debug, Default)]
+pub(crate) struct Unowned(Mutex<HashMap<Uid, BTreeMap<ObjectKey, Uid>>>);
+
+impl Unowned {
+    /// Takes note of a change of an object.
+    pub(crate) fn on_change<V>(&self, change: &Change<V>) {
+        let Some(old) = change.old().map(|old| &old.header) else { return };
+        let new = change.new_entry().map(|new| &new.header).filter(|new| new.uid == old.uid);
+        if new.is_some_and(|new| new.owners == old.owners) {
+            return;
+        }
+        let owns = |owner: &Uid| new.is_some_and(|new| new.owners.iter().any(|held| held.uid == *owner));
+        let mut unowned = self.0.lock();
+        unowned.retain(|owner, children| {
+            if new.is_none() || owns(owner) {
+                children.retain(|_, uid| *uid != old.uid);
+            }
+            !children.is_empty()
+        });
+        for owner in old.owners.iter().filter(|owner| new.is_some() && !owns(&owner.uid)) {
+            unowned.entry(owner.uid.clone()).or_default().insert(old.key.clone(), old.uid.clone());
+        }
+    }
+
+    /// The objects that an owner had, with their uids.
+    pub(crate) fn of(&self, owner: &Uid) -> Vec<(ObjectKey, Uid)> {
+        let unowned = self.0.lock();
+        unowned.get(owner).into_iter().flatten().map(|(key, uid)| (key.clone(), uid.clone())).collect()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::cache::{Header, Store};
+    use serde_json::{Value, json};
+
+    fn state(store: &Store<()>, version: u32, owners: Value) -> Change<()> {
+        let object = json!({"metadata": {
+            "name": "a", "namespace": "shop", "uid": "c", "resourceVersion": version.to_string(), "ownerReferences": owners,
+        }});
+        store.apply(Header::parse(object.to_string().as_bytes()).unwrap(), || ())
+    }
+
+    #[test]
+    fn an_object_that_lost_its_owner_is_found_by_it_until_it_is_owned_again_or_gone() {
+        let (store, unowned, owner) = (Store::default(), Unowned::default(), Uid::from("o"));
+        let owned = json!([{"apiVersion": "v1", "kind": "Note", "name": "n", "uid": "o", "controller": true}]);
+        unowned.on_change(&state(&store, 1, owned.clone()));
+        assert!(unowned.of(&owner).is_empty());
+        unowned.on_change(&state(&store, 2, json!([])));
+        assert_eq!(unowned.of(&owner), [(ObjectKey::namespaced("shop", "a"), Uid::from("c"))]);
+        unowned.on_change(&state(&store, 3, owned));
+        assert!(unowned.0.lock().is_empty());
+        unowned.on_change(&state(&store, 4, json!([])));
+        let old = store.get(&ObjectKey::namespaced("shop", "a")).unwrap();
+        unowned.on_change(&Change::Deleted { old });
+        assert!(unowned.0.lock().is_empty());
+    }
+}

@@ -1,0 +1,25 @@
+//! What a refused call says about the operator's role.
+
+use crate::provisioner::shape::Verb;
+use std::fmt;
+
+/// A rule that the operator's role lacks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MissingRule {
+    pub(super) group: String,
+    pub(super) resource: String,
+    pub(super) verb: Verb,
+    pub(super) namespace: Option<String>,
+}
+
+impl fmt::Display for MissingRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let group = if self.group.is_empty() { "the core group" } else { &self.group };
+        write!(f, "the operator may not {} {} of {group} ", self.verb.as_str(), self.resource)?;
+        match &self.namespace {
+            Some(namespace) => write!(f, "in namespace {namespace}")?,
+            None => f.write_str("at cluster scope")?,
+        }
+        write!(f, "; its role lacks `{}: {}`", self.resource, self.verb.as_str())
+    }
+}

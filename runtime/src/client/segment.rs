@@ -1,0 +1,100 @@
+//! A name as one segment of a URL's path.
+
+use super::Target;
+use std::{borrow::Cow, fmt::Write as _};
+
+/// A name so that a URL's path holds it as one segment: everything is percent-encoded that would end the segment or the path.
+///
+/// Source: `pchar` of RFC 3986, section 3.3.
+pub(super) fn segment(name: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte);
+    // A segment of dots alone is a way to another folder.
+    let is_dots = matches!(name, "." | "..");
+    if !is_dots && name.bytes().all(is_plain) {
+        return name.into();
+    }
+    let mut encoded = String::with_capacity(name.len() * 3);
+    for byte in name.bytes() {
+        if is_plain(byte) && !is_dots {
+            encoded.push(byte.into());
+        } else {
+            // Writing to a string can't fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded.into()
+}
+
+impl Target<'_> {
+    /// The name as a URL has it.
+    pub(super) fn segment(&self) -> Cow<'_, str> {
+        segment(self.name)
+    }
+}
+
+/// A name as a value of a field selector.
+///
+/// Source: `EscapeValue` of `k8s.io/apimachinery/pkg/fields`.
+pub(super) fn selected(name: &str) -> String {
+    name.replace('\\', r"\\").replace(',', r"\,").replace('=', r"\=")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::{
+        convert::Infallible,
+        future::ready,
+        sync::{Arc, Mutex},
+    };
+
+    use http::{Request, Response};
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::{
+        api::{DeleteParams, Patch},
+        client::Body,
+    };
+    use serde_json::json;
+
+    use super::{segment, selected};
+    use crate::{
+        client::{Client, Target},
+        kind::kind_of,
+    };
+
+    #[test]
+    fn a_name_never_leaves_its_segment() {
+        for name in ["a", "system:node", "web-1.example.com", "a_b~c"] {
+            assert_eq!(segment(name), name);
+        }
+        for (name, encoded) in [("a?x=y", "a%3Fx=y"), ("a/b#c", "a%2Fb%23c"), ("..", "%2E%2E"), ("ä %", "%C3%A4%20%25")]
+        {
+            assert_eq!(segment(name), encoded);
+        }
+        assert_eq!(selected(r"a,b=c\d"), r"a\,b\=c\\d");
+    }
+
+    /// Whatever is asked of an object goes to that object, whatever its name is.
+    #[tokio::test]
+    async fn every_call_asks_for_the_object_of_the_name() {
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let noted = asked.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            noted.lock().unwrap().push(request.uri().path().to_owned());
+            ready(Ok::<_, Infallible>(Response::new(Body::from(b"{}".to_vec()))))
+        });
+        let client = Client::new(kube::Client::new(service, "default"));
+        for name in ["a?x=y", "a/status", "../b", "..", "a#b", "a%2Fb", "a b"] {
+            let target = Target { kind: &kind_of::<ConfigMap>(), namespace: Some("n?/s"), name };
+            let (object, patch) = (json!({}), Patch::Merge(json!({})));
+            drop(client.get(target).await.unwrap());
+            drop(client.get_metadata(target).await.unwrap());
+            drop(client.apply(target, &object, "demo").await.unwrap());
+            client.patch(target, &patch, "demo").await.unwrap();
+            client.delete(target, &DeleteParams::default()).await.unwrap();
+            let asked = std::mem::take(&mut *asked.lock().unwrap());
+            let expected = format!("/api/v1/namespaces/n%3F%2Fs/configmaps/{}", segment(name));
+            assert_eq!(asked, [(); 5].map(|()| expected.clone()), "{name}");
+        }
+    }
+}

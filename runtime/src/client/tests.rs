@@ -1,0 +1,23 @@
+//! What is said of a call that failed.
+
+use super::*;
+use crate::kind::kind_of;
+use k8s_openapi::api::core::v1::ConfigMap;
+use serde_json::json;
+
+#[test]
+fn a_namespace_that_does_not_exist_is_named() {
+    let status = json!({
+        "status": "Failure",
+        "message": "namespaces \"shop\" not found",
+        "reason": "NotFound",
+        "details": {"name": "shop", "kind": "namespaces"},
+        "code": 404
+    });
+    let status: kube::core::Status = serde_json::from_value(status).unwrap();
+    let kind = kind_of::<ConfigMap>();
+    let target = Target { kind: &kind, namespace: Some("shop"), name: "web" };
+    let failed = target.failed(Verb::Patch, "", kube::Error::Api(Box::new(status)));
+    let said = ("NamespaceNotFound", "failed to patch ConfigMap shop/web: namespace shop does not exist".to_owned());
+    assert_eq!(safe_sentence(&failed), said);
+}

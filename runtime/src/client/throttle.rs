@@ -1,0 +1,176 @@
+//! Honours `Retry-After`: after an answer of 429 or 503 that has one, a client sends nothing until that time is over.
+
+use crate::{counters::Counters, environment::Environment};
+use futures::future::BoxFuture;
+use http::{HeaderMap, Method, Request, Response, StatusCode, header::RETRY_AFTER};
+use kube::client::Body;
+use parking_lot::Mutex;
+use std::{sync::Arc, time::Duration};
+use tokio::time::{Instant, sleep_until};
+
+/// The longest time that one answer can make a client wait, whatever it asks for. The API server asks for seconds.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Requests that waited are sent within this part of the time after its end.
+const SPREAD: u32 = 10;
+
+/// Until when a client waits; all of its clones, and its watches, share one.
+#[derive(Clone, Debug)]
+pub(super) struct Throttle {
+    /// The end of the wait, and how long it was asked for.
+    until: Arc<Mutex<Option<(Instant, Duration)>>>,
+    environment: Environment,
+    counters: Counters,
+}
+
+impl Throttle {
+    pub(super) fn new(environment: Environment, counters: Counters) -> Self {
+        Self { until: Arc::default(), environment, counters }
+    }
+
+    /// A client that sends through `client` when it may.
+    pub(super) fn around(self, client: kube::Client) -> kube::Client {
+        let namespace = client.default_namespace().to_owned();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let (throttle, client) = (self.clone(), client.clone());
+            let send: BoxFuture<'static, Result<Response<Body>, kube::Error>> = Box::pin(async move {
+                throttle.wait().await;
+                let is_eviction = request.method() == Method::POST && request.uri().path().ends_with("/eviction");
+                let response = client.send(request).await?;
+                // A disruption budget refuses one eviction by it, which says nothing of the server.
+                if !is_eviction {
+                    throttle.look_at(response.status(), response.headers());
+                }
+                Ok(response)
+            });
+            send
+        });
+        kube::Client::new(service, namespace)
+    }
+
+    async fn wait(&self) {
+        loop {
+            let Some((until, asked)) = *self.until.lock() else { return };
+            if until <= Instant::now() {
+                return;
+            }
+            // Not all that wait at one moment.
+            let part = u32::try_from(self.environment.random() >> 32).unwrap_or(u32::MAX);
+            sleep_until(until + (asked / SPREAD).mul_f64(f64::from(part) / f64::from(u32::MAX))).await;
+        }
+    }
+
+    fn look_at(&self, status: StatusCode, headers: &HeaderMap) {
+        let Some(after) = retry_after(status, headers) else { return };
+        self.counters.count_throttled();
+        let until = Instant::now() + after;
+        let mut held = self.until.lock();
+        if held.is_none_or(|(earlier, _)| earlier < until) {
+            *held = Some((until, after));
+            tracing::warn!(%status, seconds = after.as_secs(), "the API server is overloaded; waiting as long as it asks for");
+        }
+    }
+}
+
+/// How long an answer asks to wait, in whole seconds as the API server writes it.
+fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+    if !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
+        return None;
+    }
+    let seconds: u64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds).min(LONGEST)).filter(|after| !after.is_zero())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::{
+        client::{Client, Target},
+        kind::kind_of,
+    };
+    use futures::future::join_all;
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    type Answer = (u16, Option<&'static str>);
+
+    /// A client whose first requests are answered so and all others well, and when each request came.
+    fn server(answers: &[Answer]) -> (kube::Client, Arc<Mutex<Vec<Instant>>>) {
+        let (requests, answers) = (Arc::<Mutex<Vec<Instant>>>::default(), answers.to_vec());
+        let seen = requests.clone();
+        let service = tower::service_fn(move |_: Request<Body>| {
+            let mut seen = seen.lock();
+            let (code, header) = answers.get(seen.len()).copied().unwrap_or((200, None));
+            seen.push(Instant::now());
+            let mut response = Response::builder().status(code);
+            if let Some(header) = header {
+                response = response.header(RETRY_AFTER, header);
+            }
+            std::future::ready(response.body(Body::from(b"{}".to_vec())))
+        });
+        (kube::Client::new(service, "default"), requests)
+    }
+
+    fn throttled(client: kube::Client) -> (Client, Counters) {
+        let counters = Counters::default();
+        (Client::throttled(client, Environment::new(Default::default, || u64::MAX / 2), counters.clone()), counters)
+    }
+
+    async fn get(client: &Client) -> bool {
+        let kind = kind_of::<ConfigMap>();
+        client.get(Target { kind: &kind, namespace: Some("shop"), name: "web" }).await.is_ok()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_callers_of_a_client_wait_as_long_as_the_server_asks_for() {
+        for code in [429, 503] {
+            let (client, requests) = server(&[(code, Some("7"))]);
+            let (client, counters) = throttled(client);
+            let begin = Instant::now();
+            assert!(!get(&client).await, "the call that was refused is the pass's to schedule");
+            let calls = join_all((0..20).map(|_| get(&client))).await;
+            let watch = Request::get("/api/v1/pods?watch=true").body(Body::empty()).unwrap();
+            client.to_watch(true).send(watch).await.unwrap();
+            assert!(calls.into_iter().all(|is_ok| is_ok));
+            let times: Vec<_> = requests.lock().iter().map(|time| *time - begin).collect();
+            assert!(times[1..].iter().all(|time| *time >= Duration::from_secs(7)), "{times:?}");
+            assert!(times[1..].iter().all(|time| *time <= Duration::from_millis(7700)), "{times:?}");
+            assert_eq!(counters.throttled(), 1);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_asks_for_no_time_and_what_is_no_overload_makes_nobody_wait() {
+        let others =
+            [(429, None), (503, None), (429, Some("0")), (429, Some("soon")), (500, Some("7")), (409, Some("7"))];
+        let (client, requests) = server(&others);
+        let (client, counters) = throttled(client);
+        let begin = Instant::now();
+        for _ in 0..=others.len() {
+            get(&client).await;
+        }
+        assert_eq!((requests.lock().len(), begin.elapsed(), counters.throttled()), (7, Duration::ZERO, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_answer_makes_a_client_wait_longer_than_a_minute() {
+        let (client, requests) = server(&[(503, Some("86400")), (503, Some("1"))]);
+        let (client, _) = throttled(client);
+        let begin = Instant::now();
+        get(&client).await;
+        get(&client).await;
+        let waited = requests.lock()[1] - begin;
+        assert!((LONGEST..=LONGEST + LONGEST / SPREAD).contains(&waited), "{waited:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refused_eviction_makes_nobody_wait() {
+        let (client, _) = server(&[(429, Some("10"))]);
+        let (client, counters) = throttled(client);
+        let eviction = Request::post("/api/v1/namespaces/shop/pods/web/eviction").body(Body::empty()).unwrap();
+        client.kube().send(eviction).await.unwrap();
+        let begin = Instant::now();
+        assert!(get(&client).await);
+        assert_eq!((begin.elapsed(), counters.throttled()), (Duration::ZERO, 0));
+    }
+}

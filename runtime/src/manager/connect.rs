@@ -1,0 +1,69 @@
+//! Connects a verb of the command line to the cluster of the environment.
+
+use kube::{Config, config::InferConfigError};
+use std::time::Duration;
+
+/// How a verb talks to the API server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
+pub(crate) struct Connection {
+    /// How long the API server may take to answer one request, in seconds
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        env = "OPGEN_REQUEST_TIMEOUT",
+        default_value_t = 30,
+        value_parser = clap::value_parser!(u64).range(1..=3600)
+    )]
+    request_timeout: u64,
+}
+
+impl Default for Connection {
+    fn default() -> Self {
+        Self { request_timeout: 30 }
+    }
+}
+
+impl Connection {
+    /// The cluster that the environment says, each step of a request with a deadline, and no retries.
+    pub(crate) async fn config(self) -> Result<Config, InferConfigError> {
+        Ok(self.with_deadlines(Config::infer().await?))
+    }
+
+    fn with_deadlines(self, mut config: Config) -> Config {
+        let deadline = Some(Duration::from_secs(self.request_timeout));
+        config.default_retry = false;
+        (config.connect_timeout, config.read_timeout, config.write_timeout) = (deadline, deadline, deadline);
+        config
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+    use tokio::net::TcpListener;
+
+    /// Accepts, with TLS and without, and says nothing.
+    #[tokio::test]
+    async fn a_server_that_never_answers_is_an_error_after_the_deadline() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let silent = tokio::spawn(async move {
+            let mut held = Vec::new();
+            while let Ok((connection, _)) = listener.accept().await {
+                held.push(connection);
+            }
+        });
+        for scheme in ["http", "https"] {
+            let config = Config::new(format!("{scheme}://{address}").parse().unwrap());
+            let config = Connection { request_timeout: 1 }.with_deadlines(config);
+            let began = Instant::now();
+            let client = kube::Client::try_from(config).unwrap();
+            let asked = tokio::time::timeout(Duration::from_secs(20), client.apiserver_version()).await;
+            assert!(asked.is_ok_and(|answer| answer.is_err()), "{scheme}: it is still waited for");
+            assert!(began.elapsed() >= Duration::from_secs(1), "{scheme}");
+        }
+        silent.abort();
+    }
+}

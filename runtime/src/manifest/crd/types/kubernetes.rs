@@ -1,0 +1,94 @@
+//! What the API server's own OpenAPI says of types of Kubernetes, and their derived schemas leave out.
+
+use serde_json::{Map, Value, json};
+
+const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
+
+/// Times up to the year 9998, with nanoseconds at most and an offset of less than a day.
+const TIME: &str = r"^([0-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8])-.{5}[Tt].{8}(\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
+
+/// Which fields are sets, maps or atomic, by type; everything else that is a list is atomic. Taken from the published
+/// OpenAPI: a line has a type, `=` if the whole of it is atomic, and its fields: `field=` is an atomic object, `field#` a
+/// set, `field[key]` a list with these keys, `[key:default]` with the default of a key that may be missing.
+const MERGE: &str = include_str!("merge.txt");
+
+/// Completes the schema of a type by what is known of the type's name. Returns the fields whose keys a definition can't say.
+pub(super) fn complete(object: &mut Map<String, Value>, name: &str) -> Vec<&'static str> {
+    let Some(name) = name.strip_prefix("io.k8s.") else { return Vec::new() };
+    match name {
+        // Any object: what it is, another program knows.
+        "apimachinery.pkg.runtime.RawExtension" | "apimachinery.pkg.apis.meta.v1.FieldsV1" => {
+            object.insert(OPEN.into(), json!(true));
+        }
+        // Any value.
+        "apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON" => {
+            object.remove("type");
+            object.insert(OPEN.into(), json!(true));
+        }
+        // `date-time` takes years, fractions and offsets that the Rust type can't hold.
+        "apimachinery.pkg.apis.meta.v1.Time" | "apimachinery.pkg.apis.meta.v1.MicroTime" => {
+            object.entry("pattern").or_insert(json!(TIME));
+        }
+        // Its number has 32 bits.
+        "apimachinery.pkg.util.intstr.IntOrString" => {
+            object.entry("minimum").or_insert(json!(i32::MIN));
+            object.entry("maximum").or_insert(json!(i32::MAX));
+        }
+        _ => return merge(object, name),
+    }
+    Vec::new()
+}
+
+fn merge(object: &mut Map<String, Value>, name: &str) -> Vec<&'static str> {
+    let line = MERGE.lines().find_map(|line| line.strip_prefix(name).filter(|rest| rest.starts_with(' ')));
+    let mut rules: Vec<&'static str> = line.unwrap_or_default().split_whitespace().collect();
+    if rules.first() == Some(&"=") {
+        rules.remove(0);
+        object.entry("x-kubernetes-map-type").or_insert(json!("atomic"));
+    }
+    let Some(fields) = object.get_mut("properties").and_then(Value::as_object_mut) else { return Vec::new() };
+    let mut lost = Vec::new();
+    for rule in rules {
+        let (field, kind) = rule.split_at(rule.find(['=', '#', '[']).unwrap_or(rule.len()));
+        let Some(schema) = fields.get_mut(field).and_then(Value::as_object_mut) else { continue };
+        match kind {
+            "=" => _ = schema.entry("x-kubernetes-map-type").or_insert(json!("atomic")),
+            "#" => _ = schema.entry("x-kubernetes-list-type").or_insert(json!("set")),
+            keys if keyed(schema, keys.trim_start_matches('[').trim_end_matches(']')) => {}
+            _ => lost.push(field),
+        }
+    }
+    for schema in fields.values_mut().filter(|schema| schema["type"] == "array") {
+        if schema["x-kubernetes-list-type"].is_null() {
+            schema["x-kubernetes-list-type"] = json!("atomic");
+        }
+    }
+    lost
+}
+
+/// A list with keys. A key that may be missing needs its default, and none may be null. Returns whether that can be said.
+fn keyed(list: &mut Map<String, Value>, keys: &str) -> bool {
+    if list.contains_key("x-kubernetes-list-type") {
+        return true;
+    }
+    let mut names = Vec::new();
+    for key in keys.split(',') {
+        let (name, default) = key.split_once(':').map_or((key, None), |(name, default)| (name, Some(default)));
+        let items = list.get_mut("items").and_then(Value::as_object_mut);
+        let required = items.as_ref().and_then(|items| items.get("required")?.as_array());
+        let required = required.is_some_and(|required| required.contains(&json!(name)));
+        let schema = items.and_then(|items| items.get_mut("properties")?.get_mut(name)?.as_object_mut());
+        // An older Kubernetes may not have the key yet.
+        let Some(schema) = schema else { return false };
+        schema.remove("nullable");
+        if let Some(default) = default.filter(|_| !required) {
+            schema.entry("default").or_insert(json!(default));
+        } else if !required && !schema.contains_key("default") {
+            return false;
+        }
+        names.push(name);
+    }
+    list.insert("x-kubernetes-list-type".into(), json!("map"));
+    list.insert("x-kubernetes-list-map-keys".into(), json!(names));
+    true
+}

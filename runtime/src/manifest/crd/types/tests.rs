@@ -1,0 +1,55 @@
+#![allow(clippy::unwrap_used)]
+
+use serde_json::json;
+
+use super::*;
+
+/// What becomes of a field that `kube` derives like this, where the types say that.
+fn corrected(derived: Value, said: Value) -> (Value, Vec<String>) {
+    let mut root = json!({"type": "object", "properties": {"field": derived}});
+    let quantity = json!({"x-kubernetes-int-or-string": true});
+    let by_names = json!({
+        "properties": {"field": said},
+        "components": {"schemas": {"io.k8s.apimachinery.pkg.api.resource.Quantity": quantity}},
+    });
+    let mut found = Findings::of("K v1");
+    correct(&mut root, &by_names, &mut found);
+    (root["properties"]["field"].clone(), found.into_vec().iter().map(ToString::to_string).collect())
+}
+
+#[test]
+fn nullable_stays_where_the_type_takes_null() {
+    let reference = json!({"$ref": "#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity"});
+    let derived = json!({EITHER: true, "nullable": true});
+    for (said, stays) in [
+        (reference.clone(), false),
+        (json!({"allOf": [reference], "description": "x"}), false),
+        (json!({"anyOf": [reference, {"enum": [null], "nullable": true}]}), true),
+        (json!({"anyOf": [reference, {"type": "null"}]}), true),
+        (json!({EITHER: true, "nullable": true}), true),
+        (json!({"$ref": "#/components/schemas/unknown"}), false),
+        (json!(true), true),
+    ] {
+        let (field, found) = corrected(derived.clone(), said.clone());
+        assert_eq!(field["nullable"] == true, stays, "{said}");
+        assert_eq!(found, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_keyword_that_is_none_is_an_error_with_the_nearest_one() {
+    let derived = json!({"type": "string"});
+    for (keyword, fix) in [
+        ("maxProperty", "write `maxProperties`, or take it away"),
+        ("maxLenght", "write `maxLength`, or take it away"),
+        ("x-kubernetes-validation", "write `x-kubernetes-validations`, or take it away"),
+        ("dependentRequired", "take it away, or say it as a CEL rule (`x-kubernetes-validations`)"),
+    ] {
+        let (_, found) = corrected(derived.clone(), json!({"type": "string", keyword: 1}));
+        let expected =
+            format!("K v1: .field: `{keyword}` is no keyword of a schema in Kubernetes, and is dropped; {fix}");
+        assert_eq!(found, [expected]);
+    }
+    let remarks = json!({"type": "string", "deprecated": true, "readOnly": true, "example": "a"});
+    assert_eq!(corrected(derived, remarks).1, Vec::<String>::new());
+}

@@ -1,0 +1,58 @@
+//! Generates values at the limits of what a schema admits.
+
+use serde_json::{Value, json};
+
+use super::super::{crd, sample};
+
+/// Values of one schema, not of those below it; not all are admitted. Of a value that CEL rules speak of only null is
+/// certain.
+pub(super) fn values(schema: &Value, name: &str, ruled: bool) -> Vec<Value> {
+    let mut all = Vec::new();
+    if crd::flag(schema, "nullable") {
+        all.push(Value::Null);
+    }
+    if ruled {
+        return all;
+    }
+    let choices = crd::list(schema, "enum");
+    if !choices.is_empty() {
+        all.extend(choices.iter().cloned());
+        return all;
+    }
+    all.push(sample::make(schema, name));
+    match crd::text(schema, "type") {
+        "string" => all.extend(texts(schema)),
+        "integer" => all.extend(whole_numbers(schema)),
+        "number" => all.extend([json!(0), json!(-1), json!(0.5), json!(1e300)]),
+        "boolean" => all.extend([json!(false), json!(true)]),
+        "array" => all.push(json!([])),
+        "object" => {
+            all.push(json!({}));
+            let each = &schema["additionalProperties"];
+            all.extend(["key", "0", "-", ""].into_iter().filter(|_| each.is_object()).map(|key| {
+                let value = sample::make(each, name);
+                json!({key: value})
+            }));
+        }
+        _ if crd::flag(schema, "x-kubernetes-int-or-string") => {
+            all.extend(whole_numbers(schema).into_iter().chain(texts(schema)));
+        }
+        _ => all.extend([json!(true), json!(0.5), json!("-"), json!([1]), json!({"-": {"-": null}})]),
+    }
+    all
+}
+
+/// Texts that no format is likely to take; none where there is more to a text than its length.
+fn texts(schema: &Value) -> Vec<Value> {
+    let plain = ["pattern", "format", "allOf", "anyOf", "oneOf", "not"].iter().all(|key| schema[*key].is_null());
+    let least = schema["minLength"].as_u64().and_then(|least| usize::try_from(least).ok()).unwrap_or_default();
+    let stretched = |text: &&str| json!(format!("{text}{}", "-".repeat(least.saturating_sub(text.len()))));
+    let shown = ["", "-", "0", "\u{e9}"];
+    shown.iter().filter(|_| plain).map(stretched).collect()
+}
+
+fn whole_numbers(schema: &Value) -> Vec<Value> {
+    let edges = [0, 1, -1, i64::from(i32::MIN), i64::from(i32::MAX), i64::MIN, i64::MAX];
+    let bounds = ["minimum", "maximum"].iter().filter_map(|key| schema[*key].as_i64());
+    edges.into_iter().chain(bounds).map(Value::from).collect()
+}

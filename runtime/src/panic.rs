@@ -1,0 +1,136 @@
+//! Panics of closures and of other code that a user hands to the operator, caught for one object at a time.
+
+use std::{any::Any, fmt, panic::AssertUnwindSafe};
+
+/// Code of the user that the operator calls, by the public function or trait that takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Closure {
+    /// A node of a tree: a build function, a condition, or a hand-written provisioner.
+    Provisioner,
+    /// Decoding an object, or reading whether it is paused and what it references.
+    Object,
+    /// The map function of [`Controller::watches`](crate::Controller::watches) or [`Follow`](crate::Follow).
+    Watches,
+    /// The projection of [`Controller::keeps`](crate::Controller::keeps) or of `keeps_metadata`.
+    Keeps,
+    /// The map function of [`Controller::keeps`](crate::Controller::keeps) or of `keeps_metadata`.
+    KeepsMap,
+    /// The index function of [`View::indexed`](crate::View::indexed).
+    Index,
+    /// The function of [`Predicate::of`](crate::Predicate::of).
+    Predicate,
+    /// The function of [`Controller::poll_by`](crate::Controller::poll_by).
+    PollBy,
+    /// A function of the [`Environment`](crate::Environment), or the runtime itself.
+    Runtime,
+}
+
+impl Closure {
+    /// All there are.
+    pub const ALL: [Self; 9] = [
+        Self::Provisioner,
+        Self::Object,
+        Self::Watches,
+        Self::Keeps,
+        Self::KeepsMap,
+        Self::Index,
+        Self::Predicate,
+        Self::PollBy,
+        Self::Runtime,
+    ];
+
+    /// A short name, for example for the label of a metric.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Provisioner => "provisioner",
+            Self::Object => "object",
+            Self::Watches => "watches",
+            Self::Keeps => "keeps",
+            Self::KeepsMap => "keeps_map",
+            Self::Index => "index",
+            Self::Predicate => "predicate",
+            Self::PollBy => "poll_by",
+            Self::Runtime => "runtime",
+        }
+    }
+
+    /// What to call it in a sentence.
+    pub(crate) const fn noun(self) -> &'static str {
+        match self {
+            Self::Provisioner => "a provisioner",
+            Self::Object => "the type of the object",
+            Self::Watches => "the map function of `watches`",
+            Self::Keeps => "the projection of `keeps`",
+            Self::KeepsMap => "the map function of `keeps`",
+            Self::Index => "the index function of the view",
+            Self::Predicate => "the predicate",
+            Self::PollBy => "the function of `poll_by`",
+            Self::Runtime => "the operator's runtime",
+        }
+    }
+}
+
+impl fmt::Display for Closure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// User code panicked.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{} panicked: {message}", closure.noun())]
+pub(crate) struct Panicked {
+    pub(crate) closure: Closure,
+    message: String,
+}
+
+impl Panicked {
+    /// From what the panic carried.
+    pub(crate) fn new(closure: Closure, payload: &(dyn Any + Send)) -> Self {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        Self { closure, message: text.unwrap_or_else(|| "without a message".to_owned()) }
+    }
+}
+
+/// Runs user code; a panic is an error.
+pub(crate) fn catch<T>(closure: Closure, run: impl FnOnce() -> T) -> Result<T, Panicked> {
+    std::panic::catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panicked::new(closure, &*payload))
+}
+
+/// The panics that occurred while one object was taken in.
+#[derive(Debug, Default)]
+pub(crate) struct Panics(pub(crate) Vec<Panicked>);
+
+impl Panics {
+    /// Runs user code; notes a panic.
+    pub(crate) fn catch<T>(&mut self, closure: Closure, run: impl FnOnce() -> T) -> Option<T> {
+        catch(closure, run).map_err(|panicked| self.0.push(panicked)).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_that_names_the_closure_and_the_message() {
+        let error: Result<(), Panicked> = catch(Closure::Watches, || panic!("no {}", "label"));
+        assert_eq!(
+            error.map_err(|e| e.to_string()),
+            Err("the map function of `watches` panicked: no label".to_owned())
+        );
+        let mut panics = Panics::default();
+        assert_eq!(panics.catch(Closure::Index, || 1), Some(1));
+        assert_eq!(panics.catch(Closure::Index, || std::panic::panic_any(7_u8)), None::<()>);
+        assert_eq!(panics.0[0].to_string(), "the index function of the view panicked: without a message");
+    }
+
+    #[test]
+    fn every_closure_has_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<_> = Closure::ALL.iter().map(|closure| closure.as_str()).collect();
+        assert_eq!(names.len(), Closure::ALL.len());
+        assert!(Closure::ALL.iter().enumerate().all(|(at, closure)| *closure as usize == at));
+    }
+}
