@@ -131,6 +131,9 @@ pub(crate) struct New {
 /// Builds a small program on the project's controller package, in the project's own target folder and with its lock
 /// file, and runs it. `cargo build` leaves the same bytes; this is quicker, and does nothing at all when nothing has
 /// changed since the last time.
+///
+/// The definitions and samples are first created in a sandbox, which refuses what an API server refuses: rules that are
+/// no CEL, defaults that break their own schema, selectable fields that don't exist. Nothing is written then.
 #[derive(Debug, Args)]
 #[command(after_help = "In CI: opgen generate --check")]
 pub(crate) struct Generate {

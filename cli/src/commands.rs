@@ -13,6 +13,7 @@ use clap::CommandFactory as _;
 use crate::{
     args::{Cli, Command, Completions, OfObject, Output, Rbac, Tree},
     error::{Error, Result},
+    interrupt,
     ui::{self, Ui},
 };
 
@@ -21,6 +22,9 @@ pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
     if matches!(output, Output::Mermaid | Output::Svg) && !matches!(command, Command::Tree(_)) {
         let what = format!("`--output {}` is for trees only", output.word());
         return Err(Error::usage(what).hint("`opgen tree` draws; everything else says `text` or `json`"));
+    }
+    if !matches!(command, Command::Dev(_) | Command::Sandbox(_)) {
+        interrupt::listen()?;
     }
     match command {
         Command::New(args) => new::run(args, ui),

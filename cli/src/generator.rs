@@ -4,3 +4,4 @@ pub(crate) mod cargo;
 pub(crate) mod package;
 pub(crate) mod report;
 pub(crate) mod stamp;
+pub(crate) mod verdict;

@@ -3,18 +3,26 @@
 use std::{
     error::Error as _,
     io::{self, IsTerminal as _, Write as _},
+    process::ExitCode,
+    sync::{Mutex, PoisonError},
 };
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
-use crate::{args::Output, error::Error};
+use crate::{
+    args::Output,
+    error::{Error, Explain as _, Result},
+};
 
 const DONE: Style = AnsiColor::Green.on_default().bold();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
+
+/// Why something did not arrive on standard output.
+static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
 
 /// What the options say about printing.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +116,24 @@ pub(crate) fn prompt(screen: &mut dyn io::Write, question: &str) {
 
 /// Bytes of data that another program has made.
 pub(crate) fn pass_on(bytes: &[u8]) {
-    _ = anstream::stdout().write_all(bytes);
+    note(anstream::stdout().write_all(bytes));
+}
+
+/// Whether everything that was handed out has arrived. A reader that has gone away has seen enough.
+pub(crate) fn all_handed_out() -> Result<()> {
+    note(io::stdout().flush());
+    let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    lost.map_or(Ok(()), Err).or_failed(|| "failed to write to standard output".to_owned())
+}
+
+/// Help, the version, or what is wrong with the arguments.
+pub(crate) fn said(said: &clap::Error) -> ExitCode {
+    let printed = said.print().and_then(|()| io::stdout().flush());
+    let code = u8::try_from(said.exit_code()).unwrap_or(1);
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe && code == 0 => ExitCode::FAILURE,
+        _ => ExitCode::from(code),
+    }
 }
 
 /// Steps of a plan as they are done.
@@ -162,5 +187,14 @@ fn say(line: &str) {
 }
 
 fn hand_out(line: &str) {
-    _ = writeln!(anstream::stdout(), "{line}");
+    note(writeln!(anstream::stdout(), "{line}"));
+}
+
+/// Keeps the first error of standard output, for the end.
+fn note(written: io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        LOST.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
 }

@@ -1,8 +1,9 @@
 //! `opgen generate`: the YAML of a project, written or checked.
 
 use std::{
+    os::unix::process::CommandExt as _,
     path::Path,
-    process::{Command, ExitCode},
+    process::{Command, ExitCode, Stdio},
     time::SystemTime,
 };
 
@@ -17,7 +18,9 @@ use crate::{
         cargo, package,
         report::Report,
         stamp::{self, Stamp},
+        verdict,
     },
+    interrupt,
     project::Project,
     ui::Ui,
 };
@@ -25,18 +28,19 @@ use crate::{
 pub(super) fn run(args: &Generate, ui: Ui) -> Result<ExitCode> {
     let project = Project::around(&args.path)?;
     let metadata = cargo::metadata(&project)?;
-    let target = metadata.target_directory.as_std_path();
+    let (target, workspace) = (metadata.target_directory.as_std_path(), metadata.workspace_root.as_std_path());
     let folder = target.join("opgen").join(package::name(&project));
     let stamp_file = folder.join("stamp.json");
     if let Some(stamp) = Stamp::current(&stamp_file, &project) {
         return conclude(args, &project, &stamp.unchanged(), ui);
     }
     let start = SystemTime::now();
-    cargo::lock(&project)?;
+    cargo::lock(&project, workspace)?;
     write_package(&project, &metadata, &folder)?;
     let program = cargo::build(&project, &folder.join("Cargo.toml"), &package::name(&project), target, ui)?;
+    accepted(&project, &program, ui)?;
     let report = generate(args, &project, &program)?;
-    let inputs = stamp::inputs(&project, &program.with_extension("d"), &folder);
+    let inputs = stamp::inputs(&project, workspace, &program.with_extension("d"), &folder);
     if let Some(inputs) = inputs.filter(|_| writes(args) || report.is_clean()) {
         let stamp = Stamp::taken(&project, inputs, &report);
         if !stamp.has_input_newer_than(start) {
@@ -50,13 +54,29 @@ fn writes(args: &Generate) -> bool {
     !args.check && !args.dry_run
 }
 
+/// An error where an API server would refuse a file, before any is written.
+fn accepted(project: &Project, program: &Path, ui: Ui) -> Result<()> {
+    let output = Command::new(program).args(["--output", "json"]).current_dir(&project.root).output();
+    let output = output.or_failed(|| format!("failed to run `{}`", program.display()))?;
+    let files = Report::read(&output, &project.generated)?.files;
+    for warning in verdict::of(&files)?.into_result()? {
+        ui.warning(&warning);
+    }
+    Ok(())
+}
+
 fn generate(args: &Generate, project: &Project, program: &Path) -> Result<Report> {
     let mut command = Command::new(program);
     command.args(["--output", "json", "--dir"]).arg(project.generated_folder()).current_dir(&project.root);
     if !writes(args) {
         command.arg("--check");
     }
-    let output = command.output().or_failed(|| format!("failed to run `{}`", program.display()))?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let failed = || format!("failed to run `{}`", program.display());
+    let child = command.spawn().or_failed(failed)?;
+    let guard = interrupt::group(&child);
+    let output = child.wait_with_output().or_failed(failed)?;
+    drop(guard);
     Report::read(&output, &project.generated)
 }
 
@@ -95,9 +115,11 @@ fn write_package(project: &Project, metadata: &Metadata, folder: &Path) -> Resul
         return Err(Error::failed(format!("the workspace has no package `{}`", project.name))
             .hint("`opgen.toml` names the package of the operator; keep the two alike"));
     };
-    let workspace = fs_err::read_to_string(project.root.join("Cargo.toml")).or_failed(failed)?;
+    // The project may be a part of a larger workspace.
+    let root = metadata.workspace_root.as_std_path();
+    let workspace = fs_err::read_to_string(root.join("Cargo.toml")).or_failed(failed)?;
     let workspace: DocumentMut = workspace.parse().or_failed(failed)?;
-    let text = package::generator(project, operator, &workspace)?;
+    let text = package::generator(project, operator, root, &workspace)?;
     fs_err::create_dir_all(folder.join("src")).or_failed(failed)?;
     for (path, text) in [("Cargo.toml", &text.manifest), ("src/main.rs", &text.main)] {
         let path = folder.join(path);
@@ -105,6 +127,6 @@ fn write_package(project: &Project, metadata: &Metadata, folder: &Path) -> Resul
             fs_err::write(path, text).or_failed(failed)?;
         }
     }
-    fs_err::copy(project.root.join("Cargo.lock"), folder.join("Cargo.lock")).or_failed(failed)?;
+    fs_err::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).or_failed(failed)?;
     Ok(())
 }

@@ -12,7 +12,7 @@ use crate::{
     args::New,
     ask::{Question, answer},
     checkout::{self, Checkout},
-    error::{Explain as _, Result},
+    error::{Error, Explain as _, Result},
     names::{ApiVersion, Group, Kind, Name},
     scaffold::{
         answers::{Answers, Opgen, Scope},
@@ -34,6 +34,7 @@ pub(super) fn run(args: &New, ui: Ui) -> Result<ExitCode> {
     let name = answer(args.name.as_deref(), NAME, Name::check)?;
     let shown = args.path.clone().unwrap_or_else(|| PathBuf::from(name.as_str()));
     let root = checkout::resolved(&shown)?;
+    readable("--path", &root)?;
     let answers = Answers {
         name,
         group: answer(args.group.as_deref(), GROUP, Group::check)?,
@@ -63,13 +64,25 @@ pub(super) fn run(args: &New, ui: Ui) -> Result<ExitCode> {
 
 fn opgen(given: Option<&Path>, root: &Path) -> Result<Opgen> {
     let checkout = match given {
-        Some(folder) => Some(Checkout::given(folder)?),
+        Some(folder) => {
+            readable("--opgen-path", folder)?;
+            Some(Checkout::given(folder)?)
+        }
         None => {
             let here = env::current_dir().or_failed(|| "failed to find the current folder".to_owned())?;
             Checkout::around(&here).or_else(Checkout::built_from)
         }
     };
     Ok(checkout.map_or(Opgen::Released, |checkout| Opgen::InFolder(checkout.from(root))))
+}
+
+/// A path that files and messages can hold.
+fn readable(option: &str, path: &Path) -> Result<()> {
+    if path.to_str().is_some() {
+        return Ok(());
+    }
+    Err(Error::usage(format!("`{option}` is `{}`, which is no UTF-8", path.display()))
+        .hint("choose a folder whose whole path is UTF-8; the project's own files have to name it"))
 }
 
 fn list(rendered: &Rendered, shown: &Path, ui: Ui) {

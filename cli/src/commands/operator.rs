@@ -10,6 +10,7 @@ use crate::{
     args::Output,
     error::{Explain as _, Result},
     generator::cargo,
+    interrupt,
     project::Project,
     ui::Ui,
 };
@@ -27,6 +28,7 @@ pub(super) fn run(verb: &str, args: &[OsString], ui: Ui) -> Result<ExitCode> {
     if ui.output() != Output::Text {
         operator.args(["--output", ui.output().word()]);
     }
-    let status = operator.status().or_failed(|| format!("failed to run `{}`", program.display()))?;
+    let failed = || format!("failed to run `{}`", program.display());
+    let status = interrupt::wait(operator.spawn().or_failed(failed)?).or_failed(failed)?;
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }

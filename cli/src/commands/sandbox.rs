@@ -9,7 +9,7 @@ use crate::{
     args::Sandbox,
     error::{Error, Explain as _, Result},
     serving::{self, Signals},
-    ui::Ui,
+    ui::{self, Ui},
 };
 
 pub(super) fn run(args: &Sandbox, ui: Ui) -> Result<ExitCode> {
@@ -40,6 +40,8 @@ async fn serve(args: &Sandbox, folder: PathBuf, ui: Ui) -> Result<()> {
     };
     let serving = serving::serve(&server, args.port, folder).await?;
     serving::announce(serving.path().unwrap_or(std::path::Path::new("")), &serving.url(), ui);
+    // Without that line nobody finds the server.
+    ui::all_handed_out()?;
     ui.status("Serving", &format!("{}; Ctrl-C ends it", serving.url()));
     signals.next().await;
     serving.stop().await;

@@ -55,7 +55,8 @@ impl Recording {
     /// For a page at a path.
     pub(super) fn new(path: &Path) -> Result<Self> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if !folder.is_dir() || path.is_dir() {
+        // A device or a pipe would be replaced by a file.
+        if !folder.is_dir() || path.metadata().is_ok_and(|there| !there.is_file()) {
             let error = Error::usage(format!("the report can't be written to `{}`", path.display()));
             return Err(error.hint("name a file in a folder that exists, such as `report.html`"));
         }
@@ -201,6 +202,7 @@ mod tests {
             namespace: "default".to_owned(),
             name: name.to_owned(),
             code: 200,
+            message: String::new(),
             uri: format!("/api/v1/namespaces/default/configmaps/{name}"),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::{
     io::BufReader,
+    os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -10,6 +11,7 @@ use cargo_metadata::{Message, Metadata, MetadataCommand};
 
 use crate::{
     error::{Error, Explain as _, Result},
+    interrupt,
     project::Project,
     ui::Ui,
 };
@@ -30,12 +32,12 @@ fn ask(project: &Project, command: &mut MetadataCommand) -> Result<Metadata> {
     answer.or_failed(|| format!("failed to ask cargo about `{}`", project.root.display()))
 }
 
-/// Makes the project's lock file where there is none yet.
-pub(crate) fn lock(project: &Project) -> Result<()> {
-    if project.root.join("Cargo.lock").is_file() {
+/// Makes the lock file of the project's workspace where there is none yet.
+pub(crate) fn lock(project: &Project, workspace: &Path) -> Result<()> {
+    if workspace.join("Cargo.lock").is_file() {
         return Ok(());
     }
-    let status = cargo(project).args(["generate-lockfile", "--quiet"]).status();
+    let status = cargo(project).args(["generate-lockfile", "--quiet"]).spawn().and_then(interrupt::wait);
     let failed = || "failed to resolve the dependencies of the project".to_owned();
     if status.or_failed(failed)?.success() { Ok(()) } else { Err(Error::failed(failed())) }
 }
@@ -53,8 +55,11 @@ pub(crate) fn build(project: &Project, manifest: &Path, package: &str, target: &
         .arg("--target-dir")
         .arg(target)
         .stdout(Stdio::piped())
+        // With the compilers that it starts.
+        .process_group(0)
         .spawn()
         .or_failed(failed)?;
+    let guard = interrupt::group(&child);
     let mut program = None;
     if let Some(stdout) = child.stdout.take() {
         for message in Message::parse_stream(BufReader::new(stdout)).flatten() {
@@ -64,7 +69,9 @@ pub(crate) fn build(project: &Project, manifest: &Path, package: &str, target: &
             }
         }
     }
-    match (child.wait().or_failed(failed)?.success(), program) {
+    let status = child.wait().or_failed(failed)?;
+    drop(guard);
+    match (status.success(), program) {
         (true, Some(program)) => Ok(program.into_std_path_buf()),
         _ => Err(Error::failed(failed()).hint("`cargo check` in the project shows the same errors")),
     }

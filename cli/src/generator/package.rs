@@ -28,7 +28,13 @@ pub(crate) fn name(project: &Project) -> String {
     format!("{}-generator", project.name)
 }
 
-pub(crate) fn generator(project: &Project, operator: &Package, workspace: &DocumentMut) -> Result<GeneratorPackage> {
+/// The package for the operator's package of a project; `workspace` is the manifest in the folder `root`.
+pub(crate) fn generator(
+    project: &Project,
+    operator: &Package,
+    root: &Path,
+    workspace: &DocumentMut,
+) -> Result<GeneratorPackage> {
     let mut manifest = DocumentMut::new();
     manifest["workspace"] = Item::Table(Table::new());
     let mut package = Table::new();
@@ -41,7 +47,7 @@ pub(crate) fn generator(project: &Project, operator: &Package, workspace: &Docum
     for section in ["profile", "patch"] {
         if let Some(item) = workspace.get(section) {
             manifest[section] = item.clone();
-            make_paths_absolute(&mut manifest[section], &project.root);
+            make_paths_absolute(&mut manifest[section], root);
         }
     }
     Ok(GeneratorPackage { manifest: format!("{NOTE}{manifest}"), main: main(project) })
@@ -147,7 +153,7 @@ mod tests {
         let (controller, opgen) = (json!({"path": "/work/controller", "source": null}), json!({}));
         let mut all = vec![dependency("web-shop-controller", &controller), dependency("opgen", &opgen)];
         all.extend_from_slice(dependencies);
-        generator(&project(), &operator(&all), &workspace.parse().unwrap()).unwrap().manifest
+        generator(&project(), &operator(&all), Path::new("/work"), &workspace.parse().unwrap()).unwrap().manifest
     }
 
     #[test]
@@ -187,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_build_script_without_the_controller_is_an_error() {
-        let error = generator(&project(), &operator(&[]), &DocumentMut::new()).unwrap_err();
+        let error = generator(&project(), &operator(&[]), Path::new("/work"), &DocumentMut::new()).unwrap_err();
         assert_eq!(error.to_string(), "package `web-shop` has no build dependency `web-shop-controller`");
     }
 }

@@ -4,6 +4,7 @@ use std::{path::Path, process::Output};
 
 use serde::{Deserialize, Serialize};
 
+use super::verdict::File;
 use crate::error::{Error, Explain as _, Result};
 
 /// One run of the generator.
@@ -15,6 +16,9 @@ pub(crate) struct Report {
     /// What would be, where it was only asked for.
     #[serde(default)]
     pub(crate) drift: Vec<Change>,
+    /// The files with their text, where they were only printed.
+    #[serde(default)]
+    pub(crate) files: Vec<File>,
     /// The linter's warnings.
     #[serde(default)]
     pub(crate) findings: Vec<Finding>,

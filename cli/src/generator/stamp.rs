@@ -84,13 +84,18 @@ impl Stamp {
 
 /// Everything that the program was built from, by what the compiler said it has read; the program's own package
 /// follows from the project and doesn't count. `None` where the compiler's word can't be had.
-pub(crate) fn inputs(project: &Project, dep_info: &Path, package: &Path) -> Option<BTreeSet<PathBuf>> {
+pub(crate) fn inputs(
+    project: &Project,
+    workspace: &Path,
+    dep_info: &Path,
+    package: &Path,
+) -> Option<BTreeSet<PathBuf>> {
     let mut inputs = read_files(&fs_err::read_to_string(dep_info).ok()?)?;
     inputs.retain(|input| !input.starts_with(package));
     let folders: BTreeSet<_> = inputs.iter().flat_map(|input| input.ancestors().skip(1)).map(Path::to_owned).collect();
     inputs.extend(folders.iter().map(|folder| folder.join("Cargo.toml")).filter(|manifest| manifest.is_file()));
     let asked_for = ["Cargo.lock", "Cargo.toml", "opgen.toml", "rust-toolchain.toml", "rust-toolchain"];
-    inputs.extend(asked_for.map(|file| project.root.join(file)));
+    inputs.extend([workspace, &project.root].into_iter().flat_map(|root| asked_for.map(|file| root.join(file))));
     inputs.extend(project.root.ancestors().map(|folder| folder.join(".cargo/config.toml")));
     Some(inputs)
 }

@@ -7,7 +7,10 @@ use std::{
 };
 
 use super::render::Rendered;
-use crate::error::{Error, Explain as _, Result};
+use crate::{
+    error::{Error, Explain as _, Result},
+    interrupt,
+};
 
 /// Refuses a place that something else has taken.
 pub(crate) fn check_free(root: &Path) -> Result<()> {
@@ -28,16 +31,17 @@ pub(crate) fn write(rendered: &Rendered, root: &Path, mut wrote: impl FnMut(&Pat
     let failed = || format!("failed to write the project to `{}`", root.display());
     let existing = root.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
     let stage = tempfile::Builder::new().prefix(".opgen-new-").tempdir_in(existing).or_failed(failed)?;
+    let _goes_with_a_signal = interrupt::folder(stage.path());
     let staged = stage.path().join("project");
     for (path, text) in rendered.files() {
-        write_file(&staged.join(path), text).or_failed(failed)?;
+        interrupt::step(|| write_file(&staged.join(path), text)).or_failed(failed)?;
         wrote(path);
     }
     format_rust(&staged, rendered);
-    match existing == root {
+    interrupt::step(|| match existing == root {
         true => move_entries(&staged, root),
         false => move_folder(&staged, root, existing),
-    }
+    })
     .or_failed(failed)
 }
 
@@ -54,14 +58,15 @@ fn format_rust(staged: &Path, rendered: &Rendered) {
         .files()
         .map(|(path, _)| staged.join(path))
         .filter(|path| path.extension().is_some_and(|it| it == "rs"));
-    _ = Command::new("rustfmt")
+    let formatting = Command::new("rustfmt")
         .args(["--edition", "2024", "--config-path"])
         .arg(staged)
         .args(sources)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .status();
+        .spawn();
+    _ = formatting.and_then(interrupt::wait);
 }
 
 fn move_folder(staged: &Path, root: &Path, existing: &Path) -> io::Result<()> {

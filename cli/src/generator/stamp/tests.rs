@@ -29,7 +29,7 @@ impl Fixture {
         let (source, package) = (self.path("api/src/lib.rs"), Path::new("/target/opgen/demo-generator"));
         let main = package.join("src/main.rs");
         fs_err::write(&dep_info, format!("/target/demo: {} {}\n", source.display(), main.display())).unwrap();
-        let inputs = inputs(&self.project, &dep_info, package).unwrap();
+        let inputs = inputs(&self.project, &self.project.root, &dep_info, package).unwrap();
         assert!(!inputs.contains(&main), "the generator's own source");
         let findings = json!([{"severity": "warning", "kind": "Widget", "path": "", "problem": "a", "fix": "b"}]);
         Stamp::taken(&self.project, inputs, &Report::deserialize(json!({"findings": findings})).unwrap())

@@ -1,0 +1,192 @@
+//! Asks a sandbox whether an API server takes the definitions and the samples, before anything is written.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, Response, header};
+use http_body_util::BodyExt as _;
+use opgen_sandbox::{Body, Sandbox, User};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::{
+    runtime::Builder,
+    time::{Instant, sleep},
+};
+
+use crate::error::{Error, Explain as _, Result};
+
+/// How long a kind may take to be served.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A file that is yet to be written.
+#[derive(Debug, Deserialize)]
+pub(crate) struct File {
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// What an API server says to the files, refusals and warnings apart; each with the file and the place in it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    pub(crate) refusals: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Creates every definition and then every sample in a sandbox of its own.
+pub(crate) fn of(files: &[File]) -> Result<Verdict> {
+    let failed = || "failed to check the YAML".to_owned();
+    let runtime = Builder::new_current_thread().enable_all().build().or_failed(failed)?;
+    runtime.block_on(async {
+        let server = Server(Sandbox::builder().workloads(false).start());
+        let mut verdict = Verdict::default();
+        let mut served = Vec::new();
+        for (file, definition) in objects(files, "crds/")? {
+            if server.create(file, DEFINITIONS, &definition, &mut verdict).await? {
+                server.established(&definition).await?;
+                served.push(definition);
+            }
+        }
+        for (file, sample) in objects(files, "samples/")? {
+            // A sample of a kind that was refused has nowhere to go.
+            let Some(path) = served.iter().find_map(|definition| path(definition, &sample)) else { continue };
+            server.namespace(&sample).await?;
+            server.create(file, &format!("{path}?fieldValidation=Strict"), &sample, &mut verdict).await?;
+        }
+        Ok(verdict)
+    })
+}
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+impl Verdict {
+    /// An error, if there is a refusal.
+    pub(crate) fn into_result(self) -> Result<Vec<String>> {
+        if self.refusals.is_empty() {
+            return Ok(self.warnings);
+        }
+        let list = self.refusals.join("\n  ");
+        Err(Error::failed(format!("the API server would refuse what the code says, so nothing is written\n  {list}"))
+            .hint("the path after the file is the field of the Rust type; change its attributes there"))
+    }
+}
+
+fn objects<'a>(files: &'a [File], folder: &str) -> Result<Vec<(&'a str, Value)>> {
+    let of_folder = files.iter().filter(|file| file.path.starts_with(folder));
+    let read = |file: &'a File| {
+        let object = serde_saphyr::from_str(&file.text);
+        Ok((file.path.as_str(), object.or_failed(|| format!("`{}` can't be read", file.path))?))
+    };
+    of_folder.map(read).collect()
+}
+
+/// Where objects like the sample are, if it is of that kind.
+fn path(definition: &Value, sample: &Value) -> Option<String> {
+    let spec = &definition["spec"];
+    let (group, version) = sample["apiVersion"].as_str()?.split_once('/')?;
+    let is_of_kind = spec["group"] == group && spec["names"]["kind"] == sample["kind"];
+    let plural = spec["names"]["plural"].as_str().filter(|_| is_of_kind)?;
+    let namespace = match spec["scope"] == "Namespaced" {
+        true => format!("/namespaces/{}", namespace(sample)),
+        false => String::new(),
+    };
+    Some(format!("/apis/{group}/{version}{namespace}/{plural}"))
+}
+
+fn namespace(sample: &Value) -> &str {
+    sample["metadata"]["namespace"].as_str().unwrap_or("default")
+}
+
+struct Server(Sandbox);
+
+impl Server {
+    /// Creates an object and notes what is said. Whether it was created.
+    async fn create(&self, file: &str, path: &str, object: &Value, verdict: &mut Verdict) -> Result<bool> {
+        let response = self.ask(Method::POST, path, Some(object)).await?;
+        let warnings = response.headers().get_all(header::WARNING).into_iter().filter_map(|text| text.to_str().ok());
+        // `299 - "the text"`
+        let text = |warning: &str| warning.splitn(3, ' ').last().unwrap_or_default().trim_matches('"').to_owned();
+        verdict.warnings.extend(warnings.map(|warning| format!("{file}: {}", text(warning))));
+        if response.status().is_success() {
+            return Ok(true);
+        }
+        let status = body(response).await?;
+        let causes = status["details"]["causes"].as_array().filter(|causes| !causes.is_empty());
+        match causes {
+            Some(causes) => verdict.refusals.extend(causes.iter().map(|cause| refusal(file, cause))),
+            None => {
+                let message = status["message"].as_str().unwrap_or("refused without a reason");
+                verdict.refusals.push(format!("{file}: {message}"));
+            }
+        }
+        Ok(false)
+    }
+
+    async fn established(&self, definition: &Value) -> Result<()> {
+        let name = definition["metadata"]["name"].as_str().unwrap_or_default();
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let found = body(self.ask(Method::GET, &format!("{DEFINITIONS}/{name}"), None).await?).await?;
+            let mut conditions = found["status"]["conditions"].as_array().into_iter().flatten();
+            if conditions.any(|it| it["type"] == "Established" && it["status"] == "True") {
+                return Ok(());
+            }
+            if Instant::now() > end {
+                return Err(Error::failed(format!("`{name}` is not served")).because(found["status"].to_string()));
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Makes the namespace of a sample; one that is there already is as good.
+    async fn namespace(&self, sample: &Value) -> Result<()> {
+        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace(sample)}});
+        self.ask(Method::POST, "/api/v1/namespaces", Some(&object)).await.map(drop)
+    }
+
+    async fn ask(&self, method: Method, path: &str, object: Option<&Value>) -> Result<Response<Body>> {
+        let bytes = object.map_or_else(Bytes::new, |object| Bytes::from(object.to_string()));
+        let request =
+            Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, "application/json").body(bytes);
+        let request = request.or_failed(|| format!("failed to ask the sandbox for `{path}`"))?;
+        Ok(self.0.call(User::admin("opgen-generate"), request).await)
+    }
+}
+
+async fn body(response: Response<Body>) -> Result<Value> {
+    let failed = || "failed to read the sandbox's answer".to_owned();
+    let bytes = response.into_body().collect().await.or_failed(failed)?.to_bytes();
+    serde_json::from_slice(&bytes).or_failed(failed)
+}
+
+fn refusal(file: &str, cause: &Value) -> String {
+    let (field, message) = (cause["field"].as_str().unwrap_or_default(), cause["message"].as_str().unwrap_or_default());
+    match of_object(field) {
+        Some(path) => format!("{file}: {path}: {message} ({field})"),
+        None => format!("{file}: {field}: {message}"),
+    }
+}
+
+/// The field of the object that a place in its schema is about: `.spec.sizes[*]`.
+fn of_object(place: &str) -> Option<String> {
+    let (_, mut rest) = place.split_once("openAPIV3Schema")?;
+    let mut path = String::new();
+    loop {
+        if let Some((name, after)) = rest.strip_prefix(".properties[").and_then(|rest| rest.split_once(']')) {
+            path = format!("{path}.{name}");
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix(".items") {
+            path.push_str("[*]");
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix(".additionalProperties") {
+            path.push_str(".*");
+            rest = after;
+        } else {
+            return Some(if path.is_empty() { ".".to_owned() } else { path });
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "verdict/tests.rs"]
+mod tests;
