@@ -10,6 +10,8 @@ use opgen_sandbox::fault::{Class, Fault};
 /// |---|---|
 /// | `before:N`, `after:N` | the process is stopped before, or after, its N-th call |
 /// | `delete:N` | the samples are deleted just before the N-th call |
+/// | `foreground:1`, `orphan:1` | the samples are deleted with that propagation policy, else with `Background` |
+/// | `again:N` | the samples are deleted by force and created again just before the N-th call; for 0 at rest, and unseen by watches |
 /// | `edit:N` | the samples become the N-th variant and then again what they were |
 /// | `change:N=V` | the samples become the V-th variant just before the N-th call, and stay that |
 /// | `fresh:N` | the samples are the N-th variant from the start |
@@ -20,6 +22,7 @@ use opgen_sandbox::fault::{Class, Fault};
 /// | `held:N` | others hold the samples and, of what was made, the N-th object alone |
 /// | `idle:1` | nothing happens for long, then the process is replaced |
 /// | `upgrade:1` | an older release runs before, and once more after |
+/// | `beside:N` | there are second objects beside the samples for a while: N/2 is of which sample, or of all in another namespace; those of an even N go again, of an odd one the first ones do |
 /// | `chance:N` | what goes wrong follows from seed N; `chance:N=lateEvent,cut` from these classes alone |
 /// | `dice:N` | the seed of names, uids and of the program's own chance; 1 without it |
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub struct Course {
     pub(crate) dice: Option<u64>,
     pub(crate) stops: Vec<(u64, Fault)>,
     pub(crate) delete_at: Option<u64>,
+    pub(crate) propagation: Propagation,
+    pub(crate) again: Option<u64>,
     pub(crate) edit: Option<usize>,
     pub(crate) change: Option<(u64, usize)>,
     pub(crate) fresh: Option<usize>,
@@ -34,9 +39,31 @@ pub struct Course {
     pub(crate) unseen: bool,
     pub(crate) old: bool,
     pub(crate) held: Option<usize>,
+    pub(crate) beside: Option<usize>,
     pub(crate) idle: bool,
     pub(crate) upgrade: bool,
     pub(crate) chance: Option<(u64, Vec<Class>)>,
+}
+
+/// The propagation policy of a deletion, as in `DeleteOptions`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    #[default]
+    Background,
+    Foreground,
+    Orphan,
+}
+
+impl Propagation {
+    pub(crate) const ALL: [Self; 3] = [Self::Background, Self::Foreground, Self::Orphan];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Background => "Background",
+            Self::Foreground => "Foreground",
+            Self::Orphan => "Orphan",
+        }
+    }
 }
 
 /// A text that is no course.
@@ -79,8 +106,27 @@ impl Course {
         Self { held: Some(which), ..Self::default() }
     }
 
+    /// Second objects beside the samples.
+    pub(crate) fn beside(number: usize) -> Self {
+        Self { beside: Some(number), ..Self::default() }
+    }
+
     pub(crate) fn deleted_at(call: u64) -> Self {
         Self { delete_at: Some(call), ..Self::default() }
+    }
+
+    /// The same, with the samples deleted by a policy.
+    pub(crate) fn propagated(self, propagation: Propagation) -> Self {
+        Self { propagation, ..self }
+    }
+
+    pub(crate) fn created_again_at(call: u64) -> Self {
+        Self { again: Some(call), ..Self::default() }
+    }
+
+    /// The samples are a variant at first, and are created again as they should be.
+    pub(crate) fn created_again_after(variant: usize) -> Self {
+        Self { fresh: Some(variant), again: Some(0), ..Self::default() }
     }
 
     pub(crate) fn by_chance(seed: u64, classes: &[Class]) -> Self {
@@ -111,11 +157,18 @@ impl fmt::Display for Course {
             words.push(format!("{}:{call}", if *fault == Fault::StopBefore { "before" } else { "after" }));
         }
         words.extend(self.delete_at.map(|call| format!("delete:{call}")));
+        words.extend(self.again.map(|call| format!("again:{call}")));
         words.extend(self.edit.map(|variant| format!("edit:{variant}")));
         words.extend(self.change.map(|(call, variant)| format!("change:{call}={variant}")));
         words.extend(self.fresh.map(|variant| format!("fresh:{variant}")));
         words.extend(self.lose.map(|index| format!("lose:{index}")));
         words.extend(self.held.map(|which| format!("held:{which}")));
+        words.extend(match self.propagation {
+            Propagation::Background => None,
+            Propagation::Foreground => Some("foreground:1".to_owned()),
+            Propagation::Orphan => Some("orphan:1".to_owned()),
+        });
+        words.extend(self.beside.map(|number| format!("beside:{number}")));
         let flags = [("unseen", self.unseen), ("old", self.old), ("idle", self.idle), ("upgrade", self.upgrade)];
         for (word, on) in flags {
             words.extend(on.then(|| format!("{word}:1")));
@@ -145,6 +198,9 @@ impl FromStr for Course {
                 "before" => course.stops.push((number, Fault::StopBefore)),
                 "after" => course.stops.push((number, Fault::StopAfter)),
                 "delete" => course.delete_at = Some(number),
+                "foreground" => course.propagation = Propagation::Foreground,
+                "orphan" => course.propagation = Propagation::Orphan,
+                "again" => course.again = Some(number),
                 "edit" => course.edit = Some(index),
                 "change" => course.change = Some((number, detail.parse().map_err(|_| wrong())?)),
                 "fresh" => course.fresh = Some(index),
@@ -152,6 +208,7 @@ impl FromStr for Course {
                 "unseen" => course.unseen = number > 0,
                 "old" => course.old = number > 0,
                 "held" => course.held = Some(index),
+                "beside" => course.beside = Some(index),
                 "idle" => course.idle = number > 0,
                 "upgrade" => course.upgrade = number > 0,
                 "dice" => course.dice = Some(number),
@@ -177,15 +234,20 @@ mod tests {
         for text in [
             "after:17 before:20",
             "delete:3",
+            "delete:3 orphan:1",
+            "foreground:1",
             "edit:2",
             "chance:9",
             "chance:4=cut,lateEvent dice:3",
             "fresh:0",
+            "again:12",
+            "again:0 fresh:2",
             "lose:2 held:0",
             "lose:2 unseen:1",
             "after:17 old:1",
             "change:7=2",
             "held:3",
+            "beside:1",
         ] {
             assert_eq!(text.parse::<Course>().map(|course| course.to_string()).as_deref(), Ok(text));
         }

@@ -53,6 +53,13 @@ fn differing(one: &Kept, other: &Kept) -> Vec<(String, Option<Value>, Option<Val
 }
 
 impl Noise {
+    /// The places of a Secret's values that are generated, since they differ from run to run, and that are other ones now.
+    pub(crate) fn generated_anew(&self, key: &str, before: &Kept, after: &Kept) -> Vec<String> {
+        let is_secret = |at: &str| key.starts_with("Secret ") && at.starts_with(".data.");
+        let places = differing(before, after).into_iter().map(|(at, ..)| at).filter(|at| is_secret(at));
+        places.filter(|at| self.fields.contains(&(key.to_owned(), at.clone()))).collect()
+    }
+
     pub(crate) fn between(one: &State, other: &State) -> Self {
         let mut noise = Self::default();
         for key in one.objects.keys().chain(other.objects.keys()) {
@@ -80,6 +87,19 @@ pub(crate) fn unmoved(before: &State, expected: &State, found: &State, noise: &N
         !may_tell_a_history && before.get(key).is_some_and(|before| before.get(at) == now)
     };
     lines(expected, found, noise, is_unmoved)
+}
+
+/// Of the fields of an object that chance alone decides, those that are others now in the same object: generated anew.
+pub(crate) fn rolled(kept: &Kept, now: &State, noise: &Noise) -> Vec<String> {
+    let uid = |kept: &Kept| kept.origin["metadata"]["uid"].clone();
+    let Some((key, now)) = now.objects.iter().find(|(_, now)| uid(now) == uid(kept)) else { return Vec::new() };
+    let is_generated = |at: &String| {
+        let is_said = at.starts_with(".status") || at.starts_with(".metadata");
+        !is_said && noise.fields.contains(&(key.clone(), at.clone()))
+    };
+    let differing = differing(kept, now).into_iter().filter(|(at, ..)| is_generated(at));
+    let lines: Vec<String> = differing.map(|(at, ..)| format!("    {at}")).collect();
+    if lines.is_empty() { lines } else { [vec![format!("  {key}")], lines].concat() }
 }
 
 fn lines(

@@ -3,8 +3,10 @@
 use serde_json::Value;
 
 use crate::{
+    course::Propagation,
     install,
     life::{Trouble, World, setup, text},
+    remade::named,
     state::ANOTHER,
 };
 
@@ -21,10 +23,11 @@ impl World<'_> {
         }
         let samples = manifests.samples.clone();
         self.rest("others hold the objects").await?;
-        self.delete(&samples).await?;
+        self.delete(&samples, Propagation::Background).await?;
         // Whoever waits may ask again and again.
         self.rests_within(self.prepared.pause * 10, "the samples were deleted, others hold them").await?;
         let state = self.state();
+        let (mut let_go, mut waits) = (None, false);
         for sample in &samples {
             let what = format!("{} {}", text(sample, "/kind"), text(sample, "/metadata/name"));
             let Some(now) = state.sample(sample) else { return Err(Trouble::Overwritten(what)) };
@@ -32,14 +35,15 @@ impl World<'_> {
             if !finalizers.iter().any(|one| **one == ANOTHER) {
                 return Err(Trouble::Overwritten(what));
             }
-            let unowned = state.children(name, &manifests.samples).find(|kept| kept.is_unowned() && !kept.may_stay());
-            if let Some(kept) = unowned.filter(|_| finalizers.len() == 1) {
-                return Err(Trouble::Ungated(format!(
-                    "{what} was let go while {} {} was still there",
-                    text(&kept.origin, "/kind"),
-                    text(&kept.origin, "/metadata/name")
-                )));
+            waits |= finalizers.len() > 1;
+            if finalizers.len() == 1 {
+                let_go.get_or_insert(what);
             }
+        }
+        // Which sample an object was made for is not known: any of them may wait for it.
+        let mut held = state.children(name, &manifests.samples).filter(|kept| kept.is_unowned() && !kept.may_stay());
+        if let (Some(what), Some(kept), false) = (let_go, held.next(), waits) {
+            return Err(Trouble::Ungated(format!("{what} was let go while {} was still there", named(kept))));
         }
         for child in children.iter().chain(&samples) {
             self.release(child).await?;

@@ -6,6 +6,8 @@ use http_body_util::BodyExt as _;
 use opgen_sandbox::{Sandbox, User};
 use serde_json::Value;
 
+use crate::course::Propagation;
+
 /// Who installs the program and works on its objects.
 const PERSON: &str = "person";
 
@@ -71,6 +73,17 @@ pub(crate) async fn call(
     Err(Refused { code: head.status.as_u16(), message })
 }
 
+/// Reads an object.
+pub(crate) async fn read(sandbox: &Sandbox, place: &str) -> Result<Value, Refused> {
+    call(sandbox, Method::GET, place, ("application/json", &Value::Null)).await
+}
+
+/// Asks whether an object could be replaced by one of other content, and changes nothing.
+pub(crate) async fn could_replace(sandbox: &Sandbox, place: &str, object: &Value) -> Result<(), Refused> {
+    let uri = format!("{place}?dryRun=All");
+    call(sandbox, Method::PUT, &uri, ("application/json", object)).await.map(drop)
+}
+
 /// Makes an object.
 pub(crate) async fn create(sandbox: &Sandbox, object: &Value, installed: &[Value]) -> Result<Value, Refused> {
     let uri = collection(object, &plural(object, installed));
@@ -92,11 +105,30 @@ pub(crate) async fn respecify(sandbox: &Sandbox, object: &Value, installed: &[Va
 }
 
 /// Deletes an object; one that isn't there is deleted.
-pub(crate) async fn delete(sandbox: &Sandbox, object: &Value, installed: &[Value]) -> Result<(), Refused> {
-    match call(sandbox, Method::DELETE, &place(object, installed), ("application/json", &Value::Null)).await {
+pub(crate) async fn delete(
+    sandbox: &Sandbox,
+    object: &Value,
+    installed: &[Value],
+    propagation: Propagation,
+) -> Result<(), Refused> {
+    let uri = format!("{}?propagationPolicy={}", place(object, installed), propagation.as_str());
+    match call(sandbox, Method::DELETE, &uri, ("application/json", &Value::Null)).await {
         Err(refused) if refused.code != 404 => Err(refused),
         _ => Ok(()),
     }
+}
+
+/// Deletes objects, the last first.
+pub(crate) async fn delete_all(
+    sandbox: &Sandbox,
+    objects: &[Value],
+    installed: &[Value],
+    propagation: Propagation,
+) -> Result<(), Refused> {
+    for object in objects.iter().rev() {
+        delete(sandbox, object, installed, propagation).await?;
+    }
+    Ok(())
 }
 
 /// Sets the finalizers of an object; one that isn't there has none.

@@ -8,22 +8,22 @@ use opgen::{
     Environment, Passed, Passing,
     queue::{Jitter as _, Seeded},
 };
-use opgen_sandbox::{
-    Sandbox, User,
-    fault::{Faults, Timeline},
-};
+use opgen_sandbox::{Sandbox, User, fault::Faults};
 use serde_json::{Value, json};
 use tokio::{
     task::JoinHandle,
     time::{Instant, sleep},
 };
 
+pub(crate) use crate::lived::{Lived, Trouble};
 use crate::{
-    course::Course,
+    again::created_again,
+    course::{Course, Propagation},
     install::{self, Refused},
+    panics,
     prepared::Prepared,
-    program::Manifests,
     state::{ANOTHER, State, is_same},
+    writes::Writes,
 };
 
 /// What a sandbox with a seed takes for the time of its start.
@@ -34,14 +34,17 @@ const MOST_CALLS: u64 = 3_000;
 
 /// How many of its longest pauses a program may take over a value that it can't do anything with, and how often it may ask
 /// meanwhile.
-const PAUSES: u32 = 20;
+pub(crate) const PAUSES: u32 = 20;
 const CALLS_OF_A_PAUSE: u64 = 10;
+
+/// For how many pauses a program repeats the same reads, and nothing else, until it is taken for one that polls.
+const POLLED: u32 = 6;
 
 /// How long a program may take to come to rest.
 const LONGEST: Duration = Duration::from_secs(4 * 3600);
 
 /// For how long nothing is heard where something is to be unseen.
-const DEAF: Duration = Duration::from_secs(3);
+pub(crate) const DEAF: Duration = Duration::from_secs(3);
 
 /// For how long chance does harm.
 const STORM: Duration = Duration::from_secs(120);
@@ -51,49 +54,18 @@ pub(crate) const UNDONE: &str = "the samples were changed back";
 
 const MADE: &str = "the samples were made";
 const EDITED: &str = "the samples were changed";
-
-/// What went wrong in a run, whatever it was compared with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// It can't even be tried.
-    Setup(String),
-    /// Its process ended.
-    Ended(String),
-    /// It never stops to ask, after something.
-    Restless(&'static str),
-    /// It wrote although there was nothing to do.
-    Busy(Vec<String>),
-    /// Another's finalizer is gone, or the object before it was let go.
-    Overwritten(String),
-    /// The owner was let go before what was made for it was gone.
-    Ungated(String),
-}
-
-/// What a run leads to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lived {
-    /// After the samples were made.
-    pub(crate) made: Option<State>,
-    /// After the edit, or what the server said to it.
-    pub(crate) edited: Option<Result<State, String>>,
-    /// After the edit was undone, or what was lost was seen.
-    pub(crate) mended: Option<State>,
-    /// After all was deleted.
-    pub(crate) left: Option<State>,
-    pub(crate) trouble: Option<Trouble>,
-    /// Up to where the samples were made.
-    pub(crate) calls_to_make: u64,
-    pub(crate) calls: u64,
-    pub(crate) timeline: Timeline,
-}
+const DELETED: &str = "the samples were deleted";
+const LOST: &str = "somebody deleted an object";
 
 /// Lives through a course.
 pub(crate) async fn live(prepared: &Prepared, older: Option<&Prepared>, course: &Course) -> Lived {
+    panics::listen();
     let mut lived = Lived::default();
     let mut world = World::new(prepared, course);
     let result = world.live(older, course, &mut lived).await;
     world.kill().await;
     lived.trouble = result.err();
+    lived.panics = panics::heard();
     lived.calls = world.faults.calls();
     lived.timeline = world.faults.timeline();
     lived
@@ -103,7 +75,10 @@ pub(crate) async fn live(prepared: &Prepared, older: Option<&Prepared>, course: 
 pub(crate) struct World<'a> {
     pub(crate) prepared: &'a Prepared,
     pub(crate) sandbox: Sandbox,
-    faults: Faults,
+    pub(crate) faults: Faults,
+    pub(crate) writes: Writes,
+    /// Objects of somebody else.
+    pub(crate) bystanders: Vec<Value>,
     began: Instant,
     dice: u64,
     process: Option<JoinHandle<Result<(), String>>>,
@@ -116,7 +91,9 @@ pub(crate) struct World<'a> {
 impl<'a> World<'a> {
     fn new(prepared: &'a Prepared, course: &Course) -> Self {
         let dice = course.dice.unwrap_or(1);
-        let sandbox = Sandbox::builder().seed(dice).workloads(true).start();
+        let writes = Writes::new();
+        let heard = writes.clone();
+        let sandbox = Sandbox::builder().seed(dice).workloads(true).audit(move |record| heard.record(record)).start();
         let faults = match &course.chance {
             Some((seed, classes)) => Faults::by_chance(*seed, classes, STORM),
             None => Faults::none(),
@@ -126,9 +103,17 @@ impl<'a> World<'a> {
             faults = faults.at_call(*call, *fault);
         }
         if let Some(call) = course.delete_at {
-            let (sandbox, manifests) = (sandbox.clone(), prepared.manifests.clone());
-            let deed = move || async move { drop(delete(&sandbox, &manifests, &manifests.samples).await) }.boxed();
+            let (sandbox, manifests, policy) = (sandbox.clone(), prepared.manifests.clone(), course.propagation);
+            let deed = move || {
+                // What it refuses is refused again when all is deleted.
+                async move { drop(install::delete_all(&sandbox, &manifests.samples, &manifests.install, policy).await) }
+                    .boxed()
+            };
             faults = faults.before_call(call, Box::new(deed));
+        }
+        if let Some(call) = course.again.filter(|call| *call > 0) {
+            let (sandbox, manifests) = (sandbox.clone(), prepared.manifests.clone());
+            faults = faults.before_call(call, Box::new(move || created_again(sandbox, manifests)));
         }
         if let Some((call, variant)) = course.change {
             let (sandbox, installed) = (sandbox.clone(), prepared.manifests.install.clone());
@@ -136,7 +121,9 @@ impl<'a> World<'a> {
             let deed = move || async move { change(&sandbox, &variant, &installed).await }.boxed();
             faults = faults.before_call(call, Box::new(deed));
         }
-        Self { prepared, sandbox, faults, began: Instant::now(), dice, process: None, origin: 0, installed: Vec::new() }
+        let (installed, bystanders) = (Vec::new(), Vec::new());
+        let began = Instant::now();
+        Self { prepared, sandbox, faults, writes, bystanders, began, dice, process: None, origin: 0, installed }
     }
 
     async fn live(&mut self, older: Option<&'a Prepared>, course: &Course, lived: &mut Lived) -> Result<(), Trouble> {
@@ -145,6 +132,13 @@ impl<'a> World<'a> {
             self.prepared = older;
         }
         self.install().await?;
+        if let Some(number) = course.beside {
+            self.prepare_beside(number).await?;
+        }
+        self.add_bystanders().await?;
+        // The sandbox's own controllers may add to them.
+        sleep(Duration::from_secs(1)).await;
+        self.see_bystanders().await?;
         let samples = match course.fresh {
             Some(index) => newer.variants.get(index).cloned().unwrap_or_default(),
             None => self.prepared.manifests.samples.clone(),
@@ -166,14 +160,18 @@ impl<'a> World<'a> {
         }
         if course.fresh.is_some() || course.change.is_some() {
             // The value may name something that nobody makes.
-            if !self.rests_within(self.prepared.pause * PAUSES, MADE).await? {
+            if !self.rests_within(self.prepared.pause * PAUSES, MADE).await? && course.again.is_none() {
                 return Err(Trouble::Restless(MADE));
             }
         } else {
             self.rest(MADE).await?;
         }
         lived.calls_to_make = self.faults.calls();
-        lived.made = Some(self.state());
+        let made = self.state();
+        if course.change.is_some() {
+            self.note_failures(&made, lived);
+        }
+        lived.made = Some(made);
         if course.upgrade {
             self.upgrade(newer, lived).await?;
         }
@@ -186,11 +184,17 @@ impl<'a> World<'a> {
         if let Some(index) = course.edit {
             self.edit(index, lived).await?;
         }
+        if course.again == Some(0) {
+            self.create_again(lived).await?;
+        }
+        if let Some(number) = course.beside {
+            self.beside(number, lived).await?;
+        }
         match course.held {
             Some(which) => self.hold(which).await?,
-            None => self.delete(&samples).await?,
+            None => self.delete(&samples, course.propagation).await?,
         }
-        self.rest("the samples were deleted").await?;
+        self.rest(DELETED).await?;
         lived.left = Some(self.state());
         Ok(())
     }
@@ -228,8 +232,15 @@ impl<'a> World<'a> {
 
     /// The same, but for so long only; whether it does nothing any more.
     pub(crate) async fn rests_within(&mut self, longest: Duration, after: &'static str) -> Result<bool, Trouble> {
+        let rests = self.runs(longest, after).await?;
+        self.check_bystanders(after).await?;
+        Ok(rests)
+    }
+
+    async fn runs(&mut self, longest: Duration, after: &'static str) -> Result<bool, Trouble> {
         self.faults.stir();
         self.faults.note(after);
+        self.writes.begin_phase();
         let deadline = Instant::now() + longest;
         loop {
             let mut process = match self.process.take() {
@@ -255,6 +266,14 @@ impl<'a> World<'a> {
                     self.process = Some(process);
                     return Ok(true);
                 }
+                write = self.writes.endless() => {
+                    self.process = Some(process);
+                    return Err(Trouble::Endless(after, write));
+                }
+                () = self.faults.quiet_but_for_reads(self.prepared.pause * POLLED) => {
+                    self.process = Some(process);
+                    return Ok(true);
+                }
                 () = tokio::time::sleep_until(deadline) => {
                     self.process = Some(process);
                     return Ok(false);
@@ -263,7 +282,7 @@ impl<'a> World<'a> {
         }
     }
 
-    async fn kill(&mut self) {
+    pub(crate) async fn kill(&mut self) {
         if let Some(process) = self.process.take() {
             self.faults.end();
             process.abort();
@@ -278,8 +297,9 @@ impl<'a> World<'a> {
         State::of(objects)
     }
 
-    pub(crate) async fn delete(&mut self, samples: &[Value]) -> Result<(), Trouble> {
-        let deleted = delete(&self.sandbox, &self.prepared.manifests, samples).await;
+    pub(crate) async fn delete(&mut self, samples: &[Value], propagation: Propagation) -> Result<(), Trouble> {
+        let installed = &self.prepared.manifests.install;
+        let deleted = install::delete_all(&self.sandbox, samples, installed, propagation).await;
         deleted.map_err(|refused| setup("a sample can't be deleted", refused))
     }
 
@@ -288,6 +308,7 @@ impl<'a> World<'a> {
         self.kill().await;
         self.install().await?;
         self.rest("the newer release runs").await?;
+        lived.calls_to_upgrade = self.faults.calls();
         lived.edited = Some(Ok(self.state()));
         self.kill().await;
         self.prepared = older;
@@ -295,24 +316,6 @@ impl<'a> World<'a> {
         self.rest("the older release runs again").await?;
         lived.mended = Some(self.state());
         Ok(())
-    }
-
-    async fn idle(&mut self) -> Result<(), Trouble> {
-        let before = self.faults.calls();
-        sleep(self.prepared.pause * 3).await;
-        let asked = self.asked_since(before, |call| !call.is_watch());
-        if !asked.is_empty() {
-            return Err(Trouble::Busy(asked));
-        }
-        self.kill().await;
-        self.rest("a new process takes over").await?;
-        let written = self.asked_since(before, opgen_sandbox::fault::CallSeen::is_write);
-        if written.is_empty() { Ok(()) } else { Err(Trouble::Busy(written)) }
-    }
-
-    fn asked_since(&self, number: u64, which: impl Fn(&opgen_sandbox::fault::CallSeen) -> bool) -> Vec<String> {
-        let timeline = self.faults.timeline();
-        timeline.calls().filter(|call| call.number > number && which(call)).map(ToString::to_string).collect()
     }
 
     async fn lose(&mut self, index: usize, unseen: bool, lived: &mut Lived) -> Result<(), Trouble> {
@@ -324,10 +327,13 @@ impl<'a> World<'a> {
         if unseen {
             self.faults.lose_events(DEAF);
         }
-        let deleted = install::delete(&self.sandbox, &origin, &self.prepared.manifests.install).await;
+        let deleted =
+            install::delete(&self.sandbox, &origin, &self.prepared.manifests.install, Propagation::Background).await;
         deleted.map_err(|refused| setup("an object can't be deleted", refused))?;
-        self.rest("somebody deleted an object").await?;
-        lived.mended = Some(self.state());
+        self.rest(LOST).await?;
+        let mended = self.state();
+        lived.remade.extend(self.remade((&state, &mended), Some(&origin), LOST).await);
+        lived.mended = Some(mended);
         Ok(())
     }
 
@@ -340,9 +346,13 @@ impl<'a> World<'a> {
                 return Ok(());
             }
         }
-        let before = self.faults.calls();
-        if self.rests_within(self.prepared.pause * PAUSES, EDITED).await? {
-            lived.edited = Some(Ok(self.state()));
+        let (before, was) = (self.faults.calls(), self.state());
+        let rests = self.rests_within(self.prepared.pause * PAUSES, EDITED).await?;
+        let edited = self.state();
+        lived.remade.extend(self.remade((&was, &edited), None, EDITED).await);
+        self.note_failures(&edited, lived);
+        if rests {
+            lived.edited = Some(Ok(edited.clone()));
         } else if self.faults.calls() - before > u64::from(PAUSES) * CALLS_OF_A_PAUSE {
             return Err(Trouble::Restless(EDITED));
         }
@@ -354,7 +364,9 @@ impl<'a> World<'a> {
             }
         }
         self.rest(UNDONE).await?;
-        lived.mended = Some(self.state());
+        let mended = self.state();
+        lived.remade.extend(self.remade((&edited, &mended), None, UNDONE).await);
+        lived.mended = Some(mended);
         Ok(())
     }
 }
@@ -374,13 +386,6 @@ async fn change(sandbox: &Sandbox, variant: &[Value], installed: &[Value]) {
         // What it refuses is judged where a new object is made of it.
         let _ = install::respecify(sandbox, sample, installed).await;
     }
-}
-
-async fn delete(sandbox: &Sandbox, manifests: &Manifests, samples: &[Value]) -> Result<(), Refused> {
-    for sample in samples.iter().rev() {
-        install::delete(sandbox, sample, &manifests.install).await?;
-    }
-    Ok(())
 }
 
 pub(crate) fn setup(what: &str, refused: Refused) -> Trouble {

@@ -39,6 +39,12 @@ impl Report {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
         }
+        if path.metadata().is_ok_and(|there| !there.is_file()) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is no regular file, and would be replaced by one",
+            ));
+        }
         let beside = path.with_extension(format!("{}.new", std::process::id()));
         let written = fs::write(&beside, self.page()).and_then(|()| fs::rename(&beside, path));
         written.inspect_err(|_| drop(fs::remove_file(&beside)))

@@ -8,6 +8,8 @@ use std::{
     },
 };
 
+use crate::panics;
+
 /// Runs a future to its end on a paused clock.
 ///
 /// # Errors
@@ -18,8 +20,12 @@ pub(crate) fn alone<T>(run: impl Future<Output = T>) -> Result<T, String> {
     Ok(runtime.block_on(run))
 }
 
-/// What each item leads to, in the order of the items.
-pub(crate) fn each<I: Sync, T: Send>(threads: usize, items: &[I], run: impl Fn(&I) -> T + Sync) -> Vec<Option<T>> {
+/// What each item leads to, in the order of the items; of one that panics, the message.
+pub(crate) fn each<I: Sync, T: Send>(
+    threads: usize,
+    items: &[I],
+    run: impl Fn(&I) -> T + Sync,
+) -> Vec<Result<T, String>> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, items.len().max(1)) {
@@ -27,7 +33,8 @@ pub(crate) fn each<I: Sync, T: Send>(threads: usize, items: &[I], run: impl Fn(&
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(index) else { return };
-                    let result = catch_unwind(AssertUnwindSafe(|| run(item))).ok();
+                    let result =
+                        catch_unwind(AssertUnwindSafe(|| run(item))).map_err(|payload| panics::text(&*payload));
                     done.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
                 }
             });

@@ -110,7 +110,8 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OfOpgen<F> {
     fn run(&self, client: kube::Client, environment: Environment) -> BoxFuture<'static, Result<(), String>> {
         let operator = (self.make)().environment(environment);
         let facts = self.facts();
-        let options = RunOptions { namespace: facts.namespaced.then(|| facts.namespace.clone()), probes: None };
+        let own = facts.namespaced.then(|| facts.namespace.clone());
+        let options = own.into_iter().fold(RunOptions::default(), RunOptions::namespace);
         async move {
             let never = std::future::pending::<()>();
             operator.run_with(client, options, never).await.map_err(|error| error.to_string())

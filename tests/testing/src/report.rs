@@ -19,17 +19,21 @@ pub enum Check {
     TwoStops,
     /// Nor does a process that begins with an old list, where it takes one.
     OldList,
-    /// A deletion at any time leaves nothing.
+    /// A deletion at any time leaves nothing, or all that was made if it is to orphan that; and nothing is known of what is
+    /// created under its name later.
     Deletion,
     /// What others hold is waited for, and what is others' is left alone.
     Gate,
     /// What somebody deletes is made again, also if no watch has told of it.
     Repair,
+    /// A second object beside a sample, and the end of either, changes nothing of the other.
+    Beside,
     /// Edits lead where a new object would be, and back.
     Edit,
     /// Faults by a seed change nothing of the end.
     Chance,
-    /// An older release before and after changes nothing of the end.
+    /// An older release before and after changes nothing of the end, and what both releases want is never replaced. It needs
+    /// [`Trial::upgrades_from`](crate::Trial::upgrades_from).
     Upgrade,
     /// The role allows all that is asked, and nothing else.
     Role,
@@ -37,7 +41,7 @@ pub enum Check {
 
 impl Check {
     /// All there are, in the order in which they run.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Convergence,
         Self::Steadiness,
         Self::Stop,
@@ -46,6 +50,7 @@ impl Check {
         Self::Deletion,
         Self::Gate,
         Self::Repair,
+        Self::Beside,
         Self::Edit,
         Self::Chance,
         Self::Upgrade,
@@ -61,9 +66,10 @@ impl fmt::Display for Check {
             Self::Stop => "stopped at every call",
             Self::TwoStops => "stopped twice",
             Self::OldList => "begun with an old list",
-            Self::Deletion => "deleted at every call",
+            Self::Deletion => "deleted, and created again, at every call",
             Self::Gate => "held by others",
             Self::Repair => "deleted by others",
+            Self::Beside => "beside a second object",
             Self::Edit => "edited",
             Self::Chance => "faults by chance",
             Self::Upgrade => "upgraded and downgraded",

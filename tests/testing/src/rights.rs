@@ -40,6 +40,18 @@ pub(crate) fn granted(objects: &[Value]) -> BTreeSet<Right> {
     rights
 }
 
+/// The plurals with their groups of what the roles among objects allow to be changed or deleted.
+pub(crate) fn in_reach(objects: &[Value]) -> BTreeSet<String> {
+    let changes =
+        |right: &Right| matches!(right.verb.as_str(), "delete" | "deletecollection" | "patch" | "update" | "*");
+    let rights = granted(objects).into_iter().filter(changes);
+    rights
+        .map(
+            |right| if right.group.is_empty() { right.resource } else { format!("{}.{}", right.resource, right.group) },
+        )
+        .collect()
+}
+
 /// What was done with success, and what the role was too small for.
 pub(crate) fn used(timeline: &Timeline) -> (BTreeSet<Right>, BTreeSet<Right>) {
     let (mut used, mut lacking) = (BTreeSet::new(), BTreeSet::new());
@@ -57,7 +69,7 @@ pub(crate) fn used(timeline: &Timeline) -> (BTreeSet<Right>, BTreeSet<Right>) {
 
 /// What a call needs; an apply that makes something needs two.
 fn rights(call: &CallSeen) -> Vec<Right> {
-    let path = call.uri.split('?').next().unwrap_or_default();
+    let path = call.path();
     let words: Vec<&str> = path.split('/').filter(|word| !word.is_empty()).collect();
     let (group, rest) = match words[..] {
         ["api", _, ref rest @ ..] => ("", rest),

@@ -78,10 +78,34 @@ impl Trial {
         self
     }
 
-    /// An older release of the operator: it works on the samples first, the operator takes over, and hands back.
+    /// Upgrades from an older release of the operator, for [`Check::Upgrade`]: that works on the samples until it is at rest,
+    /// then the operator takes over, and then the older release once more. The operator is also stopped after each call that it
+    /// makes until it is at rest, and disturbed by faults of every third seed.
+    ///
+    /// What both releases want must stay: an object of the same kind, namespace and name keeps its uid, is not being deleted,
+    /// and the values that are generated for a Secret are the same. The end must be the same as if the operator were new.
+    /// Default: no older release, and nothing is checked.
+    ///
+    /// ```no_run
+    /// # mod v1 { pub fn operator() -> opgen::Operator { opgen::Operator::new("webapp") } }
+    /// # mod v2 { pub fn operator() -> opgen::Operator { opgen::Operator::new("webapp") } }
+    /// #[test]
+    /// fn it_takes_over_from_the_last_release() -> Result<(), opgen_testing::Failed> {
+    ///     opgen_testing::trial(v2::operator).upgrades_from(v1::operator).run().verdict()
+    /// }
+    /// ```
+    ///
+    /// The older release is usually a dev-dependency on the published crate, under another name:
+    /// `webapp-v1 = { package = "webapp-controller", version = "1" }`; or a module with the tree as it was.
     #[must_use]
-    pub fn older(mut self, operator: impl Fn() -> Operator + Send + Sync + 'static) -> Self {
-        self.older = Some(Arc::new(OfOpgen::new(operator, false)));
+    pub fn upgrades_from(self, operator: impl Fn() -> Operator + Send + Sync + 'static) -> Self {
+        self.upgrades_from_program(OfOpgen::new(operator, false))
+    }
+
+    /// As [`Trial::upgrades_from`], from a program that is not written with opgen.
+    #[must_use]
+    pub fn upgrades_from_program(mut self, program: impl Program + 'static) -> Self {
+        self.older = Some(Arc::new(program));
         self
     }
 

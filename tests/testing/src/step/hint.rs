@@ -1,6 +1,9 @@
 //! What to do about an end that is another than it should be.
 
-use crate::{course::Course, life::UNDONE, report::Check};
+use crate::{course::Course, life::UNDONE, report::Check, writes::Write};
+
+/// Where nothing comes over a connection any more.
+pub(super) const OF_SILENCE: &str = "give every call a deadline, and every watch a longest time without an event or a bookmark: a connection whose other end is gone may stay open for ever";
 
 /// By what went before.
 pub(super) fn of_unrest(after: &str) -> &'static str {
@@ -9,6 +12,15 @@ pub(super) fn of_unrest(after: &str) -> &'static str {
     } else {
         "compare with what is there before you write; let what you write follow from the object alone, not from clocks, dice or counters; and wait for a change instead of asking"
     }
+}
+
+/// By whoever writes one path without end.
+pub(super) fn of_endless(after: &str, write: &Write, program: &str) -> &'static str {
+    let is_own = write.user.rsplit(':').next() == Some(program);
+    if is_own && !write.is_refused() {
+        return of_unrest(after);
+    }
+    "look at what the server answers and stop to repeat it; and ask for no more than a cluster can hold"
 }
 
 /// By what was tried, and by what there is too much (`+`) or too little of (`-`).
@@ -31,10 +43,16 @@ pub(super) fn of(check: Check, course: &Course, lines: &[String]) -> &'static st
         Check::Upgrade => {
             "keep the names of objects and fields from release to release, or take two releases to change one"
         }
+        Check::Beside => {
+            "give what is made of an object a name that only that object has, and delete by owner, not by a name or a label that others may have"
+        }
         Check::Repair if course.unseen => {
             "take a new list for news: what happened before it is told by no event, so compare all of it with what is wanted"
         }
         Check::Repair => "watch what you make, so that its deletion leads to a pass",
+        Check::Deletion if course.again.is_some() => {
+            "keep what you remember of an object by its uid: a name that is deleted and created again is another object"
+        }
         _ if more => {
             "something was made twice: give it a name that follows from its owner, or look for it before you make it"
         }

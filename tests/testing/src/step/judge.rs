@@ -2,19 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use opgen_sandbox::fault::Timeline;
+use opgen_sandbox::fault::{EventFault, Fault, Happening, Timeline};
 use serde_json::Value;
 
-use super::{Reference, hint};
+use super::{Reference, ends, hint, oracle, orphan::orphaned, upgrade};
 use crate::{
-    course::Course,
+    course::{Course, Propagation},
     difference::{difference, unmoved},
     install,
     life::{Lived, Trouble},
     prepared::Prepared,
     report::{Check, Finding},
-    rights::Right,
-    state::State,
+    state::{Kept, State, is_same},
 };
 
 /// The check that a course belongs to.
@@ -23,10 +22,13 @@ pub(super) fn check_of(course: &Course) -> Check {
         Course { idle: true, .. } => Check::Steadiness,
         Course { held: Some(_), .. } => Check::Gate,
         Course { upgrade: true, .. } => Check::Upgrade,
+        Course { again: Some(_), .. } => Check::Deletion,
         Course { chance: Some(_), .. } => Check::Chance,
         Course { lose: Some(_), .. } => Check::Repair,
+        Course { beside: Some(_), .. } => Check::Beside,
         Course { edit: Some(_), .. } | Course { change: Some(_), .. } | Course { fresh: Some(_), .. } => Check::Edit,
         Course { delete_at: Some(_), .. } => Check::Deletion,
+        Course { propagation: Propagation::Foreground | Propagation::Orphan, .. } => Check::Deletion,
         Course { old: true, .. } => Check::OldList,
         Course { stops, .. } if stops.len() > 1 => Check::TwoStops,
         Course { stops, .. } if stops.len() == 1 => Check::Stop,
@@ -59,7 +61,6 @@ pub(super) fn judge(
     {
         compare("the end is another than without it", &reference.made, made);
     }
-    let wanted = reference.made.wanted(name);
     if let (Some((_, variant)), Some(made)) = (course.change, &lived.made) {
         let fresh = reference.fresh(prepared, variant).and_then(|fresh| fresh.made.as_ref());
         // What the server lets nobody change stays as it was.
@@ -73,37 +74,19 @@ pub(super) fn judge(
             );
         }
     }
-    match (course.edit, &lived.edited, &lived.mended) {
-        (Some(variant), Some(Ok(edited)), mended) => {
-            let fresh = reference.fresh(prepared, variant).and_then(|fresh| fresh.made.as_ref());
-            if let Some(made) = fresh.filter(|fresh| !both_wait(prepared, fresh, edited)) {
-                compare("an edit leads elsewhere than a new object", &made.wanted(name), &edited.wanted(name));
-            }
-            if let Some(mended) = mended {
-                compare("an edit that is undone leaves a trace", &wanted, &mended.wanted(name));
-            }
-        }
-        (Some(_), None, Some(mended)) => {
-            compare("an edit that is undone leaves a trace", &wanted, &mended.wanted(name));
-        }
-        (None, edited, Some(mended)) if course.upgrade => {
-            if let Some(Ok(edited)) = edited {
-                compare("after the upgrade it is another than if it were new", &wanted, &edited.wanted(name));
-            }
-            if let (Some(expected), Some(older)) = (&reference.older, older) {
-                compare(
-                    "after the downgrade it is another than before",
-                    &expected.wanted(&older.name),
-                    &mended.wanted(name),
-                );
-            }
-        }
-        (None, _, Some(mended)) => compare("what somebody deleted is not made again", &wanted, &mended.wanted(name)),
-        _ => {}
+    for (what, expected, found) in ends::compared(prepared, older, reference, course, lived) {
+        compare(what, &expected, &found);
     }
+    if let Some(older) = older.filter(|_| course.upgrade) {
+        findings.extend(upgrade::not_kept(check, (prepared, older), reference, course, lived));
+    }
+    findings.extend(oracle::broken_invariants(check, prepared, reference, course, lived));
     findings.extend(left_unsaid(check, prepared, reference, course, lived));
-    if is_only_disturbed(course) {
+    if is_only_disturbed(course) && course.again.is_none() {
         findings.extend(made_anew(check, prepared, reference, course, lived));
+    }
+    if course.propagation == Propagation::Orphan {
+        findings.extend(orphaned(check, prepared, reference, course, lived));
     }
     if let Some(state) = &lived.left {
         findings.extend(left(check, prepared, course, (state, &lived.timeline)));
@@ -119,7 +102,7 @@ fn waits_as_a_new_object_does(prepared: &Prepared, reference: &Reference, course
 }
 
 /// Whether a new object waits for something, as one that was edited does: what that had is still there.
-fn both_wait(prepared: &Prepared, fresh: &State, edited: &State) -> bool {
+pub(super) fn both_wait(prepared: &Prepared, fresh: &State, edited: &State) -> bool {
     let waits =
         |state: &State| prepared.manifests.samples.iter().any(|sample| state.sample(sample).is_some_and(is_waiting));
     waits(fresh) && waits(edited)
@@ -152,7 +135,7 @@ fn made_anew(
     let deleted = |timeline: &Timeline, until: u64| -> BTreeSet<String> {
         let deletions = timeline.calls().filter(|call| call.method == "DELETE" && call.number <= until);
         let done = deletions.filter(|call| call.code.is_some_and(|code| code < 300));
-        done.map(|call| call.uri.split('?').next().unwrap_or_default().to_owned()).collect()
+        done.map(|call| call.path().to_owned()).collect()
     };
     let mut anew = deleted(&lived.timeline, lived.calls_to_make);
     let without = deleted(&reference.timeline, reference.calls_to_make);
@@ -202,7 +185,11 @@ pub(super) fn left(
     (state, timeline): (&State, &Timeline),
 ) -> Option<Finding> {
     let samples = &prepared.manifests.samples;
-    let kept: Vec<&String> = state.objects.iter().filter(|(_, kept)| !kept.may_stay()).map(|(key, _)| key).collect();
+    let stays = |kept: &Kept| {
+        let is_sample = samples.iter().any(|sample| is_same(sample, &kept.origin));
+        kept.may_stay() || course.propagation == Propagation::Orphan && !is_sample
+    };
+    let kept: Vec<&String> = state.objects.iter().filter(|(_, kept)| !stays(kept)).map(|(key, _)| key).collect();
     if kept.is_empty() {
         return None;
     }
@@ -238,18 +225,35 @@ pub(super) fn trouble(check: Check, prepared: &Prepared, course: &Course, lived:
             "contain panics and errors of a pass; a process that ends takes all objects with it",
             Vec::new(),
         ),
-        Trouble::Restless(after) => (
-            format!(
-                "it never comes to rest after {after}; it asks for the same again and again: {}",
-                repeated(&lived.timeline)
-            ),
-            hint::of_unrest(after),
-            Vec::new(),
-        ),
+        Trouble::Restless(after) => {
+            let (what, hint) = match silent(&lived.timeline) {
+                Some(silent) => (format!("it waits for {silent} over a silent connection"), hint::OF_SILENCE),
+                None => {
+                    let repeated = repeated(&lived.timeline);
+                    (format!("it asks for the same again and again: {repeated}"), hint::of_unrest(after))
+                }
+            };
+            (format!("it never comes to rest after {after}; {what}"), hint, Vec::new())
+        }
         Trouble::Busy(calls) => (
             format!("it makes {} calls although there is nothing to do", calls.len()),
             "compare with what is there before you write, and read from the cache",
             calls,
+        ),
+        Trouble::Endless(after, write) => (
+            format!("it never comes to rest: after {after}, {write}"),
+            hint::of_endless(after, &write, &prepared.name),
+            Vec::new(),
+        ),
+        Trouble::Polling(reads) => (
+            format!("it repeats {} reads more than once a second although there is nothing to do", reads.len()),
+            "watch in place of reading, or read less often",
+            reads,
+        ),
+        Trouble::Meddled(what) => (
+            what,
+            "change and delete only what you have made: by its owner reference, by a label of yours and its owner, never all of a namespace",
+            Vec::new(),
         ),
         Trouble::Overwritten(what) => (
             format!("{what} lost a finalizer of somebody else"),
@@ -263,11 +267,25 @@ pub(super) fn trouble(check: Check, prepared: &Prepared, course: &Course, lived:
     Some(finding(check, problem, hint, course, lines, &lived.timeline))
 }
 
+/// What came last, if nothing comes over its connection any more.
+fn silent(timeline: &Timeline) -> Option<String> {
+    timeline.moments.iter().rev().find_map(|moment| match &moment.what {
+        Happening::Call(call) => Some(matches!(call.fault, Some(Fault::Silence { .. })).then(|| {
+            let path = call.path();
+            format!("the answer of {} {path}", call.method)
+        })),
+        Happening::Event(event) => {
+            Some((event.fault == Some(EventFault::Silence)).then(|| format!("the next events of {}", event.kind)))
+        }
+        _ => None,
+    })?
+}
+
 /// The call that is made most often.
 fn repeated(timeline: &Timeline) -> String {
     let mut counts = std::collections::BTreeMap::<String, usize>::new();
     for call in timeline.calls().filter(|call| !call.is_watch()) {
-        let path = call.uri.split('?').next().unwrap_or_default();
+        let path = call.path();
         *counts.entry(format!("{} {path}", call.method)).or_default() += 1;
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count);
@@ -307,38 +325,18 @@ pub(super) fn convergence(prepared: &Prepared, reference: &Reference) -> Vec<Fin
     findings
 }
 
-/// What the role is too small for.
-pub(super) fn lacking(rights: &BTreeSet<Right>, run: Option<(Course, Timeline)>) -> Option<Finding> {
-    let (course, timeline) = run?;
-    let rights: Vec<String> = rights.iter().map(ToString::to_string).collect();
-    let problem = format!("the role does not allow {}", rights.join(", "));
-    let hint = "add the rule to the role; in a tree of opgen, declare it with `access(...)` on the node";
-    Some(finding(Check::Role, problem, hint, &course, Vec::new(), &timeline))
-}
-
-/// What the role allows for nothing.
-pub(super) fn unused(rights: &[&Right]) -> Option<Finding> {
-    if rights.is_empty() {
-        return None;
-    }
-    let lines = rights.iter().map(|right| format!("+ {right}")).collect();
-    let problem = format!("{} rights of the role were never used", rights.len());
-    let hint = "take them from the role, or give the trial a sample that needs them";
-    Some(finding(Check::Role, problem, hint, &Course::default(), lines, &Timeline::default()))
-}
-
 /// The run itself broke.
-pub(super) fn broken(check: Check, course: &Course) -> Finding {
+pub(super) fn broken(check: Check, course: &Course, why: &str) -> Finding {
     let hint = "this is a defect of the trial, not of the program: please report it with the course";
-    finding(check, "the run itself panicked".to_owned(), hint, course, Vec::new(), &Timeline::default())
+    finding(check, format!("the run itself panicked: {why}"), hint, course, Vec::new(), &Timeline::default())
 }
 
-fn differs(check: Check, what: &str, course: &Course, lines: Vec<String>, timeline: &Timeline) -> Finding {
+pub(super) fn differs(check: Check, what: &str, course: &Course, lines: Vec<String>, timeline: &Timeline) -> Finding {
     let hint = hint::of(check, course, &lines);
     finding(check, what.to_owned(), hint, course, lines, timeline)
 }
 
-fn finding(
+pub(super) fn finding(
     check: Check,
     problem: String,
     hint: &str,

@@ -10,7 +10,8 @@ use std::{
 use opgen_sandbox::fault::{Class, Fault, Timeline};
 
 use crate::{
-    course::Course,
+    beside,
+    course::{Course, Propagation},
     difference::Noise,
     life::{Lived, Trouble, live},
     pool,
@@ -20,8 +21,13 @@ use crate::{
     state::State,
 };
 
+mod ends;
 mod hint;
 mod judge;
+mod oracle;
+mod orphan;
+mod role;
+mod upgrade;
 
 /// How much is tried.
 pub(crate) struct Bounds {
@@ -92,7 +98,7 @@ pub(crate) fn all(prepared: &Prepared, older: Option<&Prepared>, checks: &BTreeS
         Err(finding) => {
             // A role that is too small is a cause, and the rest its consequence.
             trials.note_rights(&Course::undisturbed(1), &finding.timeline);
-            trials.report.findings.extend(judge::lacking(&trials.lacking, trials.lacked.take()));
+            trials.report.findings.extend(role::lacking(&trials.lacking, trials.lacked.take()));
             trials.report.findings.push(*finding);
             return trials.report;
         }
@@ -143,7 +149,8 @@ fn reference(prepared: &Prepared, older: Option<&Prepared>) -> Result<Reference,
     let undisturbed = |prepared: &Prepared, dice: u64| -> Result<Lived, Box<Finding>> {
         let course = Course::undisturbed(dice);
         let lived = one(prepared, None, &course);
-        match judge::trouble(Check::Convergence, prepared, &course, &lived) {
+        let trouble = judge::trouble(Check::Convergence, prepared, &course, &lived);
+        match trouble.or_else(|| oracle::panicked(Check::Convergence, &course, &lived)) {
             Some(finding) => Err(Box::new(finding)),
             None => Ok(lived),
         }
@@ -178,7 +185,11 @@ impl Trials<'_> {
             Check::TwoStops => pairs(reference.calls, self.bounds.pairs),
             Check::OldList if !takes_old_lists(&reference.timeline) => Vec::new(),
             Check::OldList => (1..=reference.calls).map(Course::begun_old).collect(),
-            Check::Deletion => (1..=reference.calls_to_make).map(Course::deleted_at).collect(),
+            Check::Deletion => {
+                let again = (0..=reference.calls_to_make).map(Course::created_again_at);
+                let after = (0..self.prepared.variants.len()).map(Course::created_again_after);
+                deletions(reference.calls_to_make).into_iter().chain(again).chain(after).collect()
+            }
             // What has an owner is waited for by the server; the rest is held one by one, as what hides behind others is let go.
             Check::Gate => {
                 let children = reference.made.children(&self.prepared.name, &self.prepared.manifests.samples);
@@ -189,12 +200,16 @@ impl Trials<'_> {
             Check::Repair => {
                 (0..children).flat_map(|index| [false, true].map(|unseen| Course::lost(index, unseen))).collect()
             }
+            Check::Beside => (0..beside::courses(&self.prepared.manifests.samples)).map(Course::beside).collect(),
             Check::Edit => edits(reference.calls_to_make, self.prepared.variants.len()),
             Check::Chance => {
                 let variants = self.prepared.variants.len();
                 self.bounds.seeds.clone().map(|seed| meanwhile(by_chance(seed), seed, (variants, children))).collect()
             }
-            Check::Upgrade => self.older.map(|_| Course { upgrade: true, ..Course::default() }).into_iter().collect(),
+            Check::Upgrade => self
+                .older
+                .map(|older| upgrade::courses(self.prepared, older, self.bounds.seeds.clone()))
+                .unwrap_or_default(),
         }
     }
 
@@ -210,9 +225,12 @@ impl Trials<'_> {
             (findings, used, lacking, lacked)
         });
         for (course, result) in courses.iter().zip(results) {
-            let Some((findings, used, lacking, lacked)) = result else {
-                self.report.findings.push(judge::broken(check, course));
-                continue;
+            let (findings, used, lacking, lacked) = match result {
+                Ok(result) => result,
+                Err(why) => {
+                    self.report.findings.push(judge::broken(check, course, &why));
+                    continue;
+                }
             };
             self.report.findings.extend(findings);
             self.used.extend(used);
@@ -237,11 +255,11 @@ impl Trials<'_> {
     fn role(&mut self, checks: &BTreeSet<Check>) {
         let granted = rights::granted(&self.prepared.manifests.install);
         let lacked = self.lacked.take();
-        self.report.findings.extend(judge::lacking(&self.lacking, lacked));
+        self.report.findings.extend(role::lacking(&self.lacking, lacked));
         // What was not tried may well be what a right is for.
         if checks.len() == Check::ALL.len() {
             let unused: Vec<_> = granted.difference(&self.used).collect();
-            self.report.findings.extend(judge::unused(&unused));
+            self.report.findings.extend(role::unused(&unused));
         }
         self.report.steps.push(Step { check: Check::Role, runs: 0, took: Duration::ZERO });
     }
@@ -268,6 +286,15 @@ fn pairs(calls: u64, most: usize) -> Vec<Course> {
         Course::stopped([(first, Fault::StopAfter), (first + second, fault)])
     };
     (0..count).map(pair).collect()
+}
+
+/// One before each call and one at rest, with each propagation policy in turn.
+fn deletions(calls: u64) -> Vec<Course> {
+    let in_turn = Propagation::ALL.into_iter().cycle();
+    let before_a_call = (1..=calls).map(Course::deleted_at).zip(in_turn);
+    // At rest, all other checks delete in the background.
+    let at_rest = [Propagation::Foreground, Propagation::Orphan].map(|policy| (Course::default(), policy));
+    before_a_call.chain(at_rest).map(|(course, propagation)| course.propagated(propagation)).collect()
 }
 
 /// Every variant at rest, and one of them in the middle of each call.

@@ -10,6 +10,20 @@ pub fn manifests(bug: Bug) -> Manifests {
     if bug.is(Bug::WrongRole) {
         verbs.retain(|verb| *verb != "delete");
     }
+    let mut rules = vec![
+        json!({"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}),
+        json!({"apiGroups": ["example.com"], "resources": ["gardens"], "verbs": ["get", "list", "patch", "watch"]}),
+        json!({"apiGroups": ["example.com"], "resources": ["gardens/status"], "verbs": ["patch"]}),
+    ];
+    match bug {
+        Bug::OthersSecrets | Bug::RolledPassword => rules.push(json!({
+            "apiGroups": [""], "resources": ["secrets"], "verbs": ["create", "deletecollection", "get", "patch"],
+        })),
+        Bug::Crowd => {
+            rules.push(json!({"apiGroups": ["apps"], "resources": ["replicasets"], "verbs": ["create", "patch"]}));
+        }
+        _ => {}
+    }
     let schema = json!({
         "type": "object", "required": ["spec"],
         "properties": {
@@ -40,11 +54,7 @@ pub fn manifests(bug: Bug) -> Manifests {
         }),
         json!({
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": NAME},
-            "rules": [
-                {"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs},
-                {"apiGroups": ["example.com"], "resources": ["gardens"], "verbs": ["get", "list", "patch", "watch"]},
-                {"apiGroups": ["example.com"], "resources": ["gardens/status"], "verbs": ["patch"]},
-            ],
+            "rules": rules,
         }),
         json!({
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": NAME},

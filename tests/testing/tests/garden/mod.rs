@@ -1,6 +1,7 @@
 //! An operator that is written by hand: a garden has soil, a seedbox, and perhaps a shed. Each of its
 //! bugs is one that operators had.
 
+mod loss;
 mod manifest;
 mod pass;
 mod planted;
@@ -43,14 +44,38 @@ pub enum Bug {
     UngatedDelete,
     /// All children are waited for but one.
     OneUngated,
+    /// What a garden has is deleted also where its deletion is to orphan that.
+    OrphansDeleted,
     /// The list of finalizers is written as a whole.
     OthersFinalizers,
+    /// What is done is known by the name of the garden and its generation.
+    MemoryByName,
     /// What is begun is taken for done (Sieve: intermediate state).
     IntermediateState,
     /// What an old list does not show is taken for deleted (Sieve: stale state).
     StaleState,
+    /// An edit deletes the seedbox and makes it anew.
+    RemadeOnEdit,
+    /// A new list of maps does.
+    RemadeOnRelist,
+    /// A pass over a garden without a shed panics.
+    PanicOnEdit,
+    /// A pass over a garden without a shed asks for what the server refuses.
+    RefusedOnEdit,
+    /// The teardown removes all Secrets of the namespace.
+    OthersSecrets,
+    /// Each edit gives the garden another password.
+    RolledPassword,
+    /// All gardens of a namespace have one shed.
+    SharedName,
+    /// There are more Pods than a cluster holds.
+    Crowd,
     /// What happened while nobody looked is never noticed (Sieve: unobserved state).
     UnobservedState,
+    /// A call waits for its answer however long it takes.
+    NoDeadline,
+    /// What an earlier release has made is deleted, and then made again.
+    ReplacedOnUpgrade,
 }
 
 impl Bug {
@@ -68,6 +93,14 @@ pub struct Gardener {
     /// Whether it lists gardens from any cache of the server, and removes what belongs to none that it sees; one without bugs
     /// asks before that.
     pub weeds: bool,
+    /// Whether it reads its gardens every few seconds.
+    pub polls: bool,
+}
+
+impl Gardener {
+    pub fn new(bug: Bug) -> Self {
+        Self { bug, weeds: false, polls: false }
+    }
 }
 
 impl Program for Gardener {
@@ -87,7 +120,7 @@ impl Program for Gardener {
         watch::RETRY * 2
     }
 
-    fn run(&self, client: kube::Client, _: Environment) -> BoxFuture<'static, Result<(), String>> {
-        watch::run(*self, client).boxed()
+    fn run(&self, client: kube::Client, environment: Environment) -> BoxFuture<'static, Result<(), String>> {
+        watch::run(*self, client, environment).boxed()
     }
 }

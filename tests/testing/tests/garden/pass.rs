@@ -1,9 +1,12 @@
 //! One pass over all gardens.
 
+use std::collections::BTreeSet;
+
 use kube::{
     Api, Client, ResourceExt as _,
-    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, Preconditions},
 };
+use opgen::Environment;
 use serde_json::{Value, json};
 
 use super::{
@@ -16,21 +19,28 @@ const FINALIZER: &str = "example.com/gardener";
 pub struct Gardens {
     pub bug: Bug,
     weeds: bool,
-    client: Client,
+    pub(super) client: Client,
+    pub(super) environment: Environment,
+    /// Whether maps were listed once more.
+    pub relisted: bool,
     pub gardens: Cache,
     pub maps: Cache,
     /// What a list has told so far, of gardens and of maps.
     pub listing: [Cache; 2],
+    /// The gardens that are deleted and leave what they have.
+    orphaning: BTreeSet<String>,
+    /// What was done, where that is known by name and generation.
+    done: BTreeSet<(String, i64)>,
     /// The name of the soil, where it has none of its own.
     soil: Option<String>,
 }
 
-type Done<T = ()> = Result<T, kube::Error>;
+pub(super) type Done<T = ()> = Result<T, kube::Error>;
 
 impl Gardens {
-    pub fn new(Gardener { bug, weeds }: Gardener, client: Client) -> Self {
-        let (gardens, maps, listing) = Default::default();
-        Self { bug, weeds, client, gardens, maps, listing, soil: None }
+    pub fn new(Gardener { bug, weeds, .. }: Gardener, client: Client, environment: Environment) -> Self {
+        let (gardens, maps, listing, orphaning, done) = Default::default();
+        Self { bug, weeds, client, environment, relisted: false, gardens, maps, listing, orphaning, done, soil: None }
     }
 
     pub async fn pass(&mut self) -> Done {
@@ -43,12 +53,20 @@ impl Gardens {
         Ok(())
     }
 
-    fn maps(&self, garden: &DynamicObject) -> Api<DynamicObject> {
+    pub(super) fn maps(&self, garden: &DynamicObject) -> Api<DynamicObject> {
         Api::namespaced_with(self.client.clone(), &garden.namespace().unwrap_or_default(), &config_map())
     }
 
-    fn api(&self, of: &DynamicObject) -> Api<DynamicObject> {
+    pub(super) fn api(&self, of: &DynamicObject) -> Api<DynamicObject> {
         Api::namespaced_with(self.client.clone(), &of.namespace().unwrap_or_default(), &garden())
+    }
+
+    /// Reads all gardens, for nothing.
+    pub async fn look(&self) {
+        for garden in self.gardens.values() {
+            // The next look comes soon.
+            drop(self.api(garden).get_opt(&garden.name_any()).await);
+        }
     }
 
     /// Removes what belongs to no garden.
@@ -64,7 +82,13 @@ impl Gardens {
                 continue;
             }
             let maps: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), namespace, &config_map());
-            gone(maps.delete(name, &DeleteParams::default()).await.map(drop))?;
+            // One that was left in place meanwhile is another version.
+            let unchanged = Preconditions { resource_version: map.resource_version(), uid: map.uid() };
+            let params = DeleteParams { preconditions: Some(unchanged), ..DeleteParams::default() };
+            match maps.delete(name, &params).await.map(drop) {
+                Err(kube::Error::Api(status)) if status.code == 409 => {}
+                done => gone(done)?,
+            }
         }
         Ok(())
     }
@@ -72,7 +96,19 @@ impl Gardens {
     async fn tend(&mut self, garden: &DynamicObject) -> Done {
         let has_finalizer = garden.finalizers().iter().any(|one| one == FINALIZER);
         if garden.metadata.deletion_timestamp.is_some() {
-            return if has_finalizer { self.clear(garden).await } else { Ok(()) };
+            let uid = garden.uid().unwrap_or_default();
+            if garden.finalizers().iter().any(|one| one == "orphan") {
+                self.orphaning.insert(uid.clone());
+            }
+            return match has_finalizer {
+                true if self.orphaning.contains(&uid) && !self.bug.is(Bug::OrphansDeleted) => self.leave(garden).await,
+                true => self.clear(garden).await,
+                false => Ok(()),
+            };
+        }
+        let known = (garden.name_any(), garden.metadata.generation.unwrap_or_default());
+        if self.done.contains(&known) {
+            return Ok(());
         }
         let late = self.bug.is(Bug::FinalizerAfterSideEffect);
         if !has_finalizer && !late {
@@ -88,16 +124,24 @@ impl Gardens {
         if self.bug.is(Bug::IntermediateState) {
             self.say(garden, json!({"observedGeneration": generation})).await?;
         }
+        self.spoil(garden).await?;
         self.make(garden).await?;
         if !has_finalizer {
             return self.claim(garden).await;
         }
-        self.report(garden, generation).await
+        self.report(garden, generation).await?;
+        if self.bug.is(Bug::MemoryByName) {
+            self.done.insert(known);
+        }
+        Ok(())
     }
 
     /// Everything that a garden has.
     async fn make(&mut self, garden: &DynamicObject) -> Done {
         let (spec, name) = (&garden.data["spec"], garden.name_any());
+        if self.bug.is(Bug::ReplacedOnUpgrade) {
+            self.clear_former(garden).await?;
+        }
         self.soil(garden, &spec["plants"].to_string()).await?;
         self.apply(garden, &format!("{name}-seedbox"), json!({"seeds": "many"}), true).await?;
         let status = &garden.data["status"];
@@ -105,12 +149,23 @@ impl Gardens {
             let ticket = self.create(garden, &format!("{name}-ticket-")).await?;
             self.say(garden, json!({"ticket": ticket})).await?;
         }
-        let shed = format!("{name}-shed");
+        let shed = if self.bug.is(Bug::SharedName) { "shed".to_owned() } else { format!("{name}-shed") };
         if spec["shed"] == true {
             let owned = !self.bug.is(Bug::UnownedChild);
             self.apply(garden, &shed, json!({"tools": "some"}), owned).await?;
         } else if !self.bug.is(Bug::LeakedOnFlip) && self.has(garden, &shed) {
             gone(self.maps(garden).delete(&shed, &DeleteParams::default()).await.map(drop))?;
+        }
+        Ok(())
+    }
+
+    /// Deletes what no release label says to be of this release.
+    async fn clear_former(&self, garden: &DynamicObject) -> Done {
+        let is_former = |map: &DynamicObject| {
+            map.labels().get("garden") == Some(&garden.name_any()) && !map.labels().contains_key("release")
+        };
+        for map in self.maps.values().filter(|map| is_former(map)) {
+            gone(self.maps(garden).delete(&map.name_any(), &DeleteParams::default()).await.map(drop))?;
         }
         Ok(())
     }
@@ -128,17 +183,29 @@ impl Gardens {
         self.apply(garden, &name, json!({"plants": plants}), true).await
     }
 
-    fn has(&self, garden: &DynamicObject, name: &str) -> bool {
+    pub(super) fn has(&self, garden: &DynamicObject, name: &str) -> bool {
         self.maps.contains_key(&(garden.namespace().unwrap_or_default(), name.to_owned()))
     }
 
     /// Applies a ConfigMap, unless it is as it should be.
-    async fn apply(&self, garden: &DynamicObject, name: &str, data: Value, owned: bool) -> Done {
+    pub(super) async fn apply(&self, garden: &DynamicObject, name: &str, data: Value, owned: bool) -> Done {
         let key = (garden.namespace().unwrap_or_default(), name.to_owned());
         if self.maps.get(&key).is_some_and(|map| map.data["data"] == data) {
             return Ok(());
         }
-        let labels = if owned { json!({"garden": garden.name_any()}) } else { json!({}) };
+        self.apply_with(garden, name, data, owned).await
+    }
+
+    /// The same, whatever is known of it.
+    pub(super) async fn apply_anew(&self, garden: &DynamicObject, name: &str, data: Value) -> Done {
+        self.apply_with(garden, name, data, true).await
+    }
+
+    async fn apply_with(&self, garden: &DynamicObject, name: &str, data: Value, owned: bool) -> Done {
+        let mut labels = if owned { json!({"garden": garden.name_any()}) } else { json!({}) };
+        if self.bug.is(Bug::ReplacedOnUpgrade) {
+            labels["release"] = json!("new");
+        }
         let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": labels}, "data": data});
         if !owned && self.maps(garden).get_opt(name).await?.is_some() {
             return Ok(());
@@ -167,6 +234,9 @@ impl Gardens {
 
     async fn clear(&self, garden: &DynamicObject) -> Done {
         let of_garden = ListParams::default().labels(&format!("garden={}", garden.name_any()));
+        if self.bug.is(Bug::OthersSecrets) {
+            self.clear_secrets(garden).await?;
+        }
         let maps = self.maps(garden);
         let left = maps.list(&of_garden).await?.items;
         for map in left.iter().filter(|map| map.metadata.deletion_timestamp.is_none()) {
@@ -181,6 +251,21 @@ impl Gardens {
         if maps.list(&of_garden).await?.items.iter().any(is_waited_for) {
             return Ok(());
         }
+        self.release(garden).await
+    }
+
+    /// Nothing says any more that what the garden has is its.
+    async fn leave(&self, garden: &DynamicObject) -> Done {
+        let of_garden = ListParams::default().labels(&format!("garden={}", garden.name_any()));
+        let maps = self.maps(garden);
+        for map in maps.list(&of_garden).await?.items {
+            let patch = Patch::Merge(json!({"metadata": {"labels": {"garden": null}}}));
+            gone(maps.patch(&map.name_any(), &manager(), &patch).await.map(drop))?;
+        }
+        self.release(garden).await
+    }
+
+    async fn release(&self, garden: &DynamicObject) -> Done {
         let rest: Vec<_> = garden.finalizers().iter().filter(|one| *one != FINALIZER).collect();
         let patch = if self.bug.is(Bug::OthersFinalizers) {
             json!({"metadata": {"finalizers": null}})
@@ -232,7 +317,7 @@ fn manager() -> PatchParams {
 }
 
 /// What is gone already needs no deletion.
-fn gone(done: Done) -> Done {
+pub(super) fn gone(done: Done) -> Done {
     match done {
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
         done => done,

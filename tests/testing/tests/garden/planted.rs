@@ -9,10 +9,13 @@ const SEEDS: u64 = 150;
 
 /// A gardener with a bug, or without one.
 pub fn planted(bug: Bug) -> Planted {
-    Planted(Gardener { bug, weeds: false })
+    Planted { gardener: Gardener::new(bug), older: None }
 }
 
-pub struct Planted(Gardener);
+pub struct Planted {
+    gardener: Gardener,
+    older: Option<Gardener>,
+}
 
 /// The findings of a check that say all that was asked for so far.
 pub struct Found {
@@ -23,12 +26,25 @@ pub struct Found {
 
 impl Planted {
     pub fn in_a_gardener_that_weeds(self) -> Self {
-        Self(Gardener { weeds: true, ..self.0 })
+        Self { gardener: Gardener { weeds: true, ..self.gardener }, ..self }
+    }
+
+    /// A gardener with this bug, or without one, has worked there before.
+    pub fn after(self, bug: Bug) -> Self {
+        Self { older: Some(Gardener::new(bug)), ..self }
+    }
+
+    pub fn in_a_gardener_that_polls(self) -> Self {
+        Self { gardener: Gardener { polls: true, ..self.gardener }, ..self }
     }
 
     fn report(&self, by: Check) -> Report {
-        let report = trial_of(self.0).seeds(0..SEEDS).only([by]).run();
-        assert!(!report.to_string().contains("panicked"), "{report}");
+        let mut trial = trial_of(self.gardener).seeds(0..SEEDS).only([by]);
+        if let Some(older) = self.older {
+            trial = trial.upgrades_from_program(older);
+        }
+        let report = trial.run();
+        assert!(!report.to_string().contains("the run itself panicked"), "{report}");
         report
     }
 
@@ -36,7 +52,7 @@ impl Planted {
     pub fn found_by(self, check: Check) -> Found {
         let report = self.report(check);
         let findings = report.findings.iter().filter(|finding| finding.check == check).cloned().collect();
-        Found { bug: self.0.bug, report, findings }.not_empty("anything")
+        Found { bug: self.gardener.bug, report, findings }.not_empty("anything")
     }
 
     /// No check that was run finds anything, and that one did run.

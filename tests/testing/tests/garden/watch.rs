@@ -1,9 +1,9 @@
 //! Follows gardens and ConfigMaps, and runs a pass when something changes.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, panic::AssertUnwindSafe, time::Duration};
 
 use futures::{
-    StreamExt as _,
+    FutureExt as _, StreamExt as _,
     stream::{self, BoxStream},
 };
 use kube::{
@@ -12,10 +12,18 @@ use kube::{
     runtime::watcher::{self, Event, watcher},
 };
 
+use opgen::Environment;
+
 use super::{Bug, Gardener, pass::Gardens};
 
 /// How long after a failure the next pass begins.
 pub const RETRY: Duration = Duration::from_secs(5);
+
+/// How long a call may take, until its answer begins.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// How often a gardener looks that polls.
+const POLL: Duration = Duration::from_secs(7);
 
 /// Objects by namespace and name, as the watch has told of them.
 pub type Cache = BTreeMap<(String, String), DynamicObject>;
@@ -48,19 +56,39 @@ fn follow(client: &Client, kind: &ApiResource, of: Of, gardener: Gardener) -> Bo
     watcher(Api::all_with(client.clone(), kind), config).map(move |event| (of, event)).boxed()
 }
 
-pub async fn run(gardener: Gardener, client: Client) -> Result<(), String> {
+/// A client whose calls have a deadline; watches have one of the watcher.
+fn bound(client: Client) -> Client {
+    let namespace = client.default_namespace().to_owned();
+    let service = tower::service_fn(move |request| {
+        let client = client.clone();
+        async move {
+            let answer = tokio::time::timeout(DEADLINE, client.send(request)).await;
+            answer.unwrap_or_else(|late| Err(kube::Error::Service(late.into())))
+        }
+    });
+    Client::new(service, namespace)
+}
+
+pub async fn run(gardener: Gardener, client: Client, environment: Environment) -> Result<(), String> {
+    let client = if gardener.bug.is(Bug::NoDeadline) { client } else { bound(client) };
     let mut all = vec![follow(&client, &garden(), Of::Gardens, gardener)];
     if !gardener.bug.is(Bug::MissingWatch) {
         all.push(follow(&client, &config_map(), Of::Maps, gardener));
     }
     let mut listed = 2 - all.len();
     let mut events = stream::select_all(all);
-    let mut gardens = Gardens::new(gardener, client);
+    let mut gardens = Gardens::new(gardener, client, environment);
     let mut retry = None;
+    let mut poll = tokio::time::Instant::now() + POLL;
     loop {
         let event = tokio::select! {
             biased;
             event = events.next() => event,
+            () = tokio::time::sleep_until(poll), if gardener.polls => {
+                poll += POLL;
+                gardens.look().await;
+                continue;
+            }
             () = tokio::time::sleep_until(retry.unwrap_or_else(tokio::time::Instant::now)), if retry.is_some() => None,
         };
         let mut pass = event.is_none();
@@ -76,9 +104,9 @@ pub async fn run(gardener: Gardener, client: Client) -> Result<(), String> {
         if !pass || listed < 2 {
             continue;
         }
-        retry = match gardens.pass().await {
-            Ok(()) => None,
-            Err(_) => Some(tokio::time::Instant::now() + RETRY),
+        retry = match AssertUnwindSafe(gardens.pass()).catch_unwind().await {
+            Ok(Ok(())) => None,
+            Ok(Err(_)) | Err(_) => Some(tokio::time::Instant::now() + RETRY),
         };
     }
 }
@@ -104,6 +132,7 @@ fn take(gardens: &mut Gardens, of: Of, event: Event<DynamicObject>, listed: &mut
             let again = *listed >= 2;
             *cache = std::mem::take(listing);
             *listed += 1;
+            gardens.relisted = again && of == Of::Maps;
             // Whoever only listens to events does not see what a new list has less than the old one.
             !(again && bug.is(Bug::UnobservedState))
         }

@@ -1,0 +1,92 @@
+//! Bugs that lose what is in an object, and passes that never get any further.
+
+use kube::{
+    Api, ResourceExt as _,
+    api::{ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams},
+};
+use serde_json::{Value, json};
+
+use super::{
+    Bug, NAME,
+    pass::{Done, Gardens, gone},
+};
+
+/// More Pods than a cluster holds.
+const CROWD: u32 = 2_000_000_000;
+
+fn core(kind: &str) -> ApiResource {
+    ApiResource::from_gvk(&GroupVersionKind::gvk("", "v1", kind))
+}
+
+impl Gardens {
+    /// What a bug does in a pass before anything else.
+    pub(super) async fn spoil(&mut self, garden: &DynamicObject) -> Done {
+        let (generation, seen) = (garden.metadata.generation, &garden.data["status"]["observedGeneration"]);
+        let is_edited = seen.is_i64() && seen.as_i64() != generation;
+        let relisted = std::mem::take(&mut self.relisted);
+        match self.bug {
+            Bug::RemadeOnEdit if is_edited => self.remove_seedbox(garden).await,
+            Bug::RemadeOnRelist if relisted => self.remove_seedbox(garden).await,
+            Bug::PanicOnEdit if garden.data["spec"]["shed"] == false => panic!("a garden has a shed"),
+            Bug::RefusedOnEdit if garden.data["spec"]["shed"] == false => {
+                self.apply(garden, "No_Shed", json!({}), true).await
+            }
+            Bug::RolledPassword if is_edited || self.password(garden).await?.is_none() => self.roll(garden).await,
+            Bug::Crowd => self.crowd(garden).await,
+            _ => Ok(()),
+        }
+    }
+
+    async fn remove_seedbox(&self, garden: &DynamicObject) -> Done {
+        let name = format!("{}-seedbox", garden.name_any());
+        if !self.has(garden, &name) {
+            return Ok(());
+        }
+        gone(self.maps(garden).delete(&name, &DeleteParams::default()).await.map(drop))?;
+        self.apply_anew(garden, &name, json!({"seeds": "many"})).await
+    }
+
+    async fn password(&self, garden: &DynamicObject) -> Done<Option<DynamicObject>> {
+        self.api_of(garden, "Secret").get_opt(&format!("{}-password", garden.name_any())).await
+    }
+
+    async fn roll(&self, garden: &DynamicObject) -> Done {
+        let name = format!("{}-password", garden.name_any());
+        let password = format!("{:016x}", self.environment.random());
+        let secret = json!({
+            "apiVersion": "v1", "kind": "Secret", "stringData": {"password": password},
+            "metadata": {"name": name, "ownerReferences": [owner(garden)]},
+        });
+        let params = PatchParams::apply(NAME).force();
+        self.api_of(garden, "Secret").patch(&name, &params, &Patch::Apply(&secret)).await.map(drop)
+    }
+
+    /// Removes all Secrets of the namespace, whoever has made them.
+    pub(super) async fn clear_secrets(&self, garden: &DynamicObject) -> Done {
+        let all = ListParams::default();
+        self.api_of(garden, "Secret").delete_collection(&DeleteParams::default(), &all).await.map(drop)
+    }
+
+    async fn crowd(&self, garden: &DynamicObject) -> Done {
+        let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("apps", "v1", "ReplicaSet"));
+        let sets: Api<DynamicObject> =
+            Api::namespaced_with(self.client.clone(), &garden.namespace().unwrap_or_default(), &kind);
+        let (name, labels) = (format!("{}-crowd", garden.name_any()), json!({"crowd": garden.name_any()}));
+        let template =
+            json!({"metadata": {"labels": labels}, "spec": {"containers": [{"name": "one", "image": "one"}]}});
+        let set = json!({
+            "apiVersion": "apps/v1", "kind": "ReplicaSet",
+            "metadata": {"name": name, "ownerReferences": [owner(garden)]},
+            "spec": {"replicas": CROWD, "selector": {"matchLabels": labels}, "template": template},
+        });
+        sets.patch(&name, &PatchParams::apply(NAME).force(), &Patch::Apply(&set)).await.map(drop)
+    }
+
+    fn api_of(&self, garden: &DynamicObject, kind: &str) -> Api<DynamicObject> {
+        Api::namespaced_with(self.client.clone(), &garden.namespace().unwrap_or_default(), &core(kind))
+    }
+}
+
+fn owner(garden: &DynamicObject) -> Value {
+    json!({"apiVersion": "example.com/v1", "kind": "Garden", "name": garden.name_any(), "uid": garden.uid()})
+}
