@@ -16,7 +16,8 @@ fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder").join("scaffold")
 }
 
-/// A scaffolded project that resolves to the versions that opgen itself is tested with.
+/// A scaffolded project, with a name of its own: cargo takes packages of one name at one place in their workspaces for one, and
+/// builds all projects into one folder. It resolves to the versions that opgen itself is tested with.
 struct Project {
     root: PathBuf,
 }
@@ -176,7 +177,7 @@ fn a_cluster_scoped_project_builds_and_passes_its_tests() {
 
 #[test]
 fn code_that_does_not_compile_is_told_by_the_compiler_and_writes_nothing() {
-    let project = Project::new("broken", "demo --group demo.example.com --kind Widget");
+    let project = Project::new("broken", "broken --group demo.example.com --kind Widget");
     project.edit("controller/src/widget.rs", "fn config(", "fn konfig(");
     let run = project.opgen("generate");
     assert_eq!(run.code, 1, "{}", run.stderr);
@@ -188,8 +189,32 @@ fn code_that_does_not_compile_is_told_by_the_compiler_and_writes_nothing() {
 
 #[test]
 fn a_project_whose_operator_lost_its_build_dependencies_says_so() {
-    let project = Project::new("undone", "demo --group demo.example.com --kind Widget");
+    let project = Project::new("undone", "undone --group demo.example.com --kind Widget");
     project.edit("operator/Cargo.toml", "[build-dependencies]\n", "[target.'cfg(windows)'.dependencies]\n");
     fs::remove_file(project.root.join("operator/build.rs")).expect("a file");
-    project.check_opgen("generate", 1, "error: package `demo` has no build dependency `demo-controller`\n\nhint: ");
+    project.check_opgen("generate", 1, "error: package `undone` has no build dependency `undone-controller`\n\nhint: ");
+}
+
+#[test]
+fn a_project_that_is_a_part_of_a_larger_workspace_is_checked() {
+    let mut check = command(&checkout().join("examples/webapp"), "generate --check");
+    check.env("CARGO_TARGET_DIR", target());
+    let run = Run::of(check, checkout());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("Unchanged deploy/"), "{}", run.stderr);
+}
+
+#[test]
+fn what_the_api_server_would_refuse_is_said_in_its_words_and_writes_nothing() {
+    let project = Project::new("refused", "unserved --group demo.example.com --kind Widget");
+    project.edit(
+        "api/src/widget.rs",
+        "    #[schemars(range(min = 0, max = 50))]",
+        "    #[schemars(range(min = 0, max = 50), extend(\"x-kubernetes-validations\" = [{\"rule\": \"self >\"}]))]",
+    );
+    let run = project.opgen("generate");
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    let refused = "the API server would refuse what the code says, so nothing is written\n  crds/demo.example.com_widgets.yaml: .spec.";
+    assert!(run.stderr.contains(refused) && run.stderr.contains("x-kubernetes-validations[0].rule"), "{}", run.stderr);
+    assert!(!project.root.join("deploy").exists());
 }

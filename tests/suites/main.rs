@@ -8,6 +8,7 @@ mod hygiene;
 mod life;
 mod scaffold;
 mod schema;
+mod surface;
 mod tidy;
 mod tree;
 mod ui;

@@ -4,6 +4,7 @@
 pub(crate) mod command;
 
 mod dev;
+mod edges;
 mod golden;
 mod output;
 mod pins;

@@ -1,8 +1,12 @@
-//! `Managed` beside `kube`'s `KubeSchema`: list types, map keys and rules of fields reach the definition.
+//! What the definition of a kind says beside its Rust types: keywords, merge keys, nulls and content of types of Kubernetes.
+
+mod kubernetes;
+mod published;
+mod refused;
 
 use kube::{CustomResource, KubeSchema};
 use opgen::{
-    manifest::{Described, files},
+    manifest::{Described, ManifestError, Rendered, files},
     prelude::*,
 };
 use serde::{Deserialize, Serialize};
@@ -26,23 +30,31 @@ struct Door {
     width: i32,
 }
 
+/// The tree of every kind here.
 #[derive(Provisioner)]
 #[provisioner(access())]
 struct Nothing;
 
-impl Provision<Gate> for Nothing {
-    async fn provision(_: &Context<'_, Gate, Self>) -> Result<()> {
+impl<K: Managed> Provision<K> for Nothing {
+    async fn provision(_: &Context<'_, K, Self>) -> Result<()> {
         Ok(())
     }
-    async fn deprovision(_: &Teardown<'_, Gate, Self>) -> Result<()> {
+    async fn deprovision(_: &Teardown<'_, K, Self>) -> Result<()> {
         Ok(())
     }
 }
 
+/// The files of an operator of one kind, or what speaks against them.
+fn rendered<K>() -> Result<Rendered, ManifestError>
+where
+    K: Managed + opgen::Owner<Object = K, Item = (), Options = ()>,
+{
+    files(&Operator::new("demo").controls::<K, Nothing>().project().unwrap())
+}
+
 #[test]
 fn list_types_map_keys_and_rules_of_kube_schema_reach_the_definition() {
-    let project = Operator::new("gate").controls::<Gate, Nothing>().project().unwrap();
-    let rendered = files(&project).unwrap_or_else(|error| panic!("{error}"));
+    let rendered = rendered::<Gate>().unwrap_or_else(|error| panic!("{error}"));
     let crd = rendered.text("crds/demo.example.com_gates.yaml").unwrap();
     for part in ["x-kubernetes-list-type: map", "x-kubernetes-list-map-keys:", "rule: self == oldSelf"] {
         assert!(crd.contains(part), "{part} is not in\n{crd}");

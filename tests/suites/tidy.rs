@@ -6,6 +6,7 @@ mod bans;
 mod budget;
 mod document;
 mod fact;
+mod identity;
 mod layer;
 mod layout;
 mod source;

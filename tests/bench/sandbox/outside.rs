@@ -100,6 +100,7 @@ pub(crate) async fn controlplane() -> Result<Round, String> {
         kubelet: false,
         apiserver_flags: vec!["--audit-log-path=".to_owned()],
         controllers: Some(CONTROLLERS.to_owned()),
+        ..Options::default()
     };
     let plane = Plane::start(options).await.map_err(|missing| missing.to_string())?;
     let config: Value = serde_json::from_str(&fs::read_to_string(plane.kubeconfig()).unwrap()).unwrap();

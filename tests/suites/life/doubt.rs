@@ -31,7 +31,7 @@ async fn a_status_that_may_have_been_written_is_written_again() {
     let moments = undisturbed.moments.iter().skip_while(|moment| moment.what != Happening::Note { text: LOST.into() });
     let moments: Vec<_> = moments.map(|moment| &moment.what).collect();
     let write = moments.iter().find_map(|what| match what {
-        Happening::Call(call) if call.method == "PATCH" && call.uri.contains("/status") => Some(call.number),
+        Happening::Call(call) if call.method == "PUT" && call.uri.contains("/status") => Some(call.number),
         _ => None,
     });
     let news = moments.iter().find_map(|what| match what {

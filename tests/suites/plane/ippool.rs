@@ -4,7 +4,7 @@ mod churn;
 mod options;
 mod pools;
 mod reservations;
-mod scene;
+pub(crate) mod scene;
 mod slices;
 
 use libtest_mimic::Trial;

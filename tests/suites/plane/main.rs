@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod access;
+mod admitted;
+mod agreement;
+mod course;
 mod edits;
 mod faults;
 mod harness;
@@ -25,6 +28,9 @@ fn main() -> ExitCode {
         harness::cases(),
         edits::cases(),
         access::cases(),
+        admitted::cases(),
+        agreement::cases(),
+        course::cases(),
         ippool::cases(),
         kinds::cases(),
         operator::cases(),

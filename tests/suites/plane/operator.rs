@@ -13,7 +13,10 @@ pub(crate) mod program;
 pub(crate) mod site;
 pub(crate) mod tally;
 
+mod backlog;
+mod conditions;
 mod deletion;
+mod fight;
 pub(crate) mod fleet;
 mod follow;
 mod foreign;
@@ -21,13 +24,16 @@ mod group;
 mod kill;
 mod manifest;
 mod measure;
+mod orphan;
 mod pass;
 pub(crate) mod picture;
 pub(crate) mod rest;
 pub(crate) mod right;
 mod run;
 mod select;
+mod status;
 mod stop;
+mod texts;
 mod wake;
 pub(crate) mod why;
 
@@ -40,7 +46,11 @@ pub(crate) fn cases() -> Vec<Trial> {
         stop::cases(),
         measure::cases(),
         pass::cases(),
+        conditions::cases(),
+        fight::cases(),
+        backlog::cases(),
         deletion::cases(),
+        orphan::cases(),
         group::cases(),
         picture::cases(),
         foreign::cases(),
@@ -49,6 +59,8 @@ pub(crate) fn cases() -> Vec<Trial> {
         wake::cases(),
         why::cases(),
         select::cases(),
+        status::cases(),
+        texts::cases(),
     ];
     suites.into_iter().flatten().collect()
 }

@@ -1,10 +1,12 @@
 //! Objects that name others: what is named is held, waited for, and let go.
 
+mod allow;
 mod by_label;
 mod by_node;
 mod chain;
 mod hold;
 pub(crate) mod kinds;
+mod random;
 mod release;
 mod strangers;
 mod told;
@@ -14,10 +16,12 @@ use libtest_mimic::Trial;
 
 pub(crate) fn cases() -> Vec<Trial> {
     let all = [
+        allow::cases(),
         by_label::cases(),
         by_node::cases(),
         chain::cases(),
         hold::cases(),
+        random::cases(),
         release::cases(),
         strangers::cases(),
         told::cases(),

@@ -181,7 +181,8 @@ impl Run {
         for file in files.iter().filter(|file| !file.starts_with("samples/")) {
             install::apply_quietly(&self.site.plane, &self.project.deploy(file)).await;
         }
-        let operator = ["wait", "--for=condition=Available", "--timeout=60s", "--namespace", HOME, "deployment/demo"];
+        let deployment = format!("deployment/{NAME}");
+        let operator = ["wait", "--for=condition=Available", "--timeout=60s", "--namespace", HOME, &deployment];
         kubectl::succeed(&self.site.plane, &operator);
     }
 }

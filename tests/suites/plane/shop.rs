@@ -2,8 +2,8 @@
 
 mod kill;
 mod life;
-mod part;
-mod shops;
+pub(crate) mod part;
+pub(crate) mod shops;
 
 use libtest_mimic::Trial;
 

@@ -4,10 +4,13 @@ mod adopt;
 mod data;
 mod each;
 mod enforced;
+mod handover;
 mod if_api;
+mod inputs;
 mod kinds;
 mod marks;
 mod once;
+mod orphans;
 mod readiness;
 mod retired;
 mod undecodable;
@@ -23,8 +26,11 @@ pub(crate) fn cases() -> Vec<Trial> {
         when::cases(),
         if_api::cases(),
         retired::cases(),
+        handover::cases(),
+        inputs::cases(),
         adopt::cases(),
         marks::cases(),
+        orphans::cases(),
         enforced::cases(),
         undecodable::cases(),
         readiness::cases(),

@@ -22,7 +22,9 @@ pub(crate) fn program() -> &'static Path {
     static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a folder below the target folder");
         let output = cargo(checkout(), target)
-            .args(["build", "--quiet", "--package", "opgen-cli", "--message-format=json-render-diagnostics"])
+            // With the features that this suite has, so that nothing is built twice.
+            .args(["build", "--quiet", "--workspace", "--test", "suites", "--bin", "opgen"])
+            .arg("--message-format=json-render-diagnostics")
             .stderr(Stdio::inherit())
             .output()
             .expect("cargo runs");

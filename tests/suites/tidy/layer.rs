@@ -16,12 +16,12 @@ const RUNTIME: [&[&str]; 10] = [
     &["controller", "testing"],
     &["manifest"],
     &["reconcile"],
-    &["provisioner", "context", "pass", "reference::hold"],
+    &["provisioner", "context", "pass", "reference::hold", "reference::ring"],
     &["reference::targets", "condition", "readiness", "patch", "event", "source", "cd", "webhook"],
     &["watch", "view"],
     &["client", "error"],
-    &["cache", "queue", "access", "environment", "reference", "managed", "foreign", "predicate"],
-    &["kind", "provisioner::shape", "provisioner::document", "provisioner::builtin"],
+    &["cache", "queue", "access", "counters", "environment", "reference", "managed", "foreign", "predicate"],
+    &["panic", "kind", "bounds", "provisioner::shape", "provisioner::document", "provisioner::builtin"],
 ];
 
 /// The loop, the cache and the queue don't assume that primaries live in Kubernetes.

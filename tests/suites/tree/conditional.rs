@@ -77,7 +77,7 @@ struct Counted {
 }
 
 fn ask(draft: &Draft<'_, For<App, Asks>>) -> bool {
-    draft.options.fetch_add(1, Ordering::Relaxed);
+    draft.options().fetch_add(1, Ordering::Relaxed);
     true
 }
 

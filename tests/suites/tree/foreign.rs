@@ -23,7 +23,7 @@ impl Tree {
 
     fn limits(draft: &Draft<'_, For<Foreign<Namespace>, u32>>) -> LimitRange {
         let mut limits = LimitRange::default();
-        limits.metadata.name = Some(format!("{}-{}", draft.metadata.name.as_deref().unwrap(), draft.options));
+        limits.metadata.name = Some(format!("{}-{}", draft.metadata.name.as_deref().unwrap(), draft.options()));
         limits
     }
 }

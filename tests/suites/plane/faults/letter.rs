@@ -84,11 +84,12 @@ async fn needs_a_hand(plane: Arc<Plane>) {
     until_gone(&letters(&site), "one").await;
 }
 
-/// Any spec is good enough for the server.
-async fn loose_definition(plane: &Plane) {
+/// Any spec is good enough for the server, and a status may have any fields.
+pub(crate) async fn loose_definition(plane: &Plane) {
     let mut definition = serde_json::to_value(Letter::crd()).unwrap();
     let schema = &mut definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
     schema["properties"]["spec"] = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    schema["properties"]["status"]["x-kubernetes-preserve-unknown-fields"] = true.into();
     install::apply_quietly(plane, &definition.to_string()).await;
     plane.is_established(Letter::crd_name()).await;
 }

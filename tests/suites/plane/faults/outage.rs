@@ -58,7 +58,7 @@ fn note(number: usize) -> Note {
 async fn outage(plane: Arc<Plane>) {
     let port = Port::reserve();
     let probes = port.address();
-    let (site, running) = notes(&plane, RunOptions { probes: Some(probes), ..RunOptions::default() }).await;
+    let (site, running) = notes(&plane, RunOptions::default().probes(probes)).await;
     let before = site.asked().await;
     plane.stop_apiserver();
     let begin = Instant::now();

@@ -53,7 +53,11 @@ async fn two_planes_run_side_by_side(first: Arc<Plane>) {
     assert!(names(&second).await.contains(&name.to_owned()));
     assert!(!names(&first).await.contains(&name.to_owned()));
 
-    let expected = if first.form() == Form::ControlPlane { 3 } else { 0 };
+    let expected = match first.form() {
+        Form::Sandbox => 0,
+        Form::ControlPlane => 3,
+        Form::Cluster => 5,
+    };
     assert_eq!(processes.len(), expected, "{processes:?}");
     drop(second);
     assert!(processes.iter().all(|(_, id)| !is_alive(*id)), "{processes:?}");

@@ -32,7 +32,7 @@ use crate::operator::{
     site::{Running, Site},
 };
 
-pub(super) const IPPOOL: Example = Example { name: "ippool", definition: "ippools.whereabouts.cni.cncf.io" };
+pub(crate) const IPPOOL: Example = Example { name: "ippool", definition: "ippools.whereabouts.cni.cncf.io" };
 const DEFINITIONS: [&str; 3] = [
     "nodeslicepools.whereabouts.cni.cncf.io",
     "overlappingrangeipreservations.whereabouts.cni.cncf.io",
@@ -66,7 +66,7 @@ impl Scene {
     pub(super) async fn with(plane: &Arc<Plane>, options: Options, wrap: impl FnOnce(Client) -> Client) -> Self {
         let access = installed(plane).await;
         let (namespace, world) = (plane.namespace("pools").await, World::new(options));
-        let limits = RunOptions { namespace: Some(namespace.clone()), ..RunOptions::default() };
+        let limits = RunOptions::default().namespace(&namespace);
         let running = Site::run_with(&operator_for(&world), wrap(access.client()), limits);
         Self { plane: plane.clone(), namespace, world, _running: running }
     }
@@ -191,7 +191,7 @@ impl Scene {
 }
 
 /// Has all kinds there; gives the access of the operator.
-pub(super) async fn installed(plane: &Plane) -> Access {
+pub(crate) async fn installed(plane: &Plane) -> Access {
     log::keep();
     let access = IPPOOL.install(plane).await;
     networks_are_defined(plane).await;
@@ -207,7 +207,7 @@ pub(super) async fn networks_are_defined(plane: &Plane) {
 }
 
 /// A pool as a CNI plugin would write it.
-pub(super) fn pool(name: &str, allocations: &[(&str, String)]) -> IPPool {
+pub(crate) fn pool(name: &str, allocations: &[(&str, String)]) -> IPPool {
     let allocation = |podref: &String| IpAllocation {
         id: format!("of-{podref}"),
         podref: podref.clone(),

@@ -21,7 +21,8 @@ impl Running {
         let (stop, stopped) = oneshot::channel::<()>();
         let (client, namespace) = (access.client(), namespace.map(str::to_owned));
         let task = tokio::spawn(async move {
-            let options = RunOptions { namespace, ..RunOptions::default() };
+            let mut options = RunOptions::default();
+            options.namespace = namespace;
             let stopped = async {
                 let _ = stopped.await;
             };

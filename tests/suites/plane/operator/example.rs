@@ -11,6 +11,7 @@ use opgen_tests::{
 use super::{install::apply_quietly, mirror::Namespaced, program::Program, rest, right};
 
 /// An operator in a folder of its own below `examples`.
+#[derive(Clone, Copy)]
 pub(crate) struct Example {
     /// That folder, the package of its program, its ServiceAccount and its role.
     pub(crate) name: &'static str,

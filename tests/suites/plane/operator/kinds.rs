@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -213,6 +216,45 @@ pub(crate) struct RelayTree {
 impl RelayTree {
     fn config(errand: &Errand) -> ConfigMap {
         holding(&format!("{:?}", errand.spec.second))
+    }
+}
+
+/// A ConfigMap that has another text in every pass, and a node that has every pass write the status.
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = For<Errand, Arc<AtomicU64>>)]
+pub(crate) struct RestlessTree {
+    turn: Turn,
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
+/// From here on the counter of a [`RestlessTree`] counts no more.
+const ENOUGH: u64 = 200;
+
+impl RestlessTree {
+    fn config(draft: &Draft<'_, For<Errand, Arc<AtomicU64>>>) -> ConfigMap {
+        let counter = draft.options();
+        let count = counter.load(Ordering::Relaxed);
+        if count < ENOUGH {
+            counter.store(count + 1, Ordering::Relaxed);
+        }
+        holding(&count.min(ENOUGH).to_string())
+    }
+}
+
+#[derive(Debug, Provisioner)]
+#[provisioner(access())]
+pub(crate) struct Turn;
+
+impl Provision<For<Errand, Arc<AtomicU64>>> for Turn {
+    async fn provision(cx: &Context<'_, For<Errand, Arc<AtomicU64>>, Self>) -> Result<()> {
+        let is_even = cx.options().load(Ordering::Relaxed).is_multiple_of(2);
+        cx.status(|status| status.tried = Some(if is_even { Outcome::Done } else { Outcome::Yield }));
+        Ok(())
+    }
+
+    async fn deprovision(_: &Teardown<'_, For<Errand, Arc<AtomicU64>>, Self>) -> Result<()> {
+        Ok(())
     }
 }
 

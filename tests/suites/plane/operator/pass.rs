@@ -32,6 +32,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("loop_an_unexpected_error_is_tried_again_and_its_detail_stays_in_the_log", unexpected),
         case("loop_a_conflict_that_does_not_end_is_told_after_a_while", endless_conflict),
         case("loop_a_user_action_is_parked_until_the_spec_changes", parked_for_the_user),
+        case("loop_a_parked_object_created_again_under_its_name_is_reconciled", parked_and_created_again),
         case("loop_a_terminal_error_is_parked_until_a_restart", parked_until_restart),
         case("loop_identical_outcomes_write_nothing", identical),
         case("stale_y1_own_writes_are_never_overtaken_by_an_older_cache", stale),
@@ -101,7 +102,7 @@ async fn finalizer_first(plane: Arc<Plane>) {
     let asked = site.settled().await.name("one");
     let lines: Vec<_> = asked.iter().map(|e| (e.verb.as_str(), e.resource.as_str(), e.subresource.as_str())).collect();
     let wanted =
-        [("patch", "notes", ""), ("get", "configmaps", ""), ("patch", "configmaps", ""), ("patch", "notes", "status")];
+        [("patch", "notes", ""), ("get", "configmaps", ""), ("patch", "configmaps", ""), ("update", "notes", "status")];
     assert_eq!(lines, wanted, "{asked}");
 }
 
@@ -177,7 +178,7 @@ async fn endless_conflict(plane: Arc<Plane>) {
     let mut object = errand(Outcome::Conflict);
     object.spec.undo = Outcome::Conflict;
     site.create(&object).await;
-    repeats(&diary, "first one", 10).await;
+    repeats(&diary, "first one", 4).await;
     let so_far = site.api::<Errand>().get("one").await.unwrap();
     assert!(so_far.status.is_none(), "{:?}", so_far.status);
     says(&site, "Errored").await;
@@ -200,6 +201,43 @@ async fn parked_for_the_user(plane: Arc<Plane>) {
     site.patch::<Errand>("one", &json!({"spec": {"first": "Done"}})).await;
     says(&site, "Provisioned").await;
     assert_eq!(diary.times("first one").len(), 2);
+}
+
+/// The only worker is busy while a parked object is deleted and created again, so that no pass sees that it was gone.
+async fn parked_and_created_again(plane: Arc<Plane>) {
+    let (site, diary) = (Site::new(&plane).await, Diary::default());
+    let options = diary.clone();
+    let operator = site
+        .operator()
+        .controls_with::<opgen::For<Errand, Diary>, ErrandTree>(|controller| controller.options(options).workers(1));
+    let _running = site.start(&operator).await;
+    let api = site.api::<Errand>();
+    for outcome in [Outcome::UserAction, Outcome::Terminal] {
+        let parked = site.create(&errand(outcome)).await;
+        until_object(&api, "one", "is parked", |errand| {
+            available(errand.status.as_ref().map(|status| &status.standard)).is_some_and(|(truth, ..)| truth == "False")
+        })
+        .await;
+        site.settled().await;
+        let busy = Errand::new("busy", ErrandSpec { first: Outcome::Gate, ..ErrandSpec::default() });
+        let gates = diary.times("first busy").len();
+        site.create(&busy).await;
+        repeats(&diary, "first busy", gates + 1).await;
+
+        let release = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+        api.patch("one", &PatchParams::default(), &release).await.unwrap();
+        api.delete("one", &DeleteParams::default()).await.unwrap();
+        let anew = site.create(&errand(Outcome::Done)).await;
+        assert_eq!((anew.metadata.generation, anew.uid() == parked.uid()), (parked.metadata.generation, false));
+        site.settled().await;
+        diary.gate.add_permits(10);
+        says(&site, "Provisioned").await;
+        for name in ["one", "busy"] {
+            site.delete::<Errand>(name).await;
+            until_gone(&api, name).await;
+        }
+        diary.gate.forget_permits(10);
+    }
 }
 
 async fn parked_until_restart(plane: Arc<Plane>) {

@@ -5,7 +5,7 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::{Mutex, PoisonError},
+    sync::LazyLock,
 };
 
 use opgen_tests::{
@@ -75,9 +75,14 @@ impl Program {
 
 /// What an operator says of its readiness: the code and the text.
 pub(crate) async fn readiness(address: SocketAddr) -> Result<(u16, String), String> {
+    get(address, "/readyz").await
+}
+
+/// The answer to a probe: the code and the text.
+pub(crate) async fn get(address: SocketAddr, path: &str) -> Result<(u16, String), String> {
     let ask = async {
         let mut stream = tokio::net::TcpStream::connect(address).await?;
-        stream.write_all(b"GET /readyz HTTP/1.0\r\n\r\n").await?;
+        stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).await?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await?;
         std::io::Result::Ok(answer)
@@ -88,12 +93,20 @@ pub(crate) async fn readiness(address: SocketAddr) -> Result<(u16, String), Stri
     Ok((code, text.to_owned()))
 }
 
-/// The program of an example, built by the first call.
+/// The program of an example.
 pub(crate) fn path(example: &Example) -> PathBuf {
-    static PATHS: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
-    let mut paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
-    paths.entry(example.name).or_insert_with(|| build(workspace, example.name, example.name)).clone()
+    own(example.name)
+}
+
+/// A program of this workspace. The first call builds all of them together with this suite, so that they share what it was
+/// built from: by themselves they would have other features, and all behind them would be built again.
+pub(crate) fn own(name: &str) -> PathBuf {
+    static PROGRAMS: LazyLock<BTreeMap<String, PathBuf>> = LazyLock::new(|| {
+        let programs = ["ippool", "shop", "webapp", "opgen"].into_iter().flat_map(|program| ["--bin", program]);
+        let arguments: Vec<_> = ["--workspace", "--test", "plane"].into_iter().chain(programs).collect();
+        build(Path::new(env!("CARGO_MANIFEST_DIR")), &arguments, &target_folder())
+    });
+    PROGRAMS.get(name).unwrap_or_else(|| panic!("{name} is no program of the workspace")).clone()
 }
 
 /// The target folder and the profile's folder in it: the running suite is `<target>/<profile>/deps/<suite>`.
@@ -109,12 +122,11 @@ pub(crate) fn target_folder() -> PathBuf {
     target().0
 }
 
-/// Builds a program of a package of the workspace that a folder is in, into the target folder of the running suite.
-pub(crate) fn build(folder: &Path, package: &str, program: &str) -> PathBuf {
-    let (target, profile) = target();
+/// Builds what cargo's arguments choose of the workspace that a folder is in, and gives the programs by name.
+pub(crate) fn build(folder: &Path, arguments: &[&str], target: &Path) -> BTreeMap<String, PathBuf> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["build", "--quiet", "--package", package, "--message-format=json", "--target-dir"]).arg(target);
-    if profile.ends_with("release") {
+    command.args(["build", "--quiet", "--message-format=json", "--target-dir"]).arg(target).args(arguments);
+    if self::target().1.ends_with("release") {
         command.arg("--release");
     }
     // What cargo says of the suite: build scripts that ask for such variables would be run again, and all behind them built.
@@ -125,11 +137,12 @@ pub(crate) fn build(folder: &Path, package: &str, program: &str) -> PathBuf {
     }
     command.current_dir(folder).stdin(Stdio::null()).stderr(Stdio::inherit());
     let output = command.output().unwrap_or_else(|error| panic!("cargo can't be run: {error}"));
-    assert!(output.status.success(), "`cargo build --package {package}`: {}", output.status);
+    assert!(output.status.success(), "`cargo build {}`: {}", arguments.join(" "), output.status);
     let messages = String::from_utf8_lossy(&output.stdout);
-    let mut programs = messages.lines().filter_map(|line| {
+    let programs = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        message["executable"].as_str().filter(|_| message["target"]["name"] == program).map(PathBuf::from)
+        let name = message["target"]["name"].as_str()?.to_owned();
+        Some((name, message["executable"].as_str()?.into()))
     });
-    programs.next_back().expect("cargo names the program it has built")
+    programs.collect()
 }

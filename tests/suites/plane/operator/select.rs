@@ -5,8 +5,8 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt as _, api::ObjectMeta};
 use libtest_mimic::Trial;
-use opgen::{Operator, RunOptions};
-use opgen_tests::{Plane, case, wait};
+use opgen::{NamespacedName, Operator, RunOptions};
+use opgen_tests::{Plane, audit::Entry, case, wait};
 use serde_json::json;
 
 use super::{
@@ -21,6 +21,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("select_two_controllers_of_a_kind_share_one_watch", shared),
         case("select_an_object_that_leaves_the_selection_is_let_go_and_taken_up_again", leaves),
         case("select_an_object_that_left_while_nobody_ran_is_let_go", left_meanwhile),
+        case("select_a_wake_of_an_object_of_another_class_is_one_question", one_question),
         case("select_two_installs_hand_an_object_over_by_a_field", two_installs),
         case("select_an_object_that_leaves_lets_go_of_what_it_names_and_of_what_it_is_made_of", references),
     ]
@@ -34,6 +35,13 @@ async fn shared(plane: Arc<Plane>) {
     let second = other.clone();
     let operator =
         operator.controls_with::<Counted, Count>(|c| c.options(second).finalizer("probe.example.com/second"));
+    let refused = operator.run_with(plane.client(), RunOptions::default(), std::future::pending()).await;
+    let said = "two controllers of Probe write the condition Available of the same objects";
+    assert!(refused.as_ref().is_err_and(|error| error.to_string().starts_with(said)), "{refused:?}");
+    let second = other.clone();
+    let operator = self::operator(&site, &one, |c| c).controls_with::<Counted, Count>(|c| {
+        c.options(second).finalizer("probe.example.com/second").condition_prefix("Second")
+    });
     let _running = site.start(&operator).await;
     probe(&site, "p", ProbeSpec::default()).await;
     one.reach("p", 1).await;
@@ -42,6 +50,12 @@ async fn shared(plane: Arc<Plane>) {
     let lists = site.asked().await.resource("probes").verb("list").code(200);
     assert!(lists.len() <= 1, "{lists}");
     assert!(watches.with(|entry| entry.code == 200).len() <= 1, "{watches}");
+    let types = |probe: &Probe| -> Vec<String> {
+        let status = probe.status.as_ref();
+        status.map(|status| status.conditions.iter().map(|held| held.type_.clone()).collect()).unwrap_or_default()
+    };
+    let both = ["Available", "Ready", "SecondAvailable", "SecondReady"];
+    wait::until_object(&site.api::<Probe>(), "p", "has the conditions of both", |probe| types(probe) == both).await;
     site.delete::<Probe>("p").await;
     wait::until_gone(&site.api::<Probe>(), "p").await;
 }
@@ -116,6 +130,47 @@ async fn left_meanwhile(plane: Arc<Plane>) {
     finalizers(&site, "leaves", &[]).await;
     wait::until_gone(&site.api::<Probe>(), "goes").await;
     finalizers(&site, "stays", &[OURS]).await;
+}
+
+/// Every change of a ConfigMap wakes an object of the class, and one of another class.
+async fn one_question(plane: Arc<Plane>) {
+    let (site, passes) = (Site::new(&plane).await, Passes::default());
+    let home = site.namespace.clone();
+    let both = move |config: &ConfigMap| {
+        let name = config.name_any();
+        let named = |name: &str| NamespacedName { name: name.to_owned(), namespace: Some(home.clone()) };
+        if name == "news" { vec![named("ours"), named("other")] } else { Vec::new() }
+    };
+    let operator = operator(&site, &passes, |c| c.labels([("class", "a")]).watches(both));
+    let _running = site.start(&operator).await;
+    classed(&site, "other", "b").await;
+    classed(&site, "ours", "a").await;
+    passes.reach("ours", 1).await;
+    let news = ConfigMap {
+        metadata: ObjectMeta { name: Some("news".into()), ..ObjectMeta::default() },
+        ..ConfigMap::default()
+    };
+    site.create(&news).await;
+    let mut before = passes.of("ours");
+    for number in 0..5 {
+        site.patch::<ConfigMap>("news", &json!({"data": {"number": number.to_string()}})).await;
+        passes.reach("ours", before + 1).await;
+        before = passes.of("ours");
+    }
+    let is_question = |entry: &Entry| entry.verb == "list" && entry.uri.contains("metadata.name%3Dother");
+    let asked = site.settled().await.resource("probes").with(is_question);
+    assert_eq!(asked.len(), 1, "{asked}");
+    // What is remembered of it is of no use once it is meant, and when it is not any more.
+    class(&site, "other", "a").await;
+    finalizers(&site, "other", &[OURS]).await;
+    class(&site, "other", "b").await;
+    finalizers(&site, "other", &[]).await;
+    let before = site.settled().await.resource("probes").with(is_question);
+    let passed = passes.of("ours");
+    site.patch::<ConfigMap>("news", &json!({"data": {"number": "last"}})).await;
+    passes.reach("ours", passed + 1).await;
+    let after = site.settled().await.resource("probes").with(is_question);
+    assert!(after.len() <= before.len() + 1, "{after}");
 }
 
 async fn two_installs(plane: Arc<Plane>) {

@@ -18,6 +18,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("reference_ref6_of_several_each_is_referenced_though_one_is_missing", several),
         case("reference_ref13_an_object_that_is_deleted_is_not_referenced_any_more", deleting),
         case("reference_ref12_objects_of_the_core_group_and_long_names_are_referenced", core_and_long),
+        case("reference_writes_of_many_workers_to_one_object_do_not_refuse_each_other", one_after_the_other),
         case("reference_ref5_nothing_is_written_while_nothing_changes_and_a_taken_reference_is_given_again", rest),
     ]
 }
@@ -48,7 +49,7 @@ async fn several(plane: Arc<Plane>) {
         net(&site, name, true).await;
     }
     let other = |name: &str| NamespacedName { name: name.into(), namespace: None };
-    let spec = DeskSpec { net: "one".into(), others: ["two", "three"].map(other).into(), secret: None };
+    let spec = DeskSpec { net: "one".into(), others: ["two", "three"].map(other).into(), ..DeskSpec::default() };
     site.create(&Desk::new("a", spec)).await;
     let sentence = says(&site, "a", "ReferenceMissing").await;
     assert_eq!(sentence, format!("spec.others: there is no Net {}/two", site.namespace));
@@ -92,6 +93,26 @@ async fn core_and_long(plane: Arc<Plane>) {
     site.patch::<Desk>(&long, &json!({"spec": {"secret": null}})).await;
     says(&site, &long, "Provisioned").await;
     assert!(references::<Secret>(&site, "key").await.is_empty());
+}
+
+async fn one_after_the_other(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let _running = start(&site).await;
+    net(&site, "blue", true).await;
+    site.settled().await;
+    let names: Vec<_> = (0..40).map(|number| format!("desk-{number:02}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let before = site.settled().await;
+    futures::future::join_all(names.iter().map(|name| async { drop(site.create(&desk(name, "blue")).await) })).await;
+    held_by(&site, "blue", &names).await;
+    let held = site.settled().await;
+    futures::future::join_all(names.iter().map(|name| site.delete::<Desk>(name))).await;
+    held_by(&site, "blue", &[]).await;
+    let released = site.settled().await;
+    for (asked, before) in [(&held, &before), (&released, &held)] {
+        let writes = state_writes(&asked.since(before)).resource("nets").subresource("");
+        assert!(writes.len() == names.len() && writes.iter().all(|write| write.code == 200), "{writes}");
+    }
 }
 
 async fn rest(plane: Arc<Plane>) {

@@ -46,6 +46,10 @@ pub(crate) struct DeskSpec {
     #[managed(reference = Net)]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub(crate) others: Vec<NamespacedName>,
+    /// In other namespaces, too, if these allow it.
+    #[serde(default)]
+    #[managed(reference = Net, grant)]
+    pub(crate) shared: Option<NamespacedName>,
     #[managed(reference = Secret)]
     pub(crate) secret: Option<String>,
 }

@@ -8,7 +8,7 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use libtest_mimic::Trial;
-use opgen::{NamespacedName, RunOptions};
+use opgen::{NamespacedName, RunOptions, reference::ALLOW_FROM};
 use opgen_tests::{
     Plane, case,
     wait::{until_gone, until_object},
@@ -108,11 +108,12 @@ async fn apart(plane: Arc<Plane>) {
     let ours = || Some(OURS.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
     let mut blue = Net::new("blue", NetSpec { up: true });
     blue.metadata.labels = ours();
+    blue.metadata.annotations = Some([(ALLOW_FROM.to_owned(), elsewhere.clone())].into());
     site.create(&blue).await;
     let desks = Api::<Desk>::namespaced(plane.client(), &elsewhere);
     let mut far = desk("a", "");
     far.metadata.labels = ours();
-    far.spec.others = vec![NamespacedName { name: "blue".into(), namespace: Some(site.namespace.clone()) }];
+    far.spec.shared = Some(NamespacedName { name: "blue".into(), namespace: Some(site.namespace.clone()) });
     desks.create(&PostParams::default(), &far).await.unwrap();
     let mut near = desk("a", "blue");
     near.metadata.labels = ours();

@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("loop_r10_who_is_held_by_whom_is_told_by_an_event", blocked),
         case("reference_ref6_an_object_that_is_named_twice_is_referenced_once", twice),
         case("reference_to_itself_is_for_somebody_to_mend", itself),
-        case("reference_a_ring_is_named_by_why", ring),
+        case("reference_a_ring_is_named_by_why_and_in_conditions_and_broken", ring),
         case("reference_ref10_a_conflict_is_tried_again_and_nobody_is_told", conflict),
         case("loop_a_conflict_of_the_finalizer_is_tried_again_and_nobody_is_told", claim),
         case("reference_whose_place_in_the_list_has_moved_is_a_conflict_too", moved_reference),
@@ -78,7 +78,7 @@ async fn twice(plane: Arc<Plane>) {
     let _running = start(&site).await;
     net(&site, "blue", true).await;
     let other = opgen::NamespacedName::cluster("blue");
-    let spec = DeskSpec { net: "blue".into(), others: vec![other.clone(), other], secret: None };
+    let spec = DeskSpec { net: "blue".into(), others: vec![other.clone(), other], ..DeskSpec::default() };
     site.create(&Desk::new("a", spec)).await;
     says(&site, "a", "Provisioned").await;
     held_by(&site, "blue", &["a"]).await;
@@ -130,7 +130,7 @@ async fn itself(plane: Arc<Plane>) {
 async fn ring(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let operator = site.operator().controls::<Ring, RingTree>();
-    let _running = site.start(&operator).await;
+    let mut running = site.start(&operator).await;
     let says = async |name: &str, reason: &str| {
         let fits = |ring: &Ring| available(ring.status.as_ref()).is_some_and(|(_, said, _)| said == reason);
         until_object(&site.api::<Ring>(), name, &format!("says {reason}"), fits).await
@@ -148,19 +148,23 @@ async fn ring(plane: Arc<Plane>) {
     let has = |ring: &Ring| ring.finalizers().iter().any(|held| held.ends_with("_one"));
     until_object(&site.api::<Ring>(), "two", "is referenced", has).await;
     site.delete::<Ring>("one").await;
+    let one = says("one", "Referenced").await;
+    let sentence = available(one.status.as_ref()).map(|(_, _, sentence)| sentence.to_owned());
+    let by = format!("it is named by rings.reference.example.com {}/two", site.namespace);
+    let members = ["one", "two"].map(|name| format!("Ring {}/{name}", site.namespace)).join(", ");
+    let end = "it is broken once all of these and all that name one of them are deleted";
+    assert_eq!(sentence, Some(format!("{by}, in a ring of references: {members}; {end}")));
+    running.signal();
+    running.end().await.unwrap();
     site.delete::<Ring>("two").await;
-    says("one", "Referenced").await;
-    says("two", "Referenced").await;
-    let reference = format!("rings.reference.example.com/reference_{}_one", site.namespace);
-    let ring = format!(
-        "Ring one waits for what waits for it: a ring; nothing but taking the finalizer {reference} off Ring two ends it"
-    );
+    let ring = "Ring one waits for what waits for it: a ring; the operator breaks it at its youngest member, once nothing alive \
+                names one of them";
     assert_eq!(cause(&site, &operator, "ring", "one").await, ring);
-    let kept = site.api::<Ring>().get("two").await.unwrap();
-    let kept: Vec<_> = kept.finalizers().iter().filter(|held| **held != reference).collect();
-    site.patch::<Ring>("two", &json!({"metadata": {"finalizers": kept}})).await;
+    let _running = site.run(&operator, RunOptions::default()).await;
     until_gone(&site.api::<Ring>(), "one").await;
     until_gone(&site.api::<Ring>(), "two").await;
+    let reasons = events(&site, "Ring", "one").await.into_iter().chain(events(&site, "Ring", "two").await);
+    assert!(reasons.into_iter().any(|event| event.reason.as_deref() == Some("ReferenceRing")), "nobody is told");
 }
 
 /// What somebody else writes, in between.

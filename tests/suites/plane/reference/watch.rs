@@ -68,7 +68,7 @@ async fn followed_twice(plane: Arc<Plane>) {
         .controls_with::<Counted, Count>(|c| c.options(first).watches(by_name))
         .controls_with::<Counted, Count>(|c| {
             let follow = Follow::<ConfigMap>::for_all();
-            c.options(second).finalizer("probe.example.com/second").follows(follow)
+            c.options(second).finalizer("probe.example.com/second").condition_prefix("Second").follows(follow)
         });
     let _running = site.start(&operator).await;
     probe(&site, "p", ProbeSpec::default()).await;

@@ -6,12 +6,13 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::operator::program::{build, target_folder};
+use crate::operator::program::{build, own, target_folder};
 
-/// The operator's name, and that of its ServiceAccount and its role.
-pub(crate) const NAME: &str = "demo";
+/// The operator's name, and that of its ServiceAccount and its role. The projects that other suites build into the same folder
+/// have other names.
+pub(crate) const NAME: &str = "kiosk";
 /// Where its YAML installs it.
-pub(crate) const HOME: &str = "demo-system";
+pub(crate) const HOME: &str = "kiosk-system";
 
 pub(crate) struct Project {
     root: PathBuf,
@@ -19,15 +20,16 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Written anew and built, into the target folder of the suite: most of what it needs is there already.
+    /// Written anew and built, into the target folder of all scaffolded projects: most of what it needs may be there already.
     pub(crate) fn new() -> Self {
-        let root = target_folder().join("scaffold/projects/plane");
+        let target = target_folder().join("scaffold");
+        let root = target.join("projects/plane");
         if root.exists() {
             fs::remove_dir_all(&root).expect("the last run's project goes");
         }
         fs::create_dir_all(&root).expect("a folder");
         write(&root);
-        let program = build(&root, NAME, NAME);
+        let program = build(&root, &[], &target).remove(NAME).expect("cargo names the program it has built");
         Self { root, program }
     }
 
@@ -57,7 +59,7 @@ impl Project {
 /// With the workspace's lock file, so that it resolves to the versions that opgen itself is tested with.
 fn write(root: &Path) {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace");
-    let mut command = Command::new(build(checkout, "opgen-cli", "opgen"));
+    let mut command = Command::new(own("opgen"));
     command.args(["new", NAME, "--group", "demo.example.com", "--kind", "Widget", "--path", ".", "--quiet"]);
     let output = command.current_dir(root).env_remove("OPGEN_PATH").stdin(Stdio::null()).output().expect("opgen runs");
     assert!(output.status.success(), "opgen new: {}", String::from_utf8_lossy(&output.stderr));

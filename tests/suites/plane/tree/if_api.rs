@@ -57,7 +57,7 @@ async fn comes_and_goes(plane: Arc<Plane>) {
     site.install(&operator).await;
     let port = Port::reserve();
     let probes = port.address();
-    let _running = site.run(&operator, RunOptions { probes: Some(probes), ..RunOptions::default() }).await;
+    let _running = site.run(&operator, RunOptions::default().probes(probes)).await;
     site.create(&shop(ShopSpec::default())).await;
     done(&site).await;
     is_ready(probes).await;

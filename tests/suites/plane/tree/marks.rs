@@ -82,7 +82,8 @@ impl Vaults {
 
     async fn run(&self, namespace: Option<&str>) -> Running {
         let client = self.site.plane.account(&self.site.namespace, OPERATOR).await.client();
-        let options = RunOptions { namespace: namespace.map(str::to_owned), ..RunOptions::default() };
+        let options = RunOptions::default();
+        let options = namespace.into_iter().fold(options, |options, namespace| options.namespace(namespace));
         Site::run_with(&self.operator, client, options)
     }
 
@@ -231,7 +232,7 @@ async fn without_kind(plane: Arc<Plane>) {
     let port = Port::reserve();
     let probes = port.address();
     let client = plane.account(&site.namespace, "relics").await.client();
-    let _running = Site::run_with(&operator, client, RunOptions { probes: Some(probes), ..RunOptions::default() });
+    let _running = Site::run_with(&operator, client, RunOptions::default().probes(probes));
     wait::until("the classes are watched, and the relics are missing", PATIENCE, async || {
         let (_, text) = readiness(probes).await?;
         let said = text.contains("Relic: the cluster has no such kind") && text.contains("PriorityClass: ok");

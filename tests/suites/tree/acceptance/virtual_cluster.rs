@@ -41,12 +41,12 @@ struct Tree {
 }
 
 fn has_domain(draft: &Draft<'_, Owner>) -> bool {
-    !draft.options.domain.is_empty()
+    !draft.options().domain.is_empty()
 }
 
 impl Tree {
     fn values(draft: &Draft<'_, Owner>) -> ConfigMap {
-        said(format!("{}.{}", draft.owner.metadata.name.clone().unwrap(), draft.options.domain))
+        said(format!("{}.{}", draft.owner.metadata.name.clone().unwrap(), draft.options().domain))
     }
     fn published(_: &VirtualCluster, address: &str) -> ConfigMap {
         said(address.to_owned())
@@ -78,7 +78,7 @@ struct Pool {
 impl Pool {
     fn values(draft: &Draft<'_, Each<Owner, String>>) -> ConfigMap {
         let pool: &String = draft;
-        said(format!("{pool}.{}", draft.options.domain))
+        said(format!("{pool}.{}", draft.options().domain))
     }
 }
 

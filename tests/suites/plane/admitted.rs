@@ -1,0 +1,57 @@
+//! What a definition admits, its type decodes: objects by chance at the edges of the schema, created on the API server.
+
+mod dice;
+mod kind;
+mod value;
+
+use std::sync::Arc;
+
+use kube::{
+    Api,
+    api::{ApiResource, DynamicObject, PostParams},
+};
+use libtest_mimic::Trial;
+use opgen::{Operator, manifest::Described as _};
+use opgen_tests::{Plane, case};
+use serde_json::{Value, json};
+
+use crate::operator::install;
+use dice::Dice;
+use kind::Sampler;
+
+/// How many objects are tried.
+const OBJECTS: u64 = 400;
+
+pub(crate) fn cases() -> Vec<Trial> {
+    vec![case("whatever_the_schema_admits_is_decoded", decodes)]
+}
+
+async fn decodes(plane: Arc<Plane>) {
+    let operator = Operator::new("sampler").defines::<Sampler>();
+    assert_eq!(operator.project().unwrap().controllers.len(), 1);
+    install::definitions(&plane, &operator).await;
+    let rendered = install::generated(&operator);
+    let crd: Value = serde_saphyr::from_str(rendered.text("crds/demo.example.com_samplers.yaml").unwrap()).unwrap();
+    let schema = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+    let namespace = plane.namespace("admitted").await;
+    let resource = ApiResource::erase::<Sampler>(&());
+    let api: Api<DynamicObject> = Api::namespaced_with(plane.client(), &namespace, &resource);
+    let (mut admitted, mut undecoded) = (0, Vec::new());
+    for seed in 0..OBJECTS {
+        let mut spec = value::of(schema, &mut Dice::new(seed), 0);
+        // One field at a time is at its edge in half of the objects, so that one refusal does not hide the others.
+        value::calm(&mut spec, schema, &mut Dice::new(seed));
+        let name = format!("of-seed-{seed}");
+        let object =
+            json!({"apiVersion": "demo.example.com/v1", "kind": "Sampler", "metadata": {"name": name}, "spec": spec});
+        let object: DynamicObject = serde_json::from_value(object).unwrap();
+        let Ok(stored) = api.create(&PostParams::default(), &object).await else { continue };
+        admitted += 1;
+        let stored = serde_json::to_value(stored).unwrap();
+        if let Err(error) = serde_json::from_value::<Sampler>(stored.clone()) {
+            undecoded.push(format!("seed {seed}: {error}: {}", stored["spec"]));
+        }
+    }
+    assert!(admitted >= OBJECTS / 4, "only {admitted} of {OBJECTS} are admitted");
+    assert!(undecoded.is_empty(), "{} of {admitted} can't be decoded:\n{}", undecoded.len(), undecoded.join("\n"));
+}

@@ -1,0 +1,79 @@
+//! Chaos by seed: objects come, change and go, their children are deleted, changed, stripped and disowned, Pods are killed,
+//! and so are the operator and the API server. Then the world must be as wanted, and in the end empty.
+//!
+//! `OPGEN_SEED` plays the same deeds again, though not at the same moments. As wanted is what the operator makes of the
+//! same specs in a namespace in which nothing ever happened.
+
+mod deed;
+mod stock;
+mod world;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use opgen_tests::{Plane, wait};
+
+use self::{
+    deed::Villain,
+    stock::{Shops, Stock, WebApps},
+    world::World,
+};
+use super::{Diary, LONG, delete_namespace, nothing_was_denied};
+use crate::operator::example::Installed;
+
+/// How soon after the last deed everything must be as wanted, and how soon after the deletion of all everything gone.
+const SOON: Duration = Duration::from_secs(60);
+
+pub(super) async fn of_webapps(plane: Arc<Plane>) {
+    play::<WebApps>(plane).await;
+}
+
+pub(super) async fn of_shops(plane: Arc<Plane>) {
+    play::<Shops>(plane).await;
+}
+
+/// How long deeds are done, in seconds; 300 without.
+const SECONDS: &str = "OPGEN_CHAOS_SECONDS";
+
+fn length() -> Duration {
+    let seconds = std::env::var(SECONDS).ok().and_then(|seconds| seconds.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(300))
+}
+
+async fn play<S: Stock>(plane: Arc<Plane>) {
+    let diary = Diary::new(&plane);
+    let installed = Installed::new(S::EXAMPLE, plane).await;
+    let world = World::<S>::new(&installed.plane).await;
+    let mut villain = Villain::new(&installed, &world);
+    let begin = Instant::now();
+    while begin.elapsed() < length() {
+        villain.does_something().await;
+    }
+    villain.lets_go().await;
+    let end = Instant::now();
+    diary.say(&villain.summary());
+
+    // Made while the rest converges, so that both are served by the operator that has lived through it.
+    let specs = world.specs().await;
+    let twin = World::<S>::new(&installed.plane).await;
+    twin.create_all(&specs).await;
+    wait::until("the untouched twins are available", LONG, async || twin.available(specs.len()).await).await;
+    let wanted = twin.snapshot().await.unwrap();
+    let left = SOON.saturating_sub(end.elapsed());
+    let what = format!("the world is as wanted, after {}", villain.history());
+    wait::until(what, left.max(Duration::from_secs(1)), async || {
+        world.available(specs.len()).await?;
+        world.is(&wanted).await
+    })
+    .await;
+    diary.say(&format!("{} as wanted {:.1} s after the last deed", specs.len(), end.elapsed().as_secs_f32()));
+
+    delete_namespace(&installed.plane, &twin.namespace).await;
+    world.delete_all().await;
+    wait::until("the world is empty", SOON, async || world.is_empty().await).await;
+    diary.say("empty");
+    villain.ends().await;
+    nothing_was_denied(&installed).await;
+}

@@ -1,0 +1,256 @@
+//! Closures of the user that panic on one object: that object is reported, and all others are served as before.
+
+use std::{collections::BTreeSet, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+
+use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
+use kube::{ResourceExt as _, api::ObjectMeta};
+use libtest_mimic::Trial;
+use opgen::{
+    Closure, Controller, Follow, NamespacedName, Predicate, RunOptions, View, Why, cache::ObjectKey, queue::Delay,
+};
+use opgen_tests::{
+    Plane, Port, case_served,
+    wait::{self, PATIENCE},
+};
+use serde_json::json;
+use walkdir::WalkDir;
+
+use crate::operator::{
+    kinds::available,
+    log,
+    probe::{Counted, Passes, Probe, ProbeSpec, at_rest, operator, probe},
+    program::get,
+    site::Site,
+};
+
+pub(crate) fn cases() -> Vec<Trial> {
+    let of_row = |row: Row| {
+        let name = format!("a_panic_of_{}_in_{}_on_one_object_leaves_all_others_served", row.closure, row.function);
+        case_served(&name, async move |plane| others_are_served(plane, row).await)
+    };
+    let complete = Trial::test("every_public_function_that_takes_a_closure_is_known_here", || {
+        every_function_is_known();
+        Ok(())
+    });
+    rows().into_iter().map(of_row).chain([complete]).collect()
+}
+
+/// The object on which each closure panics.
+const MAD: &str = "mad";
+
+/// A public function that takes a closure, which closure panics, and a controller with both.
+struct Row {
+    function: &'static str,
+    closure: Closure,
+    on: On,
+    options: fn(Controller<Counted>) -> Controller<Counted>,
+}
+
+/// What the closure is called with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum On {
+    /// A ConfigMap. Those on which it doesn't panic wake the probe of their name.
+    ConfigMap,
+    /// A primary.
+    Probe,
+}
+
+fn rows() -> Vec<Row> {
+    use {Closure as C, On::ConfigMap as Config};
+    let row = |function, closure, on, options| Row { function, closure, on, options };
+    vec![
+        row("watches", C::Watches, Config, |c| c.watches(|config: &ConfigMap| [own_name(calm(&config.name_any()))])),
+        row("by", C::Watches, Config, |c| {
+            c.follows(Follow::by(|config: &ConfigMap| [own_name(calm(&config.name_any()))]))
+        }),
+        row("by_metadata", C::Watches, Config, |c| {
+            let name = |metadata: &ObjectMeta| metadata.name.as_deref().map(|name| own_name(calm(name)));
+            c.follows(Follow::<ConfigMap>::by_metadata(name))
+        }),
+        row("of", C::Predicate, Config, |c| {
+            let data = Predicate::of(|config: &ConfigMap| (calm(&config.name_any()).len(), config.data.clone()));
+            c.follows(Follow::by(|config: &ConfigMap| [own_name(&config.name_any())]).when(data))
+        }),
+        row("of", C::Predicate, On::Probe, |c| {
+            c.when(Predicate::of(|probe: &Probe| (calm(&probe.name_any()).len(), probe.spec.class.clone())))
+        }),
+        row("keeps", C::Keeps, Config, |c| {
+            let keep = |config: &ConfigMap| (calm(&config.name_any()).len(), config.data.clone());
+            c.keeps(&View::<_>::default(), keep, |key, _| [own_name(key.name())])
+        }),
+        row("keeps", C::KeepsMap, Config, |c| {
+            c.keeps(&View::<_>::default(), ConfigMap::clone, |key, _| [own_name(calm(key.name()))])
+        }),
+        row("keeps_metadata", C::Keeps, Config, |c| {
+            let keep = |metadata: &ObjectMeta| {
+                (metadata.name.as_deref().map(|name| calm(name).len()), metadata.labels.clone())
+            };
+            c.keeps_metadata::<ConfigMap, _, _, _>(&View::<_>::default(), keep, |key, _| [own_name(key.name())])
+        }),
+        row("keeps_metadata", C::KeepsMap, Config, |c| {
+            let (keep, map) = (ObjectMeta::clone, |key: &ObjectKey, _: &ObjectMeta| [own_name(calm(key.name()))]);
+            c.keeps_metadata::<ConfigMap, _, _, _>(&View::<_>::default(), keep, map)
+        }),
+        row("indexed", C::Index, Config, |c| {
+            let view = View::indexed(|config: &ConfigMap| Some(calm(&config.name_any()).len()));
+            c.keeps(&view, ConfigMap::clone, |key, _| [own_name(key.name())])
+        }),
+        row("poll_by", C::PollBy, On::Probe, |c| {
+            c.poll_by(|probe: &Probe| (calm(&probe.name_any()) != "quick").then_some(Duration::from_secs(3600)))
+        }),
+    ]
+}
+
+/// The name, unless it is that of the object on which closures panic.
+fn calm(name: &str) -> &str {
+    assert!(name != MAD, "the secret detail");
+    name
+}
+
+fn own_name(name: &str) -> NamespacedName {
+    NamespacedName { name: name.to_owned(), namespace: None }
+}
+
+async fn others_are_served(plane: Arc<Plane>, row: Row) {
+    let (site, passes) = (Site::new(&plane).await, Passes::default());
+    // What fails is not tried again by itself, so that passes come to rest.
+    let never = Delay::Fixed(Duration::from_secs(3600));
+    let operator = operator(&site, &passes, |c| (row.options)(c.errors(never)));
+    let port = Port::reserve();
+    site.install(&operator).await;
+    let options = RunOptions::default().probes(port.address());
+    let _running = site.run(&operator, options).await;
+    at_rest(&site, &passes, &["sane"]).await;
+    let of_config = row.on == On::ConfigMap;
+    if of_config {
+        site.create(&config(MAD)).await;
+    } else {
+        probe(&site, MAD, ProbeSpec::default()).await;
+        passes.reach(MAD, 1).await;
+        site.patch::<Probe>(MAD, &json!({"spec": {"class": "blue"}})).await;
+        // Where nobody knows whether a change matters, it does.
+        passes.reach(MAD, 2).await;
+    }
+    wait::until("the panic is counted", PATIENCE, async || match operator.counters().panics(row.closure) {
+        0 => Err(format!("{:?}", operator.counters())),
+        _ => Ok(()),
+    })
+    .await;
+
+    // The others, with all that can become of them.
+    let mut woken = passes.of("sane");
+    if of_config {
+        site.create(&config("sane")).await;
+        woken = passes_more_than(&passes, woken).await;
+        site.patch::<ConfigMap>("sane", &json!({"metadata": {"labels": {"a": "b"}}, "data": {"text": "2"}})).await;
+        woken = passes_more_than(&passes, woken).await;
+        site.delete::<ConfigMap>(MAD).await;
+        site.delete::<ConfigMap>("sane").await;
+    } else {
+        site.patch::<Probe>("sane", &json!({"spec": {"class": "blue"}})).await;
+    }
+    passes_more_than(&passes, woken).await;
+    at_rest(&site, &passes, &["late"]).await;
+
+    is_reported(&site, &row, &operator).await;
+    for path in ["/healthz", "/readyz"] {
+        is_well(port.address(), path).await;
+    }
+    assert_eq!(operator.counters().task_restarts(), 0, "a closure is no reason for the end of a task");
+}
+
+fn config(name: &str) -> ConfigMap {
+    let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
+    ConfigMap { metadata, data: Some([("text".to_owned(), "1".to_owned())].into()), ..ConfigMap::default() }
+}
+
+async fn passes_more_than(passes: &Passes, count: usize) -> usize {
+    passes.reach("sane", count + 1).await;
+    passes.of("sane")
+}
+
+/// In the log by its message; to users without it, by an event or a condition; and in what `why` says.
+async fn is_reported(site: &Site, row: &Row, operator: &opgen::Operator) {
+    let place = format!("{}/{MAD}", site.namespace);
+    assert!(
+        !log::lines_with(&["ERROR", &place, "panicked: the secret detail"]).is_empty(),
+        "{place} is not in the log"
+    );
+    let (asked, expected) = if row.closure == Closure::PollBy {
+        let fits = |probe: &Probe| available(probe.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Errored");
+        wait::until_object(&site.api::<Probe>(), MAD, "has the error in its status", fits).await;
+        (MAD, "an unexpected error occurred")
+    } else {
+        wait::until("an event is on the object", PATIENCE, async || {
+            let events = site.api::<Event>().list(&Default::default()).await.map_err(|error| error.to_string())?;
+            let fits = |event: &&Event| {
+                event.reason.as_deref() == Some("Panicked")
+                    && event.regarding.as_ref().is_some_and(|object| object.name.as_deref() == Some(MAD))
+            };
+            let event = events.items.iter().find(fits).ok_or_else(|| format!("{} events", events.items.len()))?;
+            let note = event.note.as_deref().unwrap_or_default();
+            assert!(note.contains("panicked on this object") && !note.contains("secret"), "{note}");
+            Ok(())
+        })
+        .await;
+        (if row.on == On::Probe { MAD } else { "sane" }, "panicked on this object")
+    };
+    let why = operator.why(site.plane.client(), "Probe", asked, Some(&site.namespace)).await.unwrap();
+    let names = |why: &&Why| why.object.contains(MAD) && why.says.contains(expected);
+    assert!(why.causes().iter().any(names), "{why}");
+}
+
+async fn is_well(probes: SocketAddr, path: &str) {
+    wait::until(format!("{path} says that all is well"), PATIENCE, async || match get(probes, path).await? {
+        (200, _) => Ok(()),
+        (code, text) => Err(format!("{code}: {text}")),
+    })
+    .await;
+}
+
+/// Public functions that take functions, and are called for no object or by the user's own code.
+const NOT_FOR_OBJECTS: [(&str, &str); 12] = [
+    (
+        "new",
+        "the clock and the dice of `Environment` belong to no object; the end of a pass by them is caught by the worker",
+    ),
+    ("observed", "observers belong to tests; the end of a pass by them is caught by the worker"),
+    ("read", "the caller of `View::read` is a node, and a panic the error of its pass"),
+    ("status", "the caller of `Context::status` is a node, and a panic the error of its pass"),
+    ("controls_with", "called once, while the operator is built"),
+    ("main_with", "called once, while the operator is built"),
+    ("behind", "the cache is a library here: the caller's own code panics"),
+    ("apply", "the cache is a library here: the caller's own code panics"),
+    ("try_apply", "the cache is a library here: the caller's own code panics"),
+    ("try_project", "the cache is a library here: the caller's own code panics"),
+    ("entries_where", "the cache is a library here: the caller's own code panics"),
+    ("visit_owned", "the cache is a library here: the caller's own code panics"),
+];
+
+fn every_function_is_known() {
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/src");
+    let mut found = BTreeSet::new();
+    for file in WalkDir::new(runtime).into_iter().map(|entry| entry.expect("the source of the runtime")) {
+        let path = file.path().to_string_lossy().into_owned();
+        // What stands below `provisioner` is called by expansions, within a pass.
+        if path.ends_with(".rs") && !path.contains("/src/provisioner/") {
+            let text = std::fs::read_to_string(file.path()).expect("a file of the runtime");
+            let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
+            found.extend(functions_with_closures(shipped));
+        }
+    }
+    let here = rows().into_iter().map(|row| row.function).chain(NOT_FOR_OBJECTS.map(|(name, _)| name));
+    let known: BTreeSet<String> = here.map(str::to_owned).collect();
+    assert_eq!(found, known, "a function that takes a closure needs a row here, or a reason why it has none");
+}
+
+/// The names of the public functions whose signatures have a closure or a function pointer.
+fn functions_with_closures(text: &str) -> Vec<String> {
+    let signatures = text.split("\n    pub ").chain(text.split("\npub ")).skip(1).filter_map(|rest| {
+        let rest = rest.strip_prefix("async ").unwrap_or(rest).strip_prefix("fn ")?;
+        rest.split(['{', ';']).next()
+    });
+    let takes = |signature: &&str| ["Fn(", "FnOnce(", "FnMut(", ": fn("].iter().any(|form| signature.contains(form));
+    let name = |signature: &str| signature.split(['<', '(']).next().unwrap_or_default().to_owned();
+    signatures.filter(takes).map(name).collect()
+}

@@ -1,0 +1,239 @@
+//! Fights: what an operator restores and somebody else changes back at once. Whoever wakes it, it does not do so without end.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use futures::{StreamExt as _, pin_mut};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api, ResourceExt as _,
+    api::{DeleteParams, Patch, PatchParams, WatchEvent, WatchParams},
+};
+use libtest_mimic::Trial;
+use opgen::{For, queue::Delay};
+use opgen_tests::{
+    Plane, case,
+    wait::{self, PATIENCE, until_object},
+};
+use serde_json::{Value, json};
+use tokio::{task::JoinHandle, time::Instant};
+
+use super::{
+    kinds::{self, Diary, Errand, ErrandSpec, Note, NoteSpec, NoteTree, Outcome, RelayTree, RestlessTree, available},
+    site::Site,
+};
+
+pub(crate) fn cases() -> Vec<Trial> {
+    vec![
+        case("fight_over_a_field_is_slowed_down_and_reported_and_ends_with_it", over_a_field),
+        case("fight_with_somebody_who_deletes_a_child_is_slowed_down_and_reported", over_a_child),
+        case("fight_does_not_delay_the_change_of_a_user", a_user_goes_first),
+        case("fight_of_a_build_function_with_itself_is_slowed_down_and_reported", with_itself),
+        case("fight_repairs_of_what_somebody_changes_now_and_then_are_immediate", honest_repairs),
+        case("a_failing_pass_is_not_repeated_before_its_backoff_whoever_wakes_it", woken_while_failing),
+    ]
+}
+
+/// The delay after an error.
+const DELAY: Duration = Duration::from_secs(10);
+/// How often a rival insists: without a brake all of it happens at once.
+const INSISTS: usize = 60;
+
+/// What a rival does to an object each time it changes.
+#[derive(Clone, Copy)]
+enum Rivalry {
+    Text,
+    Delete,
+}
+
+/// Somebody who acts whenever a ConfigMap is not as it wants, so often.
+fn rival(plane: &Plane, namespace: &str, what: Rivalry, insists: usize) -> JoinHandle<()> {
+    let api = Api::<ConfigMap>::namespaced(plane.client(), namespace);
+    tokio::spawn(async move {
+        let mut done = 0;
+        while done < insists {
+            let Ok(events) = api.watch(&WatchParams::default().fields("metadata.name=one"), "0").await else { return };
+            pin_mut!(events);
+            while let Some(Ok(event)) = events.next().await {
+                let (WatchEvent::Added(config) | WatchEvent::Modified(config)) = event else { continue };
+                match what {
+                    _ if done == insists => return,
+                    Rivalry::Text if kinds::text(&config) == "rival" => continue,
+                    Rivalry::Text => take(&api, "rival").await,
+                    Rivalry::Delete => drop(api.delete("one", &DeleteParams::default()).await),
+                }
+                done += 1;
+            }
+        }
+    })
+}
+
+/// Takes the text from whoever has it.
+async fn take(api: &Api<ConfigMap>, text: &str) {
+    let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": {"text": text}});
+    // It may have been deleted meanwhile, and must not be made by this.
+    if api.get_opt("one").await.unwrap().is_some() {
+        api.patch("one", &PatchParams::apply("rival").force(), &Patch::Apply(config)).await.unwrap();
+    }
+}
+
+fn note(text: &str) -> Note {
+    Note::new("one", NoteSpec { pause: false, text: text.to_owned() })
+}
+
+async fn notes(plane: &Arc<Plane>) -> (Site, super::site::Running) {
+    let site = Site::new(plane).await;
+    let running = site.start(&site.operator().controls::<Note, NoteTree>()).await;
+    site.create(&note("a")).await;
+    note_says(&site, "Provisioned").await;
+    (site, running)
+}
+
+async fn note_says(site: &Site, reason: &str) -> String {
+    let says = |note: &Note| available(note.status.as_ref()).is_some_and(|(_, said, _)| said == reason);
+    let note = until_object(&site.api::<Note>(), "one", &format!("says {reason}"), says).await;
+    available(note.status.as_ref()).map(|(.., sentence)| sentence.to_owned()).unwrap_or_default()
+}
+
+/// Repairs of the one ConfigMap so far.
+async fn repairs(site: &Site) -> usize {
+    site.asked().await.verb("patch").resource("configmaps").len()
+}
+
+async fn repaired(site: &Site, times: usize) -> Instant {
+    wait::until(format!("{times} patches"), PATIENCE * 2, async || {
+        let seen = repairs(site).await;
+        if seen >= times { Ok(Instant::now()) } else { Err(format!("{seen} patches")) }
+    })
+    .await
+}
+
+async fn over_a_field(plane: Arc<Plane>) {
+    let (site, _running) = notes(&plane).await;
+    let rival = rival(&plane, &site.namespace, Rivalry::Text, INSISTS);
+    let said = note_says(&site, "Fighting").await;
+    let place = format!("ConfigMap {}/one", site.namespace);
+    assert!(said.contains(&place) && said.contains("data.text") && said.contains("rival"), "{said}");
+    let (before, since) = (repairs(&site).await, Instant::now());
+    assert!(before < 10, "{before} patches before it was slowed down");
+    repaired(&site, before + 3).await;
+    assert!(since.elapsed() >= DELAY * 2, "3 patches in {:?}", since.elapsed());
+    rival.abort();
+    note_says(&site, "Provisioned").await;
+    let config = site.api::<ConfigMap>().get("one").await.unwrap();
+    assert_eq!(kinds::text(&config), "a");
+}
+
+async fn over_a_child(plane: Arc<Plane>) {
+    let (site, _running) = notes(&plane).await;
+    let rival = rival(&plane, &site.namespace, Rivalry::Delete, INSISTS);
+    let said = note_says(&site, "Fighting").await;
+    assert!(said.contains("deleted"), "{said}");
+    let (before, since) = (repairs(&site).await, Instant::now());
+    assert!(before < 10, "{before} patches before it was slowed down");
+    repaired(&site, before + 2).await;
+    assert!(since.elapsed() >= DELAY, "2 patches in {:?}", since.elapsed());
+    rival.abort();
+    note_says(&site, "Provisioned").await;
+}
+
+async fn a_user_goes_first(plane: Arc<Plane>) {
+    let (site, _running) = notes(&plane).await;
+    let rival = rival(&plane, &site.namespace, Rivalry::Text, INSISTS);
+    note_says(&site, "Fighting").await;
+    let before = site.settled().await;
+    let since = Instant::now();
+    site.patch::<Note>("one", &json!({"spec": {"text": "b"}})).await;
+    // Its backoff begins anew, too: the next repairs are as immediate as the first ones.
+    repaired(&site, before.verb("patch").resource("configmaps").len() + 5).await;
+    assert!(since.elapsed() < DELAY / 2, "{:?}", since.elapsed());
+    rival.abort();
+    let config = |config: &ConfigMap| kinds::text(config) == "b";
+    until_object(&site.api::<ConfigMap>(), "one", "has the text of the user", config).await;
+    site.delete::<Note>("one").await;
+    let since = Instant::now();
+    wait::until_gone(&site.api::<Note>(), "one").await;
+    assert!(since.elapsed() < DELAY / 2, "{:?}", since.elapsed());
+}
+
+/// Its ConfigMap has another text in every pass.
+async fn with_itself(plane: Arc<Plane>) {
+    let (site, counter) = (Site::new(&plane).await, Arc::new(AtomicU64::new(0)));
+    let options = counter.clone();
+    let operator = site.operator().controls_with::<For<Errand, Arc<AtomicU64>>, RestlessTree>(|c| c.options(options));
+    let _running = site.start(&operator).await;
+    site.create(&Errand::new("one", ErrandSpec::default())).await;
+    let says = async |reason: &str| {
+        let is_said = |errand: &Errand| {
+            let status = errand.status.as_ref().map(|status| &status.standard);
+            available(status).is_some_and(|(_, said, _)| said == reason)
+        };
+        until_object(&site.api::<Errand>(), "one", reason, is_said).await
+    };
+    says("Fighting").await;
+    let (before, since) = (repairs(&site).await, Instant::now());
+    assert!(before < 40, "{before} patches before it was slowed down");
+    repaired(&site, before + 2).await;
+    assert!(since.elapsed() >= DELAY, "2 patches in {:?}", since.elapsed());
+    // What it builds does not change any more.
+    counter.store(u64::MAX / 2, Ordering::Relaxed);
+    says("Provisioned").await;
+}
+
+async fn honest_repairs(plane: Arc<Plane>) {
+    let (site, _running) = notes(&plane).await;
+    let api = site.api::<ConfigMap>();
+    for round in 0..5 {
+        take(&api, &format!("by hand {round}")).await;
+        let since = Instant::now();
+        until_object(&api, "one", "is restored", |config| kinds::text(config) == "a").await;
+        assert!(since.elapsed() < Duration::from_secs(1), "{:?}", since.elapsed());
+    }
+    for _ in 0..4 {
+        let (old, since) = (api.get("one").await.unwrap(), Instant::now());
+        site.delete::<ConfigMap>("one").await;
+        until_object(&api, "one", "is there again", |config| config.uid() != old.uid()).await;
+        assert!(since.elapsed() < Duration::from_secs(1), "{:?}", since.elapsed());
+    }
+    site.settled().await;
+    note_says(&site, "Provisioned").await;
+}
+
+/// The pass fails after its ConfigMap, which changes again and again.
+async fn woken_while_failing(plane: Arc<Plane>) {
+    let (site, diary) = (Site::new(&plane).await, Diary::default());
+    let options = diary.clone();
+    let operator = site.operator().controls_with::<For<Errand, Diary>, RelayTree>(|controller| {
+        controller.options(options).errors(Delay::Fixed(DELAY))
+    });
+    let _running = site.start(&operator).await;
+    site.create(&Errand::new("one", ErrandSpec { first: Outcome::Unexpected, ..ErrandSpec::default() })).await;
+    let api = site.api::<ConfigMap>();
+    until_object(&api, "one", "is there", |_| true).await;
+    let since = Instant::now();
+    for round in 0..40 {
+        take(&api, &format!("round {round}")).await;
+        site.settled().await;
+    }
+    let allowed = usize::try_from(since.elapsed().as_secs() / DELAY.as_secs()).unwrap() + 2;
+    let passes = diary.times("first one").len();
+    assert!(passes <= allowed, "{passes} passes in {:?}", since.elapsed());
+
+    let since = Instant::now();
+    let asked: Value = json!({"metadata": {"annotations": {opgen::RECONCILE: "now"}}});
+    for change in [asked, json!({"spec": {"first": "Done"}})] {
+        let before = diary.times("first one").len();
+        site.patch::<Errand>("one", &change).await;
+        wait::until("another pass", PATIENCE, async || {
+            let passes = diary.times("first one").len();
+            if passes > before { Ok(()) } else { Err(format!("{passes} passes")) }
+        })
+        .await;
+    }
+    assert!(since.elapsed() < DELAY / 2, "{:?}", since.elapsed());
+}

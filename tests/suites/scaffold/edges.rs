@@ -1,0 +1,249 @@
+//! Every verb where the machine is not kind: a full standard output, words that are no UTF-8, outputs that are devices or
+//! pipes, and signals. The verbs are those that `--help` lists, so a new one fails here until it has its row.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::{self, File},
+    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _},
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use opgen_tests::wait::{PATIENCE, until};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+use super::command::{GOOD, Place};
+
+/// A command line that each verb takes.
+const VERBS: [(&str, &str); 11] = [
+    ("new", "demo --group demo.example.com --kind Widget"),
+    ("generate", "--dry-run"),
+    ("tree", ""),
+    ("rbac explain", ""),
+    ("rbac verify", "audit.log"),
+    ("why", "widget/a"),
+    ("reconcile", "widget/a"),
+    ("uninstall", ""),
+    ("dev", "--port 0"),
+    ("sandbox", ""),
+    ("completions", "bash"),
+];
+
+/// The options that say where something is written.
+const OUTPUTS: [(&str, &str); 4] =
+    [("new", "--path"), ("dev", "--report"), ("sandbox", "--data"), ("sandbox", "--folder")];
+
+/// Cargo that knows the project and builds nothing: what is built is a script.
+const CARGO: &str = r#"#!/bin/sh
+case "$1" in
+metadata) exec "$REAL_CARGO" "$@" ;;
+build)
+    if [ -e "$FAKE/hang" ]; then echo $$ > "$FAKE/pid.new"; mv "$FAKE/pid.new" "$FAKE/pid"; exec sleep 1000; fi
+    printf '%s\n' "{\"reason\":\"compiler-artifact\",\"package_id\":\"demo\",\"manifest_path\":\"/demo\",\"target\":{\"kind\":[\"bin\"],\"crate_types\":[\"bin\"],\"name\":\"demo\",\"src_path\":\"/demo\",\"edition\":\"2024\",\"doc\":true,\"doctest\":false,\"test\":true},\"profile\":{\"opt_level\":\"0\",\"debuginfo\":0,\"debug_assertions\":true,\"overflow_checks\":true,\"test\":false},\"features\":[],\"filenames\":[],\"executable\":\"$FAKE/operator\",\"fresh\":true}" ;;
+esac
+"#;
+
+/// An operator that says something, and a generator that finds drift.
+const OPERATOR: &str = r#"#!/bin/sh
+case "$*" in
+*"--output json --dir"*) echo '{"drift": [{"path": "a.yaml", "action": "removed", "diff": "-a"}]}'; exit 1 ;;
+esac
+if [ -e "$FAKE/run" ]; then echo $$ > "$FAKE/pid.new"; mv "$FAKE/pid.new" "$FAKE/pid"; exec sleep 1000; fi
+echo data || exit 1
+"#;
+
+const RUSTFMT: &str = r#"#!/bin/sh
+if [ -e "$FAKE/hang" ]; then echo $$ > "$FAKE/pid.new"; mv "$FAKE/pid.new" "$FAKE/pid"; exec sleep 1000; fi
+"#;
+
+/// A project whose cargo, operator and rustfmt are scripts.
+struct Scripted {
+    place: Place,
+    /// The scripts, and what they leave.
+    fake: Place,
+}
+
+impl Scripted {
+    fn new() -> Self {
+        let (place, fake) = (Place::new(), Place::new());
+        let run = place.opgen(&format!("{GOOD} --path ."));
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        fs::write(place.path("Cargo.lock"), "version = 4\n").unwrap();
+        for (name, text) in [("cargo", CARGO), ("operator", OPERATOR), ("rustfmt", RUSTFMT)] {
+            fs::write(fake.path(name), text).unwrap();
+            fs::set_permissions(fake.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        Self { place, fake }
+    }
+
+    fn command(&self, args: &str) -> Command {
+        let mut command = self.place.command(args);
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", self.fake.root.display()));
+        command.env("REAL_CARGO", env!("CARGO")).env("FAKE", &self.fake.root);
+        command
+    }
+
+    fn ask(&self, file: &str) {
+        fs::write(self.fake.path(file), "").unwrap();
+    }
+
+    /// Starts a command and waits until one of its scripts hangs; gives the id of that, too.
+    async fn hanging(&self, args: &str) -> (Child, Pid) {
+        drop(fs::remove_file(self.fake.path("pid")));
+        let child = self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let pid = until(format!("opgen {args} runs a script"), PATIENCE, async || {
+            let text = fs::read_to_string(self.fake.path("pid")).map_err(|error| error.to_string())?;
+            let id = text.trim().parse().map_err(|_| text)?;
+            Pid::from_raw(id).ok_or_else(|| "no id".to_owned())
+        });
+        (child, pid.await)
+    }
+}
+
+/// The verbs that `--help` lists, with those below them.
+fn verbs(place: &Place, above: &str) -> Vec<String> {
+    let help = place.opgen(&format!("{above} --help")).stdout;
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).filter(|name| !name.is_empty());
+    let below = names.filter(|name| *name != "help").flat_map(|name| verbs(place, format!("{above} {name}").trim()));
+    let below: Vec<_> = below.collect();
+    if below.is_empty() { vec![above.to_owned()] } else { below }
+}
+
+/// A command line for each verb there is.
+fn rows(place: &Place) -> Vec<(String, String)> {
+    let verbs = verbs(place, "");
+    assert!(verbs.len() >= VERBS.len(), "{verbs:?}");
+    let row = |verb: String| {
+        let row = VERBS.iter().find(|(known, _)| *known == verb);
+        let (_, args) = row.unwrap_or_else(|| panic!("`{verb}` has no row in this table"));
+        (verb.clone(), format!("{verb} {args}"))
+    };
+    verbs.into_iter().map(row).collect()
+}
+
+#[test]
+fn a_full_stdout_is_a_failure_of_every_verb() {
+    let scripted = Scripted::new();
+    let mut lines: Vec<String> = rows(&scripted.place).into_iter().map(|(_, line)| line).collect();
+    // It says what it would write, and nothing where it writes.
+    lines[0] = format!("{GOOD} --path other --dry-run");
+    // What it says is the last that it does.
+    lines.retain(|line| !line.starts_with("dev"));
+    for line in lines.iter().map(String::as_str).chain(["--version", "--help", "tree --help"]) {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = scripted.command(line).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "opgen {line}\n{said}");
+    }
+}
+
+#[test]
+fn words_that_are_no_utf8_are_refused_before_anything_is_written() {
+    let scripted = Scripted::new();
+    let word = OsStr::from_bytes(b"x\xff");
+    for (verb, line) in rows(&scripted.place) {
+        let mut lines = vec![vec![word.to_owned()]];
+        lines.extend(OUTPUTS.iter().filter(|(of, _)| *of == verb).map(|(_, option)| vec![option.into(), word.into()]));
+        for more in lines {
+            // Servers that take such a path would go on; `dev` finds the project around it.
+            let served = ["dev", "sandbox"].contains(&verb.as_str());
+            let more = if served { [more, vec!["--port".into(), "x".into()]].concat() } else { more };
+            check_refused(&scripted, &line, &more);
+        }
+    }
+    let named =
+        scripted.command("new demo --group demo.example.com --kind Widget --output json --path").arg(word).output();
+    let named = named.unwrap();
+    assert_eq!(named.status.code(), Some(2), "{}", String::from_utf8_lossy(&named.stderr));
+    assert!(!scripted.place.root.join(word).exists());
+}
+
+/// It may be that such a word is passed on; but nothing panics, and nothing is written.
+#[track_caller]
+fn check_refused(scripted: &Scripted, line: &str, more: &[OsString]) {
+    let before = names(&scripted.place.root);
+    let output = scripted.command(line).args(more).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0..=2)) && !said.contains("panicked"), "opgen {line} {more:?}\n{said}");
+    assert_eq!(names(&scripted.place.root), before, "opgen {line} {more:?}\n{said}");
+}
+
+fn names(folder: &Path) -> Vec<OsString> {
+    let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    // Cargo itself makes it.
+    names.retain(|name| name != "target");
+    names.sort();
+    names
+}
+
+#[test]
+fn devices_and_pipes_are_not_replaced_by_files() {
+    let scripted = Scripted::new();
+    for (verb, _) in rows(&scripted.place) {
+        let help = scripted.place.opgen(&format!("{verb} --help")).stdout;
+        let written = |line: &&str| ["<DIR>", "<FILE>", "<FOLDER>"].iter().any(|value| line.contains(value));
+        for line in help.lines().map(str::trim).filter(|line| line.starts_with('-')).filter(written) {
+            let option = line.split(' ').find(|word| word.starts_with("--")).unwrap();
+            assert!(OUTPUTS.contains(&(&verb, option)), "`{verb} {option}` has no row in the table of outputs");
+        }
+    }
+    let place = &scripted.place;
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    std::os::unix::fs::symlink("/dev/full", place.path("device")).unwrap();
+    for special in ["pipe", "device"] {
+        let folder = place.path(&format!("{special}-folder"));
+        fs::create_dir(&folder).unwrap();
+        fs::rename(place.path(special), folder.join("kubeconfig")).unwrap();
+        let path = format!("{special}-folder/kubeconfig");
+        for (verb, option) in OUTPUTS {
+            let value = if option == "--folder" { format!("{special}-folder") } else { path.clone() };
+            let (_, args) = VERBS.iter().find(|(known, _)| *known == verb).unwrap();
+            let run =
+                super::command::Run::of(scripted.command(&format!("{verb} {args} {option} {value}")), &place.root);
+            assert!([1, 2].contains(&run.code), "{verb} {option} {value}: {}", run.stderr);
+            let there = fs::metadata(folder.join("kubeconfig")).unwrap();
+            assert!(!there.is_file() && !there.is_dir(), "{verb} {option} {value} replaced it");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_signal_ends_what_a_verb_has_started() {
+    let scripted = Scripted::new();
+    // The servers have tests of their own, and the others start nothing.
+    let others = ["dev", "sandbox", "completions", "new"];
+    let lines: Vec<_> =
+        rows(&scripted.place).into_iter().filter(|(verb, _)| !others.contains(&verb.as_str())).collect();
+    for (hang, signal, code) in [("hang", Signal::TERM, 143), ("run", Signal::INT, 130)] {
+        scripted.ask(hang);
+        for (verb, line) in lines.iter().filter(|(verb, _)| hang == "hang" || verb != "generate") {
+            let (mut child, script) = scripted.hanging(line).await;
+            kill_process(Pid::from_child(&child), signal).unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(code), "opgen {verb}");
+            until(format!("opgen {verb} leaves nothing running"), PATIENCE, async || {
+                if test_kill_process(script).is_err() { Ok(()) } else { Err("it runs".to_owned()) }
+            })
+            .await;
+        }
+        fs::remove_file(scripted.fake.path(hang)).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_signal_leaves_nothing_of_a_half_written_project() {
+    let scripted = Scripted::new();
+    scripted.ask("hang");
+    let empty = Place::new();
+    let line = format!("{GOOD} --path {}/deep/demo", empty.root.display());
+    let (mut child, formatter) = scripted.hanging(&line).await;
+    assert!(names(&empty.root).iter().any(|name| name.to_string_lossy().starts_with(".opgen-new-")));
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert_eq!(names(&empty.root), [""; 0]);
+    until("rustfmt is ended", PATIENCE, async || {
+        if test_kill_process(formatter).is_err() { Ok(()) } else { Err("it runs".to_owned()) }
+    })
+    .await;
+}

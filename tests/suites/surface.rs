@@ -1,0 +1,114 @@
+//! The public interface of `opgen` as a list in git, so that a review sees each change of it.
+//!
+//! # Flow
+//! 1. `crate_` reads the modules of the crate and finds what a name means in a module.
+//! 2. `list` writes a line for whatever can be reached from outside: items, fields, variants, methods, implemented traits.
+//! 3. The list is `tests/golden/public-api.txt`. `cargo bless` takes what was found in place of it.
+//!
+//! What can be built or matched from outside cannot grow without breaking its users: a struct with public fields only, and an
+//! enum, is `#[non_exhaustive]` or stands in [`CLOSED`] with its reason.
+
+#[path = "surface/crate_.rs"]
+mod crate_;
+#[path = "surface/list.rs"]
+mod list;
+
+use std::{env, fs, path::PathBuf};
+
+use crate_::Crate;
+
+/// Public types that have all the parts that they will ever have, and why.
+const CLOSED: &[(&str, &str)] = &[
+    ("opgen::Access", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::Count", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::Edge", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::Embedded", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::Node", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::Order", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::Place", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::Reach", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::ResourceOptions", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::Shape", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::Verb", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::Foreign", "a new type around a kind"),
+    ("opgen::Kind", "people write kinds as literals, and these are all the names of one"),
+    ("opgen::NamespacedName", "people write it as a literal, and a name has no more"),
+    ("opgen::Status", "people embed it, and a field more changes their definitions"),
+    ("opgen::access::Within", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::reference::Reference", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::testing::Answer", "a model of trees matches all answers"),
+];
+
+fn golden() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/public-api.txt")
+}
+
+fn runtime() -> Crate {
+    Crate::read("opgen", &PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../runtime/src/lib.rs"))
+}
+
+#[test]
+fn the_public_interface_is_the_one_in_git() {
+    let mut found = list::of(&runtime());
+    found.extend(list::of_macros(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../macros/src/lib.rs")));
+    let found = found.join("\n") + "\n";
+    if env::var_os("OPGEN_BLESS").is_some() {
+        fs::write(golden(), &found).unwrap();
+    }
+    let expected = fs::read_to_string(golden()).unwrap_or_default();
+    let changes: Vec<_> = diffy::create_patch(&expected, &found).to_string().lines().map(str::to_owned).collect();
+    assert!(expected == found, "the public interface has changed; `cargo bless` accepts it:\n{}", changes.join("\n"));
+}
+
+#[test]
+fn public_types_can_grow() {
+    let open = list::open_types(&runtime());
+    let is_closed = |name: &str| CLOSED.iter().any(|(closed, _)| *closed == name);
+    let breaches: Vec<_> = open.iter().filter(|name| !is_closed(name)).cloned().collect();
+    let fix = "give it private fields and a builder, or `#[non_exhaustive]`, or a row in CLOSED with the reason";
+    assert!(breaches.is_empty(), "{} types can't grow; {fix}:\n{}", breaches.len(), breaches.join("\n"));
+    let unused: Vec<_> = CLOSED.iter().filter(|(name, _)| !open.iter().any(|open| open == name)).collect();
+    assert!(unused.is_empty(), "rows of CLOSED that nothing needs: {unused:?}");
+}
+
+/// A small crate with one of each form.
+#[test]
+fn what_can_be_reached_is_listed_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "lib.rs",
+        "mod inner;\npub mod outer;\npub use inner::{Kept, Open as Renamed};\n#[doc(hidden)]\npub mod hidden { pub struct No; }\n",
+    );
+    write(
+        "inner.rs",
+        "/// Kept.\n#[derive(Clone, Debug)]\npub struct Kept<T> { value: T, pub(crate) other: u32 }\n\
+         pub struct Open { pub value: u32 }\npub struct Unreachable;\n\
+         impl<T> Kept<T> {\n    /// Reads.\n    pub fn get(\n        &self,\n    ) -> &T { &self.value }\n    fn own(&self) {}\n}\n\
+         impl<T> Drop for Kept<T> { fn drop(&mut self) {} }\n",
+    );
+    write(
+        "outer.rs",
+        "#[non_exhaustive]\npub enum Grows { One, Two { at: u32 }, Three(String) }\npub enum Stays { Only }\n\
+         pub trait Reads { fn read(&self) -> u32; fn twice(&self) -> u32 { 2 } }\npub(crate) fn no() {}\npub const MOST: u32 = 3;\n",
+    );
+    let sample = Crate::read("sample", &folder.path().join("lib.rs"));
+    let expected = "\
+sample::Kept: impl Drop
+sample::Kept: pub fn get(&self) -> &T
+sample::Kept: pub struct Kept<T>, derives Clone, Debug, private fields
+sample::Renamed: pub struct Open
+sample::Renamed: pub value: u32
+sample::outer::Grows: #[non_exhaustive] pub enum Grows
+sample::outer::Grows: variant One
+sample::outer::Grows: variant Three(String)
+sample::outer::Grows: variant Two { at: u32 }
+sample::outer::MOST: pub const MOST: u32 = 3
+sample::outer::Reads: fn read(&self) -> u32
+sample::outer::Reads: fn twice(&self) -> u32, provided
+sample::outer::Reads: pub trait Reads
+sample::outer::Stays: pub enum Stays
+sample::outer::Stays: variant Only";
+    assert_eq!(list::of(&sample).join("\n"), expected);
+    assert_eq!(list::open_types(&sample), ["sample::Renamed", "sample::outer::Stays"]);
+}
