@@ -102,19 +102,26 @@ impl Shared {
                 "ReferenceAcrossNamespaces",
                 format!("{field}: {kind} {key} is in another namespace; name an object of the same namespace"),
             )),
-            Reach::From(namespace) => {
-                let targets = self.targets(kind)?;
-                targets.watched.readable()?;
-                if targets.get(key).is_some_and(|entry| allows(&entry.header, namespace)) {
-                    return Ok(());
-                }
-                let message = format!(
-                    "{field}: no {kind} {key} allows references from namespace {namespace}; its owner allows them by the \
-                     annotation {ALLOW_FROM}"
-                );
-                yield_because("ReferenceNotAllowed", message)
-            }
+            Reach::From(namespace) => self.is_allowed_from(namespace, (field, kind, key)),
         }
+    }
+
+    /// Whether an object of another namespace allows references from this one.
+    ///
+    /// # Errors
+    /// A yield, if it does not, or is not there.
+    pub(crate) fn is_allowed_from(&self, namespace: &str, (field, kind, key): (&str, &Kind, &ObjectKey)) -> Result<()> {
+        let targets = self.targets(kind)?;
+        targets.watched.readable()?;
+        if targets.get(key).is_some_and(|entry| allows(&entry.header, namespace)) {
+            return Ok(());
+        }
+        let field = if field.is_empty() { String::new() } else { format!("{field}: ") };
+        let message = format!(
+            "{field}no {kind} {key} allows references from namespace {namespace}; its owner allows them by the annotation \
+             {ALLOW_FROM}"
+        );
+        yield_because("ReferenceNotAllowed", message)
     }
 
     /// Takes a reference away from what may no longer be named.

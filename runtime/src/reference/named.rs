@@ -36,7 +36,8 @@ impl<K> fmt::Debug for Reference<K> {
 /// commas, or `*` for all. Example: `opgen.dev/allow-references-from: shop, team-a`.
 ///
 /// A reference keeps an object from being deleted, so it needs the word of who owns the object, as with the `ReferenceGrant` of
-/// the Gateway API. Without the annotation nobody learns whether there is such an object. Once the annotation no longer names a
+/// the Gateway API. An object without a namespace needs no annotation: everybody who may create a referrer may reference it, in
+/// every namespace that the operator watches. The same holds for a referrer without a namespace. Without the annotation nobody learns whether there is such an object. Once the annotation no longer names a
 /// namespace, the references from there are released.
 pub const ALLOW_FROM: &str = "opgen.dev/allow-references-from";
 

@@ -67,10 +67,12 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         self
     }
 
-    /// References an object (unikorn REF5).
+    /// References an object (unikorn REF5). One in another namespace than the object of the pass has to allow it by the annotation
+    /// [`ALLOW_FROM`](crate::reference::ALLOW_FROM); once it does not, it is released.
     ///
     /// # Errors
-    /// A yield, if there is no such object (`ReferenceMissing`) or it is being deleted (`ReferenceDeleting`).
+    /// A yield, if there is no such object (`ReferenceMissing`), it is being deleted (`ReferenceDeleting`), or it is in another
+    /// namespace and does not allow it (`ReferenceNotAllowed`).
     pub fn add(&self, name: &str) -> BoxFuture<'c, Result<()>> {
         self.add_all([name])
     }
@@ -195,7 +197,22 @@ impl Set {
 
     async fn hold<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
         self.is_labelled(calls, key)?;
+        self.is_allowed(calls, key).await?;
         calls.core.shared.hold(&self.reference, &self.named(key)).await
+    }
+
+    /// An object of another namespace has to allow the reference; one that no longer does is released.
+    async fn is_allowed<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
+        let core = calls.core;
+        let Some(home) = core.owner.key.namespace() else { return Ok(()) };
+        if key.namespace().is_none_or(|namespace| namespace == home) {
+            return Ok(());
+        }
+        let allowed = core.shared.is_allowed_from(home, ("", &self.kind, key));
+        if allowed.is_err() {
+            core.shared.release(core.shared.targets(&self.kind)?, key, &self.reference).await?;
+        }
+        allowed
     }
 
     /// An object without the labels is as good as none.

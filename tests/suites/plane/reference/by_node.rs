@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kube::{
     Api, CustomResource, ResourceExt as _,
-    api::{ObjectMeta, PostParams},
+    api::{ObjectMeta, Patch, PatchParams, PostParams},
 };
 use libtest_mimic::Trial;
-use opgen::{Operator, RECONCILE, RunOptions, prelude::*};
+use opgen::{Operator, RECONCILE, RunOptions, prelude::*, reference::ALLOW_FROM};
 use opgen_tests::{
     Plane, case,
     wait::{until_gone, until_object},
@@ -30,6 +30,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("reference_ref6_a_node_references_each_once_though_one_is_missing_and_is_woken_by_it", several),
         case("reference_ref8_what_a_node_does_not_add_again_is_let_go", moves),
         case("reference_ref9_a_node_lets_go_of_what_it_selects_and_of_nothing_else", selects),
+        case("reference_of_a_node_to_another_namespace_needs_the_annotation_and_ends_with_it", allowed),
         case("reference_ref7_a_node_lets_go_of_what_is_not_there_and_keeps_what_the_spec_names", removes),
         case("reference_ref13_a_node_does_not_reference_what_is_being_deleted", deleting),
         case("reference_ref15_references_of_nodes_of_an_object_that_vanished_are_released", vanished),
@@ -187,7 +188,9 @@ async fn selects(plane: Arc<Plane>) {
         site.create(&labelled(name, tier)).await;
     }
     let far = Api::<Net>::namespaced(plane.client(), &elsewhere);
-    far.create(&PostParams::default(), &labelled("far", "front")).await.unwrap();
+    let mut net = labelled("far", "front");
+    net.annotations_mut().insert(ALLOW_FROM.to_owned(), site.namespace.clone());
+    far.create(&PostParams::default(), &net).await.unwrap();
     let mut meant = loan(&["front", "back"]);
     label(&mut meant.metadata, &OURS);
     meant.spec.far = [(elsewhere, "far".to_owned())].into();
@@ -204,6 +207,47 @@ async fn selects(plane: Arc<Plane>) {
     until_gone(&site.api::<Loan>(), "loan").await;
     until_object(&far, "far", "is free", |net| !is_held(net)).await;
     holds(&site, &[], &["front", "back"]).await;
+}
+
+/// The node names an object of a namespace of which it knows nothing but the name.
+async fn allowed(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let elsewhere = plane.namespace("elsewhere").await;
+    let all = Site::new(&plane).await;
+    let ours = [("case", site.namespace.as_str())];
+    let both = Operator::new("both").namespace(&all.namespace);
+    let both = both.controls_with::<Loan, Take>(|c| c.labels(ours)).controls_with::<Net, NetTree>(|c| c.labels(ours));
+    install::definitions(&plane, &both).await;
+    let _running = Site::run_with(&both, plane.client(), RunOptions::default());
+    let far = Api::<Net>::namespaced(plane.client(), &elsewhere);
+    let mut net = Net::new("far", NetSpec { up: true });
+    label(&mut net.metadata, &ours);
+    far.create(&PostParams::default(), &net).await.unwrap();
+    let mut meant = loan(&[]);
+    label(&mut meant.metadata, &ours);
+    meant.spec.far = [(elsewhere.clone(), "far".to_owned())].into();
+    site.create(&meant).await;
+    let here = &site.namespace;
+    let expected = format!(
+        "no Net {elsewhere}/far allows references from namespace {here}; its owner allows them by the annotation {ALLOW_FROM}"
+    );
+    assert_eq!(says(&site, "ReferenceNotAllowed").await, expected);
+    let allow = async |from: Option<&str>| {
+        let patch = Patch::Merge(json!({"metadata": {"annotations": {ALLOW_FROM: from}}}));
+        far.patch("far", &PatchParams::default(), &patch).await.unwrap();
+    };
+    let is_held = |net: &Net| net.finalizers().contains(&reference(&site));
+    assert!(!is_held(&far.get("far").await.unwrap()));
+    let woken = tokio::time::Instant::now();
+    allow(Some(here)).await;
+    says(&site, "Provisioned").await;
+    until_object(&far, "far", "is held", is_held).await;
+    assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");
+    allow(None).await;
+    says(&site, "ReferenceNotAllowed").await;
+    until_object(&far, "far", "is free", |net| !is_held(net)).await;
+    site.delete::<Loan>("loan").await;
+    until_gone(&site.api::<Loan>(), "loan").await;
 }
 
 fn labelled(name: &str, tier: &str) -> Net {
