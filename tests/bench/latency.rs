@@ -1,5 +1,5 @@
 //! How soon an operator acts, on a real control plane: from an object's creation to the first write for it, and from the
-//! start of the process to the same.
+//! start of the process to the same; and from an edit to its write, while the operator has 10,000 other objects to do.
 //!
 //! `cargo bench -p opgen-tests --bench latency`
 #![allow(unreachable_pub, reason = "a program has no outside")]
@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::StreamExt;
+use futures::{StreamExt, stream};
 use k8s_openapi::{
     api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
@@ -26,6 +26,7 @@ use kube::{
 };
 use opgen::RunOptions;
 use opgen_tests::{Form, Options, Plane, Process, wait};
+use serde_json::json;
 use tokio::sync::Mutex;
 
 use kind::{Widget, WidgetSpec};
@@ -33,6 +34,8 @@ use table::Table;
 
 const RUNS: usize = 5;
 const OBJECTS: usize = 200;
+/// Objects that are there when an operator starts.
+const BACKLOG: usize = 10_000;
 
 fn main() -> ExitCode {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -69,12 +72,15 @@ async fn measure() -> String {
     table.row("creation to first write seen, p50", &[&middle]);
     table.row("creation to first write seen, p99", &[&late]);
     table.row("start of the process to first write seen", &[&start]);
+    let (edits, all) = edits_at_start(&plane, &widgets, &seen).await;
+    table.row(&format!("an edit while {BACKLOG} objects are worked off, to its write seen"), &[&edits]);
+    table.row("the last of these objects", &[&[all]]);
     table.text().to_owned()
 }
 
-/// When each config map was first seen.
+/// When each size of each config map was first seen.
 #[derive(Clone)]
-struct Seen(Arc<Mutex<HashMap<String, Instant>>>);
+struct Seen(Arc<Mutex<HashMap<(String, String), Instant>>>);
 
 impl Seen {
     fn follow(plane: &Plane) -> Self {
@@ -83,15 +89,22 @@ impl Seen {
         tokio::spawn(async move {
             let mut events = watcher(api, watcher::Config::default()).applied_objects().boxed();
             while let Some(Ok(object)) = events.next().await {
-                into.0.lock().await.entry(object.name_any()).or_insert_with(Instant::now);
+                let size = object.data.as_ref().and_then(|data| data.get("size")).map_or("", String::as_str);
+                let key = (object.name_any(), size.to_owned());
+                into.0.lock().await.entry(key).or_insert_with(Instant::now);
             }
         });
         seen
     }
 
     async fn at(&self, name: &str) -> Instant {
-        let seen = async || self.0.lock().await.get(name).copied().ok_or_else(|| "it was not seen".to_owned());
-        wait::until(format!("config map {name}"), wait::PATIENCE, seen).await
+        self.with_size(name, 1).await
+    }
+
+    async fn with_size(&self, name: &str, size: i64) -> Instant {
+        let key = (name.to_owned(), size.to_string());
+        let seen = async || self.0.lock().await.get(&key).copied().ok_or_else(|| "it was not seen".to_owned());
+        wait::until(format!("config map {name} of size {size}"), Duration::from_secs(300), seen).await
     }
 }
 
@@ -133,6 +146,42 @@ async fn first_write(plane: &Plane, widgets: &Api<Widget>, seen: &Seen, run: usi
     let written = seen.at(&name).await;
     drop(operator);
     milliseconds(written.saturating_duration_since(begun))
+}
+
+/// Edits of objects that an operator has not come to yet, each a fifth of the way on: milliseconds until each is done, and until all
+/// objects are.
+async fn edits_at_start(plane: &Plane, widgets: &Api<Widget>, seen: &Seen) -> (Vec<f64>, f64) {
+    let name = |number: usize| format!("backlog-{number:05}");
+    stream::iter(0..BACKLOG)
+        .for_each_concurrent(16, async |number| {
+            create(widgets, &name(number)).await;
+        })
+        .await;
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.arg("operator").env("KUBECONFIG", plane.kubeconfig());
+    let begun = Instant::now();
+    let operator = Process::spawn("operator", command, &plane.folder().join("operator.log"));
+    let mut edits = Vec::new();
+    for run in 0..RUNS {
+        let done = async || match seen.0.lock().await.keys().filter(|(name, _)| name.starts_with("backlog-")).count() {
+            done if done > BACKLOG / (RUNS + 2) * (run + 1) => Ok(()),
+            done => Err(format!("{done} are done")),
+        };
+        wait::until("some of the objects are done", Duration::from_secs(300), done).await;
+        // The queue is in the order of the list, so these come last.
+        let edited = name(BACKLOG - 1 - run);
+        let asked = Instant::now();
+        let patch = Patch::Merge(json!({"spec": {"size": 2}}));
+        widgets.patch(&edited, &PatchParams::default(), &patch).await.unwrap();
+        edits.push(milliseconds(seen.with_size(&edited, 2).await.saturating_duration_since(asked)));
+        assert!(
+            !seen.0.lock().await.contains_key(&(edited.clone(), "1".to_owned())),
+            "{edited} was done before the edit"
+        );
+    }
+    let last = seen.at(&name(BACKLOG - 1 - RUNS)).await;
+    drop(operator);
+    (edits, milliseconds(last.saturating_duration_since(begun)))
 }
 
 fn milliseconds(duration: Duration) -> f64 {
