@@ -1,7 +1,8 @@
 //! Limits of the texts that an operator writes into API objects, and functions that keep a text within them.
 //!
 //! The API server refuses a whole write (422) for one text that is too long. So every text passes through one of these functions
-//! on its way into a condition or an event.
+//! on its way into a condition or an event. The operator's annotations hold no free text: node paths, digests, owners and
+//! versions, which are identities and must not be shortened.
 //!
 //! # Guarantees
 //! A text within its limit is not changed. A text that was shortened is not changed again, so an equal state gives equal bytes.
