@@ -2,6 +2,7 @@
 //! drops.
 
 mod candidate;
+mod pruned;
 
 use serde_json::{Map, Value, json};
 
@@ -9,11 +10,6 @@ use super::crd::{self, Definition, value};
 use super::finding::{Finding, Findings, Severity};
 use super::project::{Controlled, Project, RoundTrip};
 use super::sample;
-
-/// A field that no type has.
-const UNKNOWN: &str = "opgen-unknown-field";
-
-const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
 
 /// Checks the kinds that have a definition. A schema with errors is not looked at: what it admits is not certain.
 pub(crate) fn check(project: &Project, definitions: &[Definition], found: &mut Vec<Finding>) {
@@ -116,11 +112,16 @@ impl<'a> Trial<'a> {
         let base = base.as_object().cloned().unwrap_or_default();
         self.pruned(place, &base);
         for (name, inner) in place.schema["properties"].as_object().into_iter().flatten() {
-            let embed = |value: Value| {
-                let mut object = base.clone();
+            let with = |mut object: Map<String, Value>, value: Value| {
                 object.insert(name.clone(), value);
                 (place.embed)(Value::Object(object))
             };
+            // Beside the fields of one variant, those of another are not admitted.
+            let mut around = candidate::around(place.schema, name, &base);
+            let admitted =
+                around.iter().position(|object| self.admits(&with(object.clone(), sample::make(inner, name))));
+            let object = admitted.map_or_else(|| base.clone(), |index| around.swap_remove(index));
+            let embed = |value: Value| with(object.clone(), value);
             let path = crd::field(place.path, name);
             self.place(&Place { schema: inner, path: &path, name, ruled, embed: &embed });
         }
@@ -129,33 +130,6 @@ impl<'a> Trial<'a> {
             let embed = |value: Value| (place.embed)(json!({"key": value}));
             let path = crd::values(place.path);
             self.place(&Place { schema: each, path: &path, name: place.name, ruled, embed: &embed });
-        }
-    }
-
-    /// Whether the type keeps what the API server drops. A type that can't be asked has no say: then an object without
-    /// fields is taken for one that loses its content.
-    fn pruned(&mut self, place: &Place<'_>, base: &Map<String, Value>) {
-        const FIX: &str = "add `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]` to the field, or take a type with fields or a map";
-        let open = crd::flag(place.schema, OPEN) || place.schema["additionalProperties"].is_object();
-        if open || place.schema["maxProperties"] == 0 {
-            return;
-        }
-        let base_decodes = self.round_trip.is_some() && self.refusal(&(place.embed)(base.clone().into())).is_none();
-        let kept = |content: &Value| {
-            let mut object = base.clone();
-            object.insert(UNKNOWN.into(), content.clone());
-            let whole = (place.embed)(object.into());
-            self.round_trip.and_then(|round_trip| round_trip.of(&whole).ok()).is_some_and(|encoded| is_in(&encoded))
-        };
-        if base_decodes {
-            if [json!("x"), json!(1), json!({})].iter().any(kept) {
-                let problem = "the type keeps fields that the schema doesn't name, and the API server drops them";
-                self.found.error(place.path, problem, FIX);
-            }
-        } else if place.schema["properties"].as_object().is_none_or(Map::is_empty) {
-            let problem =
-                "the object has no fields in the schema, so the API server drops everything that is stored in it";
-            self.found.error(place.path, problem, FIX);
         }
     }
 
@@ -202,15 +176,6 @@ impl<'a> Trial<'a> {
             pointer = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
         }
         path
-    }
-}
-
-/// Whether the unknown field is anywhere in a value.
-fn is_in(value: &Value) -> bool {
-    match value {
-        Value::Object(fields) => fields.contains_key(UNKNOWN) || fields.values().any(is_in),
-        Value::Array(items) => items.iter().any(is_in),
-        _ => false,
     }
 }
 

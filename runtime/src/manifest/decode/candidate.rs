@@ -1,6 +1,6 @@
 //! Generates values at the limits of what a schema admits.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::{crd, sample};
 
@@ -40,6 +40,24 @@ pub(super) fn values(schema: &Value, name: &str, ruled: bool) -> Vec<Value> {
         _ => all.extend([json!(true), json!(0.5), json!("-"), json!([1]), json!({"-": {"-": null}})]),
     }
     all
+}
+
+/// The objects that the field `name` of `schema` may stand in: one for each variant that has the field, the sample, and
+/// an object without other fields. Not all are admitted.
+pub(super) fn around(schema: &Value, name: &str, sample: &Map<String, Value>) -> Vec<Map<String, Value>> {
+    let variants = ["anyOf", "oneOf"].into_iter().flat_map(|junctor| crd::list(schema, junctor));
+    let requires = |branch: &Value| crd::list(branch, "required").iter().any(|required| required == name);
+    let of_field = variants.filter(|branch| branch["properties"].get(name).is_some() || requires(branch));
+    let object = |branch: &Value| {
+        let required = [schema, branch].into_iter().flat_map(|schema| crd::list(schema, "required"));
+        let field = |field: &str| {
+            let (of_all, of_variant) = (&schema["properties"][field], &branch["properties"][field]);
+            let is_chosen = !crd::list(of_variant, "enum").is_empty();
+            (field.to_owned(), sample::make(if is_chosen { of_variant } else { of_all }, field))
+        };
+        required.filter_map(Value::as_str).map(field).collect()
+    };
+    of_field.map(object).chain([sample.clone(), Map::new()]).collect()
 }
 
 /// Texts that no format is likely to take; none where there is more to a text than its length.
