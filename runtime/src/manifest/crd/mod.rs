@@ -2,6 +2,7 @@
 
 mod contract;
 mod cost;
+mod effect;
 mod mend;
 mod schema;
 mod size;
@@ -61,6 +62,7 @@ fn lint(definition: &mut Definition, found: &mut Vec<Finding>) {
         let schema = &mut version["schema"]["openAPIV3Schema"];
         mend::mend(schema, "", &mut findings);
         structural::check(schema, &mut findings);
+        effect::check(schema, "", &mut findings);
         cost::check(schema, &mut findings);
         contract::check(version, &mut findings);
         found.extend(findings.into_vec());

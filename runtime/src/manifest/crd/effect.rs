@@ -1,0 +1,123 @@
+//! Keywords that restrict nothing, since they are about values of another type: the API server takes and ignores them.
+
+use serde_json::Value;
+
+use super::super::finding::Findings;
+use super::schema::{children, flag, text};
+
+/// Formats that only texts have.
+const TEXT_FORMATS: [&str; 10] =
+    ["byte", "cidr", "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uri"];
+
+/// Refuses keywords that don't belong to the type of their schema. What has no type is not looked at: a branch may be about
+/// values of several types.
+///
+/// A rule of `#[schemars(...)]` on a type that has no such rule is not found here: `schemars` leaves it out of the schema.
+pub(crate) fn check(schema: &Value, path: &str, found: &mut Findings) {
+    let kind = if flag(schema, "x-kubernetes-int-or-string") { "int-or-string" } else { text(schema, "type") };
+    for (keyword, value) in schema.as_object().into_iter().flatten().filter(|_| !kind.is_empty()) {
+        let of_types: &[&str] = match keyword.as_str() {
+            "minLength" | "maxLength" | "pattern" => &["string", "int-or-string"],
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
+                &["integer", "number", "int-or-string"]
+            }
+            "minItems" | "maxItems" => &["array"],
+            "minProperties" | "maxProperties" => &["object"],
+            "format" if TEXT_FORMATS.contains(&value.as_str().unwrap_or_default()) => &["string", "int-or-string"],
+            "format" => &["integer", "number", "string", "int-or-string"],
+            _ => continue,
+        };
+        if !of_types.contains(&kind) && *value != false {
+            let shown = shown(kind, schema);
+            found.error(path, format!("`{keyword}` has no effect on {shown}"), fix(keyword, kind, schema));
+        }
+    }
+    for (path, child) in children(schema, path) {
+        check(child, &path, found);
+    }
+}
+
+fn shown<'a>(kind: &'a str, schema: &Value) -> &'a str {
+    match kind {
+        "string" => "a text",
+        "integer" | "number" => "a number",
+        "boolean" => "a `bool`",
+        "array" => "a list",
+        "object" if schema["additionalProperties"].is_object() => "a map",
+        "object" => "an object",
+        other => other,
+    }
+}
+
+fn fix(keyword: &str, kind: &str, schema: &Value) -> String {
+    let bounds = match kind {
+        "string" => ["minLength", "maxLength"],
+        "integer" | "number" => ["minimum", "maximum"],
+        "array" => ["minItems", "maxItems"],
+        "object" => ["minProperties", "maxProperties"],
+        _ => return "take it away".to_owned(),
+    };
+    let is_map = schema["additionalProperties"].is_object();
+    match keyword {
+        _ if keyword.starts_with("min") => format!("write `{}`, or take it away", bounds[0]),
+        _ if keyword.starts_with("max") => format!("write `{}`, or take it away", bounds[1]),
+        _ if kind == "array" => "say it of the items (`inner(...)`), or take it away".to_owned(),
+        _ if is_map => "say it of the values, by a type with this rule, or take it away".to_owned(),
+        _ => "take it away".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn found(field: &Value) -> Vec<String> {
+        let mut found = Findings::of("K v1");
+        let root =
+            json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"field": field}}}});
+        check(&root, "", &mut found);
+        found.into_vec().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_keyword_of_another_type_is_an_error_with_the_one_that_was_meant() {
+        let map = json!({"type": "object", "additionalProperties": {"type": "string"}});
+        let list = json!({"type": "array", "items": {"type": "integer"}});
+        for (schema, keyword, value, shown, fix) in [
+            (&map, "maxLength", json!(3), "a map", "write `maxProperties`, or take it away"),
+            (&map, "pattern", json!("a"), "a map", "say it of the values, by a type with this rule, or take it away"),
+            (&list, "minLength", json!(3), "a list", "write `minItems`, or take it away"),
+            (&list, "format", json!("email"), "a list", "say it of the items (`inner(...)`), or take it away"),
+            (&json!({"type": "string"}), "maximum", json!(3), "a text", "write `maxLength`, or take it away"),
+            (&json!({"type": "integer"}), "maxItems", json!(3), "a number", "write `maximum`, or take it away"),
+            (&json!({"type": "number"}), "format", json!("ipv4"), "a number", "take it away"),
+            (&json!({"type": "boolean"}), "maxLength", json!(3), "a `bool`", "take it away"),
+            (&json!({"type": "object"}), "maxItems", json!(3), "an object", "write `maxProperties`, or take it away"),
+        ] {
+            let mut schema = schema.clone();
+            schema[keyword] = value;
+            assert_eq!(found(&schema), [format!("K v1: .spec.field: `{keyword}` has no effect on {shown}; {fix}")]);
+        }
+        let inner = json!({"type": "array", "items": {"type": "boolean", "minimum": 0}});
+        assert!(found(&inner)[0].starts_with("K v1: .spec.field[*]: `minimum` has no effect on a `bool`; "));
+    }
+
+    #[test]
+    fn keywords_of_the_own_type_and_of_branches_are_left_alone() {
+        for schema in [
+            json!({"type": "string", "maxLength": 3, "pattern": "a", "format": "email"}),
+            json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true, "multipleOf": 2, "format": "int32"}),
+            json!({"type": "array", "maxItems": 3, "items": {"type": "string"}}),
+            json!({"type": "object", "maxProperties": 3, "additionalProperties": {"type": "string"}}),
+            json!({"x-kubernetes-int-or-string": true, "maximum": 3, "maxLength": 3, "pattern": "a"}),
+            json!({"x-kubernetes-preserve-unknown-fields": true, "maxLength": 3, "maximum": 3}),
+            json!({"type": "string", "anyOf": [{"format": "ipv4"}, {"maximum": 3}]}),
+        ] {
+            assert_eq!(found(&schema), Vec::<String>::new(), "{schema}");
+        }
+    }
+}
