@@ -107,7 +107,7 @@ impl Findings {
         self.all
     }
 
-    fn push(&mut self, severity: Severity, path: &str, problem: String, fix: String) {
+    pub(crate) fn push(&mut self, severity: Severity, path: &str, problem: String, fix: String) {
         self.all.push(Finding { severity, kind: self.kind.clone(), path: path.to_owned(), problem, fix });
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The server multiplies what one evaluation costs at worst by how often the schema may occur in an object, and takes
 //! what has no bound to be as long as a request may be. This estimate follows the same model without types, so it is
-//! near the server's, not equal: it warns, and the server decides.
+//! near the server's, not equal. Where it is over the limit by more than it may be wrong, that is an error; elsewhere it
+//! warns, and the server decides.
 
 mod expression;
 mod size;
@@ -11,31 +12,43 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::super::finding::Findings;
+use super::super::finding::{Findings, Severity};
 use super::schema::{children, list, text};
 
 /// What one rule may cost.
 const RULE_LIMIT: f64 = 10_000_000.0;
 /// What all rules of a schema may cost together.
 const SCHEMA_LIMIT: f64 = 100_000_000.0;
+/// How far the estimate may be above the server's, where it knows every function of an expression.
+const MARGIN: f64 = 2.0;
 
-/// Warns about rules that the API server may find too dear, and says which bounds are missing.
+/// Refuses rules and messages that the API server finds too dear, warns about those that it may find so, and says which
+/// bounds are missing.
 pub(crate) fn check(schema: &Value, found: &mut Findings) {
     let mut total = Total::default();
     node(schema, "", &Occurrence::once(), &mut total, found);
     if total.cost > SCHEMA_LIMIT {
-        let share = total.cost / SCHEMA_LIMIT;
-        found.warning(
-            "",
-            format!("all CEL rules together may cost {share:.1} times what the API server allows"),
-            total.fix(),
-        );
+        let severity = severity(total.certain, SCHEMA_LIMIT);
+        let problem = problem("all CEL rules together", severity, total.cost / SCHEMA_LIMIT);
+        found.push(severity, "", problem, total.fix());
     }
+}
+
+/// By the part of a cost that is certain.
+fn severity(certain: f64, limit: f64) -> Severity {
+    if certain > limit * MARGIN { Severity::Error } else { Severity::Warning }
+}
+
+fn problem(subject: &str, severity: Severity, factor: f64) -> String {
+    let exceeds = if severity == Severity::Error { "exceeds" } else { "may exceed" };
+    format!("the estimated cost of {subject} {exceeds} what the API server allows by a factor of {factor:.1}")
 }
 
 #[derive(Default)]
 struct Total {
     cost: f64,
+    /// The part of it of which every function is known.
+    certain: f64,
     unbounded: BTreeSet<(String, &'static str)>,
 }
 
@@ -79,20 +92,20 @@ impl Occurrence {
 
 fn node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut Total, found: &mut Findings) {
     for rule in list(schema, "x-kubernetes-validations") {
-        for expression in [text(rule, "rule"), text(rule, "messageExpression")] {
+        for (name, key) in [("rule", "rule"), ("message expression", "messageExpression")] {
+            let expression = text(rule, key);
             let Some(estimate) = expression::estimate(expression, schema, path) else { continue };
             let cost = estimate.cost * occurrence.times(schema);
+            let certain = if estimate.certain { cost } else { 0.0 };
             let unbounded: BTreeSet<_> = estimate.unbounded.union(&occurrence.unbounded).cloned().collect();
             if cost > RULE_LIMIT {
-                let share = cost / RULE_LIMIT;
-                let shown: String = expression.split_whitespace().collect::<Vec<_>>().join(" ");
-                found.warning(
-                    path,
-                    format!("the rule `{shown}` may cost {share:.1} times what the API server allows"),
-                    fix(&unbounded),
-                );
+                let severity = severity(certain, RULE_LIMIT);
+                let expression = expression.split_whitespace().collect::<Vec<_>>().join(" ");
+                let problem = problem(&format!("the {name} `{expression}`"), severity, cost / RULE_LIMIT);
+                found.push(severity, path, problem, fix(&unbounded));
             }
             total.cost += cost;
+            total.certain += certain;
             total.unbounded.extend(unbounded);
         }
     }

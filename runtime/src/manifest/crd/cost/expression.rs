@@ -18,6 +18,8 @@ const TRAVERSAL: f64 = 0.1;
 /// What an expression costs at worst.
 pub(super) struct Estimate {
     pub(super) cost: f64,
+    /// Whether every function in it is one whose cost is known.
+    pub(super) certain: bool,
     /// The paths that went into the cost with no bound, and the keyword that would bound them.
     pub(super) unbounded: BTreeSet<(String, &'static str)>,
 }
@@ -30,9 +32,10 @@ pub(super) fn estimate(expression: &str, schema: &Value, path: &str) -> Option<E
     let tokens = tokens(expression)?;
     let own = Term { cost: 0.0, size: size::bound(schema).most, schema: Some(schema), path: path.to_owned() };
     let variables = vec![("self".to_owned(), own.clone()), ("oldSelf".to_owned(), own)];
-    let mut reader = Reader { tokens: &tokens, position: 0, variables, unbounded: BTreeSet::new() };
+    let mut reader = Reader { tokens: &tokens, position: 0, variables, certain: true, unbounded: BTreeSet::new() };
     let cost = reader.ternary()?.cost;
-    (reader.position == tokens.len()).then_some(Estimate { cost, unbounded: reader.unbounded })
+    let Reader { position, certain, unbounded, .. } = reader;
+    (position == tokens.len()).then_some(Estimate { cost, certain, unbounded })
 }
 
 /// A part of an expression: what it costs to get, how long its value may be, and where it comes from.
@@ -60,6 +63,7 @@ struct Reader<'t, 'a> {
     tokens: &'t [Token],
     position: usize,
     variables: Vec<(String, Term<'a>)>,
+    certain: bool,
     unbounded: BTreeSet<(String, &'static str)>,
 }
 
@@ -94,7 +98,13 @@ impl<'a> Reader<'_, 'a> {
                 return Some(left);
             }
             let right = self.sum()?;
-            let length = if compared { self.shorter(&left, &right) * TRAVERSAL } else { self.length(&right) };
+            let is_map = right.schema.is_some_and(|schema| schema["type"] == "object");
+            let length = match compared {
+                true => self.shorter(&left, &right) * TRAVERSAL,
+                // A key is looked up, an item is searched for.
+                false if is_map => 1.0,
+                false => self.length(&right),
+            };
             left = Term::made(left.cost + right.cost + length.max(1.0), 0.0);
         }
     }

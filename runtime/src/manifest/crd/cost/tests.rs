@@ -33,6 +33,57 @@ fn a_rule_is_warned_about_where_the_api_server_finds_it_too_dear() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+fn severities(field: &Value) -> Vec<(Severity, String)> {
+    let root = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"field": field}}}});
+    let mut found = Findings::of("K v1");
+    check(&root, &mut found);
+    found.into_vec().into_iter().map(|finding| (finding.severity, finding.problem)).collect()
+}
+
+/// A list of texts and a map without bounds, with one rule.
+fn ruled(rule: Value) -> Value {
+    let text = json!({"type": "string", "maxLength": 100});
+    json!({
+        "type": "object",
+        "properties": {
+            "list": {"type": "array", "items": text}, "map": {"type": "object", "additionalProperties": text},
+            "text": {"type": "string"},
+        },
+        "x-kubernetes-validations": [rule],
+    })
+}
+
+#[test]
+fn what_is_surely_too_dear_is_an_error() {
+    let rule = "self.list.all(x, x.matches('^[a-z]+$'))";
+    let found = severities(&ruled(json!({"rule": rule})));
+    let [(Severity::Error, problem)] = found.as_slice() else { panic!("{found:?}") };
+    assert!(problem.starts_with(&format!("the estimated cost of the rule `{rule}` exceeds ")), "{problem}");
+    let message = format!("{rule} ? 'a' : 'b'");
+    let found = severities(&ruled(json!({"rule": "self.list.size() > 1", "messageExpression": message})));
+    let [(Severity::Error, problem)] = found.as_slice() else { panic!("{found:?}") };
+    assert!(
+        problem.starts_with(&format!("the estimated cost of the message expression `{message}` exceeds ")),
+        "{problem}"
+    );
+}
+
+#[test]
+fn what_may_be_too_dear_is_a_warning() {
+    for rule in
+        ["self.text.split(',').all(x, x.size() < 3)", "self.list.all(x, x.lowerAscii().replace('a', 'b') != 'c')"]
+    {
+        let found = severities(&ruled(json!({"rule": rule})));
+        let [(Severity::Warning, problem)] = found.as_slice() else { panic!("{rule}: {found:?}") };
+        assert!(problem.starts_with(&format!("the estimated cost of the rule `{rule}` may exceed ")), "{problem}");
+    }
+}
+
+#[test]
+fn a_key_of_a_map_is_looked_up_at_no_cost_of_the_map() {
+    assert_eq!(severities(&ruled(json!({"rule": "self.list.all(x, x in self.map)"}))), []);
+}
+
 #[test]
 fn a_warning_names_the_bounds_to_add() {
     let rule = json!([{"rule": "self.names.all(x, x.matches('^[a-z]+$'))"}]);
@@ -40,7 +91,9 @@ fn a_warning_names_the_bounds_to_add() {
     let found = warnings(&json!({"type": "object", "properties": {"names": names}, "x-kubernetes-validations": rule}));
     let first = found.first().unwrap();
     assert!(
-        first.starts_with("K v1: .spec.field: the rule `self.names.all(x, x.matches('^[a-z]+$'))` may cost "),
+        first.starts_with(
+            "K v1: .spec.field: the estimated cost of the rule `self.names.all(x, x.matches('^[a-z]+$'))` "
+        ),
         "{first}"
     );
     assert!(first.contains("add `maxItems` to `.spec.field.names`, `maxLength` to `.spec.field.names[*]`;"), "{first}");
@@ -73,7 +126,7 @@ fn the_factor_is_near_the_api_servers() {
     ];
     for (schema, server) in cases {
         let found = warnings(&schema);
-        let said = found[0].split("may cost ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+        let said = found[0].split("by a factor of ").nth(1).and_then(|rest| rest.split(';').next()).unwrap();
         let factor: f64 = said.parse().unwrap();
         assert!(factor > server / 2.0 && factor < server * 2.0, "{server}: {found:?}");
     }
@@ -94,5 +147,5 @@ fn the_rules_of_a_schema_are_added_up() {
     let fields: serde_json::Map<_, _> = (0..120).map(|index| (format!("f{index}"), field.clone())).collect();
     let found = warnings(&json!({"type": "object", "properties": fields}));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].starts_with("K v1: .: all CEL rules together may cost "), "{found:?}");
+    assert!(found[0].starts_with("K v1: .: the estimated cost of all CEL rules together exceeds "), "{found:?}");
 }

@@ -17,7 +17,8 @@ impl<'a> Reader<'_, 'a> {
         if matches!(name, "size" | "type" | "int" | "uint" | "double" | "bool" | "dyn") {
             return Some(Term::made(cost + 1.0, 0.0));
         }
-        // What reads its argument goes through it once.
+        // What reads its argument goes through it once, more or less.
+        self.certain = false;
         let length: f64 = arguments.iter().map(|argument| self.length(argument)).sum();
         Some(Term::made(cost + (length * TRAVERSAL).max(1.0), length))
     }
@@ -38,6 +39,7 @@ impl<'a> Reader<'_, 'a> {
             "isSorted" | "sum" | "min" | "max" | "indexOf" | "lastIndexOf" => (self.length(&term), 0.0),
             _ => (self.length(&term) * TRAVERSAL, term.size),
         };
+        self.certain &= matches!(name, "size" | "startsWith" | "endsWith" | "matches" | "contains");
         Some(Term { cost: cost + own.max(1.0), ..Term::made(0.0, size) })
     }
 
