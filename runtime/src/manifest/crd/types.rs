@@ -94,8 +94,8 @@ impl<'a> Walk<'a, '_> {
         for name in &origin.names {
             for lost in kubernetes::complete(object, name) {
                 let problem = "Kubernetes merges this list by a key that may be missing, which a definition can't say, so one applier replaces the items of another";
-                let fix = "take a type of your own for the items, with the key as a required field";
-                self.found.warning(&field(path, lost), problem, fix);
+                let fix = "take a type of your own for the items, with the key as a required field, or say `x-kubernetes-list-type` of the list in a schema of your own (`schema_with`)";
+                self.found.error(&field(path, lost), problem, fix);
             }
         }
         for (key, at, child) in parts(object, path) {
