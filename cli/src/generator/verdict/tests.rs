@@ -63,6 +63,19 @@ fn a_rule_about_an_unknown_field_is_refused() {
 }
 
 #[test]
+fn a_message_about_an_unknown_field_is_refused() {
+    let field = json!({
+        "type": "object", "properties": {"a": {"type": "string"}},
+        "x-kubernetes-validations": [{"rule": "self.a == 'c'", "messageExpression": "'not ' + self.b"}],
+    });
+    check_refused(
+        field,
+        json!({}),
+        [".spec.field: ", "messageExpression compilation failed: ERROR: <input>:1:14: undefined field 'b'"],
+    );
+}
+
+#[test]
 fn a_default_outside_its_pattern_is_refused() {
     let field = json!({"type": "string", "pattern": "^a$", "default": "b"});
     check_refused(field, json!({}), [".spec.field: ", "should match '^a$'"]);

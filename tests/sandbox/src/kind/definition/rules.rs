@@ -6,7 +6,7 @@ use super::parts::found;
 use crate::{
     failure::Cause,
     object::text,
-    schema::rules::{Rule, complaint, is_no_text},
+    schema::rules::{Rule, complaint, is_no_text, unknown_names},
 };
 
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
@@ -83,7 +83,13 @@ fn compiled(schema: &Value, written: &Value, place: &str, lost: Option<&str>, ca
         let why = "messageExpression must evaluate to a string";
         causes.push(blamed(format!("{place}.messageExpression"), written, why));
     }
-    if let Some(Err(why)) = &rule.message_program {
+    let unknown = |program| unknown_names(program, text(written, &["messageExpression"]), schema);
+    let uncompiled = match &rule.message_program {
+        Some(Ok(program)) => unknown(program),
+        Some(Err(why)) => Some(why.clone()),
+        None => None,
+    };
+    if let Some(why) = uncompiled {
         let why = format!("messageExpression compilation failed: {why}");
         causes.push(blamed(format!("{place}.messageExpression"), written, &why));
     }

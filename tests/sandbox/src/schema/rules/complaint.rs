@@ -37,12 +37,17 @@ pub(crate) fn complaint(rule: &Rule, schema: &Value) -> Option<String> {
         Ok(program) => program,
         Err(error) => return Some(format!("compilation failed: {}", error.replace("\n|", "\n |"))),
     };
-    let mut found = Vec::new();
-    Search { source: &rule.written, schema, found: &mut found }.walk(program.expression(), &mut Vec::new());
-    if !found.is_empty() {
-        return Some(format!("compilation failed: {}", found.join("\n")));
+    if let Some(unknown) = unknown_names(program, &rule.written, schema) {
+        return Some(format!("compilation failed: {unknown}"));
     }
     (!may_be_true(program, schema)).then(|| "cel expression must evaluate to a bool".to_owned())
+}
+
+/// The variables and fields of an expression that the schema doesn't have; `None` if there are none.
+pub(crate) fn unknown_names(program: &Program, source: &str, schema: &Value) -> Option<String> {
+    let mut found = Vec::new();
+    Search { source, schema, found: &mut found }.walk(program.expression(), &mut Vec::new());
+    (!found.is_empty()).then(|| found.join("\n"))
 }
 
 /// Whether an expression is plainly no text.

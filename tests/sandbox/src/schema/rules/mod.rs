@@ -17,7 +17,7 @@ use crate::{failure::Cause, object::text};
 mod complaint;
 mod value;
 
-pub(crate) use complaint::{complaint, is_no_text};
+pub(crate) use complaint::{complaint, is_no_text, unknown_names};
 pub(crate) use value::escaped;
 
 thread_local! {
