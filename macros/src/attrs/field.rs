@@ -25,6 +25,9 @@ pub(crate) struct Hints {
 }
 
 /// The keys of `#[schemars(...)]` that restrict values; `schemars` drops one without a word where the type has no such rule.
+///
+/// `schemars` reads `#[validate(...)]` and `#[garde(...)]`, too. Whether their own derives stand beside it is not seen here,
+/// and with one a rule has an effect: `opgen generate` tells the two apart, and looks at the nested types.
 #[derive(Default)]
 pub(crate) struct Rules {
     pub(crate) length: Option<Path>,

@@ -18,7 +18,7 @@ enum Form {
     Bool,
     List,
     Map,
-    /// `Quantity` and `IntOrString`, whose schema has no type.
+    /// `Quantity` and `IntOrString` of Kubernetes, whose schema has no type.
     IntOrString,
     Unknown,
 }
@@ -87,6 +87,12 @@ impl Form {
     }
 }
 
+/// Whether a type is written with its path: where the name alone stands, it may be one of the project's own.
+/// `opgen generate` reads the imports, too.
+fn is_of_kubernetes(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.iter().any(|segment| segment.ident == "k8s_openapi"))
+}
+
 fn form(ty: &Type) -> Form {
     let segment = match ty {
         Type::Array(_) | Type::Slice(_) => return Form::List,
@@ -98,7 +104,7 @@ fn form(ty: &Type) -> Form {
         ("Option" | "Box" | "Arc" | "Rc" | "Cow", [inner, ..]) => form(inner),
         ("String" | "str" | "char", []) => Form::Text,
         ("bool", []) => Form::Bool,
-        ("Quantity" | "IntOrString", []) => Form::IntOrString,
+        ("Quantity" | "IntOrString", []) if is_of_kubernetes(ty) => Form::IntOrString,
         (number, []) if NUMBERS.contains(&number) => Form::Number,
         ("Vec" | "VecDeque" | "HashSet" | "BTreeSet" | "IndexSet", _) => Form::List,
         ("BTreeMap" | "HashMap" | "IndexMap", _) => Form::Map,

@@ -91,7 +91,7 @@ pub struct WebAppSpec {
     #[schemars(inner(length(max = 5)))]
     pub notes: Option<HashMap<String, String>>,
     #[schemars(regex(pattern = "Gi$"), range(min = 1))]
-    pub size: Quantity,
+    pub size: k8s_openapi::apimachinery::pkg::api::resource::Quantity,
     #[schemars(length(min = 1))]
     pub count: i32,
     #[schemars(regex(pattern = "a"), extend("x-kubernetes-list-type" = "atomic"))]
@@ -124,6 +124,8 @@ pub struct WebAppSpec {
     pub count: i32,
     #[schemars(length(max = 5))]
     pub place: Place,
+    #[schemars(regex(pattern = "a"))]
+    pub size: Quantity,
     #[managed(refrence = Network)]
     pub network: String,
 }
