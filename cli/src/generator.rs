@@ -3,5 +3,6 @@
 pub(crate) mod cargo;
 pub(crate) mod package;
 pub(crate) mod report;
+pub(crate) mod rules;
 pub(crate) mod stamp;
 pub(crate) mod verdict;

@@ -2,7 +2,7 @@
 
 use std::{
     os::unix::process::CommandExt as _,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
     time::SystemTime,
 };
@@ -17,6 +17,7 @@ use crate::{
     generator::{
         cargo, package,
         report::Report,
+        rules,
         stamp::{self, Stamp},
         verdict,
     },
@@ -38,9 +39,10 @@ pub(super) fn run(args: &Generate, ui: Ui) -> Result<ExitCode> {
     cargo::lock(&project, workspace)?;
     write_package(&project, &metadata, &folder)?;
     let program = cargo::build(&project, &folder.join("Cargo.toml"), &package::name(&project), target, ui)?;
+    let inputs = stamp::inputs(&project, workspace, &program.with_extension("d"), &folder);
+    rules::check(inputs.iter().flatten().map(PathBuf::as_path), workspace)?;
     accepted(&project, &program, ui)?;
     let report = generate(args, &project, &program)?;
-    let inputs = stamp::inputs(&project, workspace, &program.with_extension("d"), &folder);
     if let Some(inputs) = inputs.filter(|_| writes(args) || report.is_clean()) {
         let stamp = Stamp::taken(&project, inputs, &report);
         if !stamp.has_input_newer_than(start) {
@@ -56,9 +58,9 @@ fn writes(args: &Generate) -> bool {
 
 /// An error where an API server would refuse a file, before any is written.
 fn accepted(project: &Project, program: &Path, ui: Ui) -> Result<()> {
-    let output = Command::new(program).args(["--output", "json"]).current_dir(&project.root).output();
-    let output = output.or_failed(|| format!("failed to run `{}`", program.display()))?;
-    let files = Report::read(&output, &project.generated)?.files;
+    let mut command = Command::new(program);
+    command.args(["--output", "json"]);
+    let files = asked(command, project, program)?.files;
     for warning in verdict::of(&files)?.into_result()? {
         ui.warning(&warning);
     }
@@ -67,10 +69,16 @@ fn accepted(project: &Project, program: &Path, ui: Ui) -> Result<()> {
 
 fn generate(args: &Generate, project: &Project, program: &Path) -> Result<Report> {
     let mut command = Command::new(program);
-    command.args(["--output", "json", "--dir"]).arg(project.generated_folder()).current_dir(&project.root);
+    command.args(["--output", "json", "--dir"]).arg(project.generated_folder());
     if !writes(args) {
         command.arg("--check");
     }
+    asked(command, project, program)
+}
+
+/// Runs the generator in the project's folder; a signal ends it.
+fn asked(mut command: Command, project: &Project, program: &Path) -> Result<Report> {
+    command.current_dir(&project.root);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let failed = || format!("failed to run `{}`", program.display());
     let child = command.spawn().or_failed(failed)?;
