@@ -12,7 +12,7 @@ use std::{
 use opgen_tests::wait::{PATIENCE, until};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-use super::command::{GOOD, Place};
+use super::command::{GOOD, Place, Run};
 
 /// A command line that each verb takes.
 const VERBS: [(&str, &str); 11] = [
@@ -200,13 +200,29 @@ fn devices_and_pipes_are_not_replaced_by_files() {
         for (verb, option) in OUTPUTS {
             let value = if option == "--folder" { format!("{special}-folder") } else { path.clone() };
             let (_, args) = VERBS.iter().find(|(known, _)| *known == verb).unwrap();
-            let run =
-                super::command::Run::of(scripted.command(&format!("{verb} {args} {option} {value}")), &place.root);
+            let run = Run::of(scripted.command(&format!("{verb} {args} {option} {value}")), &place.root);
             assert!([1, 2].contains(&run.code), "{verb} {option} {value}: {}", run.stderr);
             let there = fs::metadata(folder.join("kubeconfig")).unwrap();
             assert!(!there.is_file() && !there.is_dir(), "{verb} {option} {value} replaced it");
         }
     }
+}
+
+#[test]
+fn rules_that_the_schema_would_lack_are_refused_before_anything_is_written() {
+    let scripted = Scripted::new();
+    let source = scripted.place.path("api/src/widget.rs");
+    let nested = "#[derive(JsonSchema)]\nstruct Parts {\n    #[schemars(length(max = 5))]\n    labels: BTreeMap<String, String>,\n}\n";
+    let text = fs::read_to_string(&source).unwrap();
+    fs::write(&source, format!("{text}\n{nested}")).unwrap();
+    // What the compiler has read.
+    fs::write(scripted.fake.path("operator.d"), format!("operator: {}\n", source.display())).unwrap();
+    let run = Run::of(scripted.command("generate"), &scripted.place.root);
+    let line = text.lines().count() + 4;
+    let found =
+        format!("so nothing is written\n  api/src/widget.rs:{line}: `Parts.labels`: `length` has no effect on a map; ");
+    assert!(run.code == 1 && run.stderr.contains(&found) && run.stderr.contains("\nhint: "), "{}", run.stderr);
+    assert!(!scripted.place.path("deploy").exists());
 }
 
 #[tokio::test]
@@ -218,7 +234,7 @@ async fn a_signal_ends_what_a_verb_has_started() {
         rows(&scripted.place).into_iter().filter(|(verb, _)| !others.contains(&verb.as_str())).collect();
     for (hang, signal, code) in [("hang", Signal::TERM, 143), ("run", Signal::INT, 130)] {
         scripted.ask(hang);
-        for (verb, line) in lines.iter().filter(|(verb, _)| hang == "hang" || verb != "generate") {
+        for (verb, line) in &lines {
             let (mut child, script) = scripted.hanging(line).await;
             kill_process(Pid::from_child(&child), signal).unwrap();
             assert_eq!(child.wait().unwrap().code(), Some(code), "opgen {verb}");
