@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::*;
+use super::{super::super::finding::Severity, *};
 
 /// What becomes of a field that `kube` derives like this, where the types say that.
 fn corrected(derived: Value, said: Value) -> (Value, Vec<String>) {
@@ -52,4 +52,25 @@ fn a_keyword_that_is_none_is_an_error_with_the_nearest_one() {
     }
     let remarks = json!({"type": "string", "deprecated": true, "readOnly": true, "example": "a"});
     assert_eq!(corrected(derived, remarks).1, Vec::<String>::new());
+}
+
+#[test]
+fn a_list_whose_merge_key_may_be_missing_is_an_error_unless_its_type_is_said() {
+    let ports = json!({"type": "array", "items": {"type": "object", "properties": {"port": {"type": "integer"}}}});
+    let service = json!({"type": "object", "properties": {"ports": ports}});
+    let by_names = json!({
+        "$ref": "#/components/schemas/io.k8s.api.core.v1.ServiceSpec",
+        "components": {"schemas": {"io.k8s.api.core.v1.ServiceSpec": service}},
+    });
+    let found = |mut derived: Value| {
+        let mut found = Findings::of("K v1");
+        correct(&mut derived, &by_names, &mut found);
+        found.into_vec()
+    };
+    let lost = found(service.clone());
+    let [finding] = lost.as_slice() else { panic!("{lost:?}") };
+    assert_eq!((finding.severity, finding.path.as_str()), (Severity::Error, ".ports"), "{finding}");
+    let mut said = service;
+    said["properties"]["ports"]["x-kubernetes-list-type"] = json!("atomic");
+    assert_eq!(found(said), []);
 }
