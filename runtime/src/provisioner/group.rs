@@ -1,7 +1,8 @@
 //! How the nodes of a tree call each other: what expansions name, one line for each child.
 
 use crate::{
-    context::{Cause, Context, Draft, Teardown, Unversioned},
+    context::{Cause, Context, Draft, Path, Teardown, Unversioned},
+    environment::Passing,
     error::{Error, Result},
     kind::kind_of,
     managed::Owner,
@@ -15,7 +16,12 @@ use crate::{
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;
-use std::{marker::PhantomData, panic::Location, sync::Arc};
+use std::{
+    any::Any,
+    marker::PhantomData,
+    panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind},
+    sync::Arc,
+};
 
 /// A child that is a provisioner.
 #[track_caller]
@@ -83,9 +89,23 @@ pub fn up_with<'c, C: Provision<O>, O: Owner, P: Provisioner, H: Hands<C::Takes>
         if is_left_out::<C>(cx.core()) {
             return Ok(());
         }
-        C::provision(&cx.below(name, &taken, inputs)).await
+        let below = cx.below(name, &taken, inputs);
+        told_of_panics(cx.core(), below.path(), C::provision(&below)).await
     }
     .boxed()
+}
+
+/// Runs the code of a node; a panic goes on, but the environment knows of it.
+async fn told_of_panics<T>(core: &Core<'_>, path: &Path<'_>, run: impl Future<Output = T>) -> T {
+    let outcome = AssertUnwindSafe(run).catch_unwind().await;
+    outcome.unwrap_or_else(|payload| panicked(core, &path.to_string(), payload))
+}
+
+fn panicked(core: &Core<'_>, node: &str, payload: Box<dyn Any + Send>) -> ! {
+    let Core { shared, owner, .. } = core;
+    let pass = Passing { kind: &owner.kind, namespace: owner.namespace(), name: owner.name() };
+    shared.environment.node_panicked(pass, node);
+    resume_unwind(payload)
 }
 
 /// Deprovisions a child.
@@ -97,7 +117,8 @@ pub fn down<'c, C: Provision<O>, O: Owner, P>(
         if is_left_out::<C>(cx.core()) {
             return Ok(());
         }
-        C::deprovision(&cx.below(name)).await
+        let below = cx.below(name);
+        told_of_panics(cx.core(), below.path(), C::deprovision(&below)).await
     }
     .boxed()
 }
@@ -136,7 +157,9 @@ pub fn apply_with<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
         let (wanted, inputs) = {
             let unversioned = Unversioned::default();
             let draft = cx.draft(&unversioned);
-            (build(&draft)?, draft.inputs(inputs))
+            let built = catch_unwind(AssertUnwindSafe(|| build(&draft)));
+            let built = built.unwrap_or_else(|payload| panicked(cx.core(), &node, payload));
+            (built?, draft.inputs(inputs))
         };
         cx.core().converge(&node, &kind, options, inputs, wanted).boxed().await
     }
