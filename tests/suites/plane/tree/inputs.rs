@@ -1,5 +1,8 @@
 //! A build function is called again when anything that it reads has changed, and not while nothing has.
 
+mod random;
+mod reading;
+
 use std::sync::{
     Arc, Mutex,
     atomic::{AtomicUsize, Ordering},
@@ -8,14 +11,18 @@ use std::sync::{
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use libtest_mimic::Trial;
 use opgen::{NamespacedName, View, prelude::*};
-use opgen_tests::{Plane, case, wait::until_object};
+use opgen_tests::{Form, Plane, case, wait::until_object};
 use serde_json::json;
 
 use super::kinds::{Pool, SHOP, Shop, ShopSpec, done, entry, holding, named, shop};
 use crate::operator::site::Site;
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case("node_inputs_a_build_function_is_called_again_when_what_it_reads_has_changed", follows_its_inputs)]
+    vec![
+        case("node_inputs_a_build_function_is_called_again_when_what_it_reads_has_changed", follows_its_inputs),
+        case("node_inputs_random_changes_lead_to_what_an_operator_without_memory_builds", random_changes),
+        case("node_inputs_one_that_bypasses_what_is_tracked_is_found", smuggled),
+    ]
 }
 
 /// What the operator knows beside the object of a pass.
@@ -150,4 +157,24 @@ async fn follows_its_inputs(plane: Arc<Plane>) {
         calls,
         "a build function whose inputs are the same is skipped"
     );
+}
+
+async fn random_changes(plane: Arc<Plane>) {
+    let seeds = if plane.form() == Form::Sandbox { 0..4 } else { 0..1 };
+    for seed in seeds {
+        if let Err(random::Wrong(what)) = random::lives(&plane, seed, false).await {
+            panic!("{what}");
+        }
+    }
+}
+
+/// The oracle of the random changes finds a node that reads what no pass can know of.
+async fn smuggled(plane: Arc<Plane>) {
+    for seed in 0..4 {
+        if let Err(random::Wrong(what)) = random::lives(&plane, seed, true).await {
+            assert!(what.contains("\nsmuggled is ") || what.contains(": smuggled is "), "{what}");
+            return;
+        }
+    }
+    panic!("nothing was found");
 }
