@@ -1,5 +1,7 @@
 //! Orphans of several kinds, one of which can't be deleted for a while.
 
+mod resumed;
+
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
@@ -22,7 +24,10 @@ use super::kinds::{holding, named};
 use crate::operator::{kinds::available, site::Site};
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case("node_orphans_of_one_kind_that_can_not_be_deleted_keep_no_other_kind_from_being_collected", one_fails)]
+    vec![
+        case("node_orphans_of_one_kind_that_can_not_be_deleted_keep_no_other_kind_from_being_collected", one_fails),
+        case("node_orphans_of_which_the_second_fails_are_all_collected_each_once", resumed::second_fails),
+    ]
 }
 
 /// It is watched in all namespaces, so by this case alone.
@@ -63,14 +68,15 @@ fn class(crypt: &Crypt) -> String {
     format!("{}-{}", crypt.spec.elsewhere, crypt.name_any())
 }
 
-/// The operator's client; deletions of the ConfigMap `one` fail while `broken`.
-fn failing(client: Client, broken: Arc<AtomicBool>) -> Client {
+/// The operator's client; a deletion of the ConfigMap of that name fails if it `fails` now.
+fn failing(client: Client, name: &str, fails: impl Fn() -> bool + Clone + Send + 'static) -> Client {
     let namespace = client.default_namespace().to_owned();
+    let path = format!("/configmaps/{name}");
     let service = tower::service_fn(move |request: Request<Body>| {
-        let (client, broken) = (client.clone(), broken.clone());
+        let is_meant = request.method() == "DELETE" && request.uri().path().ends_with(&path);
+        let (client, fails) = (client.clone(), fails.clone());
         async move {
-            let fails = request.method() == "DELETE" && request.uri().path().ends_with("/configmaps/one");
-            if fails && broken.load(Ordering::Relaxed) {
+            if is_meant && fails() {
                 let status = json!({"kind": "Status", "status": "Failure", "message": "etcd is away", "code": 500});
                 let answer = Response::builder().status(500).body(Body::from(status.to_string().into_bytes()));
                 return Ok(answer.unwrap());
@@ -87,7 +93,11 @@ async fn one_fails(plane: Arc<Plane>) {
     let operator = Operator::new(OPERATOR).namespace(&site.namespace).controls::<Crypt, CryptTree>();
     site.install(&operator).await;
     let broken = Arc::new(AtomicBool::new(true));
-    let client = failing(plane.account(&site.namespace, OPERATOR).await.client(), broken.clone());
+    let fails = {
+        let broken = broken.clone();
+        move || broken.load(Ordering::Relaxed)
+    };
+    let client = failing(plane.account(&site.namespace, OPERATOR).await.client(), "one", fails);
     let _running = Site::run_with(&operator, client, RunOptions::default());
     let crypt = site.create(&Crypt::new("old", CryptSpec { elsewhere: elsewhere.clone(), pause: false })).await;
     let is_done = |crypt: &Crypt| available(crypt.status.as_ref()).is_some_and(|(truth, ..)| truth == "True");
