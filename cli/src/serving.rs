@@ -17,7 +17,7 @@ use crate::{
 /// Listens on a port of the loopback (0 is any that is free), and writes a kubeconfig with all rights to a folder.
 pub(crate) async fn serve(sandbox: &Sandbox, port: u16, folder: PathBuf) -> Result<Serving> {
     let address = (Ipv4Addr::LOCALHOST, port).into();
-    let options = ServeOptions { address, folder: Some(folder), ..ServeOptions::default() };
+    let options = ServeOptions::default().address(address).folder(folder);
     sandbox.serve(options).await.map_err(|cause| {
         let what = format!("port {port} can't be listened on");
         Error::failed(what).because(cause).hint("leave `--port` out to get a free one")

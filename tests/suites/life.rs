@@ -75,7 +75,7 @@ fn a_timeline_tells_where_passes_begin_and_end() {
                         assert!(!outcome.is_empty());
                         going_on -= 1;
                     }
-                    PassPart::Whole { .. } => {}
+                    _ => {}
                 }
             }
             Happening::Stop => cut_short += std::mem::take(&mut going_on),

@@ -47,7 +47,7 @@ impl House {
         let (certificate, key) = (authority.read("apiserver.crt"), authority.read("apiserver.key"));
         let (orders, mut asked) = mpsc::unbounded_channel::<(Order, std::sync::mpsc::Sender<()>)>();
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let serve = ServeOptions { address, certificate: Some((certificate, key)), ..ServeOptions::default() };
+        let serve = ServeOptions::default().address(address).certificate(certificate, key);
         let body = move || {
             let mut runtime = tokio::runtime::Builder::new_multi_thread();
             let runtime = runtime.worker_threads(1).enable_all().build().expect("a tokio runtime");

@@ -13,8 +13,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let port = words.next().map_or(Ok(0), |word| word.parse())?;
     let folder = words.next().map_or_else(env::temp_dir, Into::into);
     let sandbox = Sandbox::builder().workloads(true).start();
-    let options =
-        ServeOptions { address: (Ipv4Addr::LOCALHOST, port).into(), folder: Some(folder), ..ServeOptions::default() };
+    let options = ServeOptions::default().address((Ipv4Addr::LOCALHOST, port).into()).folder(folder);
     let serving = sandbox.serve(options).await?;
     println!("export KUBECONFIG={}", serving.path().unwrap_or("".as_ref()).display());
     pending().await

@@ -16,6 +16,7 @@ const EPOCH: &str = "2026-01-01T00:00:00Z";
 
 /// How a Pod fares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fate {
     /// `ready`: runs and is ready; the default of a Pod whose containers are always restarted.
     Ready,

@@ -2,6 +2,7 @@
 
 /// A user as authentication found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct User {
     /// For example `system:serviceaccount:default:operator`.
     pub name: String,

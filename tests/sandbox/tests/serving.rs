@@ -109,8 +109,7 @@ async fn a_client_that_says_nothing_holds_nobody_up() {
 #[tokio::test]
 async fn the_kubeconfig_is_written_for_its_owner_alone() {
     let folder = std::env::temp_dir().join(format!("sandbox-kubeconfig-{}", std::process::id()));
-    let options =
-        ServeOptions { folder: Some(folder.clone()), token: Some("chosen".into()), ..ServeOptions::default() };
+    let options = ServeOptions::default().folder(folder.clone()).token("chosen");
     let serving = Sandbox::new().serve(options).await.unwrap();
     let path = serving.path().unwrap();
     assert_eq!(std::fs::read_to_string(path).unwrap(), serving.kubeconfig());

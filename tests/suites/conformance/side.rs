@@ -54,7 +54,9 @@ impl Asker {
         }
         let known = if name == "system:anonymous" { "system:unauthenticated" } else { "system:authenticated" };
         groups.push(known.to_owned());
-        User { name, uid: String::new(), groups, extra: Vec::new() }
+        let mut user = User::named(&name, &[]);
+        user.groups = groups;
+        user
     }
 }
 
@@ -76,8 +78,9 @@ impl Server {
             }
             Self::Sandbox(sandbox) => {
                 // The token of the administrator has an id on the real side.
-                let administrator = || User { uid: "admin".to_owned(), ..User::admin("admin") };
-                let user = asker.map_or_else(administrator, Asker::user);
+                let mut administrator = User::admin("admin");
+                "admin".clone_into(&mut administrator.uid);
+                let user = asker.map_or(administrator, Asker::user);
                 let sandbox = sandbox.clone();
                 // A panic of the sandbox is a difference, not the end of the run.
                 let called = tokio::spawn(async move { Heard::of(sandbox.call(user, request).await) });

@@ -35,16 +35,15 @@ impl Program for Careless {
         let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": NAME});
         let account = json!({"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE});
         let rbac = "rbac.authorization.k8s.io/v1";
-        Ok(Manifests {
-            install: vec![
-                json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}),
-                json!({"apiVersion": rbac, "kind": "ClusterRole", "metadata": {"name": NAME}, "rules": rules}),
-                json!({"apiVersion": rbac, "kind": "ClusterRoleBinding", "metadata": {"name": NAME}, "roleRef": role,
-                    "subjects": [account]}),
-            ],
-            samples: vec![json!({"apiVersion": "v1", "kind": "ConfigMap",
-                "metadata": {"name": "sample", "namespace": NAMESPACE, "labels": {"app": NAME}}})],
-        })
+        let install = [
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}),
+            json!({"apiVersion": rbac, "kind": "ClusterRole", "metadata": {"name": NAME}, "rules": rules}),
+            json!({"apiVersion": rbac, "kind": "ClusterRoleBinding", "metadata": {"name": NAME}, "roleRef": role,
+                "subjects": [account]}),
+        ];
+        let sample = json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "sample", "namespace": NAMESPACE, "labels": {"app": NAME}}});
+        Ok(Manifests::new(install, [sample]))
     }
 
     fn longest_pause(&self) -> Duration {

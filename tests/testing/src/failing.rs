@@ -60,8 +60,8 @@ impl World<'_> {
 
 fn outcome(part: &PassPart) -> Option<&str> {
     match part {
-        PassPart::Beginning => None,
         PassPart::End { outcome } | PassPart::Whole { outcome } => Some(outcome),
+        _ => None,
     }
 }
 

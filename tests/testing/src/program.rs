@@ -11,11 +11,29 @@ use serde_json::Value;
 
 /// What an installation of a program consists of.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Manifests {
     /// What stands in the cluster before the program runs: namespaces, definitions, accounts, roles.
     pub install: Vec<Value>,
     /// What it is to work on; the first is made first and deleted last.
     pub samples: Vec<Value>,
+}
+
+impl Manifests {
+    /// What is installed, in this order, and the samples, as JSON objects of Kubernetes.
+    ///
+    /// ```
+    /// # use opgen_testing::Manifests;
+    /// # use serde_json::json;
+    /// let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gardener-system"}});
+    /// let sample = json!({"apiVersion": "example.com/v1", "kind": "Garden", "metadata": {"name": "home"}});
+    /// let manifests = Manifests::new([namespace], [sample]);
+    /// assert_eq!(manifests.samples.len(), 1);
+    /// ```
+    #[must_use]
+    pub fn new(install: impl IntoIterator<Item = Value>, samples: impl IntoIterator<Item = Value>) -> Self {
+        Self { install: install.into_iter().collect(), samples: samples.into_iter().collect() }
+    }
 }
 
 /// Something that controls objects by calls to an API server: an opgen [`Operator`], or one that is written otherwise.

@@ -8,6 +8,7 @@ use serde::Serialize;
 /// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum Check {
     /// From the samples to rest, and after their deletion to nothing.
     Convergence,
@@ -41,7 +42,7 @@ pub enum Check {
 
 impl Check {
     /// All there are, in the order in which they run.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: &'static [Self] = &[
         Self::Convergence,
         Self::Steadiness,
         Self::Stop,
@@ -81,6 +82,7 @@ impl fmt::Display for Check {
 /// What was done for a check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Step {
     /// The check.
     pub check: Check,
@@ -93,6 +95,7 @@ pub struct Step {
 /// Something that is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Finding {
     /// By which check.
     pub check: Check,
@@ -111,6 +114,7 @@ pub struct Finding {
 /// What came of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Report {
     /// The name of the program.
     pub program: String,
@@ -126,7 +130,15 @@ pub struct Report {
 
 /// A trial that has found something. Its text, also as `{:?}`, is the report.
 #[derive(Clone, PartialEq)]
-pub struct Failed(pub Box<Report>);
+pub struct Failed(Box<Report>);
+
+impl Failed {
+    /// What the trial has found.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        &self.0
+    }
+}
 
 impl fmt::Debug for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -230,13 +242,15 @@ impl Finding {
             Happening::Pass(_) => false,
             Happening::Call(call) => call.fault.is_some() || call.is_write(),
             Happening::Event(event) => event.fault.is_some(),
+            _ => true,
         };
         let mut chosen: Vec<usize> = (0..moments.len()).filter(|index| matters(*index)).collect();
         let left_out = chosen.len() < moments.len();
         if chosen.len() > LAST {
             chosen.drain(..chosen.len() - LAST);
         }
-        let some = Timeline { moments: chosen.into_iter().map(|index| moments[index].clone()).collect() };
+        let mut some = Timeline::default();
+        some.moments = chosen.into_iter().map(|index| moments[index].clone()).collect();
         (some.to_string().lines().map(str::to_owned).collect(), left_out)
     }
 }

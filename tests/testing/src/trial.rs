@@ -38,7 +38,7 @@ pub fn trial_of(program: impl Program + 'static) -> Trial {
         with_policy: None,
         older: None,
         samples: Vec::new(),
-        checks: Check::ALL.into(),
+        checks: Check::ALL.iter().copied().collect(),
         seeds: 0..SEEDS,
         pairs: PAIRS,
         threads: available_parallelism().map_or(1, usize::from),

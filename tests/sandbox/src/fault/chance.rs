@@ -9,6 +9,7 @@ use super::{EventFault, Fault};
 /// A kind of misbehaviour that chance chooses from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum Class {
     /// The process ends before or after a call.
     Stop,

@@ -17,6 +17,7 @@ use crate::{Sandbox, User};
 
 /// A connection that is no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Broken {
     /// It was reset.
     #[error("connection reset by peer")]

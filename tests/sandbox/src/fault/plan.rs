@@ -7,6 +7,7 @@ use serde::Serialize;
 /// What goes wrong with a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "fault")]
+#[non_exhaustive]
 pub enum Fault {
     /// The client's process ends just before: the call is not done.
     StopBefore,
@@ -65,6 +66,7 @@ pub enum Fault {
 /// What goes wrong with an event of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "fault")]
+#[non_exhaustive]
 pub enum EventFault {
     /// It is not told. Some seconds later, or when the watch ends earlier, the watch says 410: the client lists anew.
     Lose,

@@ -8,6 +8,7 @@ use super::{EventFault, Fault};
 
 /// What was asked and told, in order; of bodies it holds names only, so no Secret's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Timeline {
     /// Oldest first.
     pub moments: Vec<Moment>,
@@ -29,6 +30,7 @@ pub struct Moment {
 /// What may happen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "what")]
+#[non_exhaustive]
 pub enum Happening {
     /// A call of the client.
     Call(CallSeen),
@@ -112,6 +114,7 @@ pub struct PassSeen {
 /// A part of a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "part")]
+#[non_exhaustive]
 pub enum PassPart {
     /// It begins. One that is stopped has no end.
     Beginning,
@@ -130,6 +133,7 @@ pub enum PassPart {
 /// A condition of an object, without its message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
 pub struct ConditionSeen {
     /// Such as `Ready`.
     #[serde(rename = "type")]

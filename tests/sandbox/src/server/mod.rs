@@ -20,6 +20,7 @@ mod request;
 
 /// How a sandbox is served.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ServeOptions {
     /// Where it listens; a free port of the loopback by default.
     pub address: SocketAddr,
@@ -29,6 +30,32 @@ pub struct ServeOptions {
     pub token: Option<String>,
     /// The server's certificate and its key, both as PEM; made anew if they are not given.
     pub certificate: Option<(String, String)>,
+}
+
+impl ServeOptions {
+    /// Where it listens. Default: a free port of the loopback.
+    #[must_use]
+    pub fn address(self, address: SocketAddr) -> Self {
+        Self { address, ..self }
+    }
+
+    /// The folder that gets a file `kubeconfig`. Default: none, and the kubeconfig is only text.
+    #[must_use]
+    pub fn folder(self, folder: impl Into<PathBuf>) -> Self {
+        Self { folder: Some(folder.into()), ..self }
+    }
+
+    /// The bearer token of the administrator. Default: one by chance.
+    #[must_use]
+    pub fn token(self, token: impl Into<String>) -> Self {
+        Self { token: Some(token.into()), ..self }
+    }
+
+    /// The server's certificate and its key, both as PEM. Default: made anew.
+    #[must_use]
+    pub fn certificate(self, certificate: String, key: String) -> Self {
+        Self { certificate: Some((certificate, key)), ..self }
+    }
 }
 
 impl Default for ServeOptions {

@@ -107,7 +107,7 @@ pub(crate) fn all(prepared: &Prepared, older: Option<&Prepared>, checks: &BTreeS
     trials.report.timeline = reference.timeline.clone();
     trials.report.findings.extend(judge::convergence(prepared, &reference));
     trials.report.steps.push(Step { check: Check::Convergence, runs: 2, took: began.elapsed() });
-    for check in Check::ALL.into_iter().filter(|check| checks.contains(check)) {
+    for check in Check::ALL.iter().copied().filter(|check| checks.contains(check)) {
         let courses = trials.courses(check, &reference);
         if !courses.is_empty() {
             trials.run(check, &courses, &reference);

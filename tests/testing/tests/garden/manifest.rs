@@ -66,5 +66,5 @@ pub fn manifests(bug: Bug) -> Manifests {
         "apiVersion": "example.com/v1", "kind": "Garden",
         "metadata": {"name": "home", "namespace": "default"}, "spec": {"plants": 3, "shed": true},
     });
-    Manifests { install, samples: vec![sample] }
+    Manifests::new(install, [sample])
 }
