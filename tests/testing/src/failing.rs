@@ -1,4 +1,4 @@
-//! Tells an object that waits from one whose passes fail for ever.
+//! Tells an object that waits from one whose passes fail for ever, or whose status never speaks of its latest spec.
 
 use opgen_sandbox::fault::{Happening, PassPart, PassSeen};
 use serde_json::Value;
@@ -6,8 +6,24 @@ use serde_json::Value;
 use crate::{
     install,
     life::{Lived, World, text},
-    state::State,
+    state::{State, is_waiting},
+    writes::Write,
 };
+
+/// An object whose status speaks of an earlier generation of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Lagging {
+    /// As it is.
+    pub(crate) object: Value,
+    /// What is wrong with that, if nothing explains it.
+    pub(crate) what: String,
+}
+
+/// Whether the status of an object speaks of its generation; `None` if it speaks of none.
+pub(crate) fn is_observed(object: &Value) -> Option<bool> {
+    let observed = &object["status"]["observedGeneration"];
+    (!observed.is_null()).then(|| *observed == object["metadata"]["generation"])
+}
 
 /// How the outcome of a pass begins that failed and is tried again.
 const FAILED: &str = "failed";
@@ -16,11 +32,15 @@ const FAILED: &str = "failed";
 const BLOCKED: [&str; 4] = ["NotOwned", "Forbidden", "NamespaceTerminating", "NamespaceNotFound"];
 
 impl World<'_> {
-    /// Notes what the server refuses of a phase that is over, and which samples nobody brings any further.
-    pub(crate) fn note_failures(&self, state: &State, lived: &mut Lived) {
+    /// Notes what the server refuses of a phase that is over, and which samples nobody brings any further. What may be tried
+    /// again is noted where the program still does that at the end, as it does not `rest`, and no sample says so.
+    pub(crate) fn note_failures(&self, state: &State, rests: bool, lived: &mut Lived) {
         let user = format!("system:serviceaccount:{}:{}", self.prepared.namespace, self.prepared.name);
-        let writes = self.writes.of_phase().into_iter();
-        lived.refused.extend(writes.filter(|write| write.user == user && write.is_refused()));
+        let samples = self.prepared.manifests.samples.iter();
+        let says_so = samples.filter_map(|sample| state.sample(sample)).any(is_waiting);
+        let is_in_vain = |write: &Write| !rests && !says_so && write.is_in_vain();
+        let writes = self.writes.of_phase().into_iter().filter(|write| write.user == user);
+        lived.refused.extend(writes.filter(|write| write.is_refused() || is_in_vain(write)));
         for sample in &self.prepared.manifests.samples {
             let Some(now) = state.sample(sample) else { continue };
             let (kind, name) = (text(now, "/kind"), text(now, "/metadata/name"));
@@ -28,11 +48,12 @@ impl World<'_> {
             if self.last_pass_failed(sample) && !BLOCKED.iter().any(|reason| condition.starts_with(reason)) {
                 lived.failing.push(format!("the pass over {kind} {name} fails and is repeated for ever: {condition}"));
             }
-            let observed = &now["status"]["observedGeneration"];
-            if !observed.is_null() && observed != generation {
-                lived.failing.push(format!(
+            if is_observed(now) == Some(false) {
+                let observed = &now["status"]["observedGeneration"];
+                let what = format!(
                     "{kind} {name} has generation {generation}, and its status still speaks of generation {observed}"
-                ));
+                );
+                lived.lagging.push(Lagging { object: now.clone(), what });
             }
         }
     }

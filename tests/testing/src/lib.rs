@@ -26,7 +26,8 @@
 //! - A value that chance decides, such as a password, stays the same while its object does.
 //! - Objects of somebody else are left alone: there is one of each kind that the role lets the program change.
 //! - What is made of an object is made of that object alone: a second object comes and goes beside each sample.
-//! - After an edit that the schema admits no call is repeated that the server refuses, and no pass fails for ever.
+//! - After an edit that the schema admits no call is repeated that the server refuses, and no pass fails for ever. Who waits for
+//!   somebody else says so in the status, as a new object's does.
 //! - Nobody writes one path more than 500 times between two rests; the report has the path and the server's last answer.
 //!
 //! A program may poll: a read that it repeats is no unrest, as long as it reads one path at most once a second.
@@ -47,6 +48,7 @@ mod idle;
 mod install;
 mod life;
 mod lived;
+mod observer;
 mod page;
 mod panics;
 mod pool;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use opgen::{
-    Environment, Passed, Passing,
+    Environment,
     queue::{Jitter as _, Seeded},
 };
 use opgen_sandbox::{Sandbox, User, fault::Faults};
@@ -20,6 +20,7 @@ use crate::{
     again::created_again,
     course::{Course, Propagation},
     install::{self, Refused},
+    observer::{noting_nodes, over, passes_into},
     panics,
     prepared::Prepared,
     state::{ANOTHER, State, is_same},
@@ -169,7 +170,7 @@ impl<'a> World<'a> {
         lived.calls_to_make = self.faults.calls();
         let made = self.state();
         if course.change.is_some() {
-            self.note_failures(&made, lived);
+            self.note_failures(&made, true, lived);
         }
         lived.made = Some(made);
         if course.upgrade {
@@ -214,6 +215,7 @@ impl<'a> World<'a> {
     fn start(&mut self) -> JoinHandle<Result<(), String>> {
         let (namespace, name) = (&self.prepared.namespace, &self.prepared.name);
         let client = self.sandbox.client_through(User::service_account(namespace, name, ""), &self.faults);
+        let client = noting_nodes(client, self.writes.clone());
         let (faults, began) = (self.faults.clone(), self.began);
         let now = move || {
             let ahead = SignedDuration::from_secs(faults.jumped());
@@ -221,7 +223,9 @@ impl<'a> World<'a> {
             start.checked_add(began.elapsed()).and_then(|now| now.checked_add(ahead)).unwrap_or(start)
         };
         let dice = Seeded::new(self.dice ^ self.faults.calls() << 32);
-        let environment = Environment::new(now, move || dice.bits()).observed(passes_into(self.faults.clone()));
+        let environment = Environment::new(now, move || dice.bits())
+            .observed(passes_into(self.faults.clone()))
+            .panics_observed(|pass, node| panics::locate(&over(pass), node));
         tokio::spawn(self.prepared.program.run(client, environment))
     }
 
@@ -350,7 +354,7 @@ impl<'a> World<'a> {
         let rests = self.rests_within(self.prepared.pause * PAUSES, EDITED).await?;
         let edited = self.state();
         lived.remade.extend(self.remade((&was, &edited), None, EDITED).await);
-        self.note_failures(&edited, lived);
+        self.note_failures(&edited, rests, lived);
         if rests {
             lived.edited = Some(Ok(edited.clone()));
         } else if self.faults.calls() - before > u64::from(PAUSES) * CALLS_OF_A_PAUSE {
@@ -368,15 +372,6 @@ impl<'a> World<'a> {
         lived.remade.extend(self.remade((&edited, &mended), None, UNDONE).await);
         lived.mended = Some(mended);
         Ok(())
-    }
-}
-
-/// Tells a timeline of the passes.
-fn passes_into(faults: Faults) -> impl Fn(Passing<'_>) -> Passed + Send + Sync + 'static {
-    move |pass| {
-        let (faults, kind) = (faults.clone(), pass.kind.full_name());
-        let number = faults.pass_begins(&kind, pass.namespace.unwrap_or_default(), pass.name);
-        Box::new(move |outcome| faults.pass_ends(number, outcome))
     }
 }
 

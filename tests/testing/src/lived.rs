@@ -2,7 +2,7 @@
 
 use opgen_sandbox::fault::Timeline;
 
-use crate::{panics::Panicked, remade::Remade, state::State, writes::Write};
+use crate::{failing::Lagging, panics::Panicked, remade::Remade, state::State, writes::Write};
 
 /// What went wrong in a run, whatever it was compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub(crate) struct Lived {
     pub(crate) refused: Vec<Write>,
     /// The objects whose last pass over a changed object failed, with what they say of it.
     pub(crate) failing: Vec<String>,
+    /// The changed objects whose status speaks of what they were before.
+    pub(crate) lagging: Vec<Lagging>,
     pub(crate) panics: Vec<Panicked>,
     pub(crate) trouble: Option<Trouble>,
     /// Up to where the samples were made.

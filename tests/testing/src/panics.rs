@@ -13,6 +13,8 @@ pub(crate) struct Panicked {
     /// File and line.
     pub(crate) place: String,
     pub(crate) message: String,
+    /// The object that the pass was over, and the node of its tree, where the program tells of that.
+    pub(crate) node: Option<(String, String)>,
 }
 
 thread_local! {
@@ -39,6 +41,17 @@ pub(crate) fn heard() -> Vec<Panicked> {
     HEARD.take().unwrap_or_default()
 }
 
+/// Takes note of the object and the node of the latest panic; the groups above a node, which a panic ends, too, say nothing more.
+pub(crate) fn locate(object: &str, node: &str) {
+    // A thread that ends has no such place any more.
+    let _ = HEARD.try_with(|heard| {
+        let mut heard = heard.try_borrow_mut().ok()?;
+        let latest = heard.as_mut()?.last_mut()?;
+        latest.node.get_or_insert_with(|| (object.to_owned(), node.to_owned()));
+        Some(())
+    });
+}
+
 /// The message of a panic.
 pub(crate) fn text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -53,7 +66,7 @@ fn note(info: &PanicHookInfo<'_>) -> bool {
     // A thread that ends has no such place any more, and somebody else may be writing to it.
     let noted = HEARD.try_with(|heard| {
         let mut heard = heard.try_borrow_mut().ok()?;
-        heard.as_mut()?.push(Panicked { place, message });
+        heard.as_mut()?.push(Panicked { place, message, node: None });
         Some(())
     });
     noted.is_ok_and(|noted| noted.is_some())
@@ -69,9 +82,12 @@ mod tests {
         listen();
         let contained = panic::catch_unwind(|| panic!("no {}", "soil"));
         assert!(contained.is_err());
+        locate("Garden home", "soil/seeds");
+        locate("Garden home", "soil");
         let all = heard();
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].message, "no soil");
+        assert_eq!(all[0].node, Some(("Garden home".to_owned(), "soil/seeds".to_owned())));
         assert!(all[0].place.starts_with("tests/testing/src/panics.rs:"), "{}", all[0].place);
         assert_eq!(heard(), []);
     }

@@ -13,6 +13,9 @@ use crate::{
 /// Kinds whose content is lost with the object, whatever is made in its place.
 const HOLDS_DATA: [&str; 4] = ["PersistentVolumeClaim", "PersistentVolume", "Namespace", "CustomResourceDefinition"];
 
+/// The annotation that says which node of a tree has made an object.
+pub(crate) const NODE: &str = "opgen.dev/node";
+
 /// An object that is another one than before, by its uid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Remade {
@@ -84,11 +87,15 @@ fn uid(object: &Value) -> &str {
 
 /// An object with its place, and with the node of the tree that made it where that is known.
 pub(crate) fn named(kept: &Kept) -> String {
-    let object = &kept.origin;
+    let node = kept.origin["metadata"]["annotations"][NODE].as_str();
+    let node = node.map(|node| format!(" (node `{node}`)")).unwrap_or_default();
+    format!("{}{node}", named_object(&kept.origin))
+}
+
+/// An object with its place.
+pub(crate) fn named_object(object: &Value) -> String {
     let (kind, name) = (text(object, "/kind"), text(object, "/metadata/name"));
     let namespace =
         object["metadata"]["namespace"].as_str().map(|namespace| format!("{namespace}/")).unwrap_or_default();
-    let node = object["metadata"]["annotations"]["opgen.dev/node"].as_str();
-    let node = node.map(|node| format!(" (node `{node}`)")).unwrap_or_default();
-    format!("{kind} {namespace}{name}{node}")
+    format!("{kind} {namespace}{name}")
 }

@@ -99,6 +99,17 @@ impl State {
     }
 }
 
+/// Whether an object says of itself that it is not yet what it is to be.
+pub(crate) fn is_waiting(object: &Value) -> bool {
+    let mut conditions = object["status"]["conditions"].as_array().into_iter().flatten();
+    conditions.any(is_unmet)
+}
+
+/// Whether a condition says that an object is not what it is to be.
+pub(crate) fn is_unmet(condition: &Value) -> bool {
+    matches!(condition["type"].as_str(), Some("Available" | "Ready")) && condition["status"] != "True"
+}
+
 pub(crate) fn is_same(one: &Value, other: &Value) -> bool {
     ["/kind", "/metadata/name", "/metadata/namespace"].iter().all(|at| one.pointer(at) == other.pointer(at))
 }

@@ -234,7 +234,7 @@ fn a_gardener_that_weeds_and_asks_before_is_clean() {
 fn an_object_that_an_edit_deletes_and_makes_anew_is_found() {
     planted(Bug::RemadeOnEdit)
         .found_by(Check::Edit)
-        .said("ConfigMap default/home-seedbox was deleted and made anew after the samples were changed, though it was wanted")
+        .said("ConfigMap default/home-seedbox (node `seedbox`) was deleted and made anew after the samples were changed, though it was wanted")
         .hinted("change an object that is there in place of deleting it: apply what is wanted, and delete only what is wanted no more");
 }
 
@@ -242,7 +242,15 @@ fn an_object_that_an_edit_deletes_and_makes_anew_is_found() {
 fn an_object_that_a_lost_event_deletes_and_makes_anew_is_found() {
     planted(Bug::RemadeOnRelist)
         .found_by(Check::Repair)
-        .said("ConfigMap default/home-seedbox was deleted and made anew after somebody deleted an object")
+        .said("ConfigMap default/home-seedbox (node `seedbox`) was deleted and made anew after somebody deleted an object")
+        .hinted("change an object that is there in place of deleting it: apply what is wanted, and delete only what is wanted no more");
+}
+
+#[test]
+fn a_claim_that_an_edit_deletes_and_makes_anew_is_found_with_what_is_lost() {
+    planted(Bug::ClaimRemade)
+        .found_by(Check::Edit)
+        .said("PersistentVolumeClaim default/home-cellar (node `house/cellar`) was deleted and made anew after the samples were changed, though it was wanted, and what was in it is lost")
         .hinted("change an object that is there in place of deleting it: apply what is wanted, and delete only what is wanted no more");
 }
 
@@ -251,7 +259,7 @@ fn a_pass_that_panics_over_an_edit_is_found() {
     planted(Bug::PanicOnEdit)
         .found_by(Check::Edit)
         .said("it panicked at tests/testing/tests/garden/loss.rs:")
-        .said("a garden has a shed")
+        .said("over Garden default/home: a garden has a shed")
         .hinted("return an error in place of a panic: a value that the schema admits is no reason for one, and a pass that panics is repeated for ever");
 }
 
@@ -259,10 +267,35 @@ fn a_pass_that_panics_over_an_edit_is_found() {
 fn a_refused_call_that_is_repeated_over_an_edit_is_found() {
     planted(Bug::RefusedOnEdit)
         .found_by(Check::Edit)
-        .said("repeated PATCH /api/v1/namespaces/default/configmaps/No_Shed")
+        .said("after an edit of Garden default/home that the schema admits")
+        .said("repeated PATCH /api/v1/namespaces/default/configmaps/No_Shed (node `No_Shed`)")
         .said("the server answered 422")
         .said("metadata.name")
         .hinted("refuse in the schema what can't be built, or say in the status what the user is to change (a user action); else the object waits for ever");
+}
+
+#[test]
+fn a_call_that_is_repeated_for_ever_over_an_edit_is_found_also_where_another_might_end_that() {
+    let found = |bug: Bug, said: &str, answer: &str| {
+        planted(bug)
+            .found_by(Check::Edit)
+            .said("after an edit of Garden default/home that the schema admits")
+            .said(said)
+            .said(answer)
+            .hinted("refuse in the schema what can't be built, or say in the status what the user is to change (a user action); else the object waits for ever");
+    };
+    let maps = "/api/v1/namespaces/default/configmaps";
+    found(
+        Bug::ExistsOnEdit,
+        &format!("repeated POST {maps} "),
+        "the server answered 409: configmaps \"home-soil\" already exists",
+    );
+    found(Bug::MissingOnEdit, &format!("repeated PATCH {maps}/home-pond "), "the server answered 404: ");
+    found(
+        Bug::ForbiddenOnEdit,
+        "repeated PATCH /api/v1/namespaces/default/secrets/home-key ",
+        "the server answered 403: ",
+    );
 }
 
 #[test]
@@ -313,6 +346,12 @@ fn a_gardener_that_polls_is_clean() {
         assert!(report.steps.iter().any(|step| step.check == check && step.runs > 0), "{report}");
     }
     planted(Bug::HotLoop).in_a_gardener_that_polls().found_by(Check::Convergence).said("it never comes to rest");
+}
+
+/// What is to be done says so in its condition, and observedGeneration is that of the last spec that was done.
+#[test]
+fn a_gardener_that_waits_for_somebody_else_and_observes_what_it_has_done_is_clean() {
+    planted(Bug::None).in_a_gardener_that_needs_a_permit().passes(Check::Edit);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::{
     life::{Lived, Trouble},
     prepared::Prepared,
     report::{Check, Finding},
-    state::{Kept, State, is_same},
+    state::{Kept, State, is_same, is_unmet, is_waiting},
 };
 
 /// The check that a course belongs to.
@@ -106,16 +106,6 @@ pub(super) fn both_wait(prepared: &Prepared, fresh: &State, edited: &State) -> b
     let waits =
         |state: &State| prepared.manifests.samples.iter().any(|sample| state.sample(sample).is_some_and(is_waiting));
     waits(fresh) && waits(edited)
-}
-
-/// Whether an object says of itself that it is not yet what it is to be.
-fn is_waiting(object: &Value) -> bool {
-    let mut conditions = object["status"]["conditions"].as_array().into_iter().flatten();
-    conditions.any(is_unmet)
-}
-
-fn is_unmet(condition: &Value) -> bool {
-    matches!(text(condition, "type"), "Available" | "Ready") && text(condition, "status") != "True"
 }
 
 /// Whether nobody wants anything else in a course than without it, up to where the samples are made.

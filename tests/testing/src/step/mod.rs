@@ -150,7 +150,7 @@ fn reference(prepared: &Prepared, older: Option<&Prepared>) -> Result<Reference,
         let course = Course::undisturbed(dice);
         let lived = one(prepared, None, &course);
         let trouble = judge::trouble(Check::Convergence, prepared, &course, &lived);
-        match trouble.or_else(|| oracle::panicked(Check::Convergence, &course, &lived)) {
+        match trouble.or_else(|| oracle::panicked(Check::Convergence, prepared, &course, &lived)) {
             Some(finding) => Err(Box::new(finding)),
             None => Ok(lived),
         }

@@ -11,9 +11,10 @@ use super::{
 use crate::{
     course::Course,
     difference::{difference, rolled},
+    failing::{Lagging, is_observed},
     life::Lived,
     prepared::Prepared,
-    remade::named,
+    remade::{named, named_object},
     report::{Check, Finding},
     state::State,
 };
@@ -27,10 +28,10 @@ pub(super) fn broken_invariants(
     lived: &Lived,
 ) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
-    findings.extend(panicked(check, course, lived));
+    findings.extend(panicked(check, prepared, course, lived));
     findings.extend(remade(check, course, lived));
     if is_without_faults(course) {
-        findings.extend(refused(check, course, lived));
+        findings.extend(refused(check, prepared, reference, course, lived));
     }
     findings.extend(generated_anew(check, prepared, reference, course, lived));
     findings.extend(shared(check, prepared, reference, course, lived));
@@ -43,13 +44,30 @@ fn is_without_faults(course: &Course) -> bool {
 }
 
 /// A panic is a bug in every course, also one that the program contains.
-pub(super) fn panicked(check: Check, course: &Course, lived: &Lived) -> Option<Finding> {
+pub(super) fn panicked(check: Check, prepared: &Prepared, course: &Course, lived: &Lived) -> Option<Finding> {
     let panic = lived.panics.first()?;
     let times = lived.panics.iter().filter(|other| *other == panic).count();
-    let times = if times > 1 { format!(", {times} times") } else { String::new() };
-    let problem = format!("it panicked at {}{times}: {}", panic.place, panic.message);
+    let times = if times > 1 { format!(" {times} times") } else { String::new() };
+    let over = match &panic.node {
+        Some((object, node)) => format!("{object} (node `{node}`)"),
+        None => subjects(prepared, course),
+    };
+    let problem = format!("it panicked at {}{times} over {over}: {}", panic.place, panic.message);
     let hint = "return an error in place of a panic: a value that the schema admits is no reason for one, and a pass that panics is repeated for ever";
     Some(finding(check, problem, hint, course, Vec::new(), &lived.timeline))
+}
+
+/// The samples that a course edits; all where it edits none.
+fn subjects(prepared: &Prepared, course: &Course) -> String {
+    let samples = &prepared.manifests.samples;
+    let variant = course.edit.or(course.fresh).or(course.change.map(|(_, variant)| variant));
+    let variant = variant.and_then(|variant| prepared.variants.get(variant)).unwrap_or(samples);
+    let edited = |edited: bool| {
+        let pairs = samples.iter().zip(variant).filter(move |(sample, now)| !edited || sample["spec"] != now["spec"]);
+        let names: Vec<String> = pairs.map(|(sample, _)| named_object(sample)).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    };
+    edited(true).or_else(|| edited(false)).unwrap_or_default()
 }
 
 /// Objects that were wanted all the time and are others now.
@@ -66,22 +84,39 @@ fn remade(check: Check, course: &Course, lived: &Lived) -> Option<Finding> {
     Some(finding(check, problem, hint, course, lines, &lived.timeline))
 }
 
-/// Calls that no repetition helps, and passes that end in nothing else.
-fn refused(check: Check, course: &Course, lived: &Lived) -> Option<Finding> {
-    let (problem, hint) = match (lived.refused.first(), lived.failing.first()) {
+/// Calls that no repetition helps, passes that end in nothing else, and a status that stays behind.
+fn refused(
+    check: Check,
+    prepared: &Prepared,
+    reference: &Reference,
+    course: &Course,
+    lived: &Lived,
+) -> Option<Finding> {
+    let lagging = || lived.lagging.iter().filter(|lagging| !waits_when_new(prepared, reference, course, lagging));
+    let failing: Vec<&String> = lived.failing.iter().chain(lagging().map(|lagging| &lagging.what)).collect();
+    let edit = format!("after an edit of {} that the schema admits", subjects(prepared, course));
+    let (problem, hint) = match (lived.refused.first(), failing.first()) {
         (Some(write), _) => (
-            format!("after an edit that the schema admits, {write}"),
+            format!("{edit}, {write}"),
             "refuse in the schema what can't be built, or say in the status what the user is to change (a user action); else the object waits for ever",
         ),
         (None, Some(failing)) => (
-            format!("after an edit that the schema admits, {failing}"),
+            format!("{edit}, {failing}"),
             "say in the status what the user is to change (a user action), or build what the schema admits: an unexpected error is repeated for ever",
         ),
         (None, None) => return None,
     };
     let lines = lived.refused.iter().map(|write| format!("  {write}"));
-    let lines = lines.chain(lived.failing.iter().map(|failing| format!("  {failing}"))).collect();
+    let lines = lines.chain(failing.iter().map(|failing| format!("  {failing}"))).collect();
     Some(finding(check, problem, hint, course, lines, &lived.timeline))
+}
+
+/// Whether a new object of the same spec is not done either: it waits, and so may one that was edited.
+fn waits_when_new(prepared: &Prepared, reference: &Reference, course: &Course, lagging: &Lagging) -> bool {
+    let variant = course.edit.or(course.change.map(|(_, variant)| variant));
+    let Some(fresh) = variant.and_then(|variant| reference.fresh(prepared, variant)) else { return false };
+    let new = fresh.made.as_ref().and_then(|made| made.sample(&lagging.object));
+    new.map_or(fresh.is_restless, |new| is_observed(new) != Some(true))
 }
 
 /// Values that differ from run to run, such as passwords, and that an event without any bearing on them has changed.

@@ -2,7 +2,7 @@
 
 use kube::{
     Api, ResourceExt as _,
-    api::{ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams},
+    api::{ApiResource, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
 
@@ -31,6 +31,20 @@ impl Gardens {
             Bug::RefusedOnEdit if garden.data["spec"]["shed"] == false => {
                 self.apply(garden, "No_Shed", json!({}), true).await
             }
+            Bug::ClaimRemade => self.cellar(garden, is_edited).await,
+            Bug::ExistsOnEdit if garden.data["spec"]["shed"] == false => {
+                self.post(garden, &format!("{}-soil", garden.name_any())).await
+            }
+            Bug::MissingOnEdit if garden.data["spec"]["shed"] == false => {
+                let patch = Patch::Merge(json!({"data": {"tools": "none"}}));
+                let name = format!("{}-pond", garden.name_any());
+                self.maps(garden).patch(&name, &PatchParams::default(), &patch).await.map(drop)
+            }
+            Bug::ForbiddenOnEdit if garden.data["spec"]["shed"] == false => {
+                let patch = Patch::Merge(json!({"data": {"tools": null}}));
+                let name = format!("{}-key", garden.name_any());
+                self.api_of(garden, "Secret").patch(&name, &PatchParams::default(), &patch).await.map(drop)
+            }
             Bug::RolledPassword if is_edited || self.password(garden).await?.is_none() => self.roll(garden).await,
             Bug::Crowd => self.crowd(garden).await,
             _ => Ok(()),
@@ -44,6 +58,32 @@ impl Gardens {
         }
         gone(self.maps(garden).delete(&name, &DeleteParams::default()).await.map(drop))?;
         self.apply_anew(garden, &name, json!({"seeds": "many"})).await
+    }
+
+    async fn post(&self, garden: &DynamicObject, name: &str) -> Done {
+        let map = DynamicObject::new(name, &core("ConfigMap"));
+        self.maps(garden).create(&PostParams::default(), &map).await.map(drop)
+    }
+
+    /// Makes the claim of the cellar, after an edit anew.
+    async fn cellar(&self, garden: &DynamicObject, is_edited: bool) -> Done {
+        let (name, claims) = (format!("{}-cellar", garden.name_any()), self.api_of(garden, "PersistentVolumeClaim"));
+        let is_there = claims.get_opt(&name).await?.is_some();
+        if is_there && !is_edited {
+            return Ok(());
+        }
+        if is_there {
+            gone(claims.delete(&name, &DeleteParams::default()).await.map(drop))?;
+        }
+        let requests = json!({"requests": {"storage": "1Gi"}});
+        let claim = json!({
+            "apiVersion": "v1", "kind": "PersistentVolumeClaim",
+            "metadata": {
+                "name": name, "ownerReferences": [owner(garden)], "annotations": {"opgen.dev/node": "house/cellar"},
+            },
+            "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "", "resources": requests},
+        });
+        claims.patch(&name, &PatchParams::apply(NAME).force(), &Patch::Apply(&claim)).await.map(drop)
     }
 
     async fn password(&self, garden: &DynamicObject) -> Done<Option<DynamicObject>> {

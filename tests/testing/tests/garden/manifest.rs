@@ -19,6 +19,10 @@ pub fn manifests(bug: Bug) -> Manifests {
         Bug::OthersSecrets | Bug::RolledPassword => rules.push(json!({
             "apiGroups": [""], "resources": ["secrets"], "verbs": ["create", "deletecollection", "get", "patch"],
         })),
+        Bug::ClaimRemade => rules.push(json!({
+            "apiGroups": [""], "resources": ["persistentvolumeclaims"],
+            "verbs": ["create", "delete", "get", "patch"],
+        })),
         Bug::Crowd => {
             rules.push(json!({"apiGroups": ["apps"], "resources": ["replicasets"], "verbs": ["create", "patch"]}));
         }

@@ -58,10 +58,18 @@ pub enum Bug {
     RemadeOnEdit,
     /// A new list of maps does.
     RemadeOnRelist,
+    /// An edit deletes the claim of the cellar and makes it anew.
+    ClaimRemade,
     /// A pass over a garden without a shed panics.
     PanicOnEdit,
     /// A pass over a garden without a shed asks for what the server refuses.
     RefusedOnEdit,
+    /// A pass over a garden without a shed makes, again and again, an object that is there.
+    ExistsOnEdit,
+    /// It changes, again and again, one that isn't there.
+    MissingOnEdit,
+    /// It reads and writes, again and again, what the role doesn't allow.
+    ForbiddenOnEdit,
     /// The teardown removes all Secrets of the namespace.
     OthersSecrets,
     /// Each edit gives the garden another password.
@@ -95,11 +103,13 @@ pub struct Gardener {
     pub weeds: bool,
     /// Whether it reads its gardens every few seconds.
     pub polls: bool,
+    /// Whether a garden without a shed needs a permit, for which it waits; observedGeneration is what was done last.
+    pub patient: bool,
 }
 
 impl Gardener {
     pub fn new(bug: Bug) -> Self {
-        Self { bug, weeds: false, polls: false }
+        Self { bug, weeds: false, polls: false, patient: false }
     }
 }
 

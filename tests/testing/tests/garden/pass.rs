@@ -19,6 +19,7 @@ const FINALIZER: &str = "example.com/gardener";
 pub struct Gardens {
     pub bug: Bug,
     weeds: bool,
+    patient: bool,
     pub(super) client: Client,
     pub(super) environment: Environment,
     /// Whether maps were listed once more.
@@ -38,9 +39,10 @@ pub struct Gardens {
 pub(super) type Done<T = ()> = Result<T, kube::Error>;
 
 impl Gardens {
-    pub fn new(Gardener { bug, weeds, .. }: Gardener, client: Client, environment: Environment) -> Self {
+    pub fn new(Gardener { bug, weeds, patient, .. }: Gardener, client: Client, environment: Environment) -> Self {
         let (gardens, maps, listing, orphaning, done) = Default::default();
-        Self { bug, weeds, client, environment, relisted: false, gardens, maps, listing, orphaning, done, soil: None }
+        let (relisted, soil) = (false, None);
+        Self { bug, weeds, patient, client, environment, relisted, gardens, maps, listing, orphaning, done, soil }
     }
 
     pub async fn pass(&mut self) -> Done {
@@ -125,6 +127,9 @@ impl Gardens {
             self.say(garden, json!({"observedGeneration": generation})).await?;
         }
         self.spoil(garden).await?;
+        if self.patient && garden.data["spec"]["shed"] != true {
+            return self.wait_for_permit(garden).await;
+        }
         self.make(garden).await?;
         if !has_finalizer {
             return self.claim(garden).await;
@@ -203,10 +208,18 @@ impl Gardens {
 
     async fn apply_with(&self, garden: &DynamicObject, name: &str, data: Value, owned: bool) -> Done {
         let mut labels = if owned { json!({"garden": garden.name_any()}) } else { json!({}) };
+        // As an operator of opgen does; what it leaves behind in place would have to lose it again.
+        let node = match self.bug {
+            Bug::RemadeOnEdit | Bug::RemadeOnRelist | Bug::RefusedOnEdit => {
+                json!({"opgen.dev/node": name.rsplit('-').next().unwrap_or_default()})
+            }
+            _ => json!({}),
+        };
         if self.bug.is(Bug::ReplacedOnUpgrade) {
             labels["release"] = json!("new");
         }
-        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": labels}, "data": data});
+        let metadata = json!({"name": name, "labels": labels, "annotations": node});
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data});
         if !owned && self.maps(garden).get_opt(name).await?.is_some() {
             return Ok(());
         }
@@ -297,6 +310,17 @@ impl Gardens {
             return Ok(());
         }
         self.say(garden, wanted).await
+    }
+
+    /// Nobody has given it one.
+    async fn wait_for_permit(&self, garden: &DynamicObject) -> Done {
+        let waits =
+            json!({"type": "Ready", "status": "False", "reason": "PermitMissing", "message": "nobody allows it"});
+        let status = &garden.data["status"];
+        if status["conditions"][0] == waits {
+            return Ok(());
+        }
+        self.say(garden, json!({"observedGeneration": status["observedGeneration"], "conditions": [waits]})).await
     }
 
     async fn say(&self, garden: &DynamicObject, status: Value) -> Done {

@@ -38,6 +38,10 @@ impl Planted {
         Self { gardener: Gardener { polls: true, ..self.gardener }, ..self }
     }
 
+    pub fn in_a_gardener_that_needs_a_permit(self) -> Self {
+        Self { gardener: Gardener { patient: true, ..self.gardener }, ..self }
+    }
+
     fn report(&self, by: Check) -> Report {
         let mut trial = trial_of(self.gardener).seeds(0..SEEDS).only([by]);
         if let Some(older) = self.older {

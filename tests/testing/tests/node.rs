@@ -1,0 +1,175 @@
+//! Hand-written nodes and resources of an operator of opgen: findings name the node, and who does nothing wrong is not accused.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs, unreachable_pub)]
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{CustomResource, api::ObjectMeta};
+use opgen::{NamespacedName, Operator, prelude::*};
+use opgen_testing::{Check, Report, trial};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+#[kube(group = "node.example.com", version = "v1", kind = "Desk", namespaced, status = "Status")]
+pub struct DeskSpec {
+    #[serde(default)]
+    lamp: bool,
+}
+
+/// What the nodes do that is wrong, and what is right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Way {
+    #[default]
+    Right,
+    /// A build function panics over a desk without a lamp.
+    Panics,
+    /// A hand-written node does.
+    PanicsByHand,
+    /// A build function gives a name that the server refuses.
+    Refused,
+    /// A hand-written node deletes and makes anew what nobody can change.
+    Immutable,
+    /// The same, of what anybody can change.
+    Remakes,
+}
+
+type Owner = For<Desk, Options>;
+
+#[derive(Clone, Debug, Default)]
+pub struct Options(Way);
+
+impl Options {
+    fn is(&self, way: Way, desk: &Desk) -> bool {
+        self.0 == way && !desk.spec.lamp
+    }
+}
+
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Owner)]
+pub struct Tree {
+    ledger: Ledger,
+    top: Top,
+}
+
+#[derive(Debug, Provisioner)]
+#[provisioner(concurrent, owner = Owner)]
+pub struct Top {
+    #[provisioner(resource)]
+    lamp: ConfigMap,
+}
+
+impl Top {
+    fn lamp(draft: &Draft<'_, Owner>) -> ConfigMap {
+        let options = draft.options();
+        assert!(!options.is(Way::Panics, draft.owner), "a desk has a lamp");
+        let refused = options.is(Way::Refused, draft.owner).then_some("No_Lamp");
+        let name = refused.map_or_else(|| format!("{}-lamp", draft.name_any()), str::to_owned);
+        let metadata = ObjectMeta { name: Some(name), ..ObjectMeta::default() };
+        ConfigMap { metadata, data: Some(data(draft.owner)), ..ConfigMap::default() }
+    }
+}
+
+fn data(desk: &Desk) -> BTreeMap<String, String> {
+    [("lamp".to_owned(), desk.spec.lamp.to_string())].into()
+}
+
+/// What it makes has no owner reference, as it does not have the name of the node.
+#[derive(Debug, Provisioner)]
+#[provisioner(access(ConfigMap: get, apply, delete))]
+pub struct Ledger;
+
+fn ledger(desk: &Desk) -> String {
+    format!("{}-ledger", desk.name_any())
+}
+
+impl Provision<Owner> for Ledger {
+    async fn provision(cx: &Context<'_, Owner, Self>) -> Result<()> {
+        let (desk, way) = (cx.object(), cx.options().0);
+        assert!(!cx.options().is(Way::PanicsByHand, desk), "a desk has a lamp");
+        let metadata = ObjectMeta { name: Some(ledger(desk)), ..ObjectMeta::default() };
+        let immutable = (way == Way::Immutable).then_some(true);
+        let wanted = ConfigMap { metadata, immutable, data: Some(data(desk)), ..ConfigMap::default() };
+        let found = cx.find::<ConfigMap>(&ledger(desk)).await?;
+        let is_another = found.as_ref().is_some_and(|found| found.data != wanted.data);
+        if is_another && matches!(way, Way::Immutable | Way::Remakes) {
+            cx.delete::<ConfigMap>(&ledger(desk)).await?;
+        }
+        if is_another || found.is_none() {
+            cx.apply(&wanted).await?;
+        }
+        Ok(())
+    }
+
+    async fn deprovision(cx: &Teardown<'_, Owner, Self>) -> Result<()> {
+        if cx.delete::<ConfigMap>(&ledger(cx.object())).await? {
+            yield_because("LedgerIsThere", "the ledger is not gone yet")?;
+        }
+        Ok(())
+    }
+}
+
+fn report(way: Way, checks: &[Check]) -> Report {
+    // What a node makes by calls is no child that anybody watches of itself.
+    let of_ledger = |map: &ConfigMap| {
+        let (namespace, name) = (map.metadata.namespace.clone(), map.name_any());
+        name.strip_suffix("-ledger").map(|desk| NamespacedName { name: desk.to_owned(), namespace })
+    };
+    let operator = move || {
+        Operator::new("desk")
+            .controls_with::<Owner, Tree>(|controller| controller.options(Options(way)).watches(of_ledger))
+    };
+    let desk = |name: &str| Desk::new(name, DeskSpec { lamp: true });
+    let checks = checks.iter().copied();
+    trial(operator).sample(&desk("one")).sample(&desk("two")).only(checks).seeds(0..9).pairs(8).run()
+}
+
+#[track_caller]
+fn found(way: Way, words: &[&str]) {
+    let report = report(way, &[Check::Edit]);
+    let has_all = |problem: &str| words.iter().all(|words| problem.contains(words));
+    assert!(report.findings.iter().any(|finding| has_all(&finding.problem)), "{words:?}: {report}");
+}
+
+#[test]
+fn a_build_function_that_panics_is_named_with_its_object() {
+    found(
+        Way::Panics,
+        &["it panicked at tests/testing/tests/node.rs:", "over Desk default/one (node `top/lamp`): a desk"],
+    );
+}
+
+#[test]
+fn a_hand_written_node_that_panics_is_named_with_its_object() {
+    found(Way::PanicsByHand, &["it panicked at", "over Desk default/one (node `ledger`): a desk has a lamp"]);
+}
+
+#[test]
+fn a_node_whose_object_the_server_refuses_is_named() {
+    found(
+        Way::Refused,
+        &[
+            "after an edit of Desk default/one that the schema admits",
+            "repeated PATCH /api/v1/namespaces/default/configmaps/No_Lamp (node `top/lamp`)",
+        ],
+    );
+}
+
+/// Whoever may change it is told not to delete it; whoever may not is not accused.
+#[test]
+fn what_nobody_can_change_may_be_made_anew_and_nothing_else() {
+    found(Way::Remakes, &["ConfigMap default/one-ledger was deleted and made anew after the samples were changed"]);
+    let report = report(Way::Immutable, &[Check::Edit]);
+    assert!(report.is_clean(), "{report}");
+    assert!(report.steps.iter().any(|step| step.check == Check::Edit && step.runs > 2), "{report}");
+}
+
+/// Neither what is made of one is taken for the other's, nor what a node makes by calls for nobody's.
+#[test]
+fn a_hand_written_node_with_two_objects_is_clean() {
+    let report = report(Way::Right, Check::ALL);
+    assert!(report.is_clean(), "{report}");
+    for check in [Check::Gate, Check::Beside, Check::Stop, Check::Repair, Check::Edit] {
+        assert!(report.steps.iter().any(|step| step.check == check && step.runs > 0), "{report}");
+    }
+}
