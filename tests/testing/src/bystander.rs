@@ -1,19 +1,19 @@
 //! Objects of somebody else beside those of the program: it is to leave them alone.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use crate::{
     install,
-    life::{Trouble, World, setup, text},
+    life::{Trouble, World, setup},
+    remade::named_object,
     rights,
+    surroundings::{ANOTHER, Surroundings},
 };
 
-/// The name of all of them.
+/// The name of those without labels; those with labels have a number behind it.
 const NAME: &str = "of-somebody-else";
 
-/// An object of each kind that is harmless and that nobody else makes, for the namespaces of the samples.
+/// An object of each kind that is harmless and that nobody else makes.
 fn candidates() -> Vec<(&'static str, Value)> {
     let object = |version: &str, kind: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": NAME}});
     let with = |mut object: Value, field: &str, value: Value| {
@@ -42,26 +42,60 @@ fn candidates() -> Vec<(&'static str, Value)> {
                 json!({"podSelector": {"matchLabels": {"of": NAME}}}),
             ),
         ),
+        ("ingresses.networking.k8s.io", with(object("networking.k8s.io/v1", "Ingress"), "spec", backend())),
+        ("deployments.apps", with(object("apps/v1", "Deployment"), "spec", workload(json!({})))),
+        ("statefulsets.apps", with(object("apps/v1", "StatefulSet"), "spec", workload(json!({"serviceName": NAME})))),
+        (
+            "cronjobs.batch",
+            with(
+                object("batch/v1", "CronJob"),
+                "spec",
+                json!({"schedule": "0 0 1 1 *", "suspend": true, "jobTemplate": {"spec": {"template": template("Never")}}}),
+            ),
+        ),
     ]
 }
 
+fn backend() -> Value {
+    json!({"defaultBackend": {"service": {"name": NAME, "port": {"number": 80}}}})
+}
+
+/// Of no Pods, and with labels that select nothing of anybody else.
+fn workload(mut spec: Value) -> Value {
+    spec["replicas"] = json!(0);
+    spec["selector"] = json!({"matchLabels": {"of": NAME}});
+    spec["template"] = template("Always");
+    spec
+}
+
+fn template(restart: &str) -> Value {
+    let containers = json!([{"name": "one", "image": "example.com/one:1"}]);
+    json!({"metadata": {"labels": {"of": NAME}}, "spec": {"containers": containers, "restartPolicy": restart}})
+}
+
 impl World<'_> {
-    /// Makes an object of each kind that the role lets the program delete or change, in each namespace of the samples.
+    /// Makes an object of each kind that the role lets the program delete or change, in each namespace around the program's
+    /// objects: one without labels, and one with each set of common labels that those carry.
     pub(crate) async fn add_bystanders(&mut self) -> Result<(), Trouble> {
-        let manifests = &self.prepared.manifests;
-        let in_reach = rights::in_reach(&manifests.install);
-        let namespaces: BTreeSet<&str> =
-            manifests.samples.iter().filter_map(|sample| sample["metadata"]["namespace"].as_str()).collect();
-        for (resource, object) in candidates() {
-            if !in_reach.contains(resource) {
-                continue;
-            }
-            for namespace in &namespaces {
-                let mut object = object.clone();
-                object["metadata"]["namespace"] = json!(namespace);
-                let made = install::create(&self.sandbox, &object, &manifests.install).await;
-                made.map_err(|refused| setup("an object of somebody else can't be made", refused))?;
-                self.bystanders.push(object);
+        let prepared = self.prepared;
+        let around = prepared.surroundings.get().cloned().unwrap_or_else(|| Surroundings::of_samples(prepared));
+        let in_reach = rights::in_reach(&prepared.manifests.install);
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ANOTHER}});
+        let made = install::create(&self.sandbox, &namespace, &[]).await;
+        made.map_err(|refused| setup("the namespace of somebody else can't be made", refused))?;
+        for (_, object) in candidates().into_iter().filter(|(resource, _)| in_reach.contains(*resource)) {
+            for namespace in &around.namespaces {
+                let labelled = around.labels.iter().enumerate().map(|(number, labels)| {
+                    json!({"name": format!("{NAME}-{}", number + 1), "namespace": namespace, "labels": labels})
+                });
+                let plain = json!({"name": NAME, "namespace": namespace});
+                for metadata in std::iter::once(plain).chain(labelled) {
+                    let mut object = object.clone();
+                    object["metadata"] = metadata;
+                    let made = install::create(&self.sandbox, &object, &prepared.manifests.install).await;
+                    made.map_err(|refused| setup("an object of somebody else can't be made", refused))?;
+                    self.bystanders.push(object);
+                }
             }
         }
         Ok(())
@@ -90,12 +124,8 @@ impl World<'_> {
                 Err(refused) if refused.code == 404 => "was deleted",
                 Err(refused) => return Err(setup("an object of somebody else can't be read", refused)),
             };
-            let metadata = &before["metadata"];
-            let (kind, namespace) = (text(before, "/kind"), metadata["namespace"].as_str().unwrap_or_default());
-            let by = self.writes_to(&place);
-            return Err(Trouble::Meddled(format!(
-                "{kind} {namespace}/{NAME} is somebody else's and {what} after {after}{by}"
-            )));
+            let (object, by) = (named_object(before), self.writes_to(&place));
+            return Err(Trouble::Meddled(format!("{object} is somebody else's and {what} after {after}{by}")));
         }
         Ok(())
     }

@@ -24,7 +24,9 @@
 //! - An object that stays wanted keeps its uid: it is deleted and made anew only where the server takes no such change, and
 //!   never if it holds data, as a claim does.
 //! - A value that chance decides, such as a password, stays the same while its object does.
-//! - Objects of somebody else are left alone: there is one of each kind that the role lets the program change.
+//! - Objects of somebody else are left alone. There is one of each kind that the role lets the program change in each namespace
+//!   of the samples and of what is made of them, and in another one; and some with the labels by which applications are known
+//!   (`app`, `app.kubernetes.io/name`) that objects of the program carry.
 //! - What is made of an object is made of that object alone: a second object comes and goes beside each sample.
 //! - After an edit that the schema admits no call is repeated that the server refuses, and no pass fails for ever. Who waits for
 //!   somebody else says so in the status, as a new object's does.
@@ -59,6 +61,7 @@ mod report;
 mod rights;
 mod state;
 mod step;
+mod surroundings;
 mod trial;
 mod writes;
 

@@ -1,6 +1,9 @@
 //! A program, ready to be tried.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
@@ -8,6 +11,7 @@ use crate::{
     edit, install,
     life::text,
     program::{Manifests, Program},
+    surroundings::Surroundings,
 };
 
 /// A program and what is known of it.
@@ -20,6 +24,8 @@ pub(crate) struct Prepared {
     pub(crate) pause: Duration,
     /// The samples with other specs.
     pub(crate) variants: Vec<Vec<Value>>,
+    /// Where its objects are; empty until it has run once.
+    pub(crate) surroundings: OnceLock<Surroundings>,
 }
 
 impl Prepared {
@@ -42,6 +48,7 @@ impl Prepared {
             variants: edit::variants(&manifests.samples, &manifests.install),
             manifests,
             program,
+            surroundings: OnceLock::new(),
         })
     }
 }

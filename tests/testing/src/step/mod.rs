@@ -19,6 +19,7 @@ use crate::{
     report::{Check, Finding, Report, Step},
     rights::{self, Right},
     state::State,
+    surroundings::Surroundings,
 };
 
 mod ends;
@@ -106,7 +107,7 @@ pub(crate) fn all(prepared: &Prepared, older: Option<&Prepared>, checks: &BTreeS
     trials.note_rights(&Course::undisturbed(1), &reference.timeline);
     trials.report.timeline = reference.timeline.clone();
     trials.report.findings.extend(judge::convergence(prepared, &reference));
-    trials.report.steps.push(Step { check: Check::Convergence, runs: 2, took: began.elapsed() });
+    trials.report.steps.push(Step { check: Check::Convergence, runs: 3, took: began.elapsed() });
     for check in Check::ALL.iter().copied().filter(|check| checks.contains(check)) {
         let courses = trials.courses(check, &reference);
         if !courses.is_empty() {
@@ -138,10 +139,20 @@ pub(crate) fn replay(prepared: &Prepared, older: Option<&Prepared>, course: &Cou
 
 /// Lives through a course on a runtime of its own.
 pub(crate) fn one(prepared: &Prepared, older: Option<&Prepared>, course: &Course) -> Lived {
+    [Some(prepared), older].into_iter().flatten().for_each(look_around);
     pool::alone(live(prepared, older, course)).unwrap_or_else(|why| {
         let trouble = Some(Trouble::Setup(why));
         Lived { trouble, ..Lived::default() }
     })
+}
+
+/// Finds out where a program makes objects, by a run that nothing is asked of but that.
+fn look_around(prepared: &Prepared) {
+    prepared.surroundings.get_or_init(|| {
+        let lived = pool::alone(live(prepared, None, &Course::undisturbed(1)));
+        let made = lived.ok().and_then(|lived| lived.made).unwrap_or_default();
+        Surroundings::of(prepared, &made)
+    });
 }
 
 /// Two undisturbed runs with other dice: where they differ, only chance speaks.
