@@ -63,7 +63,7 @@ where
     let options = Options::served();
     trial(options.form, &full_name(&options, name), move || {
         let runtime = runtime(&options);
-        let plane = shared(&runtime)?;
+        let plane = shared(&SHARED, &runtime)?;
         run(&runtime, body(plane))
     })
 }
@@ -108,8 +108,8 @@ where
     })
 }
 
-/// A case of the cluster's course that stops nothing, on the cluster that all cases share: in namespaces of its own. It may
-/// define kinds and remove them.
+/// A case of the cluster's course on the cluster that only these cases share, one at a time: in namespaces of its own. It may
+/// define kinds and remove them, and stop servers if it starts them again.
 pub fn case_on_shared_cluster<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -117,7 +117,7 @@ where
 {
     course(name, move || {
         let runtime = runtime(&Options::served());
-        let plane = shared(&runtime)?;
+        let plane = shared(&SHARED_BY_COURSE, &runtime)?;
         run(&runtime, body(plane))
     })
 }
@@ -152,7 +152,9 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     }
     let cases = cases.into_iter().filter(|case| !Form::course_alone() || case.name().starts_with(COURSE)).collect();
     let conclusion = libtest_mimic::run(&Arguments::from_args(), cases);
-    drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
+    for plane in [&SHARED, &SHARED_BY_COURSE] {
+        drop(plane.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
     Folder::sweep(&planes_folder());
     conclusion.exit_code()
 }
@@ -217,11 +219,16 @@ fn run<R: Outcome>(runtime: &Runtime, body: impl Future<Output = R>) -> Result<(
     }
 }
 
-/// Started by the first case that wants it. A start that failed fails each of them.
-static SHARED: Mutex<Option<Arc<Plane>>> = Mutex::new(None);
+/// A plane that cases share, started by the first of them. A start that failed fails each of them.
+type SharedPlane = Mutex<Option<Arc<Plane>>>;
 
-fn shared(runtime: &Runtime) -> Result<Arc<Plane>, Failed> {
-    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+static SHARED: SharedPlane = Mutex::new(None);
+
+/// Not [`SHARED`]: cases of the course remove definitions and run operators for all namespaces.
+static SHARED_BY_COURSE: SharedPlane = Mutex::new(None);
+
+fn shared(plane: &SharedPlane, runtime: &Runtime) -> Result<Arc<Plane>, Failed> {
+    let mut shared = plane.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(plane) = &*shared {
         return Ok(plane.clone());
     }
