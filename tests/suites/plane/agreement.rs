@@ -1,4 +1,5 @@
-//! The sandbox's controllers held to those of a cluster: the same script on both, and every object passes through the same.
+//! Differential tests of the sandbox's controllers: scripts that are played on the sandbox and on a cluster, and whose objects
+//! must pass through the same states on both.
 
 mod allowed;
 mod course;
@@ -16,7 +17,11 @@ use serde_json::{Value, json};
 use self::{allowed::Allowed, history::History, script::Script};
 use crate::{
     course::is_whole,
-    operator::example::{Example, Installed, SHOP, WEBAPP},
+    ippool::scene::{self, IPPOOL},
+    operator::{
+        example::{Example, Installed, SHOP, WEBAPP},
+        program::Program,
+    },
 };
 
 /// How many scripts are played on the cluster at a time.
@@ -28,6 +33,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         cases.extend([
             case_on_shared_cluster("webapps_live_in_the_sandbox_as_on_a_cluster", webapps),
             case_on_shared_cluster("shops_live_in_the_sandbox_as_on_a_cluster", shops),
+            case_on_shared_cluster("ippools_live_in_the_sandbox_as_on_a_cluster", ippools),
         ]);
     }
     cases
@@ -46,7 +52,7 @@ async fn workloads(plane: Arc<Plane>) {
         async move {
             let copy = script.clone();
             let sandbox = tokio::task::spawn_blocking(move || in_a_sandbox(&copy));
-            let real = played(plane, script, None).await;
+            let real = played(plane, script, &[]).await;
             (script.name.clone(), real, sandbox.await.expect("the script ends in the sandbox"))
         }
     });
@@ -60,14 +66,14 @@ fn in_a_sandbox(script: &Script) -> Value {
     runtime.expect("a tokio runtime").block_on(async {
         let options = Options { form: Form::Sandbox, ..Options::default() };
         let plane = Plane::start(options).await.expect("a sandbox");
-        played(&plane, script, None).await
+        played(&plane, script, &[]).await
     })
 }
 
 /// Plays a script in a namespace of its own; gives what all objects there passed through.
-async fn played(plane: &Plane, script: &Script, owner: Option<ApiResource>) -> Value {
+async fn played(plane: &Plane, script: &Script, kinds: &[ApiResource]) -> Value {
     let namespace = plane.namespace("agree").await;
-    let history = History::follow(&plane.client(), &namespace, owner).await;
+    let history = History::follow(&plane.client(), &namespace, kinds).await;
     if let Err(error) = script::play(plane, &namespace, script).await {
         return json!({"failed": error});
     }
@@ -76,37 +82,66 @@ async fn played(plane: &Plane, script: &Script, owner: Option<ApiResource>) -> V
 }
 
 async fn webapps(plane: Arc<Plane>) {
-    lives(plane, WEBAPP, "webapps.yaml", ApiResource::erase::<webapp_api::WebApp>(&())).await;
+    let life = Life { example: WEBAPP, arguments: &[], kinds: vec![ApiResource::erase::<webapp_api::WebApp>(&())] };
+    life.agrees(plane, "webapps.yaml").await;
 }
 
 async fn shops(plane: Arc<Plane>) {
-    lives(plane, SHOP, "shops.yaml", ApiResource::erase::<shop_api::Shop>(&())).await;
+    let life = Life { example: SHOP, arguments: &[], kinds: vec![ApiResource::erase::<shop_api::Shop>(&())] };
+    life.agrees(plane, "shops.yaml").await;
 }
 
-/// The whole life of an example, with its program, on both.
-async fn lives(plane: Arc<Plane>, example: Example, file: &str, owner: ApiResource) {
-    let (scripts, allowed) = (script::read(&folder().join(file)), Allowed::read(&folder()));
-    let sandbox = Options { form: Form::Sandbox, ..Options::served() };
-    let sandbox = Arc::new(Plane::start(sandbox).await.expect("a sandbox"));
-    let mut verdicts = Vec::new();
-    let installed = [Installed::new(example, plane).await, Installed::new(example, sandbox).await];
-    let [real, sandbox] = &installed;
-    let programs = (real.start().await, sandbox.start().await);
-    for script in &scripts {
-        let real = played(&real.plane, script, Some(owner.clone())).await;
-        let sandbox = played(&sandbox.plane, script, Some(owner.clone())).await;
-        verdicts.push((script.name.as_str(), real, sandbox));
+async fn ippools(plane: Arc<Plane>) {
+    let kinds = vec![
+        ApiResource::erase::<ippool_api::IPPool>(&()),
+        ApiResource::erase::<ippool_api::OverlappingRangeIPReservation>(&()),
+    ];
+    Life { example: IPPOOL, arguments: &["--interval=1s"], kinds }.agrees(plane, "ippools.yaml").await;
+}
+
+/// The whole life of an example's objects, with its program running.
+struct Life {
+    example: Example,
+    /// Arguments of its program.
+    arguments: &'static [&'static str],
+    /// Its kinds that are compared, beside the built-in ones.
+    kinds: Vec<ApiResource>,
+}
+
+impl Life {
+    /// Plays the scripts of a file on the cluster and on a sandbox.
+    async fn agrees(&self, plane: Arc<Plane>, file: &str) {
+        let (scripts, allowed) = (script::read(&folder().join(file)), Allowed::read(&folder()));
+        let sandbox = Options { form: Form::Sandbox, ..Options::served() };
+        let sandbox = Arc::new(Plane::start(sandbox).await.expect("a sandbox"));
+        let programs = [self.started(&plane).await, self.started(&sandbox).await];
+        let mut verdicts = Vec::new();
+        for script in &scripts {
+            let real = played(&plane, script, &self.kinds).await;
+            verdicts.push((script.name.as_str(), real, played(&sandbox, script, &self.kinds).await));
+        }
+        for program in programs {
+            program.stop().await;
+        }
+        agree(&allowed, verdicts.iter().map(|(name, real, sandbox)| (*name, real, sandbox)));
     }
-    programs.0.stop().await;
-    programs.1.stop().await;
-    agree(&allowed, verdicts.iter().map(|(name, real, sandbox)| (*name, real, sandbox)));
+
+    async fn started(&self, plane: &Arc<Plane>) -> Program {
+        if self.example.name == IPPOOL.name {
+            scene::networks_are_defined(plane).await;
+        }
+        let installed = Installed::new(self.example, plane.clone()).await;
+        let mut program = Program::start(&installed.example, plane, &installed.access, self.arguments);
+        program.ready().await;
+        program
+    }
 }
 
 /// Fails with all places where the two part and may not.
 fn agree<'a>(allowed: &Allowed, verdicts: impl Iterator<Item = (&'a str, &'a Value, &'a Value)>) {
     let (mut report, mut equal) = (String::new(), 0);
     for (name, real, sandbox) in verdicts {
-        let found = differences(real, sandbox);
+        let found = differences(&allowed.compared(name, real), &allowed.compared(name, sandbox));
         let parts: Vec<_> = found.iter().filter(|difference| !allowed.has(name, &difference.path)).collect();
         if parts.is_empty() {
             equal += 1;

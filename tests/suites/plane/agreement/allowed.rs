@@ -1,16 +1,20 @@
-//! Where the sandbox and a cluster may part, and why: `allowed.yaml`.
+//! Differences between the sandbox and a cluster that are accepted, each with its reason: `allowed.yaml`.
 
 use std::path::Path;
 
 use opgen_tests::difference::fits;
 use serde::Deserialize;
+use serde_json::Value;
 
-/// In `script` the two may part at `path`, because of `reason`. In both `*` stands for anything.
+/// An accepted difference. In `script`, `path` and `item` a `*` matches any text.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
     script: String,
+    /// A value that may differ; with `item` a list.
     path: String,
+    /// Items of the list that are left out on both sides before the rest is compared.
+    item: Option<String>,
     #[serde(rename = "reason")]
     _reason: String,
 }
@@ -29,8 +33,55 @@ impl Allowed {
         serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// Whether the histories of a script may part there.
+    /// Whether the histories of a script may differ at this path.
     pub(super) fn has(&self, script: &str, path: &str) -> bool {
-        self.rows.iter().any(|row| fits(&row.script, script) && fits(&row.path, path))
+        let mut whole = self.rows.iter().filter(|row| row.item.is_none());
+        whole.any(|row| fits(&row.script, script) && fits(&row.path, path))
     }
+
+    /// A history without the list items that this table leaves out. Neighbours that are equal then count as one, and a list
+    /// or an object of lists that is empty then is absent.
+    pub(super) fn compared(&self, script: &str, history: &Value) -> Value {
+        let rows: Vec<_> = self.rows.iter().filter(|row| fits(&row.script, script)).collect();
+        compared(&rows, "", history)
+    }
+}
+
+fn compared(rows: &[&Row], path: &str, value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let kept = members.iter().filter_map(|(key, member)| {
+                let path = format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
+                let kept = compared(rows, &path, member);
+                let emptied = is_empty(&kept) && !is_empty(member);
+                (!emptied).then(|| (key.clone(), kept))
+            });
+            Value::Object(kept.collect())
+        }
+        Value::Array(items) => {
+            let patterns = rows.iter().filter(|row| fits(&row.path, path)).filter_map(|row| row.item.as_deref());
+            let patterns: Vec<_> = patterns.collect();
+            let is_left_out = |item: &Value| patterns.iter().any(|pattern| fits(pattern, &text(item)));
+            let mut kept: Vec<_> = items.iter().filter(|item| !is_left_out(item)).cloned().collect();
+            if kept.len() < items.len() {
+                kept.dedup();
+            }
+            let numbered = kept.iter().enumerate();
+            numbered.map(|(at, item)| compared(rows, &format!("{path}/{at}"), item)).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => members.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+/// A text as it is, anything else as JSON.
+fn text(item: &Value) -> String {
+    item.as_str().map_or_else(|| item.to_string(), str::to_owned)
 }

@@ -1,10 +1,7 @@
-//! What is compared of a history: for each object the order of its phases and conditions and what it was at last, and the
-//! events about it. Times, versions, addresses and names by chance are not.
+//! What is compared of a history: for each object the order of its phases and conditions, its last state, and the order of
+//! the events about it. Times, versions, addresses and generated names are not compared.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::LazyLock,
-};
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use regex::Regex;
 use serde_json::{Map, Value, json};
@@ -83,16 +80,21 @@ fn push(course: &mut Vec<Value>, next: &Value) {
     }
 }
 
-/// What was told about each object, each once.
+/// The events about each object, by the component that reported them, in the order in which each appeared first. How often
+/// one was repeated is not compared, nor the order of two components' events: it depends on their pace.
 fn events(seen: &[Seen], names: &Names) -> Value {
-    let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut told: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for event in seen.iter().filter(|state| state.kind == "Event").map(|state| &state.object) {
         let about = &event["involvedObject"];
         let about = format!("{} {}", text(&about["kind"]), names.text(text(&about["name"])));
         let by = [&event["source"]["component"], &event["reportingComponent"]].map(text);
         let by = by.into_iter().find(|by| !by.is_empty()).unwrap_or_default();
         let (type_, reason, message) = (text(&event["type"]), text(&event["reason"]), text(&event["message"]));
-        told.entry(about).or_default().insert(format!("{by}: {type_} {reason}: {}", names.text(message)));
+        let event = format!("{type_} {reason}: {}", names.text(message));
+        let reported = told.entry(about).or_default().entry(by.to_owned()).or_default();
+        if !reported.contains(&event) {
+            reported.push(event);
+        }
     }
     json!(told)
 }

@@ -47,7 +47,7 @@ pub(crate) struct Seen {
     pub(crate) gone: bool,
 }
 
-/// Follows the built-in kinds of a namespace, and one more, until it is dropped.
+/// Follows the built-in kinds of a namespace, and more, until it is dropped.
 pub(crate) struct History {
     seen: Arc<Mutex<Vec<Seen>>>,
     tasks: Vec<JoinHandle<()>>,
@@ -55,13 +55,13 @@ pub(crate) struct History {
 
 impl History {
     /// Begins. When it comes back, nothing that happens later is missed.
-    pub(crate) async fn follow(client: &Client, namespace: &str, more: Option<ApiResource>) -> Self {
+    pub(crate) async fn follow(client: &Client, namespace: &str, more: &[ApiResource]) -> Self {
         let seen = Arc::<Mutex<Vec<Seen>>>::default();
         let mut history = Self { seen, tasks: Vec::new() };
         let kinds =
             KINDS.map(|(group, version, kind)| ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind)));
         let begun = Arc::<Mutex<usize>>::default();
-        let kinds: Vec<_> = kinds.into_iter().chain(more).collect();
+        let kinds: Vec<_> = kinds.into_iter().chain(more.iter().cloned()).collect();
         for kind in &kinds {
             let api = Api::<DynamicObject>::namespaced_with(client.clone(), namespace, kind);
             history.tasks.push(tokio::spawn(record(api, kind.kind.clone(), history.seen.clone(), begun.clone())));

@@ -102,12 +102,13 @@ async fn do_step(plane: &Plane, client: &Client, namespace: &str, step: &Step) -
     match step {
         Step::Apply(objects) => {
             for object in objects {
-                let mut object = object.clone();
+                let mut object = with_namespace(object, namespace);
                 object["metadata"]["namespace"] = namespace.into();
                 plane.apply(&object.to_string()).await;
             }
         }
         Step::Merge { of: target, with } => {
+            let with = with_namespace(with, namespace);
             let patched = of(target).patch(&target.name, &PatchParams::default(), &Patch::Merge(with)).await;
             patched.map_err(|error| error.to_string())?;
         }
@@ -167,6 +168,19 @@ async fn do_step(plane: &Plane, client: &Client, namespace: &str, step: &Step) -
         }
     }
     Ok(())
+}
+
+/// An object or a patch of a script, with the name of the namespace in place of `$namespace`.
+fn with_namespace(value: &Value, namespace: &str) -> Value {
+    match value {
+        Value::String(text) => text.replace("$namespace", namespace).into(),
+        Value::Array(items) => items.iter().map(|item| with_namespace(item, namespace)).collect(),
+        Value::Object(members) => {
+            let replaced = members.iter().map(|(key, value)| (key.clone(), with_namespace(value, namespace)));
+            Value::Object(replaced.collect())
+        }
+        other => other.clone(),
+    }
 }
 
 /// The names of the Pods with these labels, in their order.

@@ -202,7 +202,7 @@ pub(crate) async fn installed(plane: &Plane) -> Access {
 }
 
 /// The foreign kind is there, as who owns it would have made it.
-pub(super) async fn networks_are_defined(plane: &Plane) {
+pub(crate) async fn networks_are_defined(plane: &Plane) {
     apply_quietly(plane, &network_definition()).await;
 }
 
