@@ -1,12 +1,14 @@
 //! The course of the cluster: what Deployments, nodes, quotas and time do to the examples, and chaos. It runs every night
-//! (`OPGEN_COURSE=whole`); with every change runs the [agreement](crate::agreement) about workloads.
+//! (`OPGEN_COURSE=whole`); with every change run a short life of WebApps and the [agreement](crate::agreement) about workloads.
 
 mod chaos;
 mod ippool;
 mod orphan;
 mod outage;
 mod scarcity;
+mod scene;
 mod shop;
+mod short;
 mod webapp;
 
 use std::time::{Duration, Instant};
@@ -25,9 +27,14 @@ const COURSE: &str = "OPGEN_COURSE";
 pub(crate) const LONG: Duration = Duration::from_secs(180);
 
 pub(crate) fn cases() -> Vec<Trial> {
-    if !is_whole() {
-        return Vec::new();
+    let mut cases = vec![case_on_shared_cluster("an_operator_lives_a_short_life_on_a_cluster", short::life)];
+    if is_whole() {
+        cases.extend(whole());
     }
+    cases
+}
+
+fn whole() -> Vec<Trial> {
     let usual = Options::served;
     vec![
         case_on_shared_cluster("webapps_live_on_a_cluster", webapp::life),

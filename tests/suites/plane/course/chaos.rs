@@ -4,6 +4,7 @@
 //! `OPGEN_SEED` plays the same deeds again, though not at the same moments. As wanted is what the operator makes of the
 //! same specs in a namespace in which nothing ever happened.
 
+mod calm;
 mod deed;
 mod stock;
 mod world;
@@ -16,6 +17,7 @@ use std::{
 use opgen_tests::{Plane, wait};
 
 use self::{
+    calm::Calm,
     deed::Villain,
     stock::{Shops, Stock, WebApps},
     world::World,
@@ -47,28 +49,31 @@ async fn play<S: Stock>(plane: Arc<Plane>) {
     let installed = Installed::new(S::EXAMPLE, plane).await;
     let world = World::<S>::new(&installed.plane).await;
     let mut villain = Villain::new(&installed, &world);
+    let spared = villain.spares().await;
     let begin = Instant::now();
     while begin.elapsed() < length() {
         villain.does_something().await;
     }
     villain.lets_go().await;
-    let end = Instant::now();
+    let mut calm = Calm::new();
     diary.say(&villain.summary());
 
     // Made while the rest converges, so that both are served by the operator that has lived through it.
     let specs = world.specs().await;
     let twin = World::<S>::new(&installed.plane).await;
     twin.create_all(&specs).await;
-    wait::until("the untouched twins are available", LONG, async || twin.available(specs.len()).await).await;
+    let twins = wait::until("the untouched twins are available", LONG, async || twin.available(specs.len()).await);
+    tokio::select! {
+        () = twins => {}
+        () = calm.watches(&world, specs.len()) => {}
+    }
     let wanted = twin.snapshot().await.unwrap();
-    let left = SOON.saturating_sub(end.elapsed());
-    let what = format!("the world is as wanted, after {}", villain.history());
-    wait::until(what, left.max(Duration::from_secs(1)), async || {
-        world.available(specs.len()).await?;
-        world.is(&wanted).await
-    })
-    .await;
-    diary.say(&format!("{} as wanted {:.1} s after the last deed", specs.len(), end.elapsed().as_secs_f32()));
+    let took = calm.reached(&world, &wanted).await;
+    let took = took.unwrap_or_else(|last| panic!("not as wanted within {SOON:?}: {last}; after {}", villain.history()));
+    diary.say(&format!("{} as wanted {:.1} s after the last deed", specs.len(), took.as_secs_f32()));
+    let uids = world.uids().await.unwrap();
+    let changed: Vec<_> = spared.iter().filter(|(key, uid)| uids.get(*key) != Some(*uid)).collect();
+    assert!(changed.is_empty(), "nobody deleted these, but they are not the same: {changed:?}; {}", villain.history());
 
     delete_namespace(&installed.plane, &twin.namespace).await;
     world.delete_all().await;

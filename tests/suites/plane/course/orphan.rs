@@ -28,21 +28,9 @@ pub(super) async fn stay(plane: Arc<Plane>) {
     fleet.create(&fleet.names).await;
     fleet.available(COUNT).await;
     let before = uids(&fleet).await;
-
     let orphans = &fleet.names[..COUNT - 1];
-    for name in orphans {
-        fleet.api::<WebApp>().delete(name, &DeleteParams::orphan()).await.unwrap();
-    }
-    fleet.available(1).await;
-    diary.say("the WebApps are gone");
-    installed.settled(&Default::default()).await;
-    assert_eq!(uids(&fleet).await, before);
-    for name in orphans {
-        released::<ConfigMap>(&fleet, name).await;
-        released::<Deployment>(&fleet, name).await;
-        released::<Service>(&fleet, name).await;
-    }
-    diary.say("the children are let go");
+    leaves_children(&installed, &fleet, orphans).await;
+    diary.say("the WebApps are gone, their children are let go");
 
     // Made again, they find what they were made of.
     fleet.create(orphans).await;
@@ -55,6 +43,23 @@ pub(super) async fn stay(plane: Arc<Plane>) {
     assert_eq!(uids(&fleet).await, before);
     program.stop().await;
     super::nothing_was_denied(&installed).await;
+}
+
+/// Deletes WebApps, and sees to it that all children and Pods stay and none of theirs has marks any more.
+pub(super) async fn leaves_children(installed: &Installed, fleet: &Fleet, names: &[String]) {
+    let before = uids(fleet).await;
+    let count = fleet.api::<WebApp>().list(&Default::default()).await.unwrap().items.len();
+    for name in names {
+        fleet.api::<WebApp>().delete(name, &DeleteParams::orphan()).await.unwrap();
+    }
+    fleet.available(count - names.len()).await;
+    installed.settled(&Default::default()).await;
+    assert_eq!(uids(fleet).await, before);
+    for name in names {
+        released::<ConfigMap>(fleet, name).await;
+        released::<Deployment>(fleet, name).await;
+        released::<Service>(fleet, name).await;
+    }
 }
 
 /// The uids of all children, and of their Pods.

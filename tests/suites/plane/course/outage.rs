@@ -1,117 +1,30 @@
 //! Parts of the control plane that are away while there is work.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api, ResourceExt as _,
-    api::{Patch, PatchParams},
-};
-use opgen_tests::{Plane, wait};
+use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
+use kube::{Api, ResourceExt as _};
+use opgen_tests::{Entries, Plane, wait};
+use rustix::process::Signal;
 use serde_json::json;
 use webapp_api::WebApp;
 
-use super::{Diary, LONG, nothing_was_denied};
+use super::{LONG, scene::Scene};
 use crate::operator::{
-    example::{Installed, WEBAPP},
-    fleet::Fleet,
+    fleet,
     owners::{is_available, spec},
-    program::Program,
 };
 
 const COUNT: usize = 30;
 
-/// How soon after the return of the API server everything must be as wanted, on a machine that does much else. It takes
-/// as long as the operator's watches take to come back.
-const SOON: Duration = Duration::from_secs(30);
+/// How soon after the last change everything must be as wanted, 2 s after the return of the API server.
+const SOON: Duration = Duration::from_secs(10);
 
-struct Scene {
-    diary: Diary,
-    installed: Installed,
-    fleet: Fleet,
-    program: Program,
-}
-
-impl Scene {
-    async fn new(plane: Arc<Plane>) -> Self {
-        let diary = Diary::new(&plane);
-        let installed = Installed::new(WEBAPP, plane).await;
-        let program = installed.start().await;
-        let fleet = Fleet::new(&installed.plane, COUNT).await;
-        fleet.create(&fleet.names).await;
-        fleet.available(COUNT).await;
-        diary.say("created and available");
-        Self { diary, installed, fleet, program }
-    }
-
-    /// Waits until all WebApps of this number are available, and greet as their specs say.
-    async fn converges(&self, count: usize, deadline: Duration) -> Duration {
-        let begin = Instant::now();
-        wait::until("all greet as they should", deadline, async || {
-            let apps = self.fleet.api::<WebApp>().list(&Default::default()).await.map_err(|error| error.to_string())?;
-            let configs = self.fleet.api::<ConfigMap>().list(&Default::default()).await;
-            let configs = configs.map_err(|error| error.to_string())?.items;
-            let said = |name: &str| {
-                let config = configs.iter().find(|config| config.name_any() == name)?;
-                config.data.as_ref()?.get("greeting").cloned()
-            };
-            let follows = |app: &&WebApp| {
-                let wanted = app.spec.greeting.as_deref().unwrap_or("hello");
-                said(&app.name_any()).as_deref() == Some(wanted) && is_available(*app)
-            };
-            let fit = apps.items.iter().filter(follows).count();
-            if (apps.items.len(), fit) == (count, count) {
-                Ok(())
-            } else {
-                Err(format!("{fit} of {}", apps.items.len()))
-            }
-        })
-        .await;
-        begin.elapsed()
-    }
-
-    /// Changes greetings, one after the other, while `during` lasts; what fails is tried again.
-    async fn under_load(&self, during: impl Future<Output = ()>) {
-        let (apps, names) = (self.fleet.api::<WebApp>(), &self.fleet.names);
-        let load = async {
-            for round in 0.. {
-                let patch = Patch::Merge(spec(json!({"greeting": format!("round {round}")})));
-                wait::until("an edit is heard", LONG, async || {
-                    let answer = apps.patch(&names[round % names.len()], &PatchParams::default(), &patch).await;
-                    answer.map(drop).map_err(|error| error.to_string())
-                })
-                .await;
-            }
-        };
-        tokio::select! {
-            () = load => {}
-            () = during => {}
-        }
-    }
-
-    async fn passes(&self, what: &str, time: Duration) {
-        let begin = Instant::now();
-        wait::until(what, time + LONG, async || {
-            let over = begin.elapsed();
-            if over < time { Err(format!("{over:?}")) } else { Ok(()) }
-        })
-        .await;
-    }
-
-    async fn ends(self) {
-        self.fleet.delete::<WebApp>(&self.fleet.names).await;
-        self.fleet.gone().await;
-        self.diary.say("all gone");
-        self.program.stop().await;
-        nothing_was_denied(&self.installed).await;
-    }
-}
+/// The same where each watch has to list first, on a machine that does much else.
+const AFTER_RELIST: Duration = Duration::from_secs(30);
 
 pub(super) async fn under_load(plane: Arc<Plane>) {
-    let scene = Scene::new(plane).await;
+    let scene = Scene::new(plane, COUNT).await;
     let outage = async {
         scene.passes("some is changed", Duration::from_secs(1)).await;
         scene.installed.plane.stop_apiserver();
@@ -126,28 +39,64 @@ pub(super) async fn under_load(plane: Arc<Plane>) {
     scene.ends().await;
 }
 
-/// Every resourceVersion that anybody remembers is too old when the server is back.
+/// Every resourceVersion that the operator knows is too old to watch from, and it has missed changes of each sort.
 pub(super) async fn longer_than_history(plane: Arc<Plane>) {
-    let scene = Scene::new(plane).await;
-    let plane = &scene.installed.plane;
-    plane.stop_apiserver();
-    scene.passes("the outage is over", Duration::from_secs(90)).await;
-    plane.compact().await;
-    plane.start_apiserver().await;
+    let mut scene = Scene::new(plane, COUNT).await;
+    scene.program.process.signal(Signal::STOP);
+    // This ends its connections: nothing that happens from now on reaches it, not even through the buffer of a socket.
+    scene.installed.plane.stop_apiserver();
+    scene.installed.plane.start_apiserver().await;
+    let before = scene.installed.plane.audit().await;
+    unseen_changes(&scene).await;
+    let asked = scene.installed.asked(&before).await;
+    assert!(asked.is_empty(), "the operator is not stopped:\n{asked}");
+    scene.installed.plane.expire_watches().await;
     scene.diary.say("the API server is back, without history");
-    scene.fleet.patch::<WebApp>(&scene.fleet.names, &spec(json!({"greeting": "welcome back"}))).await;
-    let took = scene.converges(COUNT, SOON + SOON).await;
-    scene.diary.say(&format!("as wanted after {:.1} s", took.as_secs_f32()));
-    // A compaction alone, while all are watching.
-    plane.compact().await;
-    scene.fleet.patch::<WebApp>(&scene.fleet.names, &spec(json!({"greeting": "and again"}))).await;
-    scene.converges(COUNT, SOON).await;
+    scene.program.process.signal(Signal::CONT);
+    let took = scene.converges(COUNT, AFTER_RELIST).await;
+    scene.fleet.deployments.until("are left", COUNT, |_| true).await;
+    scene.diary.say(&format!("converged {:.1} s after the operator went on", took.as_secs_f32()));
+    listed_again(&scene, &before).await;
+
+    // Once more while it runs.
+    let before = scene.installed.plane.audit().await;
+    scene.installed.plane.expire_watches().await;
+    scene.fleet.patch::<WebApp>(&scene.fleet.names[1..], &spec(json!({"greeting": "and again"}))).await;
+    let took = scene.converges(COUNT, AFTER_RELIST).await;
+    scene.diary.say(&format!("converged {:.1} s after the last change", took.as_secs_f32()));
+    listed_again(&scene, &before).await;
+    scene.fleet.delete::<WebApp>(&[LATE.to_owned()]).await;
+    scene.fleet.create(&scene.fleet.names[..1]).await;
     scene.ends().await;
+}
+
+/// The WebApp that is created while the operator sees nothing.
+const LATE: &str = "late";
+
+/// Deletes a WebApp, creates another, edits a third, and harms children of others.
+async fn unseen_changes(scene: &Scene) {
+    let (fleet, names) = (&scene.fleet, &scene.fleet.names);
+    fleet.delete::<WebApp>(&names[..1]).await;
+    fleet.api::<WebApp>().create(&Default::default(), &fleet::app(LATE)).await.unwrap();
+    fleet.patch::<WebApp>(&names[1..3], &spec(json!({"greeting": "unseen"}))).await;
+    fleet.delete::<ConfigMap>(&names[3..5]).await;
+    fleet.delete::<Deployment>(&names[5..6]).await;
+    fleet.patch::<ConfigMap>(&names[6..8], &json!({"data": {"greeting": "drift"}})).await;
+}
+
+/// The operator has listed its kind and those of the children anew.
+async fn listed_again(scene: &Scene, before: &Entries) {
+    let asked = scene.installed.asked(before).await;
+    for resource in ["webapps", "configmaps", "deployments", "services"] {
+        let asked = asked.resource(resource);
+        let lists = asked.with(|entry| entry.verb == "list" || entry.uri.contains("sendInitialEvents=true"));
+        assert!(!lists.is_empty(), "no list of {resource} in\n{asked}");
+    }
 }
 
 /// Nobody makes Pods, nobody collects garbage; the operator goes on.
 pub(super) async fn no_controllers(plane: Arc<Plane>) {
-    let scene = Scene::new(plane).await;
+    let scene = Scene::new(plane, COUNT).await;
     let (plane, fleet) = (&scene.installed.plane, &scene.fleet);
     plane.stop_controller_manager();
     let (deleted, kept) = fleet.names.split_at(COUNT / 3);

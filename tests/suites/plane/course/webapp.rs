@@ -71,7 +71,7 @@ pub(super) async fn life(plane: Arc<Plane>) {
 }
 
 /// Waits until all Deployments run so many Pods of this image, and no Pod of another one is left.
-async fn runs(fleet: &Fleet, count: usize, replicas: i32, image: &str) {
+pub(super) async fn runs(fleet: &Fleet, count: usize, replicas: i32, image: &str) {
     let fits = |deployment: &Deployment| {
         let status = deployment.status.clone().unwrap_or_default();
         let counts = [status.replicas, status.updated_replicas, status.available_replicas];
@@ -86,7 +86,7 @@ async fn runs(fleet: &Fleet, count: usize, replicas: i32, image: &str) {
     assert_eq!(sets.len(), count * templates, "{:?}", sets.iter().map(|set| set.name_any()).collect::<Vec<_>>());
 }
 
-async fn pods_are(fleet: &Fleet, count: usize) {
+pub(super) async fn pods_are(fleet: &Fleet, count: usize) {
     wait::until(format!("{count} Pods are there, each on a node"), LONG, async || {
         let pods = fleet.api::<Pod>().list(&Default::default()).await.map_err(|error| error.to_string())?.items;
         let placed = pods.iter().filter(|pod| pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some())).count();

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::{
     stock::{Stock, drift},
-    world::World,
+    world::{Key, World},
 };
 use crate::operator::{example::Installed, program::Program};
 
@@ -35,6 +35,9 @@ const DEEDS: [(Deed, u64); 11] = [
     (Deed::StopOperator, 2),
     (Deed::KillServer, 1),
 ];
+
+/// How many objects are never deleted, nor any of their children: those of the first names.
+const SPARED: u64 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Deed {
@@ -80,6 +83,18 @@ impl<'a, S: Stock> Villain<'a, S> {
         }
     }
 
+    /// Creates the objects that nobody will delete; gives the uids of all that they are made of.
+    pub(super) async fn spares(&mut self) -> BTreeMap<Key, String> {
+        self.program.ready().await;
+        for number in 0..SPARED {
+            let object = S::object(&format!("object-{number}"));
+            self.world.owners().create(&PostParams::default(), &object).await.unwrap();
+        }
+        let count = usize::try_from(SPARED).unwrap_or_default();
+        wait::until("the first are available", super::LONG, async || self.world.available(count).await).await;
+        self.world.uids().await.unwrap()
+    }
+
     /// The next deed, after a moment. One that finds nothing to do it to is not counted.
     pub(super) async fn does_something(&mut self) {
         if self.stopped.is_some_and(|until| Instant::now() >= until) {
@@ -121,6 +136,9 @@ impl<'a, S: Stock> Villain<'a, S> {
             }
             Deed::Delete => {
                 let name = format!("object-{}", self.any(S::NAMES));
+                if is_spared(&name) {
+                    return Ok(None);
+                }
                 self.world.owners().delete(&name, &DeleteParams::default()).await?;
                 Ok(Some(name))
             }
@@ -152,7 +170,10 @@ impl<'a, S: Stock> Villain<'a, S> {
         let kinds = S::children();
         let kind = &kinds[self.below(kinds.len())];
         let all = self.world.of(kind).list(&Default::default()).await?.items;
-        let is_child = |object: &&DynamicObject| object.name_any().starts_with("object-");
+        let is_child = |object: &&DynamicObject| {
+            let name = object.name_any();
+            name.starts_with("object-") && !(deed == Deed::DeleteChild && is_spared(&name))
+        };
         let children: Vec<_> = all.iter().filter(is_child).collect();
         if children.is_empty() {
             return Ok(None);
@@ -231,4 +252,10 @@ impl<'a, S: Stock> Villain<'a, S> {
     fn below(&self, length: usize) -> usize {
         usize::try_from(self.any(length as u64)).unwrap_or_default()
     }
+}
+
+/// Whether an object, or the one that it is a child of, is never deleted: `object-1`, `object-1-backend`.
+fn is_spared(name: &str) -> bool {
+    let number = name.split('-').nth(1).and_then(|number| number.parse::<u64>().ok());
+    number.is_some_and(|number| number < SPARED)
 }

@@ -30,6 +30,12 @@ pub(super) trait Stock: 'static {
     const EXAMPLE: Example;
     /// How many names there are.
     const NAMES: u64;
+    /// Kinds of children that an edit may take away.
+    const OPTIONAL: &'static [&'static str];
+
+    fn kind() -> String {
+        <Self::Kind as kube::Resource>::kind(&()).into_owned()
+    }
 
     fn object(name: &str) -> Self::Kind;
 
@@ -47,6 +53,7 @@ impl Stock for WebApps {
 
     const EXAMPLE: Example = WEBAPP;
     const NAMES: u64 = 20;
+    const OPTIONAL: &'static [&'static str] = &[];
 
     fn object(name: &str) -> WebApp {
         fleet::app(name)
@@ -77,6 +84,7 @@ impl Stock for Shops {
 
     const EXAMPLE: Example = SHOP;
     const NAMES: u64 = 8;
+    const OPTIONAL: &'static [&'static str] = &["CronJob", "Ingress"];
 
     fn object(name: &str) -> Shop {
         shop(name)

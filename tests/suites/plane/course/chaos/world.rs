@@ -77,9 +77,8 @@ impl<S: Stock> World<S> {
         Ok(all)
     }
 
-    /// Whether this is a world like `wanted`.
-    pub(super) async fn is(&self, wanted: &BTreeMap<Key, Value>) -> Result<(), String> {
-        let found = self.snapshot().await.map_err(|error| error.to_string())?;
+    /// Whether a world is like another one.
+    pub(super) fn compare(found: &BTreeMap<Key, Value>, wanted: &BTreeMap<Key, Value>) -> Result<(), String> {
         let missing: Vec<_> = wanted.keys().filter(|key| !found.contains_key(key)).collect();
         let more: Vec<_> = found.keys().filter(|key| !wanted.contains_key(key)).collect();
         if !missing.is_empty() || !more.is_empty() {
@@ -89,6 +88,19 @@ impl<S: Stock> World<S> {
             Some((key, value)) => Err(format!("{key:?} is\n{value}\ninstead of\n{}", wanted[key])),
             None => Ok(()),
         }
+    }
+
+    /// The uid of each object and child that the world can't be without.
+    pub(super) async fn uids(&self) -> kube::Result<BTreeMap<Key, String>> {
+        let mut all = BTreeMap::new();
+        let owner = ApiResource::erase::<S::Kind>(&());
+        let kinds = S::children();
+        for kind in kinds.iter().filter(|kind| !S::OPTIONAL.contains(&kind.kind.as_str())).chain([&owner]) {
+            let objects = self.of(kind).list(&Default::default()).await?.items;
+            let ours = objects.iter().filter(|object| !is_the_clusters(object));
+            all.extend(ours.map(|object| ((kind.kind.clone(), object.name_any()), object.uid().unwrap_or_default())));
+        }
+        Ok(all)
     }
 
     pub(super) async fn delete_all(&self) {
@@ -123,9 +135,7 @@ impl<S: Stock> World<S> {
     /// Without uids, versions, times and addresses, what controllers wrote, secrets, and the name of this namespace.
     fn essence(&self, kind: &str, mut object: Value) -> Value {
         let status = object["status"].take();
-        if let Some(conditions) =
-            status["conditions"].as_array().filter(|_| kind == <S::Kind as kube::Resource>::kind(&()))
-        {
+        if let Some(conditions) = status["conditions"].as_array().filter(|_| kind == S::kind()) {
             let essence = |held: &Value| json!([held["type"], held["status"], held["reason"]]);
             object["status"] = conditions.iter().map(essence).collect();
         }
