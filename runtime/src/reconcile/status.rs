@@ -5,7 +5,7 @@
 
 use super::{
     Loop,
-    status_merge::{carry, has_unknown, remove_given_up},
+    status_merge::{StatusOwners, carry, has_unknown, remove_given_up},
 };
 use crate::{
     bounds,
@@ -41,6 +41,7 @@ impl Stored for Unread {
 
 impl Loop {
     /// Writes the status that an outcome comes to, with the fields that the provisioners `left`, unless it is stored already.
+    /// The first write in a process removes the fields that only an earlier release wrote; it is made for them alone, too.
     ///
     /// `version` is that of the object, which an own write of this pass may have changed since `entry` was read.
     pub(super) async fn write_status(
@@ -53,16 +54,25 @@ impl Loop {
         let header = &entry.header;
         let now = self.shared.environment.now();
         let is_uncertain = self.states.is_status_uncertain(header);
-        if !is_uncertain && left.is_none() && says_all(stored.said(), verdict, header.generation, now) {
+        let is_searched = header.deleting || self.states.is_status_searched(header);
+        let says_all = !is_uncertain && left.is_none() && says_all(stored.said(), verdict, header.generation, now);
+        if says_all && is_searched {
             return Ok(());
         }
         let stored = stored.status();
-        let left = left.unwrap_or_else(|| stored.clone());
-        let status = with_conditions(left, verdict, header.generation, now)?;
-        if !is_uncertain && status == stored {
+        let status = match left {
+            None if says_all => stored.clone(),
+            left => with_conditions(left.unwrap_or_else(|| stored.clone()), verdict, header.generation, now)?,
+        };
+        let is_unchanged = !is_uncertain && status == stored;
+        if is_unchanged && is_searched {
             return Ok(());
         }
-        let object = self.with_status(entry, &stored, &status).await?;
+        let (object, has_given_up) = self.with_status(entry, &stored, &status).await?;
+        if is_unchanged && !has_given_up {
+            self.states.set_status_searched(header);
+            return Ok(());
+        }
         let version = self.source.write_status(header, version, object).await.inspect_err(|error| {
             // It may be done all the same, and the news of it be late. The status alone is no reason for a pass.
             if !matches!(error, Error::Conflict(_)) {
@@ -88,17 +98,18 @@ impl Loop {
         Ok(serde_json::from_slice(&json)?)
     }
 
-    /// The object as it is stored, with the status changed from `before` to `after`.
-    async fn with_status(&self, entry: &Entry<Encoded>, before: &Value, after: &Value) -> Result<Value> {
+    /// The object as it is stored, with the status changed from `before` to `after`, and whether fields of an earlier release
+    /// were removed from it. Only for fields that the type doesn't know, their owners are read, once for each object.
+    async fn with_status(&self, entry: &Entry<Encoded>, before: &Value, after: &Value) -> Result<(Value, bool)> {
         let mut object = self.stored_object(entry)?;
         let mut status = object["status"].take();
+        let mut has_given_up = false;
         if has_unknown(&status, before) && !self.states.is_status_searched(&entry.header) {
             let StatusFields { ours, others } = self.source.status_fields(&entry.header).await?;
-            let (ours, others) = (ours.iter().collect::<Vec<_>>(), others.iter().collect::<Vec<_>>());
-            remove_given_up(&mut status, before, &ours, &others);
+            has_given_up = remove_given_up(&mut status, before, &StatusOwners::new(&ours, &others));
         }
         object["status"] = carry(status, before, after);
-        Ok(object)
+        Ok((object, has_given_up))
     }
 }
 

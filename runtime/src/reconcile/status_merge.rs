@@ -44,27 +44,99 @@ fn carry_items(stored: &[Value], before: &[Value], after: &[Value]) -> Value {
     Value::Array(items.cloned().collect())
 }
 
-/// Whether `stored` has a field outside lists that `known` lacks.
+/// Whether `stored` has a field that `known` lacks. Lists are compared item by item if they have the same length.
 pub(super) fn has_unknown(stored: &Value, known: &Value) -> bool {
-    let Value::Object(stored) = stored else { return false };
-    stored.iter().any(|(name, value)| match known.get(name) {
-        Some(known) => has_unknown(value, known),
-        None => !value.is_null(),
-    })
+    match (stored, known) {
+        (Value::Object(stored), Value::Object(known)) => stored.iter().any(|(name, value)| match known.get(name) {
+            Some(known) => has_unknown(value, known),
+            None => !value.is_null(),
+        }),
+        (Value::Array(stored), Value::Array(known)) if stored.len() == known.len() => {
+            stored.iter().zip(known).any(|(stored, known)| has_unknown(stored, known))
+        }
+        _ => false,
+    }
 }
 
-/// Removes the fields that `known` lacks and that belong to the operator alone (`fieldsV1` sets): an earlier release wrote
-/// them. Fields that somebody else owns, or nobody, stay.
-pub(super) fn remove_given_up(stored: &mut Value, known: &Value, ours: &[&Value], others: &[&Value]) {
-    let Value::Object(stored) = stored else { return };
-    let below = |sets: &[&Value], step: &str| sets.iter().filter_map(|set| set.get(step)).cloned().collect::<Vec<_>>();
+/// Who owns what at one place of a status (`fieldsV1` sets).
+pub(super) struct StatusOwners<'a> {
+    ours: Vec<&'a Value>,
+    others: Vec<&'a Value>,
+    /// The place is within a value that is owned as a whole, as an atomic list is: by the operator, by others.
+    whole: (bool, bool),
+}
+
+impl<'a> StatusOwners<'a> {
+    pub(super) fn new(ours: &'a [Value], others: &'a [Value]) -> Self {
+        Self { ours: ours.iter().collect(), others: others.iter().collect(), whole: (false, false) }
+    }
+
+    /// The owners of a field or an item. It is owned as a whole if no manager owns a part of it.
+    fn below(&self, step: &str) -> Self {
+        let at = |sets: &[&'a Value]| sets.iter().filter_map(|set| set.get(step)).collect::<Vec<_>>();
+        let is_leaf = |set: &&Value| set.as_object().is_none_or(Map::is_empty);
+        let (ours, others) = (at(&self.ours), at(&self.others));
+        let is_whole = ours.iter().chain(&others).all(is_leaf);
+        let whole = (is_whole && !ours.is_empty(), is_whole && !others.is_empty());
+        Self { ours, others, whole: (self.whole.0 || whole.0, self.whole.1 || whole.1) }
+    }
+
+    /// The owners of an item of a list; nobody, if it has no key that the sets know and the list isn't owned as a whole.
+    fn of_item(&self, item: &Value) -> Self {
+        let is_key = |step: &str| {
+            let key = step.strip_prefix("k:").and_then(|key| serde_json::from_str::<Map<String, Value>>(key).ok());
+            key.is_some_and(|key| key.iter().all(|(name, value)| item.get(name) == Some(value)))
+        };
+        let sets = self.ours.iter().chain(&self.others);
+        let step = sets.filter_map(|set| set.as_object()).flat_map(Map::keys).find(|step| is_key(step));
+        match step {
+            Some(step) => self.below(step),
+            None => Self { ours: Vec::new(), others: Vec::new(), whole: self.whole },
+        }
+    }
+
+    /// Whether the operator owns the place, or a part of it, and nobody else does.
+    fn is_ours_alone(&self) -> bool {
+        (self.whole.0 || !self.ours.is_empty()) && !self.whole.1 && self.others.is_empty()
+    }
+}
+
+/// Removes the fields that `known` lacks and that belong to the operator alone: an earlier release wrote them. Fields that
+/// somebody else owns, or nobody, stay. Returns whether there were any.
+///
+/// A field that `known` has and the object lacks is stored where something is removed: it may be the new name (`serde(alias)`)
+/// of what is removed.
+pub(super) fn remove_given_up(stored: &mut Value, known: &Value, owners: &StatusOwners<'_>) -> bool {
+    match (stored, known) {
+        (Value::Object(stored), Value::Object(known)) => remove_fields(stored, known, owners),
+        (Value::Array(stored), Value::Array(known)) if stored.len() == known.len() => {
+            let items = stored.iter_mut().zip(known);
+            items.fold(false, |any, (item, known)| {
+                let owners = owners.of_item(item);
+                remove_given_up(item, known, &owners) || any
+            })
+        }
+        _ => false,
+    }
+}
+
+fn remove_fields(stored: &mut Map<String, Value>, known: &Map<String, Value>, owners: &StatusOwners<'_>) -> bool {
+    let (before, mut is_below) = (stored.len(), false);
     stored.retain(|name, value| {
-        let step = format!("f:{name}");
-        let (ours, others) = (below(ours, &step), below(others, &step));
-        let Some(known) = known.get(name) else { return ours.is_empty() || !others.is_empty() };
-        remove_given_up(value, known, &ours.iter().collect::<Vec<_>>(), &others.iter().collect::<Vec<_>>());
+        let owners = owners.below(&format!("f:{name}"));
+        match known.get(name) {
+            Some(known) => is_below |= remove_given_up(value, known, &owners),
+            None => return value.is_null() || !owners.is_ours_alone(),
+        }
         true
     });
+    let is_here = stored.len() < before;
+    if is_here {
+        for (name, value) in known.iter().filter(|(_, value)| !value.is_null()) {
+            stored.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
+    is_here || is_below
 }
 
 #[cfg(test)]
@@ -97,8 +169,48 @@ mod tests {
         let others = json!({"f:shared": {}, "f:theirs": {}});
         assert!(has_unknown(&stored, &known) && !has_unknown(&known, &known));
         let mut left = stored;
-        remove_given_up(&mut left, &known, &[&ours], &[&others]);
+        assert!(given_up(&mut left, &known, &ours, &others));
         assert_eq!(left, json!({"kept": {"a": 1}, "shared": 1, "theirs": 1, "unowned": 1}));
+        assert!(!given_up(&mut left, &known, &ours, &others));
+    }
+
+    fn given_up(stored: &mut Value, known: &Value, ours: &Value, others: &Value) -> bool {
+        remove_given_up(stored, known, &StatusOwners::new(std::slice::from_ref(ours), std::slice::from_ref(others)))
+    }
+
+    #[test]
+    fn given_up_fields_leave_the_items_of_keyed_and_of_atomic_lists() {
+        let known = json!({"keyed": [{"name": "a", "up": true}, {"name": "b"}], "atomic": [{"n": 1, "in": {"m": 1}}]});
+        let stored = json!({
+            "keyed": [{"name": "a", "up": true, "old": 1, "theirs": 1}, {"name": "b", "old": 1, "unowned": 1}],
+            "atomic": [{"n": 1, "old": 1, "in": {"m": 1, "old": 1}}],
+        });
+        assert!(has_unknown(&stored, &known) && !has_unknown(&known, &known));
+        let item = |name: &str, fields: Value| (format!("k:{{\"name\":\"{name}\"}}"), fields);
+        let keyed: Map<String, Value> = [
+            item("a", json!({".": {}, "f:name": {}, "f:up": {}, "f:old": {}})),
+            item("b", json!({".": {}, "f:name": {}, "f:old": {}})),
+        ]
+        .into_iter()
+        .collect();
+        let ours = json!({"f:keyed": keyed, "f:atomic": {}});
+        let theirs: Map<String, Value> = [item("a", json!({"f:theirs": {}}))].into_iter().collect();
+        let mut left = stored.clone();
+        assert!(given_up(&mut left, &known, &ours, &json!({"f:keyed": theirs})));
+        let kept = json!([{"name": "a", "up": true, "theirs": 1}, {"name": "b", "unowned": 1}]);
+        assert_eq!(left, json!({"keyed": kept, "atomic": known["atomic"]}));
+        // What others own as a whole, too, stays as it is.
+        let mut shared = json!({"atomic": stored["atomic"]});
+        assert!(!given_up(&mut shared, &known, &ours, &json!({"f:atomic": {}})));
+        assert_eq!(shared["atomic"], stored["atomic"]);
+    }
+
+    #[test]
+    fn a_field_that_was_renamed_keeps_its_value() {
+        let known = json!({"endpoints": [{"name": "a", "address": "x", "note": null}]});
+        let mut stored = json!({"endpoints": [{"name": "a", "ip": "x"}]});
+        assert!(given_up(&mut stored, &known, &json!({"f:endpoints": {}}), &Value::Null));
+        assert_eq!(stored, json!({"endpoints": [{"name": "a", "address": "x"}]}));
     }
 
     /// The typed view of JSON: only the fields that are named by a letter below `n`.

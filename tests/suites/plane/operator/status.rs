@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::{
     kinds::{Letter, LetterSpec, LetterTree},
     site::{NAME, Site},
+    tally::state_writes,
 };
 use crate::faults::loose_definition;
 
@@ -20,6 +21,7 @@ pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("status_a_settled_object_has_the_conditions_available_and_ready_only", settled),
         case("status_a_write_keeps_what_others_wrote_and_removes_what_an_earlier_release_wrote", shared),
+        case("status_a_restart_removes_what_only_an_earlier_release_wrote_and_writes_nothing_else", given_up),
         case("status_a_change_by_another_controller_at_the_same_time_is_not_lost", contended),
     ]
 }
@@ -65,6 +67,41 @@ async fn shared(plane: Arc<Plane>) {
     assert_eq!(types, ["Available", "Ready", "Stamped"], "{status}");
 }
 
+/// The second object has a field that another controller wrote; nothing is to be removed from it.
+async fn given_up(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let mut running = start(&site).await;
+    for name in ["one", "two"] {
+        site.create(&Letter::new(name, LetterSpec { pages: 1 })).await;
+        until_object(&letters(&site), name, "is available", is_available).await;
+    }
+    running.signal();
+    running.end().await.unwrap();
+    let list = json!([{"name": "a", "old": 1}]);
+    apply_status(&site, &format!("{NAME}/status"), &json!({"former": {"x": 1}, "list": list})).await;
+    apply_status_of("two", &site, "another", &json!({"theirs": {"x": 1}})).await;
+
+    let before = site.settled().await;
+    let mut running = start(&site).await;
+    let is_clean = |letter: &DynamicObject| {
+        let status = &letter.data["status"];
+        status["former"].is_null() && status["list"].is_null() && is_available(letter)
+    };
+    until(&site, "has nothing of the earlier release", is_clean).await;
+    let writes = state_writes(&site.settled().await.since(&before));
+    let lines: Vec<_> = writes.iter().map(|write| (write.name.as_str(), write.verb.as_str())).collect();
+    assert_eq!(lines, [("one", "update")], "{writes}");
+    let two = letters(&site).get("two").await.unwrap();
+    assert_eq!(two.data["status"]["theirs"], json!({"x": 1}));
+    running.signal();
+    running.end().await.unwrap();
+
+    let before = site.settled().await;
+    let _running = start(&site).await;
+    let writes = state_writes(&site.settled().await.since(&before));
+    assert!(writes.is_empty(), "{writes}");
+}
+
 /// Another controller counts in the status while the operator writes it for each of many changes.
 async fn contended(plane: Arc<Plane>) {
     const ROUNDS: i64 = 20;
@@ -97,9 +134,13 @@ fn letters(site: &Site) -> Api<DynamicObject> {
 }
 
 async fn apply_status(site: &Site, manager: &str, status: &Value) {
+    apply_status_of("one", site, manager, status).await;
+}
+
+async fn apply_status_of(name: &str, site: &Site, manager: &str, status: &Value) {
     let object = json!({"apiVersion": "live.example.com/v1", "kind": "Letter", "status": status});
     let params = PatchParams::apply(manager).force();
-    letters(site).patch_status("one", &params, &Patch::Apply(object)).await.unwrap();
+    letters(site).patch_status(name, &params, &Patch::Apply(object)).await.unwrap();
 }
 
 async fn until(site: &Site, what: &str, fits: impl Fn(&DynamicObject) -> bool) -> DynamicObject {
