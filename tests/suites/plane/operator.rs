@@ -34,6 +34,7 @@ mod select;
 mod status;
 mod stop;
 mod texts;
+mod verbs;
 mod wake;
 pub(crate) mod why;
 
@@ -58,6 +59,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         manifest::cases(),
         wake::cases(),
         why::cases(),
+        verbs::cases(),
         select::cases(),
         status::cases(),
         texts::cases(),

@@ -1,0 +1,110 @@
+//! The verbs of an operator's program where names, servers and outputs are odd: each ends with an error and changes nothing.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Output, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+
+use kube::{Api, ResourceExt as _, api::PostParams};
+use libtest_mimic::Trial;
+use opgen_tests::{Plane, case_served, wait::PATIENCE};
+use tokio::{net::TcpListener, process::Command, time::timeout};
+use webapp_api::WebApp;
+
+use super::{example::WEBAPP, fleet, program};
+
+pub(crate) fn cases() -> Vec<Trial> {
+    vec![
+        case_served("a_name_that_looks_like_a_query_touches_no_other_object", odd_name),
+        case_served("verbs_end_by_their_timeout_where_a_server_never_answers", silent_server),
+        case_served("verbs_fail_where_standard_output_is_full", full_output),
+        case_served("an_audit_log_with_an_endless_line_is_an_error", endless_line),
+    ]
+}
+
+fn webapp(kubeconfig: &Path, arguments: &str) -> Command {
+    let mut command = Command::new(program::path(&WEBAPP));
+    command.args(arguments.split(' ')).env("KUBECONFIG", kubeconfig).stdin(Stdio::null()).kill_on_drop(true);
+    command
+}
+
+/// It ended in time, with an error on standard error that it returns.
+async fn failed(mut command: Command) -> String {
+    let ended = timeout(PATIENCE, command.stderr(Stdio::piped()).output()).await;
+    let Output { status, stderr, .. } = ended.unwrap_or_else(|_| panic!("{command:?} does not end")).unwrap();
+    let said = String::from_utf8(stderr).unwrap();
+    assert!(matches!(status.code(), Some(1 | 2)), "{command:?}: {status}\n{said}");
+    assert!(said.starts_with("error: "), "{command:?}: {said}");
+    said
+}
+
+async fn odd_name(plane: Arc<Plane>) {
+    WEBAPP.install(&plane).await;
+    let apps = Api::<WebApp>::namespaced(plane.client(), "default");
+    let before = apps.create(&PostParams::default(), &fleet::app("a")).await.unwrap();
+    for name in ["a?x=y", "a#b", "a/status", "b/../a", "a%3Fx"] {
+        let said = failed(webapp(plane.kubeconfig(), &format!("reconcile webapp/{name} -n default"))).await;
+        assert!(said.contains("\nhint: "), "{name}: {said}");
+    }
+    let after = apps.get("a").await.unwrap();
+    assert_eq!(after.resource_version(), before.resource_version(), "{:?}", after.metadata);
+    // The same with a name that is there.
+    let done = webapp(plane.kubeconfig(), "reconcile webapp/a -n default").output().await.unwrap();
+    assert!(done.status.success(), "{done:?}");
+    assert_ne!(apps.get("a").await.unwrap().resource_version(), before.resource_version());
+}
+
+async fn silent_server(plane: Arc<Plane>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let kubeconfig = kubeconfig(&plane, listener.local_addr().unwrap());
+    let accepts = tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((connection, _)) = listener.accept().await {
+            held.push(connection);
+        }
+    });
+    for verb in ["why webapp/a", "tree webapp/a", "reconcile webapp/a", "uninstall --objects keep"] {
+        failed(webapp(&kubeconfig, &format!("{verb} --request-timeout 1"))).await;
+    }
+    accepts.abort();
+}
+
+fn kubeconfig(plane: &Plane, server: std::net::SocketAddr) -> PathBuf {
+    let path = plane.folder().join("silent.kubeconfig");
+    let text = format!(
+        "apiVersion: v1
+kind: Config
+clusters: [{{name: a, cluster: {{server: 'http://{server}'}}}}]
+users: [{{name: a, user: {{token: a}}}}]
+contexts: [{{name: a, context: {{cluster: a, user: a}}}}]
+current-context: a
+"
+    );
+    fs::write(&path, text).unwrap();
+    path
+}
+
+async fn full_output(plane: Arc<Plane>) {
+    WEBAPP.install(&plane).await;
+    let apps = Api::<WebApp>::namespaced(plane.client(), "default");
+    apps.create(&PostParams::default(), &fleet::app("a")).await.unwrap();
+    for verb in ["tree", "tree webapp/a", "why webapp/a", "why webapp/a -o json", "rbac explain", "manifests"] {
+        let mut command = webapp(plane.kubeconfig(), verb);
+        command.stdout(Stdio::from(File::options().write(true).open("/dev/full").unwrap()));
+        let said = failed(command).await;
+        assert!(said.contains("No space left on device"), "{verb}: {said}");
+    }
+}
+
+/// A file without content on the disk, all of one line.
+async fn endless_line(plane: Arc<Plane>) {
+    let path = plane.folder().join("endless.log");
+    File::create(&path).unwrap().set_len(1 << 40).unwrap();
+    let verify = format!("rbac verify {}", path.display());
+    let said = timeout(Duration::from_secs(60), failed(webapp(plane.kubeconfig(), &verify))).await.unwrap();
+    assert!(said.contains("the next line is longer than 64 MiB"), "{said}");
+    fs::remove_file(path).unwrap();
+}
