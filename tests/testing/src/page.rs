@@ -271,4 +271,21 @@ mod tests {
         assert!(report(1).write_page(path.join("below.html")).is_err());
         fs::remove_dir_all(folder).unwrap();
     }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_device_and_a_pipe_are_not_replaced_by_a_page() {
+        let folder = env::temp_dir().join(format!("opgen-page-special-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (pipe, device) = (folder.join("pipe.html"), folder.join("device.html"));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::os::unix::fs::symlink("/dev/null", &device).unwrap();
+        for special in [&pipe, &device] {
+            let error = report(1).write_page(special).unwrap_err();
+            assert_eq!(error.to_string(), "it is no regular file, and would be replaced by one");
+            assert!(!fs::metadata(special).unwrap().is_file(), "{}", special.display());
+        }
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing is left beside them");
+        fs::remove_dir_all(folder).unwrap();
+    }
 }
