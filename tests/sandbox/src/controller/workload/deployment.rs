@@ -45,10 +45,13 @@ impl Controller for Deployments {
             let rollout = Rollout::new(&deployment, own, &template_name(&deployment));
             return rollout::say(actor, &kind, deployment, &rollout, None).await;
         }
-        note_pause(actor, &kind, &mut deployment).await?;
+        let noted = note_pause(actor, &kind, &mut deployment).await?;
         let mut rollout = Rollout::new(&deployment, own, &template_name(&deployment));
         let paused = deployment["spec"]["paused"] == true;
         let made = if paused { None } else { keep_new(actor, &kind, &mut deployment, &mut rollout).await? };
+        // kube-controller-manager goes on with the version from before the note, so its next write is refused, and the pass
+        // after that finds the ReplicaSet and does not report it as new.
+        let made = made.filter(|_| !noted);
         rollout::scale(actor, &deployment, &mut rollout).await?;
         for set in &mut rollout.sets {
             note_size(actor, &sets, &deployment, set, rollout.most).await?;
@@ -59,18 +62,18 @@ impl Controller for Deployments {
 }
 
 /// Says when a pause of the Deployment begins and when it ends, each in a write of its own. Neither is said after its progress
-/// was too late, nor without a deadline for it.
-async fn note_pause(actor: &Actor, kind: &Kind, deployment: &mut Value) -> Result<(), Refused> {
+/// was too late, nor without a deadline for it. Gives whether something was written.
+async fn note_pause(actor: &Actor, kind: &Kind, deployment: &mut Value) -> Result<bool, Refused> {
     let deadline = object::number(deployment, &["spec", "progressDeadlineSeconds"]);
     if deadline.is_none_or(|deadline| deadline >= i64::from(i32::MAX)) {
-        return Ok(());
+        return Ok(false);
     }
     let held = condition::find(&deployment["status"], PROGRESSING).cloned().unwrap_or_default();
     let (reason, message) = match (deployment["spec"]["paused"] == true, object::text(&held, &["reason"])) {
-        (_, "ProgressDeadlineExceeded") | (true, "DeploymentPaused") => return Ok(()),
+        (_, "ProgressDeadlineExceeded") | (true, "DeploymentPaused") => return Ok(false),
         (true, _) => ("DeploymentPaused", "Deployment is paused"),
         (false, "DeploymentPaused") => ("DeploymentResumed", "Deployment is resumed"),
-        (false, _) => return Ok(()),
+        (false, _) => return Ok(false),
     };
     let now = Value::from(actor.server.environment.time());
     let since = if held["status"] == "Unknown" { held["lastTransitionTime"].clone() } else { now.clone() };
@@ -84,7 +87,7 @@ async fn note_pause(actor: &Actor, kind: &Kind, deployment: &mut Value) -> Resul
         None => deployment["status"]["conditions"] = json!([said]),
     }
     *deployment = actor.replace(kind, "status", deployment).await?;
-    Ok(())
+    Ok(true)
 }
 
 /// The name of the ReplicaSet of the template as it is.
