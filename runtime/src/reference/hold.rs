@@ -9,6 +9,7 @@ use crate::{
     pass::Shared,
     readiness::Readiness,
 };
+use serde_json::Value;
 use std::{
     collections::{BTreeSet, HashMap},
     sync::Arc,
@@ -179,7 +180,7 @@ impl Shared {
         }
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
         let answer = self.client.add_finalizer(target, object, reference, &self.operator).await;
-        targets.apply(answer?.to_string().as_bytes()).map(drop)
+        targets.apply_answer(&answer?)
     }
 
     /// Whether [`Shared::hold`] has nothing to write.
@@ -222,8 +223,9 @@ impl Shared {
         let Some(entry) = targets.get(key) else { return Ok(()) };
         let target = Target { kind: &targets.watched.kind, namespace: key.namespace(), name: key.name() };
         match self.client.remove_finalizer(target, &entry.header, reference, &self.operator).await {
-            // The answer of the last finalizer's end is an object that is gone; the watch says so.
-            Ok(Some(object)) if !entry.header.deleting => targets.apply(object.to_string().as_bytes()).map(drop),
+            // The next write starts from this one. The answer to the end of the last finalizer is an object that is gone; the watch
+            // says so.
+            Ok(Some(object)) if !entry.header.deleting || has_finalizers(&object) => targets.apply_answer(&object),
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) => Err(error.into()),
@@ -247,6 +249,10 @@ impl Shared {
         };
         on(old) && !on(new)
     }
+}
+
+fn has_finalizers(object: &Value) -> bool {
+    object["metadata"]["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty())
 }
 
 /// What is meant for its labels may as well not be there.

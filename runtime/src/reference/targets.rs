@@ -100,6 +100,19 @@ impl Targets {
         Ok(change)
     }
 
+    /// Takes in the answer to an own write of an object. The watch may have shown the end of the object before that.
+    ///
+    /// # Errors
+    /// If it isn't an object of the API.
+    pub(crate) fn apply_answer(&self, object: &Value) -> Result<()> {
+        if let Change::Added { new } = self.apply(object.to_string().as_bytes())?
+            && let Change::Deleted { old } = self.watched.store.delete(&new.header)
+        {
+            self.forget(&old);
+        }
+        Ok(())
+    }
+
     /// Takes note that an object is gone from the store. Another one may have its name by now.
     pub(crate) fn forget(&self, old: &Entry<Readiness>) {
         let mut holders = self.holders.lock();
@@ -164,6 +177,20 @@ mod tests {
         targets.apply(&object("two", 3, &[REFERENCE])).unwrap();
         targets.forget(&old);
         assert_eq!(targets.with(REFERENCE), [ObjectKey::namespaced("shop", "a")]);
+    }
+
+    #[test]
+    fn the_answer_to_a_write_does_not_bring_back_an_object_that_is_gone() {
+        let targets = targets();
+        let answer = |version| serde_json::from_slice(&object("one", version, &[REFERENCE])).unwrap();
+        targets.apply(&object("one", 1, &[])).unwrap();
+        targets.apply_answer(&answer(2)).unwrap();
+        assert_eq!(targets.with(REFERENCE).len(), 1);
+        let header = Header::parse(&object("one", 3, &[])).unwrap();
+        let Change::Deleted { old } = targets.watched.store.delete(&header) else { panic!("it was there") };
+        targets.forget(&old);
+        targets.apply_answer(&answer(2)).unwrap();
+        assert!(targets.watched.store.is_empty() && targets.with(REFERENCE).is_empty());
     }
 
     #[test]

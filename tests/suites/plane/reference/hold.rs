@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{ResourceExt as _, api::ObjectMeta};
 use libtest_mimic::Trial;
 use opgen::NamespacedName;
-use opgen_tests::{Plane, case};
+use opgen_tests::{Plane, case, wait::until_gone};
 use serde_json::json;
 
 use super::kinds::{Desk, DeskSpec, Net, desk, from, held_by, net, references, says, start};
@@ -19,6 +19,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("reference_ref13_an_object_that_is_deleted_is_not_referenced_any_more", deleting),
         case("reference_ref12_objects_of_the_core_group_and_long_names_are_referenced", core_and_long),
         case("reference_writes_of_many_workers_to_one_object_do_not_refuse_each_other", one_after_the_other),
+        case("reference_releases_of_many_workers_from_an_object_that_is_to_go_each_see_the_one_before", all_at_once),
         case("reference_ref5_nothing_is_written_while_nothing_changes_and_a_taken_reference_is_given_again", rest),
     ]
 }
@@ -113,6 +114,25 @@ async fn one_after_the_other(plane: Arc<Plane>) {
         let writes = state_writes(&asked.since(before)).resource("nets").subresource("");
         assert!(writes.len() == names.len() && writes.iter().all(|write| write.code == 200), "{writes}");
     }
+}
+
+/// The object that is named and all that name it are deleted together.
+async fn all_at_once(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let _running = start(&site).await;
+    net(&site, "blue", true).await;
+    let names: Vec<_> = (0..40).map(|number| format!("desk-{number:02}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    futures::future::join_all(names.iter().map(|name| async { drop(site.create(&desk(name, "blue")).await) })).await;
+    held_by(&site, "blue", &names).await;
+    let held = site.settled().await;
+    site.delete::<Net>("blue").await;
+    futures::future::join_all(names.iter().map(|name| site.delete::<Desk>(name))).await;
+    until_gone(&site.api::<Net>(), "blue").await;
+    let writes = state_writes(&site.settled().await.since(&held)).resource("nets").subresource("");
+    // What is refused, is so because the status was written in between.
+    let refused = writes.with(|entry| entry.code != 200);
+    assert!(refused.len() <= names.len() / 2, "{writes}");
 }
 
 async fn rest(plane: Arc<Plane>) {
