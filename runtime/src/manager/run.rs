@@ -96,6 +96,9 @@ pub enum RunError {
     /// Work in flight did not end in time.
     #[error("work in flight did not end within {} s", .0.as_secs())]
     Timeout(Duration),
+    /// A controller ended by a panic of the runtime.
+    #[error("a controller ended unexpectedly")]
+    Controller(#[source] tokio::task::JoinError),
     /// A second signal came while work in flight was waited for.
     #[error("ended at once by a second signal")]
     Interrupted,
@@ -211,11 +214,17 @@ async fn work_when_decided(
     Ok(())
 }
 
-/// Why a controller may not work, as soon as one may not; else nothing, for ever.
+/// Why a controller may not work or has ended, as soon as one may not or has; else nothing, for ever.
 async fn refusal(work: &mut JoinSet<Result<(), RunError>>) -> RunError {
     while let Some(ended) = work.join_next().await {
-        if let Ok(Err(refused)) = ended {
-            return refused;
+        match ended {
+            Ok(Ok(())) => {}
+            Ok(Err(refused)) => return refused,
+            // Its objects would be left alone without a word; the next run has them all.
+            Err(error) => {
+                tracing::error!(%error, "a controller ended unexpectedly");
+                return RunError::Controller(error);
+            }
         }
     }
     std::future::pending().await
@@ -224,6 +233,14 @@ async fn refusal(work: &mut JoinSet<Result<(), RunError>>) -> RunError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_controller_that_panics_ends_the_run_with_an_error() {
+        let mut work = JoinSet::new();
+        work.spawn(async { panic!("torn") });
+        let ended = refusal(&mut work).await;
+        assert!(matches!(ended, RunError::Controller(_)), "{ended:?}");
+    }
 
     #[tokio::test]
     async fn the_longest_time_to_end_is_no_panic() {
