@@ -1,7 +1,7 @@
 //! One pass over one object: what all nodes of its tree share.
 
 use crate::{
-    cache::{Header, ObjectKey, OwnWrites, ResourceVersion, Uid},
+    cache::{Echoes, Header, ObjectKey, OwnWrites, ResourceVersion, Uid},
     client::{Client, strip_nulls},
     context::Unversioned,
     counters::Counters,
@@ -10,6 +10,7 @@ use crate::{
     event::{Recorder, Regarding},
     kind::Kind,
     managed::Managed,
+    predicate::Worth,
     provisioner::{
         child::Child,
         claim::{Claims, Plan, Planner},
@@ -51,6 +52,8 @@ pub(crate) struct Shared {
     pub(crate) referrers: Mutex<Referrers>,
     /// By the kind of the children's store; `None` for that of the primaries, which may be of a child's kind.
     pub(crate) own_writes: OwnWrites<Option<Kind>>,
+    /// Which changes of primaries are own writes.
+    pub(crate) echoes: Echoes<Worth>,
     pub(crate) memory: Mutex<Memory>,
     pub(crate) counters: Counters,
     /// Stands in for the cluster in a test without one.
@@ -65,6 +68,12 @@ impl Shared {
 
     pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock()
+    }
+
+    /// Notes an own write of a primary.
+    pub(crate) fn wrote(&self, key: &ObjectKey, uid: &Uid, version: &ResourceVersion) {
+        self.own_writes.record(key, uid, None, version);
+        self.echoes.wrote(key, uid, version);
     }
 }
 
@@ -211,7 +220,7 @@ impl<'a> Core<'a> {
 
     /// Notes that a node has written the object of the pass itself.
     pub(crate) fn wrote_owner(&self, version: ResourceVersion) {
-        self.shared.own_writes.record(&self.owner.key, &self.owner.uid, None, &version);
+        self.shared.wrote(&self.owner.key, &self.owner.uid, &version);
         *self.left.version.lock() = Some(version);
     }
 

@@ -144,6 +144,24 @@ impl<K> Predicate<K> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts(Vec<u64>);
 
+/// What a change of a primary is worth, from the least to the most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Worth {
+    /// No pass.
+    #[default]
+    Nothing,
+    /// A pass, although it was the operator itself that wrote the object.
+    Own,
+    /// A pass: a finalizer came or went.
+    Finalizers,
+    /// A pass: the predicate says so, and nothing changed but what controllers write.
+    News,
+    /// A pass, and the end of a backoff: spec, labels or annotations changed. Of another controller's changes not each ends one.
+    Wish,
+    /// A pass, and the end of a backoff: the object is new, is deleted, or its annotation asks for a pass.
+    Request,
+}
+
 /// A predicate with its type gone: whether the change between two states is worth a pass.
 pub(crate) type Passes = Arc<dyn Fn(&Facts, &Facts) -> bool + Send + Sync>;
 

@@ -88,6 +88,7 @@ where
             graph: Default::default(),
             referrers: Default::default(),
             own_writes: Default::default(),
+            echoes: Default::default(),
             memory: Default::default(),
             counters: Default::default(),
             rehearsal: Some(world.clone()),

@@ -8,6 +8,7 @@
 mod change;
 mod codec;
 mod dictionary;
+mod echoes;
 mod entry;
 mod header;
 mod index;
@@ -30,6 +31,7 @@ mod version;
 pub use change::Change;
 pub use codec::{Codec, DecodeError, Encoded};
 pub use dictionary::Contexts;
+pub(crate) use echoes::Echoes;
 pub use entry::Entry;
 pub use header::{ANNOTATION_PREFIX, Header, HeaderError, Owner};
 pub use key::ObjectKey;

@@ -25,6 +25,11 @@ impl<T: Default + PartialEq> PerObject<T> {
         self.0.get(key).filter(|(held, _)| held == uid).map(|(_, value)| value)
     }
 
+    /// The uid of the object whose value differs from the default.
+    pub(crate) fn uid_of(&self, key: &ObjectKey) -> Option<&Uid> {
+        self.0.get(key).map(|(uid, _)| uid)
+    }
+
     /// Changes the value of an object.
     pub(crate) fn update<R>(&mut self, key: &ObjectKey, uid: &Uid, change: impl FnOnce(&mut T) -> R) -> R {
         let (held, value) = self.0.entry(key.clone()).or_insert_with(|| (uid.clone(), T::default()));

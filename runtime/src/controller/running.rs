@@ -5,8 +5,9 @@ use crate::{
     cache::{Change, Encoded, ObjectKey},
     environment::Environment,
     panic::{Closure, Panicked},
+    predicate::Worth,
     queue::{Backoff, Item, Priority, Queue, Trigger},
-    reconcile::{AFTER_CONFLICT, CATCH_UP, Loop, Next, REQUEUE},
+    reconcile::{AFTER_CONFLICT, CATCH_UP, Ended, Loop, Next, REQUEUE},
 };
 use futures::FutureExt;
 use std::{
@@ -43,7 +44,7 @@ impl Running {
     }
 
     /// A primary changed: worth a pass if what it wants, whether it goes, or who holds it is different. What a user did goes
-    /// first, and ends a backoff; a list of what was there before goes last.
+    /// first, and ends a backoff; a list of what was there before goes last. Own writes end none.
     pub(crate) fn on_primary(&self, change: &Change<Encoded>, listing: bool) {
         self.inner.note_propagation(change);
         if let Some(shown) = change.new_entry().or(change.old()) {
@@ -51,14 +52,21 @@ impl Running {
         }
         match change {
             Change::Added { new } => self.queue.add(new.header.key.clone(), priority_of(Priority::High, listing)),
-            Change::Updated { old, new } if self.inner.is_request(old, new) => {
-                self.queue.add(new.header.key.clone(), Priority::High);
-            }
-            Change::Updated { old, new } if self.inner.is_held_differently(&old.header, &new.header) => {
-                self.queue.add_for(new.header.key.clone(), priority_of(Priority::Normal, listing), Trigger::Related);
+            Change::Updated { old, new } => {
+                self.wake_for(new.header.key.clone(), self.inner.worth(old, new), listing);
             }
             Change::Deleted { old } => self.queue.add(old.header.key.clone(), priority_of(Priority::High, listing)),
-            Change::Updated { .. } | Change::Unchanged => {}
+            Change::Unchanged => {}
+        }
+    }
+
+    /// The object itself changed.
+    fn wake_for(&self, key: ObjectKey, worth: Worth, listing: bool) {
+        match worth {
+            Worth::Nothing => {}
+            Worth::Own => self.queue.add_for(key, priority_of(Priority::Normal, listing), Trigger::Own),
+            Worth::Finalizers | Worth::News | Worth::Wish => self.wake(key, listing),
+            Worth::Request => self.queue.add(key, Priority::High),
         }
     }
 
@@ -72,18 +80,26 @@ impl Running {
         self.queue.add_for(key, priority_of(Priority::Normal, listing), Trigger::Related);
     }
 
-    /// Wakes those that a function has named: of a kind without namespaces, by their names alone.
-    pub(crate) fn wake_named<'a>(&self, keys: impl IntoIterator<Item = &'a ObjectKey>, listing: bool) {
+    /// Wakes those that a change of an object concerns: of a kind without namespaces, by their names alone. Those that the object was
+    /// made for are woken by a child.
+    pub(crate) fn wake_named<'a>(
+        &self,
+        keys: impl IntoIterator<Item = &'a ObjectKey>,
+        made_for: &[ObjectKey],
+        listing: bool,
+    ) {
         let namespaced = self.inner.source.kind().namespaced;
         for key in keys {
-            self.wake(if namespaced { key.clone() } else { ObjectKey::cluster(key.name()) }, listing);
+            let key = if namespaced { key.clone() } else { ObjectKey::cluster(key.name()) };
+            if made_for.contains(&key) { self.wake_owner(key, listing) } else { self.wake(key, listing) }
         }
     }
 
     /// Something that concerns all objects changed.
-    pub(crate) fn wake_all(&self) {
+    pub(crate) fn wake_all(&self, made_for: &[ObjectKey]) {
         for key in self.inner.source.objects().store().keys() {
-            self.queue.add_for(key, Priority::Low, Trigger::Related);
+            let trigger = if made_for.contains(&key) { Trigger::Children } else { Trigger::Related };
+            self.queue.add_for(key, Priority::Low, trigger);
         }
     }
 
@@ -160,10 +176,12 @@ impl Running {
         let key = &item.key;
         let environment = &self.inner.shared.environment;
         let passed = environment.begin_pass(self.inner.source.kind(), key.namespace(), key.name());
-        let (next, row) = self.inner.pass(key, item.trigger).await;
+        let Ended { next, row, worth } = self.inner.pass(key, item.trigger).await;
         if let Some(passed) = passed {
             passed(next.words());
         }
+        // Before the backoff begins: what a user did meanwhile ends it.
+        self.wake_for(key.clone(), worth, false);
         self.schedule(item, (next, row));
     }
 

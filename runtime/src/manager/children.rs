@@ -41,6 +41,12 @@ impl OwnerRef {
         is_of.then(key)
     }
 
+    /// The objects of a kind that one of these states of an object was made for.
+    pub(crate) fn keys_of<V>(kind: &Kind, change: &Change<V>) -> Vec<ObjectKey> {
+        let headers = [change.old(), change.new_entry()].into_iter().flatten().map(|entry| &entry.header);
+        headers.flat_map(Self::all).filter_map(|owner| owner.key_of(kind)).collect()
+    }
+
     fn all(header: &Header) -> Vec<Self> {
         let mut owners: Vec<_> = header
             .owners

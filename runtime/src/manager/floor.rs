@@ -71,6 +71,7 @@ impl Operator {
                 graph: targets.clone(),
                 referrers: Default::default(),
                 own_writes: Default::default(),
+                echoes: Default::default(),
                 memory: Default::default(),
                 counters: self.counters.clone(),
                 rehearsal: None,

@@ -1,6 +1,6 @@
 //! The watches of kinds that a controller follows by a function.
 
-use super::feeds::Healths;
+use super::{children::OwnerRef, feeds::Healths};
 use crate::{
     cache::{Change, Header, Store},
     controller::{
@@ -82,10 +82,11 @@ impl Follower for Follows {
         if let Change::Deleted { old } = change {
             self.reported.forget(&old.header.key);
         }
+        let made_for = OwnerRef::keys_of(self.controller.inner.source.kind(), change);
         let concerns = || [change.old(), change.new_entry()].into_iter().flatten().map(|entry| &entry.value);
         if concerns().any(|concern| concern.all) {
-            return self.controller.wake_all();
+            return self.controller.wake_all(&made_for);
         }
-        self.controller.wake_named(concerns().flat_map(|concern| &concern.keys), listing);
+        self.controller.wake_named(concerns().flat_map(|concern| &concern.keys), &made_for, listing);
     }
 }

@@ -1,8 +1,8 @@
 //! The watches of kinds of which controllers keep something.
 
-use super::feeds::Healths;
+use super::{children::OwnerRef, feeds::Healths};
 use crate::{
-    cache::{Change, Header, Store},
+    cache::{Change, Header, ObjectKey, Store},
     controller::{kept::Kept, running::Running},
     error::Result,
     kind::Kind,
@@ -41,6 +41,10 @@ impl Views {
     pub(crate) fn metadata_only(&self) -> bool {
         self.kept.metadata_only
     }
+
+    fn made_for(&self, change: &Change<()>) -> Vec<ObjectKey> {
+        OwnerRef::keys_of(self.controller.inner.source.kind(), change)
+    }
 }
 
 impl Follower for Views {
@@ -61,7 +65,7 @@ impl Follower for Views {
             let mut panics = Panics::default();
             let concerned = self.kept.keeps.put(&new.header.key, json, anew, &mut panics);
             self.reported.report(&self.controller.inner.shared, self.kind(), &new.header, &panics);
-            self.controller.wake_named(&concerned?, listing);
+            self.controller.wake_named(&concerned?, &self.made_for(&change), listing);
         }
         Ok(change)
     }
@@ -72,7 +76,7 @@ impl Follower for Views {
             let concerned = self.kept.keeps.remove(&old.header.key, &mut panics);
             self.reported.report(&self.controller.inner.shared, self.kind(), &old.header, &panics);
             self.reported.forget(&old.header.key);
-            self.controller.wake_named(&concerned, listing);
+            self.controller.wake_named(&concerned, &self.made_for(change), listing);
         }
     }
 

@@ -98,9 +98,7 @@ impl Memory {
 
     /// Notes that something is written for the owner: `false` if that is the first time, for this object.
     pub(crate) fn is_written_again(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) -> bool {
-        let mut hasher = DefaultHasher::new();
-        (kind, key).hash(&mut hasher);
-        let digest = hasher.finish();
+        let digest = digest_of(kind, key);
         self.update(owner, |notes| {
             let is_again = notes.written.contains(&digest);
             if !is_again {
@@ -108,6 +106,12 @@ impl Memory {
             }
             is_again
         })
+    }
+
+    /// Notes that the owner's own tree removes an object: to make it again is no repair.
+    pub(crate) fn removed(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) {
+        let digest = digest_of(kind, key);
+        self.update(owner, |notes| notes.written.retain(|held| *held != digest));
     }
 
     /// Counts a repair.
@@ -173,4 +177,10 @@ impl Memory {
     fn update<R>(&mut self, owner: &Identity, change: impl FnOnce(&mut Notes) -> R) -> R {
         self.0.update(&owner.key, &owner.uid, change)
     }
+}
+
+fn digest_of(kind: &Kind, key: &ObjectKey) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (kind, key).hash(&mut hasher);
+    hasher.finish()
 }

@@ -6,7 +6,7 @@ use crate::{
     error::Result,
     kind::Kind,
     pass::Core,
-    provisioner::{child::Child, memory::Departing, resource::Waits},
+    provisioner::{child::Child, memory::Departing, repair::Damage, resource::Waits},
     watch::Watched,
 };
 use kube::api::{DeleteParams, Preconditions, PropagationPolicy};
@@ -15,10 +15,13 @@ impl Core<'_> {
     pub(super) async fn delete_child(&self, kind: &Kind, entry: &Entry<Child>) -> Result<()> {
         let header = &entry.header;
         let child = Departing::new(kind, &entry.value.node, header);
+        self.memory().removed(&self.owner, kind, &header.key);
         if header.deleting || self.memory().is_gone(&self.owner, &child) {
             self.memory().depart(&self.owner, child);
             return Ok(());
         }
+        let replaced = Damage::Replaced { node: entry.value.node.clone() };
+        self.note_repair(kind, &header.key, self.for_children.then_some(replaced));
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
         let deletion = self.shared.client.delete(target, &of_this(kind, &header.uid)).await?;
         self.memory().depart(&self.owner, Departing { gone: deletion != Deletion::Begun, ..child });

@@ -33,6 +33,13 @@ pub(crate) enum Damage {
     Marks,
     /// The build function returned another object, although nothing changed but children of the owner.
     Rebuilt,
+    /// A node asked for other objects, although nothing changed but children of the owner.
+    Replaced {
+        /// The path of the node.
+        node: Box<str>,
+    },
+    /// The status of the owner is another, although nothing changed but the owner by the operator's own write.
+    Status,
 }
 
 impl Damage {
@@ -40,13 +47,14 @@ impl Damage {
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Field { path, .. }, Self::Field { path: other, .. }) => path == other,
+            (Self::Replaced { node }, Self::Replaced { node: other }) => node == other,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
 
     fn limits(&self) -> (u32, Duration) {
         match self {
-            Self::Rebuilt => (REBUILDS, REBUILD_CALM),
+            Self::Rebuilt | Self::Replaced { .. } | Self::Status => (REBUILDS, REBUILD_CALM),
             _ => (REPAIRS, CALM),
         }
     }
@@ -93,6 +101,12 @@ impl Repair {
                 "{kind} {key}: its build function returned another object {count} times in a row although its inputs did not \
                  change"
             ),
+            Damage::Replaced { node } => format!(
+                "{kind} {key}: node {node} asked for other objects {count} times in a row although its inputs did not change"
+            ),
+            Damage::Status => format!(
+                "{kind} {key}: its status was changed {count} times in a row by passes that only its own change had caused"
+            ),
         }
     }
 }
@@ -115,12 +129,17 @@ impl Repairs {
 
     /// Counts a repair.
     pub(crate) fn add(&mut self, kind: &Kind, key: &ObjectKey, damage: Damage, now: Instant) {
-        let same = |repair: &&mut Repair| repair.key == *key && repair.kind == *kind && repair.damage.is_same(&damage);
+        // The objects of a node have another name each time.
+        let is_of_node = matches!(damage, Damage::Replaced { .. });
+        let same = |repair: &&mut Repair| {
+            repair.kind == *kind && (is_of_node || repair.key == *key) && repair.damage.is_same(&damage)
+        };
         match self.0.iter_mut().find(same) {
             // In a fight the passes are as far apart as the backoff says.
             Some(repair) => {
                 let count = if repair.is_over(now) && !repair.is_fight() { 0 } else { repair.count };
                 (repair.count, repair.last, repair.damage) = (count.saturating_add(1), now, damage);
+                repair.key = key.clone();
             }
             None => self.0.push(Repair { kind: kind.clone(), key: key.clone(), damage, count: 1, last: now }),
         }
@@ -183,6 +202,18 @@ mod tests {
             assert_eq!(repairs.fight(Instant::now()), None);
             advance(REBUILD_CALM).await;
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn objects_that_replace_each_other_are_counted_by_their_node() {
+        let (mut repairs, damage) = (Repairs::default(), Damage::Replaced { node: "web/configs".into() });
+        for number in 0..=REBUILDS {
+            let key = ObjectKey::namespaced("shop", &format!("web-{number}"));
+            repairs.add(&kind_of::<ConfigMap>(), &key, damage.clone(), Instant::now());
+        }
+        let said = "ConfigMap shop/web-30: node web/configs asked for other objects 31 times in a row although its inputs did \
+                    not change";
+        assert_eq!(repairs.fight(Instant::now()).as_deref(), Some(said));
     }
 
     #[tokio::test(start_paused = true)]

@@ -182,7 +182,7 @@ impl Core<'_> {
         Some((format!("another client changed {path}"), Some(Damage::Field { path, manager })))
     }
 
-    fn note_repair(&self, kind: &Kind, key: &ObjectKey, damage: Option<Damage>) {
+    pub(super) fn note_repair(&self, kind: &Kind, key: &ObjectKey, damage: Option<Damage>) {
         if let Some(damage) = damage {
             self.memory().repaired(&self.owner, kind, key, damage);
         }

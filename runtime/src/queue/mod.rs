@@ -44,8 +44,10 @@ pub enum Priority {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Trigger {
-    /// Nothing changed but objects that were made for the key: its children, or nothing at all after a [hold](Queue::hold).
+    /// Nothing changed but the object of the key, by the operator's own write; or nothing at all after a [hold](Queue::hold).
     #[default]
+    Own,
+    /// Nothing changed but objects that were made for the key: its children.
     Children,
     /// The delay of [`Queue::add_after`] ended.
     Timer,

@@ -9,7 +9,7 @@ type Key = u64;
 
 const KEYS: u64 = 12;
 const STEPS: usize = 3000;
-const TRIGGERS: [Trigger; 4] = [Trigger::Children, Trigger::Timer, Trigger::Related, Trigger::Request];
+const TRIGGERS: [Trigger; 5] = [Trigger::Own, Trigger::Children, Trigger::Timer, Trigger::Related, Trigger::Request];
 
 /// Every key of which anything is known, and the order of events as numbers.
 #[derive(Default)]
@@ -84,7 +84,7 @@ impl Model {
             Some(Waits::Until { priority: before, at: due, held: false, .. }) if at < due => {
                 until(priority.max(before))
             }
-            Some(waits) => waits.raised(priority, order, Trigger::Children),
+            Some(waits) => waits.raised(priority, order, Trigger::Own),
             None => until(priority),
         });
     }
@@ -95,18 +95,16 @@ impl Model {
         let known = self.keys.entry(key).or_default();
         let until = |priority, trigger| Waits::Until { priority, at, order, held: true, trigger };
         known.waits = Some(match known.waits {
-            Some(waits @ Waits::Ready { trigger: Trigger::Request, .. }) => {
-                waits.raised(priority, order, Trigger::Children)
-            }
+            Some(waits @ Waits::Ready { trigger: Trigger::Request, .. }) => waits.raised(priority, order, Trigger::Own),
             Some(waits @ Waits::Until { held: true, at: due, .. }) if due >= at => {
-                waits.raised(priority, order, Trigger::Children)
+                waits.raised(priority, order, Trigger::Own)
             }
             Some(
                 Waits::Ready { priority: before, trigger, .. }
                 | Waits::Until { priority: before, trigger, held: true, .. },
             ) => until(priority.max(before), trigger),
-            Some(Waits::Until { priority: before, .. }) => until(priority.max(before), Trigger::Children),
-            None => until(priority, Trigger::Children),
+            Some(Waits::Until { priority: before, .. }) => until(priority.max(before), Trigger::Own),
+            None => until(priority, Trigger::Own),
         });
     }
 

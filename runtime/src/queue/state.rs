@@ -88,7 +88,7 @@ impl<K: Clone + Eq + Hash> State<K> {
             Waits::Until { priority: before, due, trigger: delayed_for, .. } => {
                 self.delayed.remove(&due);
                 // The time of a timer has not come.
-                let delayed_for = if delayed_for == Trigger::Timer { Trigger::Children } else { delayed_for };
+                let delayed_for = if delayed_for == Trigger::Timer { Trigger::Own } else { delayed_for };
                 (priority.max(before), trigger.max(delayed_for))
             }
             Waits::Not => (priority, trigger),
@@ -146,9 +146,9 @@ impl<K: Clone + Eq + Hash> State<K> {
             }
             Waits::Until { priority: before, due, held, trigger } => {
                 self.delayed.remove(&due);
-                (priority.max(before), if held { trigger } else { Trigger::Children })
+                (priority.max(before), if held { trigger } else { Trigger::Own })
             }
-            Waits::Not => (priority, Trigger::Children),
+            Waits::Not => (priority, Trigger::Own),
         };
         slot.waits = Waits::Until { priority, due: self.delayed.insert(at, key), held: true, trigger };
         self.wake_for(at)

@@ -274,7 +274,7 @@ async fn key_woken_while_its_backoff_runs_waits_for_the_end_of_it() {
     queue.add_for("a", Normal, Trigger::Children);
     queue.hold("a", SECOND, Low);
     queue.done(&item.key);
-    for trigger in [Trigger::Children, Trigger::Timer, Trigger::Related] {
+    for trigger in [Trigger::Own, Trigger::Children, Trigger::Timer, Trigger::Related] {
         queue.add_for("a", Normal, trigger);
         queue.add_after("a", SECOND / 2, Normal);
     }
@@ -311,5 +311,5 @@ async fn trigger_of_a_hold_that_nobody_interrupts_is_the_lowest() {
     queue.add_after("b", SECOND, Normal);
     advance(SECOND).await;
     let triggers = [next(&queue), next(&queue)].map(|item| item.map(|item| item.trigger));
-    assert_eq!(triggers, [Some(Trigger::Children), Some(Trigger::Timer)]);
+    assert_eq!(triggers, [Some(Trigger::Own), Some(Trigger::Timer)]);
 }

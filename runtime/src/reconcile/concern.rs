@@ -5,7 +5,7 @@ use crate::{
     cache::{Encoded, Entry, Header, ObjectKey},
     managed::Managed,
     panic::{Closure, Panics},
-    predicate::{Facts, Passes, Predicate},
+    predicate::{Facts, Passes, Predicate, Worth},
     provisioner::{desired::digest, mark::OWNER},
 };
 use serde_json::Value;
@@ -58,28 +58,46 @@ impl LastStates {
 }
 
 impl Loop {
-    /// Whether a user changed what is wanted of an object, or asked for a pass. Writes of the status, our own above all, are no
-    /// such change.
-    pub(crate) fn is_request(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> bool {
-        let (before, after) = (&old.header, &new.header);
-        before.uid != after.uid
-            || before.deleting != after.deleting
-            || self.is_meant(before) != self.is_meant(after)
-            || before.annotations.get(RECONCILE) != after.annotations.get(RECONCILE)
-            || self.wants_differently(old, new)
+    /// What a change of a primary is worth, and what is forgotten by it. During a pass over the object it is nothing, and the end of
+    /// the pass says it.
+    pub(crate) fn worth(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
+        let (header, worth) = (&new.header, self.worth_if_of_others(old, new));
+        let worth = self.shared.echoes.show(&header.key, &header.uid, &header.resource_version, worth, Worth::Own);
+        self.heed(header, worth)
     }
 
-    fn wants_differently(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> bool {
-        let Some(news) = &self.news else { return self.wish(old) != self.wish(new) };
+    /// What a change is worth if it is no own write.
+    fn worth_if_of_others(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
+        let (before, after) = (&old.header, &new.header);
+        let is_request = before.uid != after.uid
+            || before.deleting != after.deleting
+            || self.is_meant(before) != self.is_meant(after)
+            || before.annotations.get(RECONCILE) != after.annotations.get(RECONCILE);
+        match self.wants_differently(old, new) {
+            _ if is_request => Worth::Request,
+            Worth::Nothing if self.is_held_differently(before, after) => Worth::Finalizers,
+            worth => worth,
+        }
+    }
+
+    fn wants_differently(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
+        let worth_if = |is_wish: bool, else_: Worth| if is_wish { Worth::Wish } else { else_ };
+        let Some(news) = &self.news else { return worth_if(self.wish(old) != self.wish(new), Worth::Nothing) };
         let (before, mut panics) = (self.facts(old, &mut Panics::default()), Panics::default());
         let after = self.facts(new, &mut panics);
         self.reported.report(&self.shared, self.source.kind(), &new.header, &panics);
-        match (before, after) {
+        let is_news = match (before, after) {
             (Some(before), Some(after)) => (news.passes)(&before, &after),
             // Nobody can know, so it may be.
             _ if !panics.0.is_empty() => true,
-            _ => self.wish(old) != self.wish(new),
-        }
+            _ => return worth_if(self.wish(old) != self.wish(new), Worth::Nothing),
+        };
+        let is_wish = || {
+            old.header.generation != new.header.generation
+                || old.header.labels != new.header.labels
+                || self.content(old) != self.content(new)
+        };
+        if is_news { worth_if(is_wish(), Worth::News) } else { Worth::Nothing }
     }
 
     /// What the controller's own predicate looks at; `None` without one, for an object that doesn't have the form of its kind, and
@@ -93,7 +111,7 @@ impl Loop {
     }
 
     /// Whether our finalizer came or went; once the object is to go, all who hold it matter.
-    pub(crate) fn is_held_differently(&self, before: &Header, after: &Header) -> bool {
+    fn is_held_differently(&self, before: &Header, after: &Header) -> bool {
         let ours = |header: &Header| header.finalizers.contains(&self.finalizer);
         let goes = after.deleting || !self.is_meant(after);
         ours(before) != ours(after) || goes && before.finalizers != after.finalizers
@@ -123,25 +141,21 @@ impl Loop {
         owned || marked.is_some_and(|(name, _)| name == kind.full_name())
     }
 
-    /// The wanted state of an object as a text, with the last request for a pass: it changes when a user acts.
-    pub(super) fn wanted(&self, entry: &Entry<Encoded>) -> String {
-        let asked = entry.header.annotations.get(RECONCILE).unwrap_or_default();
-        match self.facts(entry, &mut Panics::default()) {
-            Some(facts) => format!("{facts:?} {asked}"),
-            None => format!("{} {asked}", self.wish(entry)),
-        }
-    }
-
     /// What is wanted of an object, to be compared. The server counts its changes for kinds that are built for it; those of
     /// others may not be counted, and mean their labels and annotations, too.
     fn wish(&self, entry: &Entry<Encoded>) -> String {
         if self.reconciler.owns_status() {
             return entry.header.generation.to_string();
         }
-        self.recent.wishes.get(entry, || Some(self.wish_of_foreign(entry))).unwrap_or_default()
+        self.content(entry)
     }
 
-    fn wish_of_foreign(&self, entry: &Entry<Encoded>) -> String {
+    /// Digest of all that people write of an object: spec, labels and annotations.
+    fn content(&self, entry: &Entry<Encoded>) -> String {
+        self.recent.wishes.get(entry, || Some(self.digest_of(entry))).unwrap_or_default()
+    }
+
+    fn digest_of(&self, entry: &Entry<Encoded>) -> String {
         let json = entry.value.decode(self.source.objects().codec()).unwrap_or_default();
         let mut object: Value = serde_json::from_slice(&json).unwrap_or_default();
         if let Some(object) = object.as_object_mut() {

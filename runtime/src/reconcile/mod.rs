@@ -37,6 +37,7 @@ use crate::{
     kind::Kind,
     panic::{Closure, Panicked, catch},
     pass::{Core, Identity, Left, Shared},
+    predicate::Worth,
     provisioner::{repair::Damage, shape::Shape},
     queue::{Delay, Trigger},
     reference::{Named, Pointer},
@@ -101,6 +102,15 @@ pub(crate) struct Loop {
     reported: Reported,
 }
 
+/// How a pass ended.
+pub(crate) struct Ended {
+    pub(crate) next: Next,
+    /// How many passes before it ended alike, in a row.
+    pub(crate) row: u32,
+    /// What the changes of the object during the pass are worth.
+    pub(crate) worth: Worth,
+}
+
 /// How long after an unfinished pass the object is looked at again, if nothing happens before (unikorn §1.3).
 pub const REQUEUE: Duration = Duration::from_secs(10);
 
@@ -136,13 +146,17 @@ impl Loop {
         }
     }
 
-    /// One pass: what comes next, and how many passes before this one ended alike, in a row.
-    pub(crate) async fn pass(&self, key: &ObjectKey, trigger: Trigger) -> (Next, u32) {
+    /// One pass.
+    pub(crate) async fn pass(&self, key: &ObjectKey, trigger: Trigger) -> Ended {
         // Asked before the object is read: else its next state could arrive in between, and the older one be acted on.
         let behind = self.is_behind(key);
         let entry = self.source.objects().store().get(key);
-        // The uid of an object that the cache does not have is not known; its failures count all the same.
-        let uid = entry.as_ref().map(|entry| entry.header.uid.clone()).unwrap_or_default();
+        // An object that the cache does not have counts under the uid that is known of it, if any.
+        let known = || self.states.uid_of(key).unwrap_or_default();
+        let uid = entry.as_ref().map_or_else(known, |entry| entry.header.uid.clone());
+        if entry.is_some() {
+            self.shared.echoes.begin(key, &uid);
+        }
         let pass = async {
             match &entry {
                 Some(_) if behind => Ok(Next::CatchUp),
@@ -159,22 +173,24 @@ impl Loop {
                 Next::Failed
             }
         };
-        let row = match &entry {
-            Some(entry) => self.count(entry, next),
-            None => self.states.count(key, &uid, next),
-        };
-        (next, row)
+        // The pass may have found out the uid.
+        let uid = if entry.is_some() { uid } else { known() };
+        let row = self.states.count(key, &uid, next);
+        let worth = entry.map_or(Worth::Nothing, |entry| {
+            let version = &entry.header.resource_version;
+            self.heed(&entry.header, self.shared.echoes.end(key, &uid, version, Worth::Own))
+        });
+        Ended { next, row, worth }
     }
 
     async fn pass_over(&self, entry: &Entry<Encoded>, trigger: Trigger) -> Result<Next> {
         let header = &entry.header;
-        self.notice_request(entry);
         let goes = header.deleting || !self.is_meant(header);
         if goes && (!header.finalizers.contains(&self.finalizer) || self.is_released(header)) {
             // Nothing of ours is left on it; others may still hold it.
             return Ok(Next::AwaitChange);
         }
-        if !goes && self.is_parked(entry) {
+        if !goes && self.is_parked(header) {
             return Ok(Next::AwaitChange);
         }
         match self.open(entry) {
@@ -227,7 +243,13 @@ impl Loop {
         let outcome = self.with_fight(header, outcome);
         let said = left.said.lock().take();
         let at = (entry, &claimed.resource_version);
-        self.conclude(at, Direction::Up, &outcome, said, (opened, status)).await?;
+        let is_of_nodes = status.is_some() || matches!(outcome, Ok(()) | Err(Error::Yield { .. }));
+        let is_written = self.conclude(at, Direction::Up, &outcome, said, (opened, status)).await?;
+        // Nothing else has caused this pass, and it causes the next one.
+        if is_written && is_of_nodes && trigger == Trigger::Own {
+            let (owner, kind) = (self.identity(header), self.source.kind());
+            self.shared.memory().repaired(&owner, kind, &header.key, Damage::Status);
+        }
         let again = *left.again.lock();
         let next = match outcome {
             Ok(()) if again.soon => Next::Requeue,
@@ -247,13 +269,13 @@ impl Loop {
     ) -> (Result<()>, Option<Value>, Arc<Left>) {
         let mut core = Core::new(&self.shared, self.identity(header), &header.resource_version);
         core.named = named.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();
-        core.for_children = trigger == Trigger::Children;
+        core.for_children = trigger <= Trigger::Children;
         let left = core.left.clone();
         let (outcome, status) = opened.run(core, direction).await;
         (self.states.escalate(&header.key, &header.uid, outcome), status, left)
     }
 
-    /// Writes the status and records the event of an outcome.
+    /// Writes the status and records the event of an outcome; whether the status was written.
     async fn conclude(
         &self,
         (entry, version): (&Entry<Encoded>, &ResourceVersion),
@@ -261,9 +283,9 @@ impl Loop {
         outcome: &Result<()>,
         said: Option<(String, String)>,
         (stored, left): (&dyn Stored, Option<Value>),
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let header = &entry.header;
-        let Some(mut verdict) = Verdict::of(direction, outcome) else { return Ok(()) };
+        let Some(mut verdict) = Verdict::of(direction, outcome) else { return Ok(false) };
         verdict.prefix.clone_from(&self.condition_prefix);
         if outcome.is_ok()
             && let Some(said) = said
@@ -281,7 +303,7 @@ impl Loop {
             return self.write_status((entry, version), &verdict, stored, left).await;
         }
         self.say(header, &verdict);
-        Ok(())
+        Ok(false)
     }
 
     /// Tells an outcome where no status can: by an event, if it is another than before. That all is well is no news after a
@@ -306,7 +328,7 @@ impl Loop {
             Error::Conflict(_) => Next::Retry,
             Error::Unexpected(_) => Next::Failed,
             Error::UserAction { .. } | Error::Terminal { .. } => {
-                self.park(entry);
+                self.park(&entry.header);
                 Next::AwaitChange
             }
         }
@@ -356,7 +378,7 @@ impl Loop {
     }
 
     fn wrote(&self, header: &Header, version: &ResourceVersion) {
-        self.shared.own_writes.record(&header.key, &header.uid, None, version);
+        self.shared.wrote(&header.key, &header.uid, version);
     }
 
     fn identity(&self, header: &Header) -> Identity {

@@ -2,21 +2,30 @@
 
 use super::{Loop, Next};
 use crate::{
-    cache::{Encoded, Entry, Header, ObjectKey, PerObject, Uid},
+    cache::{Header, ObjectKey, PerObject, Uid},
     error::{Error, Result},
+    predicate::Worth,
 };
 use parking_lot::Mutex;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Conflicts in a row after which a conflict is reported as an error. A conflict ends as soon as the cache shows the write of the
 /// other client. One that does not end in some five seconds (the sum of the delays between six passes) is a patch that never
 /// applies.
 const CONFLICTS: u32 = 6;
 
+/// Changes in a row of what is wanted of an object that end a backoff. A person makes no more; another controller that changes the
+/// object again and again, perhaps because of what this one does, waits for the end of the backoff from then on.
+const WISHES: u32 = 10;
+/// Changes that are farther apart are not in a row.
+const CALM: Duration = Duration::from_secs(30);
+
 /// What the loop knows of one object. All of it ends with the object's uid.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ObjectState {
-    /// The wanted state at which the object was parked: no pass does anything until it changes.
-    parked: Option<String>,
+    /// No pass does anything until the object is changed.
+    parked: bool,
     /// The reason of the last event, where the status of the kind is not the operator's to write.
     reported: Option<String>,
     /// The finalizer was removed from the deleting object; the cache does not show yet that the object is gone.
@@ -31,8 +40,10 @@ pub(super) struct ObjectState {
     failures: u32,
     /// Passes in a row that ended with a conflict.
     conflicts: u32,
-    /// The wanted state at which failures, conflicts and repairs were counted: a change of it begins anew.
-    counted_at: Option<String>,
+    /// Changes in a row that ended a backoff.
+    wishes: u32,
+    /// When the last change was made that would end a backoff.
+    wished: Option<Instant>,
 }
 
 /// The state of all objects of a controller.
@@ -46,6 +57,11 @@ impl States {
 
     fn read<R>(&self, key: &ObjectKey, uid: &Uid, read: impl FnOnce(&ObjectState) -> R) -> R {
         read(self.0.lock().get(key, uid).unwrap_or(&ObjectState::default()))
+    }
+
+    /// The uid of the object of which something is known: that of one which the cache does not have.
+    pub(super) fn uid_of(&self, key: &ObjectKey) -> Option<Uid> {
+        self.0.lock().uid_of(key).cloned()
     }
 
     pub(super) fn is_released(&self, header: &Header) -> bool {
@@ -113,6 +129,26 @@ impl States {
         self.read(key, uid, |state| state.conflicts >= CONFLICTS)
     }
 
+    /// Has an object looked at again that was parked; the counts end with a backoff.
+    fn unpark(&self, key: &ObjectKey, uid: &Uid, ends_backoff: bool) {
+        self.update(key, uid, |state| {
+            state.parked = false;
+            if ends_backoff {
+                (state.failures, state.conflicts) = (0, 0);
+            }
+        });
+    }
+
+    /// Whether a change of what is wanted ends a backoff: one of many in a row does not.
+    fn may_end_backoff(&self, key: &ObjectKey, uid: &Uid, now: Instant) -> bool {
+        self.update(key, uid, |state| {
+            let is_in_a_row = state.wished.is_some_and(|last| now.saturating_duration_since(last) < CALM);
+            let before = if is_in_a_row { state.wishes } else { 0 };
+            (state.wishes, state.wished) = ((before + 1).min(WISHES), Some(now));
+            before < WISHES
+        })
+    }
+
     /// Counts the end of a pass: how many passes before it ended alike, in a row.
     pub(super) fn count(&self, key: &ObjectKey, uid: &Uid, next: Next) -> u32 {
         let counts = self.read(key, uid, |state| (state.failures, state.conflicts));
@@ -130,34 +166,29 @@ impl States {
     }
 }
 
-/// The deletion is a request of a user, too.
-fn requested(of: &Loop, entry: &Entry<Encoded>) -> String {
-    format!("{} {}", entry.header.deleting, of.wanted(entry))
-}
-
 impl Loop {
-    /// Begins to count failures, conflicts and repairs anew where a user has changed the object since they were counted.
-    pub(super) fn notice_request(&self, entry: &Entry<Encoded>) {
-        let (key, uid) = (&entry.header.key, &entry.header.uid);
-        let counted_at = self.states.read(key, uid, |state| state.counted_at.clone());
-        if counted_at.is_some_and(|counted_at| counted_at != requested(self, entry)) {
-            self.states.update(key, uid, |state| (state.failures, state.conflicts, state.counted_at) = (0, 0, None));
-            self.shared.memory().forget_repairs(&self.identity(&entry.header));
+    /// Begins to count failures, conflicts and repairs anew after a change that ends a backoff. Gives what the change is worth, all
+    /// told.
+    pub(super) fn heed(&self, header: &Header, worth: Worth) -> Worth {
+        let (key, uid) = (&header.key, &header.uid);
+        let ends = match worth {
+            Worth::Request => true,
+            Worth::Wish => !self.has_counts(header) || self.states.may_end_backoff(key, uid, Instant::now()),
+            _ => false,
+        };
+        if worth >= Worth::News {
+            self.states.unpark(key, uid, ends);
         }
+        if ends {
+            self.shared.memory().forget_repairs(&self.identity(header));
+        }
+        if ends { Worth::Request } else { worth.min(Worth::News) }
     }
 
-    /// Counts the end of a pass over an object: how many passes before it ended alike, in a row.
-    pub(super) fn count(&self, entry: &Entry<Encoded>, next: Next) -> u32 {
-        let (key, uid) = (&entry.header.key, &entry.header.uid);
-        let row = self.states.count(key, uid, next);
-        let (fails, is_noted) =
-            self.states.read(key, uid, |state| (state.failures > 0 || state.conflicts > 0, state.counted_at.is_some()));
-        let counts = fails || self.shared.memory().has_repairs(key, uid);
-        if counts != is_noted {
-            let counted_at = counts.then(|| requested(self, entry));
-            self.states.update(key, uid, |state| state.counted_at = counted_at);
-        }
-        row
+    fn has_counts(&self, header: &Header) -> bool {
+        let (key, uid) = (&header.key, &header.uid);
+        self.states.read(key, uid, |state| state.failures > 0 || state.conflicts > 0)
+            || self.shared.memory().has_repairs(key, uid)
     }
 
     /// A fight over children is an error of every pass that goes well otherwise.
@@ -171,19 +202,47 @@ impl Loop {
         outcome
     }
 
-    pub(super) fn is_parked(&self, entry: &Entry<Encoded>) -> bool {
-        let (key, uid) = (&entry.header.key, &entry.header.uid);
-        let parked = self.states.read(key, uid, |state| state.parked.clone());
-        let Some(parked) = parked else { return false };
-        let is_parked = parked == self.wanted(entry);
-        if !is_parked {
-            self.states.update(key, uid, |state| state.parked = None);
-        }
-        is_parked
+    pub(super) fn is_parked(&self, header: &Header) -> bool {
+        self.states.read(&header.key, &header.uid, |state| state.parked)
     }
 
-    pub(super) fn park(&self, entry: &Entry<Encoded>) {
-        let wanted = self.wanted(entry);
-        self.states.update(&entry.header.key, &entry.header.uid, |state| state.parked = Some(wanted));
+    pub(super) fn park(&self, header: &Header) {
+        self.states.update(&header.key, &header.uid, |state| state.parked = true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object() -> (ObjectKey, Uid) {
+        (ObjectKey::namespaced("shop", "web"), Uid::from("1"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_many_changes_in_a_row_only_the_first_end_a_backoff() {
+        let (states, (key, uid)) = (States::default(), object());
+        let ends = || states.may_end_backoff(&key, &uid, Instant::now());
+        for _ in 0..WISHES {
+            assert!(ends());
+            tokio::time::advance(CALM / 2).await;
+        }
+        for _ in 0..WISHES {
+            assert!(!ends());
+            tokio::time::advance(CALM / 2).await;
+        }
+        tokio::time::advance(CALM).await;
+        assert!(ends());
+    }
+
+    #[test]
+    fn an_object_that_the_cache_does_not_have_counts_under_the_uid_that_is_known() {
+        let (states, (key, uid)) = (States::default(), object());
+        assert_eq!(states.uid_of(&key), None);
+        states.update(&key, &uid, |state| state.reported = Some("Failed".to_owned()));
+        let known = states.uid_of(&key).unwrap_or_default();
+        assert_eq!(known, uid);
+        let rows: Vec<_> = (0..3).map(|_| states.count(&key, &known, Next::Failed)).collect();
+        assert_eq!(rows, [0, 1, 2]);
     }
 }

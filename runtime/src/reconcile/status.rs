@@ -41,7 +41,8 @@ impl Stored for Unread {
 
 impl Loop {
     /// Writes the status that an outcome comes to, with the fields that the provisioners `left`, unless it is stored already.
-    /// The first write in a process removes the fields that only an earlier release wrote; it is made for them alone, too.
+    /// The first write in a process removes the fields that only an earlier release wrote; it is made for them alone, too. Returns
+    /// whether it was written.
     ///
     /// `version` is that of the object, which an own write of this pass may have changed since `entry` was read.
     pub(super) async fn write_status(
@@ -50,14 +51,14 @@ impl Loop {
         verdict: &Verdict,
         stored: &dyn Stored,
         left: Option<Value>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let header = &entry.header;
         let now = self.shared.environment.now();
         let is_uncertain = self.states.is_status_uncertain(header);
         let is_searched = header.deleting || self.states.is_status_searched(header);
         let says_all = !is_uncertain && left.is_none() && says_all(stored.said(), verdict, header.generation, now);
         if says_all && is_searched {
-            return Ok(());
+            return Ok(false);
         }
         let stored = stored.status();
         let status = match left {
@@ -66,12 +67,12 @@ impl Loop {
         };
         let is_unchanged = !is_uncertain && status == stored;
         if is_unchanged && is_searched {
-            return Ok(());
+            return Ok(false);
         }
         let (object, has_given_up) = self.with_status(entry, &stored, &status).await?;
         if is_unchanged && !has_given_up {
             self.states.set_status_searched(header);
-            return Ok(());
+            return Ok(false);
         }
         let version = self.source.write_status(header, version, object).await.inspect_err(|error| {
             // It may be done all the same, and the news of it be late. The status alone is no reason for a pass.
@@ -85,7 +86,7 @@ impl Loop {
         if says_something_else(&stored, &status, &verdict.type_of("Available")) {
             self.record(header, verdict);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The status of an object that can't be decoded as a whole.

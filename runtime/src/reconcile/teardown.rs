@@ -114,6 +114,7 @@ impl Loop {
         self.shared.memory().forget(key);
         self.reported.forget(key);
         self.shared.own_writes.forget(key);
+        self.shared.echoes.forget(key);
         self.reconciler.forget(key);
         self.recent.forget(key);
     }

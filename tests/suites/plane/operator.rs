@@ -14,6 +14,7 @@ pub(crate) mod site;
 pub(crate) mod tally;
 
 mod backlog;
+mod brake;
 mod conditions;
 mod deletion;
 mod fight;
@@ -49,6 +50,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         pass::cases(),
         conditions::cases(),
         fight::cases(),
+        brake::cases(),
         backlog::cases(),
         deletion::cases(),
         orphan::cases(),

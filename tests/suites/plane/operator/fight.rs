@@ -40,19 +40,19 @@ pub(crate) fn cases() -> Vec<Trial> {
 }
 
 /// The delay after an error.
-const DELAY: Duration = Duration::from_secs(10);
+pub(super) const DELAY: Duration = Duration::from_secs(10);
 /// How often a rival insists: without a brake all of it happens at once.
-const INSISTS: usize = 60;
+pub(super) const INSISTS: usize = 60;
 
 /// What a rival does to an object each time it changes.
 #[derive(Clone, Copy)]
-enum Rivalry {
+pub(super) enum Rivalry {
     Text,
     Delete,
 }
 
 /// Somebody who acts whenever a ConfigMap is not as it wants, so often.
-fn rival(plane: &Plane, namespace: &str, what: Rivalry, insists: usize) -> JoinHandle<()> {
+pub(super) fn rival(plane: &Plane, namespace: &str, what: Rivalry, insists: usize) -> JoinHandle<()> {
     let api = Api::<ConfigMap>::namespaced(plane.client(), namespace);
     tokio::spawn(async move {
         let mut done = 0;
@@ -74,7 +74,7 @@ fn rival(plane: &Plane, namespace: &str, what: Rivalry, insists: usize) -> JoinH
 }
 
 /// Takes the text from whoever has it.
-async fn take(api: &Api<ConfigMap>, text: &str) {
+pub(super) async fn take(api: &Api<ConfigMap>, text: &str) {
     let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": {"text": text}});
     // It may have been deleted meanwhile, and must not be made by this.
     if api.get_opt("one").await.unwrap().is_some() {
@@ -82,7 +82,7 @@ async fn take(api: &Api<ConfigMap>, text: &str) {
     }
 }
 
-fn note(text: &str) -> Note {
+pub(super) fn note(text: &str) -> Note {
     Note::new("one", NoteSpec { pause: false, text: text.to_owned() })
 }
 
@@ -94,18 +94,18 @@ async fn notes(plane: &Arc<Plane>) -> (Site, super::site::Running) {
     (site, running)
 }
 
-async fn note_says(site: &Site, reason: &str) -> String {
+pub(super) async fn note_says(site: &Site, reason: &str) -> String {
     let says = |note: &Note| available(note.status.as_ref()).is_some_and(|(_, said, _)| said == reason);
     let note = until_object(&site.api::<Note>(), "one", &format!("says {reason}"), says).await;
     available(note.status.as_ref()).map(|(.., sentence)| sentence.to_owned()).unwrap_or_default()
 }
 
 /// Repairs of the one ConfigMap so far.
-async fn repairs(site: &Site) -> usize {
+pub(super) async fn repairs(site: &Site) -> usize {
     site.asked().await.verb("patch").resource("configmaps").len()
 }
 
-async fn repaired(site: &Site, times: usize) -> Instant {
+pub(super) async fn repaired(site: &Site, times: usize) -> Instant {
     wait::until(format!("{times} patches"), PATIENCE * 2, async || {
         let seen = repairs(site).await;
         if seen >= times { Ok(Instant::now()) } else { Err(format!("{seen} patches")) }

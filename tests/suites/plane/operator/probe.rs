@@ -37,7 +37,7 @@ impl Passes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied().unwrap_or_default()
     }
 
-    fn count(&self, name: String) {
+    pub(crate) fn count(&self, name: String) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default() += 1;
     }
 
