@@ -5,7 +5,10 @@ use std::{borrow::Cow, fmt::Write as _};
 
 /// A name so that a URL's path holds it as one segment: everything is percent-encoded that would end the segment or the path.
 ///
-/// Source: `pchar` of RFC 3986, section 3.3.
+/// The API server decodes a path before it splits it, so an encoded slash would begin a subresource. What no name may have (`/`, `%`,
+/// and dots alone) is therefore encoded twice: the server then looks for a name that can't exist.
+///
+/// Source: `pchar` of RFC 3986, section 3.3; `IsValidPathSegmentName` of `k8s.io/apimachinery`.
 pub(super) fn segment(name: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte);
     // A segment of dots alone is a way to another folder.
@@ -19,7 +22,8 @@ pub(super) fn segment(name: &str) -> Cow<'_, str> {
             encoded.push(byte.into());
         } else {
             // Writing to a string can't fail.
-            let _ = write!(encoded, "%{byte:02X}");
+            let percent = if is_dots || matches!(byte, b'/' | b'%') { "%25" } else { "%" };
+            let _ = write!(encoded, "{percent}{byte:02X}");
         }
     }
     encoded.into()
@@ -67,7 +71,8 @@ mod tests {
         for name in ["a", "system:node", "web-1.example.com", "a_b~c"] {
             assert_eq!(segment(name), name);
         }
-        for (name, encoded) in [("a?x=y", "a%3Fx=y"), ("a/b#c", "a%2Fb%23c"), ("..", "%2E%2E"), ("ä %", "%C3%A4%20%25")]
+        for (name, encoded) in
+            [("a?x=y", "a%3Fx=y"), ("a/b#c", "a%252Fb%23c"), ("..", "%252E%252E"), ("ä %", "%C3%A4%20%2525")]
         {
             assert_eq!(segment(name), encoded);
         }
@@ -93,7 +98,7 @@ mod tests {
             client.patch(target, &patch, "demo").await.unwrap();
             client.delete(target, &DeleteParams::default()).await.unwrap();
             let asked = std::mem::take(&mut *asked.lock().unwrap());
-            let expected = format!("/api/v1/namespaces/n%3F%2Fs/configmaps/{}", segment(name));
+            let expected = format!("/api/v1/namespaces/n%3F%252Fs/configmaps/{}", segment(name));
             assert_eq!(asked, [(); 5].map(|()| expected.clone()), "{name}");
         }
     }

@@ -209,12 +209,13 @@ async fn is_well(probes: SocketAddr, path: &str) {
 }
 
 /// Public functions that take functions, and are called for no object or by the user's own code.
-const NOT_FOR_OBJECTS: [(&str, &str); 12] = [
+const NOT_FOR_OBJECTS: [(&str, &str); 13] = [
     (
         "new",
         "the clock and the dice of `Environment` belong to no object; the end of a pass by them is caught by the worker",
     ),
     ("observed", "observers belong to tests; the end of a pass by them is caught by the worker"),
+    ("panics_observed", "observers belong to tests; the end of a pass by them is caught by the worker"),
     ("read", "the caller of `View::read` is a node, and a panic the error of its pass"),
     ("status", "the caller of `Context::status` is a node, and a panic the error of its pass"),
     ("controls_with", "called once, while the operator is built"),

@@ -43,16 +43,17 @@ async fn failed(mut command: Command) -> String {
 
 async fn odd_name(plane: Arc<Plane>) {
     WEBAPP.install(&plane).await;
-    let apps = Api::<WebApp>::namespaced(plane.client(), "default");
+    let namespace = plane.namespace("verbs").await;
+    let apps = Api::<WebApp>::namespaced(plane.client(), &namespace);
     let before = apps.create(&PostParams::default(), &fleet::app("a")).await.unwrap();
     for name in ["a?x=y", "a#b", "a/status", "b/../a", "a%3Fx"] {
-        let said = failed(webapp(plane.kubeconfig(), &format!("reconcile webapp/{name} -n default"))).await;
+        let said = failed(webapp(plane.kubeconfig(), &format!("reconcile webapp/{name} -n {namespace}"))).await;
         assert!(said.contains("\nhint: "), "{name}: {said}");
     }
     let after = apps.get("a").await.unwrap();
     assert_eq!(after.resource_version(), before.resource_version(), "{:?}", after.metadata);
     // The same with a name that is there.
-    let done = webapp(plane.kubeconfig(), "reconcile webapp/a -n default").output().await.unwrap();
+    let done = webapp(plane.kubeconfig(), &format!("reconcile webapp/a -n {namespace}")).output().await.unwrap();
     assert!(done.status.success(), "{done:?}");
     assert_ne!(apps.get("a").await.unwrap().resource_version(), before.resource_version());
 }
@@ -89,9 +90,11 @@ current-context: a
 
 async fn full_output(plane: Arc<Plane>) {
     WEBAPP.install(&plane).await;
-    let apps = Api::<WebApp>::namespaced(plane.client(), "default");
+    let namespace = plane.namespace("verbs").await;
+    let apps = Api::<WebApp>::namespaced(plane.client(), &namespace);
     apps.create(&PostParams::default(), &fleet::app("a")).await.unwrap();
-    for verb in ["tree", "tree webapp/a", "why webapp/a", "why webapp/a -o json", "rbac explain", "manifests"] {
+    let live = ["tree webapp/a", "why webapp/a", "why webapp/a -o json"].map(|verb| format!("{verb} -n {namespace}"));
+    for verb in live.iter().map(String::as_str).chain(["tree", "rbac explain", "manifests"]) {
         let mut command = webapp(plane.kubeconfig(), verb);
         command.stdout(Stdio::from(File::options().write(true).open("/dev/full").unwrap()));
         let said = failed(command).await;
