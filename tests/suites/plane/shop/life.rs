@@ -41,6 +41,8 @@ async fn life(plane: Arc<Plane>) {
     run.specs_are_followed().await;
     run.children_deleted_by_hand_come_back().await;
     run.shops.passwords().await.are(&passwords, &[]);
+    run.a_secret_without_its_label_is_marked_again().await;
+    run.shops.passwords().await.are(&passwords, &[]);
     run.a_secret_deleted_by_hand_is_made_anew(&passwords).await;
     run.nothing_is_left_of_what_is_deleted().await;
     program.stop().await;
@@ -173,6 +175,15 @@ impl Run {
             }
         }
         self.say("children deleted and back");
+    }
+
+    async fn a_secret_without_its_label_is_marked_again(&self) {
+        let before = self.shops.complete().await;
+        let stripped = json!({"metadata": {"labels": {"app.kubernetes.io/managed-by": null}}});
+        self.shops.patch::<Secret>(&self.shops.names[1..2], &stripped).await;
+        // A Secret without the label is not among them.
+        assert_eq!(self.shops.complete().await, before);
+        self.installed.settled(&self.audit().await).await;
     }
 
     async fn a_secret_deleted_by_hand_is_made_anew(&self, passwords: &Passwords) {
