@@ -57,6 +57,7 @@ impl Controller for Slices {
             return Ok(Next::Rest);
         }
         let is_new = held.is_none();
+        let triggered = held.as_ref().is_none_or(|held| is_triggered(held, &found));
         let mut slice = held.unwrap_or_else(|| {
             json!({
                 "addressType": "IPv4",
@@ -67,7 +68,12 @@ impl Controller for Slices {
             })
         });
         slice["metadata"]["labels"] = labels;
-        slice["metadata"]["annotations"][TRIGGER] = actor.server.environment.time().into();
+        let annotations = object::map_at(&mut slice, &["metadata", "annotations"]);
+        if triggered {
+            annotations.insert(TRIGGER.to_owned(), actor.server.environment.time().into());
+        } else {
+            annotations.remove(TRIGGER);
+        }
         slice["endpoints"] = found;
         slice["ports"] = ports;
         endpoints::answer(if is_new {
@@ -76,6 +82,17 @@ impl Controller for Slices {
             actor.replace(&kind, "", &slice).await
         })
     }
+}
+
+/// Whether a Pod is new in a slice or has become ready or unready. The time of a Pod that only goes is not kept.
+fn is_triggered(held: &Value, found: &Value) -> bool {
+    let endpoints = |of: &Value| of.as_array().cloned().unwrap_or_default();
+    let known = endpoints(&held["endpoints"]);
+    let same = |one: &Value, other: &Value| {
+        one["targetRef"]["uid"] == other["targetRef"]["uid"]
+            && one["conditions"]["serving"] == other["conditions"]["serving"]
+    };
+    endpoints(found).iter().any(|new| !known.iter().any(|old| same(old, new)))
 }
 
 fn labels(service: &Value) -> Value {
