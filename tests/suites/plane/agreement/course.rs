@@ -24,6 +24,10 @@ const CHANCE: usize = 5;
 const ASIDE: [&str; 8] =
     ["resourceVersion", "managedFields", "generation", "observedGeneration", "uid", "time", "clusterIPs", "hostIPs"];
 
+/// Kinds whose status is not compared while they are being deleted: what they still see of their Pods and ReplicaSets then
+/// depends on the pace of the garbage collector.
+const WORKLOADS: [&str; 3] = ["Deployment", "ReplicaSet", "StatefulSet"];
+
 /// What one server made of a script: a JSON tree by kind and name; where several objects have one name (Pods of a
 /// ReplicaSet), the courses of those that stay, then of those that go, in the order in which they were made.
 pub(crate) fn of(seen: &[Seen], namespace: &str) -> Value {
@@ -48,7 +52,10 @@ pub(crate) fn of(seen: &[Seen], namespace: &str) -> Value {
     let is_gone = |course: &Value| course["gone"] == true;
     tree.values_mut().for_each(|courses| courses.sort_by_key(is_gone));
     let mut tree: Map<String, Value> = tree.into_iter().map(|(key, courses)| (key, courses.into())).collect();
-    tree.insert("events".to_owned(), events(seen, &names));
+    let events = events(seen, &names);
+    if !events.is_empty() {
+        tree.insert("events".to_owned(), json!(events));
+    }
     Value::Object(tree)
 }
 
@@ -56,11 +63,17 @@ fn course(states: &[&Seen], names: &Names) -> Value {
     let last = states[states.len() - 1];
     let mut conditions: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let (mut phases, mut finalizers, mut going) = (Vec::new(), Vec::new(), false);
+    let mut last_status = Value::Null;
     for state in states {
+        let is_going = state.object["metadata"]["deletionTimestamp"].is_string();
         let status = &state.object["status"];
         push(&mut phases, &status["phase"]);
         push(&mut finalizers, &state.object["metadata"]["finalizers"]);
-        going |= state.object["metadata"]["deletionTimestamp"].is_string();
+        going |= is_going;
+        if is_going && WORKLOADS.contains(&last.kind.as_str()) {
+            continue;
+        }
+        last_status = status.clone();
         for held in status["conditions"].as_array().into_iter().flatten() {
             let said = names.value("", &json!([held["status"], held["reason"], held["message"]]));
             push(conditions.entry(held["type"].as_str().unwrap_or_default().to_owned()).or_default(), &said);
@@ -68,6 +81,7 @@ fn course(states: &[&Seen], names: &Names) -> Value {
     }
     let mut object = last.object.clone();
     object["metadata"]["deletionTimestamp"].take();
+    object["status"] = last_status;
     json!({
         "phases": phases, "conditions": conditions, "finalizers": finalizers, "deleted": going, "gone": last.gone,
         "last": names.value("", &object),
@@ -80,9 +94,13 @@ fn push(course: &mut Vec<Value>, next: &Value) {
     }
 }
 
-/// The events about each object, by the component that reported them, in the order in which each appeared first. How often
-/// one was repeated is not compared, nor the order of two components' events: it depends on their pace.
-fn events(seen: &[Seen], names: &Names) -> Value {
+/// The operators of the examples. They work on several children at once, so the order of their events is by chance.
+const OPERATORS: [&str; 3] = ["ippool", "shop", "webapp"];
+
+/// The events about each object, by the component that reported them, in the order in which each appeared first; those of
+/// operators sorted. How often one was repeated is not compared, nor the order of two components' events: it depends on
+/// their pace.
+fn events(seen: &[Seen], names: &Names) -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
     let mut told: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for event in seen.iter().filter(|state| state.kind == "Event").map(|state| &state.object) {
         let about = &event["involvedObject"];
@@ -96,7 +114,12 @@ fn events(seen: &[Seen], names: &Names) -> Value {
             reported.push(event);
         }
     }
-    json!(told)
+    for (by, reported) in told.values_mut().flatten() {
+        if OPERATORS.contains(&by.as_str()) {
+            reported.sort();
+        }
+    }
+    told
 }
 
 fn text(value: &Value) -> &str {
