@@ -11,12 +11,15 @@ mod shop;
 mod short;
 mod webapp;
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, api::DeleteParams};
 use libtest_mimic::Trial;
-use opgen_tests::{Options, Plane, case_on_cluster, case_on_shared_cluster, wait};
+use opgen_tests::{Entries, Options, Plane, case_on_cluster, case_on_shared_cluster, wait};
 
 use crate::operator::example::Installed;
 
@@ -87,8 +90,34 @@ pub(crate) async fn delete_namespace(plane: &Plane, name: &str) {
     .await;
 }
 
-/// The operator of an example was never refused anything but an event in a namespace that goes.
+/// The operator of an example was never denied anything but an event in a namespace that goes.
 async fn nothing_was_denied(installed: &Installed) {
-    let denied = installed.asked(&Default::default()).await.denied().with(|entry| entry.resource != "events");
+    nothing_was_denied_since(installed, &Entries::default()).await;
+}
+
+async fn nothing_was_denied_since(installed: &Installed, earlier: &Entries) {
+    let denied = installed.asked(earlier).await.denied().with(|entry| entry.resource != "events");
     assert!(denied.is_empty(), "{denied}");
+}
+
+/// Checks that nothing is denied while the API server runs. One that has just started denies everything until it has read
+/// the roles.
+#[derive(Default)]
+struct Denials(Mutex<Entries>);
+
+impl Denials {
+    /// Has something happen in which the API server is away; back and ready, it has excused what it denied in between.
+    async fn outage<T>(&self, installed: &Installed, during: impl Future<Output = T>) -> T {
+        self.none(installed).await;
+        let done = during.await;
+        let now = installed.plane.audit().await;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        done
+    }
+
+    /// Nothing was denied since the last outage.
+    async fn none(&self, installed: &Installed) {
+        let earlier = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        nothing_was_denied_since(installed, &earlier).await;
+    }
 }

@@ -27,10 +27,7 @@ pub(super) async fn under_load(plane: Arc<Plane>) {
     let scene = Scene::new(plane, COUNT).await;
     let outage = async {
         scene.passes("some is changed", Duration::from_secs(1)).await;
-        scene.installed.plane.stop_apiserver();
-        scene.passes("the outage is over", Duration::from_secs(20)).await;
-        scene.installed.plane.start_apiserver().await;
-        scene.diary.say("the API server is back");
+        scene.outage(Duration::from_secs(20)).await;
         scene.passes("some more is changed", Duration::from_secs(2)).await;
     };
     scene.under_load(outage).await;
@@ -44,14 +41,12 @@ pub(super) async fn longer_than_history(plane: Arc<Plane>) {
     let mut scene = Scene::new(plane, COUNT).await;
     scene.program.process.signal(Signal::STOP);
     // This ends its connections: nothing that happens from now on reaches it, not even through the buffer of a socket.
-    scene.installed.plane.stop_apiserver();
-    scene.installed.plane.start_apiserver().await;
+    scene.outage(Duration::ZERO).await;
     let before = scene.installed.plane.audit().await;
     unseen_changes(&scene).await;
     let asked = scene.installed.asked(&before).await;
     assert!(asked.is_empty(), "the operator is not stopped:\n{asked}");
-    scene.installed.plane.expire_watches().await;
-    scene.diary.say("the API server is back, without history");
+    scene.expire_watches().await;
     scene.program.process.signal(Signal::CONT);
     let took = scene.converges(COUNT, AFTER_RELIST).await;
     scene.fleet.deployments.until("are left", COUNT, |_| true).await;
@@ -60,7 +55,7 @@ pub(super) async fn longer_than_history(plane: Arc<Plane>) {
 
     // Once more while it runs.
     let before = scene.installed.plane.audit().await;
-    scene.installed.plane.expire_watches().await;
+    scene.expire_watches().await;
     scene.fleet.patch::<WebApp>(&scene.fleet.names[1..], &spec(json!({"greeting": "and again"}))).await;
     let took = scene.converges(COUNT, AFTER_RELIST).await;
     scene.diary.say(&format!("converged {:.1} s after the last change", took.as_secs_f32()));

@@ -14,7 +14,7 @@ use opgen_tests::{Plane, wait};
 use serde_json::json;
 use webapp_api::WebApp;
 
-use super::{Diary, LONG, nothing_was_denied};
+use super::{Denials, Diary, LONG};
 use crate::operator::{
     example::{Installed, WEBAPP},
     fleet::Fleet,
@@ -27,6 +27,7 @@ pub(super) struct Scene {
     pub(super) installed: Installed,
     pub(super) fleet: Fleet,
     pub(super) program: Program,
+    denials: Denials,
 }
 
 impl Scene {
@@ -39,7 +40,7 @@ impl Scene {
         fleet.create(&fleet.names).await;
         fleet.available(count).await;
         diary.say("created and available");
-        Self { diary, installed, fleet, program }
+        Self { diary, installed, fleet, program, denials: Denials::default() }
     }
 
     /// Waits until there are so many WebApps, all are available and greet as their specs say; gives how long that took.
@@ -97,6 +98,24 @@ impl Scene {
         .await;
     }
 
+    /// Stops the API server, and starts it again after this time.
+    pub(super) async fn outage(&self, time: Duration) {
+        let plane = &self.installed.plane;
+        let outage = async {
+            plane.stop_apiserver();
+            self.passes("the outage is over", time).await;
+            plane.start_apiserver().await;
+        };
+        self.denials.outage(&self.installed, outage).await;
+        self.diary.say("the API server is back");
+    }
+
+    /// Makes every resourceVersion up to now too old to watch from.
+    pub(super) async fn expire_watches(&self) {
+        self.denials.outage(&self.installed, self.installed.plane.expire_watches()).await;
+        self.diary.say("the API server is back, without history");
+    }
+
     /// Deletes all WebApps, and stops the operator when nothing of them is left.
     pub(super) async fn ends(self) {
         self.fleet.delete::<WebApp>(&self.fleet.names).await;
@@ -108,6 +127,6 @@ impl Scene {
     /// Stops the operator, which was never denied anything.
     pub(super) async fn stops(self) {
         self.program.stop().await;
-        nothing_was_denied(&self.installed).await;
+        self.denials.none(&self.installed).await;
     }
 }

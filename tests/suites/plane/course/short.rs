@@ -32,10 +32,7 @@ pub(super) async fn life(plane: Arc<Plane>) {
     scene.diary.say("rolled");
 
     let outage = async {
-        plane.stop_apiserver();
-        scene.passes("the outage is over", Duration::from_secs(3)).await;
-        plane.start_apiserver().await;
-        scene.diary.say("the API server is back");
+        scene.outage(Duration::from_secs(3)).await;
         scene.passes("some more is changed", Duration::from_secs(1)).await;
     };
     scene.under_load(outage).await;

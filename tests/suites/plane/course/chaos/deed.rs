@@ -16,6 +16,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use super::{
+    super::Denials,
     stock::{Stock, drift},
     world::{Key, World},
 };
@@ -60,6 +61,7 @@ pub(super) struct Villain<'a, S: Stock> {
     program: Program,
     /// Until when the operator is stopped.
     stopped: Option<Instant>,
+    denials: Denials,
     random: Seeded,
     seed: u64,
     done: BTreeMap<Deed, usize>,
@@ -76,6 +78,7 @@ impl<'a, S: Stock> Villain<'a, S> {
             world,
             program: installed.begin(),
             stopped: None,
+            denials: Denials::default(),
             random: Seeded::new(seed),
             seed,
             done: BTreeMap::new(),
@@ -158,9 +161,12 @@ impl<'a, S: Stock> Villain<'a, S> {
             }
             Deed::KillServer => {
                 let seconds = 1 + self.any(5);
-                self.installed.plane.stop_apiserver();
-                self.waits(Duration::from_secs(seconds)).await;
-                self.installed.plane.start_apiserver().await;
+                let outage = async {
+                    self.installed.plane.stop_apiserver();
+                    self.waits(Duration::from_secs(seconds)).await;
+                    self.installed.plane.start_apiserver().await;
+                };
+                self.denials.outage(self.installed, outage).await;
                 Ok(Some(format!("for {seconds} s")))
             }
         }
@@ -214,9 +220,10 @@ impl<'a, S: Stock> Villain<'a, S> {
         self.program.ready().await;
     }
 
-    /// The operator ends well.
+    /// The operator ends well, and was denied nothing.
     pub(super) async fn ends(self) {
         self.program.stop().await;
+        self.denials.none(self.installed).await;
     }
 
     /// How often each deed was done.
