@@ -73,11 +73,6 @@ impl CallError {
         self.verb == Verb::Patch && status.details.as_ref().is_none_or(nothing)
     }
 
-    /// An object of the name that was to be created is there already.
-    pub(crate) fn is_already_there(&self) -> bool {
-        self.status().is_some_and(|status| status.code == 409 && status.reason == "AlreadyExists")
-    }
-
     /// There is no such object, or no such kind.
     pub fn is_not_found(&self) -> bool {
         self.code() == 404

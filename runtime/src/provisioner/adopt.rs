@@ -9,9 +9,7 @@ use crate::{
     client::Target,
     error::{Error, Result},
     pass::Core,
-    provisioner::{
-        child::Child, child_write::is_of_creation, desired::Desired, ownership::foreign, shape::ResourceOptions,
-    },
+    provisioner::{child::Child, desired::Desired, ownership::foreign, shape::ResourceOptions},
     readiness::Readiness,
     watch::Watched,
 };
@@ -56,8 +54,7 @@ impl Core<'_> {
         Ok(readiness)
     }
 
-    /// Makes the fields of the named managers the operator's `Apply`, and those that the operator itself has by creation.
-    pub(super) async fn take_over_fields(
+    async fn take_over_fields(
         &self,
         children: &Watched<Child>,
         options: ResourceOptions,
@@ -79,29 +76,18 @@ impl Core<'_> {
     }
 }
 
-/// The list of managed fields in which what `from` held, and what the operator has by creation, is the operator's `Apply`;
-/// `None` if they hold nothing.
+/// The list of managed fields in which what `from` held is the operator's; `None` if they hold nothing.
 fn migrated(object: &Value, operator: &str, from: &[&str]) -> Option<Vec<Value>> {
     let entries = object["metadata"]["managedFields"].as_array()?;
     let is_main = |entry: &Value| entry["subresource"].as_str().unwrap_or_default().is_empty();
-    let is_created = |entry: &Value| {
-        let is_update = entry["manager"] == operator && entry["operation"] == "Update";
-        is_update && is_of_creation(&entry["fieldsV1"].to_string())
-    };
-    let is_named = |entry: &Value| from.iter().any(|name| entry["manager"] == *name);
-    let is_given = |entry: &&Value| is_main(entry) && (is_named(entry) || is_created(entry));
+    let is_given = |entry: &&Value| is_main(entry) && from.iter().any(|name| entry["manager"] == *name);
     let (given, mut kept): (Vec<&Value>, Vec<&Value>) = entries.iter().partition(is_given);
     let first = given.first()?;
     let is_own = |entry: &&Value| is_main(entry) && entry["manager"] == operator && entry["operation"] == "Apply";
     let own = kept.iter().position(is_own).map(|at| kept.remove(at));
     let mut fields = own.map_or_else(|| json!({}), |own| own["fieldsV1"].clone());
-    let mut finalizers = Vec::new();
     for entry in &given {
-        let mut given = entry["fieldsV1"].clone();
-        if is_created(entry) {
-            finalizers.extend(take_finalizers(entry, &mut given));
-        }
-        unite(&mut fields, &given);
+        unite(&mut fields, &entry["fieldsV1"]);
     }
     let mut taken = json!({
         "manager": operator, "operation": "Apply", "apiVersion": first["apiVersion"],
@@ -110,16 +96,7 @@ fn migrated(object: &Value, operator: &str, from: &[&str]) -> Option<Vec<Value>>
     if let Some(time) = first.get("time") {
         taken["time"] = time.clone();
     }
-    Some(kept.into_iter().cloned().chain(finalizers).chain([taken]).collect())
-}
-
-/// An entry with the finalizers of `entry` alone, if it has some; they leave `fields`. The operator put them there after the
-/// creation, for a reference: an apply must not remove them.
-fn take_finalizers(entry: &Value, fields: &mut Value) -> Option<Value> {
-    let finalizers = fields["f:metadata"].as_object_mut()?.remove("f:finalizers")?;
-    let mut entry = entry.clone();
-    entry["fieldsV1"] = json!({"f:metadata": {"f:finalizers": finalizers}});
-    Some(entry)
+    Some(kept.into_iter().cloned().chain([taken]).collect())
 }
 
 /// Sets of fields are maps of maps, so their union is a union of keys at every level.
@@ -159,25 +136,6 @@ mod tests {
             entry("web", "Apply", json!({"f:data": {"f:a": {}, ".": {}, "f:c": {}}})),
         ];
         assert_eq!(migrated(&object, "web", &["helm"]), Some(expected));
-    }
-
-    #[test]
-    fn the_fields_of_a_creation_become_those_of_an_apply_but_for_finalizers() {
-        let finalizers = json!({"f:finalizers": {".": {}, "v:\"a/b\"": {}}});
-        let made = json!({"f:annotations": {"f:opgen.dev/applied": {}}});
-        let mut metadata = made.clone();
-        metadata["f:finalizers"] = finalizers["f:finalizers"].clone();
-        let created = entry("web", "Update", json!({"f:data": {"f:a": {}}, "f:metadata": metadata}));
-        let by_hand = entry("web/other", "Update", json!({"f:data": {"f:b": {}}}));
-        let object = json!({"metadata": {"managedFields": [created, by_hand]}});
-        let expected = vec![
-            by_hand,
-            entry("web", "Update", json!({"f:metadata": finalizers})),
-            entry("web", "Apply", json!({"f:data": {"f:a": {}}, "f:metadata": made})),
-        ];
-        assert_eq!(migrated(&object, "web", &[]), Some(expected));
-        let patched = entry("web", "Update", json!({"f:data": {"f:c": {}}}));
-        assert_eq!(migrated(&json!({"metadata": {"managedFields": [patched]}}), "web", &[]), None);
     }
 
     #[test]

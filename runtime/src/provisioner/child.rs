@@ -4,7 +4,6 @@ use crate::{
     cache::{Header, HeaderError, Owner, without_managed_fields},
     kind::Kind,
     provisioner::{
-        child_write::is_of_creation,
         coverage::{Owned, first_lost, has_field},
         desired::{APPLIED, Desired, NODE},
         mark::Mark,
@@ -30,8 +29,6 @@ pub(crate) struct Child {
     pub(crate) readiness: Readiness,
     /// Tells two sets of fields apart.
     pub(crate) fields: u64,
-    /// Its fields are the operator's by creation, which an apply can't give up before they are handed over to it.
-    pub(crate) created: bool,
     /// The whole object, where a node reads it.
     pub(crate) object: Option<Arc<[u8]>>,
     ownership: Mutex<Ownership>,
@@ -101,11 +98,6 @@ impl Child {
         let is_ours = |entry: &&ManagedFields<'_>| entry.manager == manager && entry.operation == "Apply";
         let (ours, others): (Vec<_>, Vec<_>) =
             object.metadata.managed_fields.iter().filter(|entry| entry.subresource.is_empty()).partition(is_ours);
-        let created = others.iter().find_map(|entry| {
-            let fields = entry.fields_v1.map_or("", RawValue::get);
-            let is_own = entry.manager == manager && entry.operation == "Update";
-            (is_own && is_of_creation(fields)).then_some(fields)
-        });
         let fields = ours.first().and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
         let of_manager =
             |entry: &&ManagedFields<'_>| Some((entry.manager.as_ref().into(), entry.fields_v1?.get().into()));
@@ -116,8 +108,7 @@ impl Child {
             node: header.annotations.get(NODE).unwrap_or_default().into(),
             applied: header.annotations.get(APPLIED).unwrap_or_default().into(),
             readiness: readiness(kind, header.generation, &spec, &status),
-            fields: hash(&(fields, created)),
-            created: created.is_some(),
+            fields: hash(fields),
             object: whole.then(|| without_managed_fields(json)).transpose()?,
             ownership: Mutex::new(Ownership::Unread { ours: fields.into(), others }),
         })
@@ -171,8 +162,8 @@ pub(crate) fn header_of(json: &[u8]) -> Result<Header, HeaderError> {
     Ok(header)
 }
 
-fn hash(what: &impl Hash) -> u64 {
+fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
+    text.hash(&mut hasher);
     hasher.finish()
 }

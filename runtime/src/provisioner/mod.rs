@@ -8,7 +8,6 @@ pub(crate) mod below;
 pub(crate) mod built;
 mod builtin;
 pub(crate) mod child;
-mod child_write;
 pub(crate) mod claim;
 pub(crate) mod coverage;
 pub(crate) mod desired;

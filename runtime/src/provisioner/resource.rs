@@ -4,13 +4,12 @@
 //! 1. Each wanted object is compared with what the cache remembers of it: the digest of what was applied, and whether the
 //!    fields that were applied are still ours. Equal means no call at all.
 //! 2. What differs is applied (server-side, by the operator's field manager, taking over fields). Before the first apply
-//!    of a name one look tells whether a stranger's object is in the way. What is made once is created instead, without a
-//!    look: see [`child_write`](super::child_write).
+//!    of a name one look tells whether a stranger's object is in the way.
 //! 3. What the node made and no longer wants is deleted, unless another node of the tree wants it: see [`claim`](super::claim).
 //! 4. The node succeeds when all wanted objects are ready and all unwanted ones are really gone.
 
 use crate::{
-    cache::{Entry, Header, ObjectKey},
+    cache::{Entry, Header, ObjectKey, Uid},
     client::{CallError, Target},
     error::{Error, Result},
     kind::Kind,
@@ -18,7 +17,9 @@ use crate::{
     provisioner::{
         child::{Child, Lost, header_of},
         desired::{APPLIED, Desired},
+        made::Written,
         memory::Built,
+        ownership::foreign,
         repair::Damage,
         shape::ResourceOptions,
     },
@@ -111,53 +112,34 @@ impl Core<'_> {
                 Some((why, damage)) => {
                     tracing::debug!(kind = %kind, object = %key, %why, "applying");
                     self.note_repair(kind, key, damage);
-                    if entry.value.created {
-                        self.take_over_fields(children, options, desired).await?;
-                    }
                     self.apply_child(children, desired, Some(&entry.header.uid)).await
                 }
             },
-            None if options.once => match self.create_child(children, key, desired).await? {
-                Some(readiness) => Ok(readiness),
-                None => self.ensure_unseen(children, options, key, desired).await,
+            None => match self.is_free(kind, key).await? {
+                Free::Yes => {
+                    let is_again = self.memory().is_written_again(&self.owner, kind, key);
+                    self.note_repair(kind, key, is_again.then_some(Damage::Deleted));
+                    self.apply_child(children, desired, None).await
+                }
+                Free::Ours(header) if header.annotations.get(APPLIED).is_none() => {
+                    self.note_marks(kind, key);
+                    self.take_over(children, options, &header.uid, desired).await
+                }
+                // Made by an earlier pass, and not in the cache yet.
+                Free::Ours(header) if options.once && self.is_labelled(&header) => {
+                    Ok(Readiness::NotReady("it has just been made".into()))
+                }
+                Free::Ours(header) if options.once => {
+                    self.note_marks(kind, key);
+                    self.mark_child(children, desired, &header.uid).await
+                }
+                Free::Ours(header) => {
+                    self.note_marks(kind, key);
+                    self.apply_child(children, desired, Some(&header.uid)).await
+                }
+                Free::Ending => Ok(Readiness::HeldUp("an object of its name is being deleted".into())),
+                Free::Foreign(header) => self.adopt(children, options, &header, desired).await,
             },
-            None => self.ensure_unseen(children, options, key, desired).await,
-        }
-    }
-
-    /// Applies an object that the cache doesn't have. It may be there all the same: a stranger's, or not seen yet.
-    async fn ensure_unseen(
-        &self,
-        children: &Watched<Child>,
-        options: ResourceOptions,
-        key: &ObjectKey,
-        desired: &Desired,
-    ) -> Result<Readiness> {
-        let kind = &children.kind;
-        match self.is_free(kind, key).await? {
-            Free::Yes if options.once => Ok(Readiness::HeldUp("an object of its name has just been deleted".into())),
-            Free::Yes => {
-                self.note_creation(kind, key);
-                self.apply_child(children, desired, None).await
-            }
-            Free::Ours(header) if header.annotations.get(APPLIED).is_none() => {
-                self.note_marks(kind, key);
-                self.take_over(children, options, &header.uid, desired).await
-            }
-            // Made by an earlier pass, and not in the cache yet.
-            Free::Ours(header) if options.once && self.is_labelled(&header) => {
-                Ok(Readiness::NotReady("it has just been made".into()))
-            }
-            Free::Ours(header) if options.once => {
-                self.note_marks(kind, key);
-                self.mark_child(children, desired, &header.uid).await
-            }
-            Free::Ours(header) => {
-                self.note_marks(kind, key);
-                self.apply_child(children, desired, Some(&header.uid)).await
-            }
-            Free::Ending => Ok(Readiness::HeldUp("an object of its name is being deleted".into())),
-            Free::Foreign(header) => self.adopt(children, options, &header, desired).await,
         }
     }
 
@@ -168,9 +150,6 @@ impl Core<'_> {
         entry: &Arc<Entry<Child>>,
         desired: &Desired,
     ) -> Option<(String, Option<Damage>)> {
-        if entry.value.created {
-            return Some(("it was made once, and is applied from now on".to_owned(), None));
-        }
         if *entry.value.applied != *desired.digest {
             return Some(("the wanted state changed".to_owned(), self.for_children.then_some(Damage::Rebuilt)));
         }
@@ -188,14 +167,70 @@ impl Core<'_> {
         }
     }
 
-    /// Counts a creation as a repair if the object was created before.
-    pub(super) fn note_creation(&self, kind: &Kind, key: &ObjectKey) {
-        let is_again = self.memory().is_written_again(&self.owner, kind, key);
-        self.note_repair(kind, key, is_again.then_some(Damage::Deleted));
-    }
-
     fn note_marks(&self, kind: &Kind, key: &ObjectKey) {
         self.note_repair(kind, key, Some(Damage::Marks));
+    }
+
+    /// Applies one object: a new one, or the one with this uid and no other that may have taken its name.
+    pub(super) async fn apply_child(
+        &self,
+        children: &Watched<Child>,
+        desired: &Desired,
+        uid: Option<&Uid>,
+    ) -> Result<Readiness> {
+        self.apply_as(children, desired, &self.shared.operator, desired.object.clone(), uid).await
+    }
+
+    /// Makes an object findable again and leaves its content alone. By a manager of its own: what the operator's holds and
+    /// doesn't apply again would be removed.
+    pub(super) async fn mark_child(
+        &self,
+        children: &Watched<Child>,
+        desired: &Desired,
+        uid: &Uid,
+    ) -> Result<Readiness> {
+        let manager = format!("{}/marks", self.shared.operator);
+        self.apply_as(children, desired, &manager, desired.marks(&self.owner.uid), Some(uid)).await
+    }
+
+    async fn apply_as(
+        &self,
+        children: &Watched<Child>,
+        desired: &Desired,
+        manager: &str,
+        mut object: Value,
+        uid: Option<&Uid>,
+    ) -> Result<Readiness> {
+        let kind = &children.kind;
+        let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
+        if let Some(uid) = uid {
+            object["metadata"]["uid"] = uid.to_string().into();
+        }
+        let applied = self.shared.client.apply(target, &object, manager).await?;
+        let bytes = serde_json::to_vec(&applied.object)?;
+        let header = header_of(&bytes)?;
+        self.wrote(children, &header);
+        if uid.is_none() && !applied.created {
+            // Made by somebody else between the look and the apply: from now on it is shared, which nobody asked for.
+            return Err(foreign(kind, &header.key, &header, false));
+        }
+        let child = Child::project(kind, &self.shared.operator, &header, &bytes, children.whole)?;
+        if let Some(json) = &child.object {
+            let (uid, version) = (header.uid.to_string(), header.resource_version.to_string());
+            self.made.write(&desired.node, Written { key: header.key.clone(), uid, version, json: json.clone() });
+        }
+        if child.lost(desired).is_some() {
+            self.memory().settle(&self.owner, kind, &header, child.fields);
+        }
+        if applied.created {
+            self.shared.recorder.normal(
+                &self.owner.regarding(),
+                "Created",
+                "Apply",
+                &format!("created {kind} {}", header.key),
+            );
+        }
+        Ok(child.readiness)
     }
 
     async fn is_free(&self, kind: &Kind, key: &ObjectKey) -> Result<Free> {

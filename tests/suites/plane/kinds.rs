@@ -1,8 +1,6 @@
-//! What is written for each built-in kind: once what is wanted, and then nothing, whatever the server makes of it. For each way
-//! in which an object can be made: by apply, and by a creation that is handed over to apply.
+//! What is written for each built-in kind: once what is wanted, and then nothing, whatever the server makes of it.
 
 mod child;
-mod creation;
 mod raw;
 pub(crate) mod running;
 mod sample;
@@ -28,7 +26,7 @@ use serde_json::{Value, json};
 use child::{Child, LONG};
 use running::Running;
 use sample::Whose;
-use tree::{EveryKind, EveryKindOnce, Probe, ProbeSpec};
+use tree::{EveryKind, Probe, ProbeSpec};
 
 const SEEDS: [i64; 2] = [1, 2];
 
@@ -36,32 +34,17 @@ pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("every_served_kind_is_tried_or_left_out_for_a_reason", served::every_kind_is_tried_or_left_out),
         // Its own, since some kinds are everybody's concern.
-        case_on("every_kind_is_written_once_and_then_left_alone", Options::default(), applied),
-        case_on("every_kind_that_was_created_once_can_be_applied_from_then_on", Options::default(), created),
-        case("a_creation_owns_what_the_server_defaults_and_keeps_what_an_apply_gives_up", creation::differs_from_apply),
+        case_on("every_kind_is_written_once_and_then_left_alone", Options::default(), written_once),
     ]
 }
 
-async fn applied(plane: Arc<Plane>) {
+async fn written_once(plane: Arc<Plane>) {
     let trial = Probes::new(plane).await;
-    let running = trial.start();
-    trial.is_made("patch").await;
-    is_left_alone(&trial, running).await;
-}
-
-/// The nodes were `once` in the release that made the objects.
-async fn created(plane: Arc<Plane>) {
-    let trial = Probes::new(plane).await;
-    let running = trial.start_as(operator_once());
-    trial.is_made("create").await;
-    trial.pass("a pass over what is made once", 0).await;
-    running.stop().await;
-    let running = trial.start();
-    trial.pass("the next release: the fields are handed over, and applied", 2).await;
-    is_left_alone(&trial, running).await;
-}
-
-async fn is_left_alone(trial: &Probes, mut running: Running) {
+    let mut running = trial.start();
+    trial.play_the_cloud().await;
+    trial.play_the_signer().await;
+    trial.converge().await;
+    trial.wrote("the first pass", 1).await;
     let made = trial.states().await;
     trial.pass("a pass over what is as wanted", 0).await;
     running = trial.restart(running).await;
@@ -104,10 +87,6 @@ fn operator() -> Operator {
     Operator::new("kinds").controls::<Probe, EveryKind>()
 }
 
-fn operator_once() -> Operator {
-    Operator::new("kinds").controls::<Probe, EveryKindOnce>()
-}
-
 impl Probes {
     async fn new(plane: Arc<Plane>) -> Self {
         let home = plane.namespace("kinds").await;
@@ -127,20 +106,7 @@ impl Probes {
     }
 
     fn start(&self) -> Running {
-        self.start_as(operator())
-    }
-
-    fn start_as(&self, operator: Operator) -> Running {
-        Running::start(operator, &self.access, None)
-    }
-
-    /// Waits until the first pass is done; it has made each child in one call, of this verb.
-    async fn is_made(&self, verb: &str) {
-        self.play_the_cloud().await;
-        self.play_the_signer().await;
-        self.converge().await;
-        let writes = self.wrote("the first pass", 1).await;
-        assert!(writes.iter().all(|entry| entry.verb == verb), "{writes}");
+        Running::start(operator(), &self.access, None)
     }
 
     async fn restart(&self, running: Running) -> Running {
@@ -218,7 +184,7 @@ impl Probes {
     }
 
     /// The operator wrote each child so often since it was last asked.
-    async fn wrote(&self, what: &str, count: usize) -> Entries {
+    async fn wrote(&self, what: &str, count: usize) {
         let mut earlier = self.counted.lock().await;
         let now = self.settled().await;
         let writes = now.since(&earlier).by_user(self.access.user()).writes();
@@ -236,7 +202,6 @@ impl Probes {
         });
         let wrong: Vec<_> = wrong.collect();
         assert!(wrong.is_empty(), "{what}:\n{}\n{writes}", wrong.join("\n"));
-        writes
     }
 
     /// The audit log, when the operator has asked for nothing for a while.

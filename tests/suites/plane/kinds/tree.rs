@@ -75,19 +75,6 @@ macro_rules! tree {
                 wanted(probe)
             })+
         }
-
-        /// The same nodes, each of which makes its objects once.
-        #[derive(Provisioner)]
-        #[provisioner(concurrent, owner = Probe)]
-        pub(crate) struct EveryKindOnce {
-            $(#[provisioner(resource(once))] $node: Vec<Raw<$kind>>,)+
-        }
-
-        impl EveryKindOnce {
-            $(fn $node(probe: &Probe) -> Vec<Raw<$kind>> {
-                wanted(probe)
-            })+
-        }
     };
 }
 

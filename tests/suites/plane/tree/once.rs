@@ -18,7 +18,6 @@ use crate::operator::site::{NAME, Site};
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("node_once_a_generated_secret_keeps_its_content_and_one_that_is_deleted_comes_back", keeps_its_content),
-        case("node_once_an_object_is_created_in_one_call_that_refuses_a_taken_name", is_created),
         case("node_once_what_lost_its_marks_is_marked_again_and_keeps_its_content", is_marked_again),
         case("node_once_an_object_that_was_there_before_is_adopted_with_its_content", is_adopted_as_it_is),
     ]
@@ -79,21 +78,6 @@ async fn keeps_its_content(plane: Arc<Plane>) {
     let again = until_object(&site.api::<Secret>(), "key", "is made again", |secret| secret.uid() != uid).await;
     assert!(password(&again) != made && password(&again).len() == 32);
     assert!(site.asked().await.denied().is_empty());
-}
-
-async fn is_created(plane: Arc<Plane>) {
-    let site = Site::new(&plane).await;
-    let _running = site.start(&site.operator().controls::<Shop, OnceTree>()).await;
-    site.create(&shop(ShopSpec::default())).await;
-    done(&site).await;
-    let about = site.settled().await.with(|entry| entry.resource == "secrets" && entry.name == "key");
-    let verbs: Vec<_> = about.iter().map(|entry| entry.verb.as_str()).collect();
-    assert_eq!(verbs, ["create"], "{about}");
-    let without_marks = json!({"metadata": {"ownerReferences": null, "labels": null, "annotations": null}});
-    site.patch::<Secret>("key", &without_marks).await;
-    let made = password(&key(&site).await);
-    let again = until_object(&site.api::<Secret>(), "key", "is adopted", |key| key.owner_references().len() == 1).await;
-    assert_eq!(password(&again), made);
 }
 
 async fn is_marked_again(plane: Arc<Plane>) {
