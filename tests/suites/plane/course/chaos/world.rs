@@ -143,6 +143,8 @@ impl<S: Stock> World<S> {
             object["metadata"][path].take();
         }
         object["metadata"]["annotations"]["deployment.kubernetes.io/revision"].take();
+        // The hash covers the uid of the owner.
+        object["metadata"]["annotations"]["opgen.dev/applied"].take();
         for owner in object["metadata"]["ownerReferences"].as_array_mut().into_iter().flatten() {
             owner["uid"].take();
         }
