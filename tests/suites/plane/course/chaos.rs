@@ -75,7 +75,9 @@ async fn play<S: Stock>(plane: Arc<Plane>) {
     let changed: Vec<_> = spared.iter().filter(|(key, uid)| uids.get(*key) != Some(*uid)).collect();
     assert!(changed.is_empty(), "nobody deleted these, but they are not the same: {changed:?}; {}", villain.history());
 
-    delete_namespace(&installed.plane, &twin.namespace).await;
+    // A child that goes before its owner may not be made again there.
+    let end_of_twin = delete_namespace(&installed.plane, &twin.namespace);
+    villain.denials.outage(&installed, end_of_twin).await;
     world.delete_all().await;
     wait::until("the world is empty", SOON, async || world.is_empty().await).await;
     diary.say("empty");

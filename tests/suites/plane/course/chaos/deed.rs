@@ -61,7 +61,7 @@ pub(super) struct Villain<'a, S: Stock> {
     program: Program,
     /// Until when the operator is stopped.
     stopped: Option<Instant>,
-    denials: Denials,
+    pub(super) denials: Denials,
     random: Seeded,
     seed: u64,
     done: BTreeMap<Deed, usize>,
