@@ -103,6 +103,11 @@ impl<O: Owner> Controller<O> {
     /// # #[derive(Provisioner)]
     /// # #[provisioner(serial, owner = Foreign<Node>)]
     /// # struct Reports {
+    /// #     #[provisioner(resource)]
+    /// #     report: ConfigMap,
+    /// # }
+    /// # impl Reports {
+    /// #     fn report(_: &Node) -> ConfigMap { ConfigMap::default() }
     /// # }
     /// let nodes = View::<()>::default();
     /// # let operator =
