@@ -14,7 +14,7 @@ use opgen_tests::{Plane, wait};
 use serde_json::json;
 use webapp_api::WebApp;
 
-use super::{Denials, Diary, LONG};
+use super::{Denials, Diary, LONG, delete_namespace};
 use crate::operator::{
     example::{Installed, WEBAPP},
     fleet::Fleet,
@@ -114,6 +114,12 @@ impl Scene {
     pub(super) async fn expire_watches(&self) {
         self.denials.outage(&self.installed, self.installed.plane.expire_watches()).await;
         self.diary.say("the API server is back, without history");
+    }
+
+    /// Deletes the namespace of the fleet. A child that goes before its owner may not be made again there.
+    pub(super) async fn delete_namespace(&self) {
+        let end = delete_namespace(&self.installed.plane, &self.fleet.namespace);
+        self.denials.outage(&self.installed, end).await;
     }
 
     /// Deletes all WebApps, and stops the operator when nothing of them is left.

@@ -7,7 +7,7 @@ use serde_json::json;
 use webapp_api::WebApp;
 
 use super::{
-    delete_namespace, orphan,
+    orphan,
     scene::Scene,
     webapp::{pods_are, runs},
 };
@@ -20,7 +20,7 @@ const SOON: Duration = Duration::from_secs(10);
 
 pub(super) async fn life(plane: Arc<Plane>) {
     let scene = Scene::new(plane, COUNT).await;
-    let (fleet, names, plane) = (&scene.fleet, &scene.fleet.names, &scene.installed.plane);
+    let (fleet, names) = (&scene.fleet, &scene.fleet.names);
     runs(fleet, COUNT, 1, "example.com/web:1").await;
     fleet.patch::<WebApp>(names, &spec(json!({"replicas": 2}))).await;
     runs(fleet, COUNT, 2, "example.com/web:1").await;
@@ -47,7 +47,7 @@ pub(super) async fn life(plane: Arc<Plane>) {
     fleet.services.until("are left", COUNT - 1, |_| true).await;
     pods_are(fleet, 2 * (COUNT - 1)).await;
     scene.diary.say("one was deleted");
-    delete_namespace(plane, &fleet.namespace).await;
+    scene.delete_namespace().await;
     scene.diary.say("the namespace is gone with the others");
     scene.stops().await;
 }
