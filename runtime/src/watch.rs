@@ -38,7 +38,7 @@ pub struct Health {
     trouble: Arc<Mutex<Option<Trouble>>>,
 }
 
-/// Failures in a row, since the watch was last in order.
+/// Failures in a row, since the watch was last in order; none if it only began anew.
 #[derive(Debug)]
 struct Trouble {
     since: Instant,
@@ -72,8 +72,17 @@ impl Health {
         });
     }
 
+    /// Takes note of an answer after which the watch begins anew and which is no trouble: it expired, or the API server asked for
+    /// time. The log says no more of it than for debugging.
+    pub(crate) fn begins_anew(&self, why: String) {
+        tracing::debug!(kind = %self.kind, %why, "the watch begins anew");
+        self.trouble.lock().get_or_insert_with(|| Trouble { since: Instant::now(), failures: 0 });
+        self.state.send_replace(WatchState::Failing(why));
+    }
+
     fn log(&self, state: &WatchState, differs: bool) {
         let (kind, mut trouble) = (&self.kind, self.trouble.lock());
+        let only_began_anew = trouble.take_if(|trouble| trouble.failures == 0).is_some();
         match (state, trouble.as_mut()) {
             (WatchState::Failing(why), None) => {
                 *trouble = Some(Trouble { since: Instant::now(), failures: 1 });
@@ -89,6 +98,9 @@ impl Health {
                 *trouble = None;
             }
             _ if !differs => {}
+            (WatchState::Following, None) if only_began_anew => {
+                tracing::debug!(%kind, "the watch is open again")
+            }
             (WatchState::Starting, _) => {}
             (WatchState::Following, None) => tracing::info!(%kind, "watching"),
             (WatchState::Missing, _) => tracing::warn!(%kind, "the cluster has no such kind; waiting for it"),
@@ -197,6 +209,9 @@ mod tests {
             tokio::time::advance(std::time::Duration::from_secs(1)).await;
         }
         health.set(WatchState::Following);
+        health.set(WatchState::Following);
+        // An expired watch is no trouble, and one that expires while there is trouble does not end it.
+        health.begins_anew("too old".to_owned());
         health.set(WatchState::Following);
         let text = String::from_utf8(log.0.lock().clone()).unwrap();
         let lines: Vec<_> = text.lines().map(str::trim).collect();

@@ -79,7 +79,11 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, 
                 if health.state() == WatchState::Following {
                     trouble = Trouble::default();
                 }
-                health.set(trouble.judge(state_of(error, kind, scope)));
+                if begins_anew(&error) {
+                    health.begins_anew(error.to_string());
+                } else {
+                    health.set(trouble.judge(state_of(error, kind, scope)));
+                }
                 // The watcher begins nothing until it is asked for its next event.
                 tokio::time::sleep(trouble.pause()).await;
             }
@@ -143,6 +147,18 @@ fn watched_from(query: &str) -> Option<ResourceVersion> {
     let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
     value("watch").filter(|watch| *watch == "true")?;
     Some(ResourceVersion::from(value("resourceVersion").unwrap_or_default()))
+}
+
+/// Whether the watch expired (410), so that a list follows, or the API server asked for time (429), which the client says and counts.
+fn begins_anew(error: &watcher::Error) -> bool {
+    let status = match error {
+        watcher::Error::WatchError(status) => status,
+        watcher::Error::InitialListFailed(kube::Error::Api(status))
+        | watcher::Error::WatchStartFailed(kube::Error::Api(status))
+        | watcher::Error::WatchFailed(kube::Error::Api(status)) => status,
+        _ => return false,
+    };
+    matches!(status.code, 410 | 429)
 }
 
 fn state_of(error: watcher::Error, kind: &Kind, scope: Scope<'_>) -> WatchState {

@@ -15,6 +15,8 @@ use opgen_tests::{
 use serde_json::json;
 
 use crate::operator::{
+    example::{Installed, WEBAPP},
+    fleet::Fleet,
     kinds::{self, Note, NoteSpec, NoteTree, available},
     program::readiness,
     site::{Running, Site},
@@ -23,10 +25,12 @@ use crate::operator::{
 
 const NOTES: usize = 20;
 const OUTAGE: Duration = Duration::from_secs(30);
+const SHORT_OUTAGE: Duration = Duration::from_secs(8);
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case_on("an_outage_of_half_a_minute_is_survived", Options::served(), outage),
+        case_on("an_outage_is_one_line_for_each_kind_when_it_begins_and_one_when_it_ends", Options::served(), logged),
         case_on("a_watch_that_expires_misses_nothing", Options::served(), expiry),
     ]
 }
@@ -76,6 +80,41 @@ async fn outage(plane: Arc<Plane>) {
     assert_eq!(code, 200, "{text}");
     let untouched = state_writes(&site.asked().await.since(&before)).name(&name(9));
     assert!(untouched.is_empty(), "{untouched}");
+}
+
+/// The whole log of a program, with what the crates that it is made of write.
+async fn logged(plane: Arc<Plane>) {
+    let installed = Installed::new(WEBAPP, plane).await;
+    let mut program = installed.start().await;
+    let fleet = Fleet::new(&installed.plane, 3).await;
+    fleet.create(&fleet.names).await;
+    fleet.available(3).await;
+    let before = program.process.log().len();
+    installed.plane.stop_apiserver();
+    let begin = Instant::now();
+    wait::until("several attempts have failed", PATIENCE, async || match begin.elapsed() {
+        over if over < SHORT_OUTAGE => Err(format!("{over:?}")),
+        _ => Ok(()),
+    })
+    .await;
+    installed.plane.start_apiserver().await;
+    program.ready().await;
+    let lines = wait::until("all watches work again", PATIENCE, async || {
+        let lines: Vec<_> = program.process.log()[before..].lines().map(str::to_owned).collect();
+        let of = |words: &str| lines.iter().filter(|line| line.contains(words)).count();
+        let (failed, works) = (of("the watch failed and is tried again"), of("the watch works again"));
+        if failed > 0 && failed == works { Ok(lines) } else { Err(lines.join("\n")) }
+    })
+    .await;
+    let text = lines.join("\n");
+    for kind in ["WebApp", "ConfigMap", "Deployment", "Service"] {
+        let field = format!("kind={kind}");
+        let of_kind = lines.iter().filter(|line| line.split(' ').any(|word| word == field)).count();
+        assert_eq!(of_kind, 2, "{kind}:\n{text}");
+    }
+    // A server that has just started may ask for time, which the client says once.
+    let known = |line: &&String| line.contains("the watch ") || line.contains("the API server is overloaded");
+    assert_eq!(lines.iter().filter(known).count(), lines.len(), "nothing else is said of an outage:\n{text}");
 }
 
 async fn expiry(plane: Arc<Plane>) {
