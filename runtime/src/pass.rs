@@ -219,9 +219,9 @@ impl<'a> Core<'a> {
     }
 
     /// Notes that a node has written the object of the pass itself.
-    pub(crate) fn wrote_owner(&self, version: ResourceVersion) {
+    pub(crate) fn wrote_owner(&self, version: ResourceVersion, status: Value) {
         self.shared.wrote(&self.owner.key, &self.owner.uid, &version);
-        *self.left.version.lock() = Some(version);
+        *self.left.written.lock() = Some((version, status));
     }
 
     /// Notes an own write, so that the next pass waits until the cache has it [Y1].
@@ -242,8 +242,8 @@ pub(crate) struct Left {
     pub(crate) referenced: Mutex<Vec<(Kind, ObjectKey)>>,
     /// Whether a node has had the object of the pass itself deleted.
     pub(crate) deleted: Mutex<bool>,
-    /// The version that an own write has given the object.
-    pub(crate) version: Mutex<Option<ResourceVersion>>,
+    /// The version that an own write has given the object, and the status that it had then.
+    pub(crate) written: Mutex<Option<(ResourceVersion, Value)>>,
 }
 
 impl fmt::Debug for Core<'_> {

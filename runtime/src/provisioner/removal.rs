@@ -20,10 +20,10 @@ impl Core<'_> {
             self.memory().depart(&self.owner, child);
             return Ok(());
         }
-        let replaced = Damage::Replaced { node: entry.value.node.clone() };
-        self.note_repair(kind, &header.key, self.for_children.then_some(replaced));
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
         let deletion = self.shared.client.delete(target, &of_this(kind, &header.uid)).await?;
+        let replaced = Damage::Replaced { node: entry.value.node.clone() };
+        self.note_repair(kind, &header.key, self.for_children.then_some(replaced));
         self.memory().depart(&self.owner, Departing { gone: deletion != Deletion::Begun, ..child });
         if deletion != Deletion::Absent {
             let note = format!("deleted {kind} {}", header.key);

@@ -93,8 +93,9 @@ impl Core<'_> {
             Some(entry) if entry.header.deleting => Ok(Readiness::HeldUp("the one before it is being deleted".into())),
             Some(entry) if !self.is_ours(&entry) => self.adopt(children, options, &entry.header, desired).await,
             Some(entry) if entry.value.applied.is_empty() => {
+                let readiness = self.take_over(children, options, &entry.header.uid, desired).await?;
                 self.note_marks(kind, key);
-                self.take_over(children, options, &entry.header.uid, desired).await
+                Ok(readiness)
             }
             // Made once: whatever it has become since then is as wanted, under the mark of the node that wants it now.
             Some(entry) if options.once && self.is_owner_of(&entry.header) => {
@@ -104,38 +105,44 @@ impl Core<'_> {
                 self.mark_child(children, desired, &entry.header.uid).await
             }
             Some(entry) if options.once => {
+                let readiness = self.mark_child(children, desired, &entry.header.uid).await?;
                 self.note_marks(kind, key);
-                self.mark_child(children, desired, &entry.header.uid).await
+                Ok(readiness)
             }
             Some(entry) => match self.difference(kind, &entry, desired) {
                 None => Ok(entry.value.readiness.clone()),
                 Some((why, damage)) => {
                     tracing::debug!(kind = %kind, object = %key, %why, "applying");
+                    let readiness = self.apply_child(children, desired, Some(&entry.header.uid)).await?;
                     self.note_repair(kind, key, damage);
-                    self.apply_child(children, desired, Some(&entry.header.uid)).await
+                    Ok(readiness)
                 }
             },
             None => match self.is_free(kind, key).await? {
                 Free::Yes => {
+                    let readiness = self.apply_child(children, desired, None).await?;
                     let is_again = self.memory().is_written_again(&self.owner, kind, key);
                     self.note_repair(kind, key, is_again.then_some(Damage::Deleted));
-                    self.apply_child(children, desired, None).await
+                    Ok(readiness)
                 }
                 Free::Ours(header) if header.annotations.get(APPLIED).is_none() => {
+                    let readiness = self.take_over(children, options, &header.uid, desired).await?;
                     self.note_marks(kind, key);
-                    self.take_over(children, options, &header.uid, desired).await
+                    Ok(readiness)
                 }
                 // Made by an earlier pass, and not in the cache yet.
                 Free::Ours(header) if options.once && self.is_labelled(&header) => {
                     Ok(Readiness::NotReady("it has just been made".into()))
                 }
                 Free::Ours(header) if options.once => {
+                    let readiness = self.mark_child(children, desired, &header.uid).await?;
                     self.note_marks(kind, key);
-                    self.mark_child(children, desired, &header.uid).await
+                    Ok(readiness)
                 }
                 Free::Ours(header) => {
+                    let readiness = self.apply_child(children, desired, Some(&header.uid)).await?;
                     self.note_marks(kind, key);
-                    self.apply_child(children, desired, Some(&header.uid)).await
+                    Ok(readiness)
                 }
                 Free::Ending => Ok(Readiness::HeldUp("an object of its name is being deleted".into())),
                 Free::Foreign(header) => self.adopt(children, options, &header, desired).await,

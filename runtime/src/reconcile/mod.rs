@@ -210,8 +210,8 @@ impl Loop {
         let header = &entry.header;
         let mut claimed = Cow::Borrowed(header);
         if !self.finalizer.is_empty() && !header.finalizers.contains(&self.finalizer) {
-            self.note_write(header, self.source.kind(), &header.key);
             let version = self.source.claim(header, &self.finalizer).await?;
+            self.note_write(header, self.source.kind(), &header.key);
             self.wrote(header, &version);
             claimed.to_mut().resource_version = version;
             if !self.reconciler.owns_status() {
@@ -230,7 +230,10 @@ impl Loop {
             Ok(()) => opened.period().map_or_else(|error| (Err(error), None), |period| (Ok(()), period)),
             failed => (failed, None),
         };
-        if let Some(version) = left.version.lock().take() {
+        // With the status of another version, that of the cache stays: what another client wrote into it is a conflict then.
+        if let Some((version, status)) = left.written.lock().take()
+            && status == self.stored_status(entry).status()
+        {
             claimed.to_mut().resource_version = version;
         }
         if outcome.is_ok() {

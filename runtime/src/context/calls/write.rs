@@ -90,7 +90,7 @@ impl<P> Calls<'_, P> {
             let owner = &self.core.owner;
             if kind == owner.kind && ObjectKey::new(target.namespace, name) == owner.key {
                 let version = patched["metadata"]["resourceVersion"].as_str().unwrap_or_default();
-                self.core.wrote_owner(ResourceVersion::from(version));
+                self.core.wrote_owner(ResourceVersion::from(version), patched["status"].clone());
             }
             Ok(serde_json::from_value(patched)?)
         }
