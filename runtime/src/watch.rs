@@ -1,4 +1,4 @@
-//! How watches are doing, and what they show of children.
+//! `Health` of each watch, and the store of the children that it fills.
 
 use crate::{
     cache::{ResourceVersion, Seen, Store, Unowned},

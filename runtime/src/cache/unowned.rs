@@ -1,4 +1,4 @@
-//! Objects whose owner reference somebody else removed, by the owner that they had.
+//! Indexes children whose owner reference another client removed, by the uid of the former owner.
 
 use super::{Change, ObjectKey, Uid};
 use parking_lot::Mutex;

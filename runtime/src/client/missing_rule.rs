@@ -1,4 +1,4 @@
-//! What a refused call says about the operator's role.
+//! The RBAC rule that a forbidden call shows is missing from the operator's role.
 
 use crate::provisioner::shape::Verb;
 use std::fmt;

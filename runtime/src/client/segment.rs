@@ -1,4 +1,4 @@
-//! A name as one segment of a URL's path.
+//! Escapes object names for URL paths and field selectors.
 
 use super::Target;
 use std::{borrow::Cow, fmt::Write as _};

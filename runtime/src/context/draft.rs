@@ -1,4 +1,4 @@
-//! What a build function can read, and whether a later pass may skip it.
+//! `Draft`: the owner, item and options that a build function reads, and whether its result may be reused.
 
 use crate::{environment::Environment, managed::Owner};
 use std::{

@@ -1,4 +1,4 @@
-//! What a pass ends with: when the loop looks at the object again.
+//! `Next`: when an object is enqueued again after a pass.
 
 use super::REQUEUE;
 use crate::pass::Again;

@@ -1,4 +1,4 @@
-//! Objects that can't be decoded, or whose type panics.
+//! Decodes primaries, and reports those that can't be decoded in their status.
 
 use super::{Loop, Next, Opened};
 use crate::{

@@ -1,4 +1,4 @@
-//! Keywords that restrict nothing, since they are about values of another type: the API server takes and ignores them.
+//! Refuses schema keywords that don't apply to the schema's type, which the API server ignores.
 
 use serde_json::Value;
 

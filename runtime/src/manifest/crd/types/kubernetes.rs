@@ -1,4 +1,4 @@
-//! What the API server's own OpenAPI says of types of Kubernetes, and their derived schemas leave out.
+//! Adds list types, map keys and bounds from the published OpenAPI to embedded Kubernetes types.
 
 use serde_json::{Map, Value, json};
 
