@@ -1,4 +1,4 @@
-//! How long a call of the API server may take, and what ends one that takes longer.
+//! Connect, response, body and watch timeouts of calls of the API server.
 
 use super::Client;
 use crate::counters::Counters;
@@ -122,13 +122,13 @@ impl Timeouts {
 }
 
 impl Client {
-    /// A client for a command, with the default timeouts; how long connecting may take is said by the configuration.
+    /// A client for a command, with the default timeouts, or for each step of a call that for connecting in the configuration.
     ///
     /// # Errors
     /// If the configuration can't be used.
     pub(crate) fn connect(config: kube::Config) -> Result<Self, kube::Error> {
         let timeouts = Timeouts::default();
-        let timeouts = config.connect_timeout.map_or(timeouts, |connect| timeouts.connect(connect));
+        let timeouts = config.connect_timeout.map_or(timeouts, |time| timeouts.connect(time).response(time).body(time));
         Ok(Self::new(timeouts.bound(timeouts.client(config)?, Counters::default())))
     }
 }

@@ -23,6 +23,9 @@ use tokio::task::JoinSet;
 /// The shortest time after which an object is looked at again: one that asks for none at all would take a core for itself.
 const LEAST: Duration = Duration::from_millis(5);
 
+/// How long after the unexpected end of a worker another one starts.
+const RESTART: Duration = Duration::from_millis(200);
+
 pub(crate) struct Running {
     pub(crate) inner: Loop,
     queue: Queue<ObjectKey>,
@@ -137,6 +140,7 @@ impl Running {
             if let Err(error) = ended {
                 tracing::error!(%error, "a worker ended unexpectedly, and another one is started");
                 self.inner.shared.counters.count_task_restart();
+                tokio::time::sleep(RESTART).await;
                 workers.spawn(Self::worker(self.clone()));
             }
         }

@@ -85,16 +85,16 @@ struct ProcessArgs {
 #[derive(Debug, Args)]
 #[group(skip)]
 struct TimeoutArgs {
-    /// How long connecting to the API server may take, TLS included [default: 10s]
+    /// How long connecting to the API server may take, TLS included [default: the operator's, else 10s]
     #[arg(long, env = "CONNECT_TIMEOUT", value_name = "DURATION", value_parser = duration)]
     connect_timeout: Option<Duration>,
-    /// How long the API server may take to begin its answer to a call [default: 70s]
+    /// How long the API server may take to begin its answer to a call [default: the operator's, else 70s]
     #[arg(long, env = "RESPONSE_TIMEOUT", value_name = "DURATION", value_parser = duration)]
     response_timeout: Option<Duration>,
-    /// How long the rest of the answer may take, watches aside [default: 60s]
+    /// How long the rest of the answer may take, watches aside [default: the operator's, else 60s]
     #[arg(long, env = "BODY_TIMEOUT", value_name = "DURATION", value_parser = duration)]
     body_timeout: Option<Duration>,
-    /// For how long a watch may bring neither an event nor a bookmark before it is made anew [default: 150s]
+    /// For how long a watch may bring neither an event nor a bookmark before it is made anew [default: the operator's, else 150s]
     #[arg(long, env = "WATCH_TIMEOUT", value_name = "DURATION", value_parser = duration)]
     watch_timeout: Option<Duration>,
 }

@@ -35,7 +35,7 @@ pub enum ConditionsError {
     },
     /// Another operator writes the same conditions of an object, and has its finalizer on it.
     #[error(
-        "operator {operator} writes the condition {condition} of {kind} {object}, too; give one of the two controllers a \
+        "operator {operator} writes the condition {condition} of {kind} {object}, too; give this controller a \
          `condition_prefix`, or if {operator} is gone, remove its finalizer"
     )]
     OfOther {

@@ -120,8 +120,8 @@ impl Operator {
     }
 
     /// How many objects the operator is expected to hold: primaries, what is made of them, and whatever else is watched. The memory
-    /// that the generated Deployment asks for, and its limit, follow from it: an estimate of 3.2 KiB an object, with a limit of four
-    /// times the request. Default: 10,000, for a limit of 256 MiB.
+    /// that the generated Deployment asks for, and its limit, follow from it. Both are estimates, not measured: a request of 32 MiB and
+    /// 3.2 KiB an object, which is three times what the cache takes for a Pod, and a limit of four times the request. Default: 10,000, for a limit of 256 MiB.
     ///
     /// | objects | request | limit |
     /// |---|---|---|

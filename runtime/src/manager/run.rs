@@ -78,7 +78,8 @@ pub enum RunError {
         #[source]
         source: Malformed,
     },
-    /// The conditions of a controller are not its own; nothing was started.
+    /// The conditions of a controller are not its own. Where another operator writes them, that is known only when the watches have
+    /// begun, so other controllers may have worked.
     #[error(transparent)]
     Conditions(Box<ConditionsError>),
     /// The address for probes is taken, or not this machine's.
@@ -202,12 +203,15 @@ async fn work_when_decided(
     broom: Broom,
     (client, operator, all): (Client, String, Vec<Arc<Running>>),
 ) -> Result<(), RunError> {
+    let checked = async {
+        decided(&needs).await;
+        check_stored(&client, &operator, &controller, &all).await
+    };
     tokio::select! {
         biased;
         () = controller.stopped() => return Ok(()),
-        () = decided(&needs) => {}
+        checked = checked => checked.map_err(RunError::Conditions)?,
     }
-    check_stored(&client, &operator, &controller, &all).await.map_err(RunError::Conditions)?;
     // Orphans of its kind can be told from children only now.
     broom.on_recovery();
     controller.work().await;

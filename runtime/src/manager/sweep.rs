@@ -161,7 +161,11 @@ impl Sweep {
                     Ok(()) if before.is_some() && !has_all(searches) => {}
                     Ok(()) => drop(retries.remove(&part)),
                     Err(Failure { error, at }) => {
-                        let retry = Retry::new(before.as_ref(), at);
+                        // A search for less than all does not put off the search for all.
+                        let retry = match before {
+                            Some(before) if !is_due => before,
+                            before => Retry::new(before.as_ref(), at),
+                        };
                         self.say_failed(&part, &error, &retry);
                         retries.insert(part, retry);
                     }

@@ -80,7 +80,10 @@ async fn supervise(task: Task, mut start: impl FnMut() -> BoxFuture<'static, ()>
         let why = match AssertUnwindSafe(async { start().await }).catch_unwind().await {
             Ok(()) if task.on_end == OnEnd::Finish => return,
             Ok(()) => "it came to its end".to_owned(),
-            Err(payload) => Panicked::new(Closure::Runtime, &*payload).to_string(),
+            Err(payload) => {
+                task.counters.count_panic(Closure::Runtime);
+                Panicked::new(Closure::Runtime, &*payload).to_string()
+            }
         };
         if began.elapsed() > LONGEST_PAUSE {
             pause = FIRST_PAUSE;

@@ -2,9 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
+use serde::de::Error as _;
 use serde_json::Value;
 
 use crate::kind::Kind;
+use crate::panic::{Closure, catch};
 use crate::provisioner::shape::Shape;
 
 /// The number of objects that an operator is expected to hold unless it says otherwise.
@@ -73,8 +75,9 @@ impl RoundTrip {
         Self(Arc::new(function))
     }
 
+    /// Decodes and encodes an object; a panic of the type is an error like any other.
     pub(crate) fn of(&self, object: &Value) -> serde_json::Result<Value> {
-        (self.0)(object)
+        catch(Closure::Object, || (self.0)(object)).unwrap_or_else(|panicked| Err(serde_json::Error::custom(panicked)))
     }
 }
 

@@ -89,7 +89,7 @@ pub trait Source: Debug + Send + Sync + 'static {
     /// Who owns which fields of a status; nothing for a source that keeps no field managers.
     ///
     /// # Errors
-    /// A conflict if the object is not at the version of `header` any more.
+    /// A conflict if another object has taken the name.
     fn status_fields<'a>(&'a self, header: &'a Header) -> BoxFuture<'a, Result<StatusFields>> {
         let _ = header;
         Box::pin(async { Ok(StatusFields::default()) })

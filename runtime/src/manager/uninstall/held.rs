@@ -7,10 +7,12 @@ use crate::{
     error::Error,
     kind::Kind,
     manager::operator::Operator,
+    provisioner::shape::Verb,
     reference,
     source::{Selection, Source, kubernetes::Kubernetes},
 };
 use kube::api::DeleteParams;
+use serde::de::Error as _;
 use serde_json::Value;
 
 /// The objects of one kind.
@@ -39,12 +41,20 @@ pub(super) async fn all(client: &Client, operator: &Operator) -> Result<Vec<Held
 }
 
 async fn headers(client: &Client, kind: &Kind) -> Result<Vec<Header>, CallError> {
-    let header = |item: Value| Header::parse(item.to_string().as_bytes()).ok();
+    // One that can't be read is an object, too: the definition must not go with it.
+    let header = |item: Value| Some(Header::parse(item.to_string().as_bytes()));
     let target = Target { kind, namespace: None, name: "" };
     match client.of_metadata().list_each(target, Selectors::default(), header).await {
         // Without its definition a kind has no objects.
         Err(error) if error.is_not_found() => Ok(Vec::new()),
-        headers => headers,
+        headers => headers?.into_iter().collect::<Result<_, _>>().map_err(|error| CallError {
+            verb: Verb::List,
+            kind: kind.clone(),
+            subresource: "",
+            namespace: None,
+            name: String::new(),
+            source: Box::new(kube::Error::SerdeError(serde_json::Error::custom(error))),
+        }),
     }
 }
 

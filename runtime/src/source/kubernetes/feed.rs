@@ -149,7 +149,8 @@ fn watched_from(query: &str) -> Option<ResourceVersion> {
     Some(ResourceVersion::from(value("resourceVersion").unwrap_or_default()))
 }
 
-/// Whether the watch expired (410), so that a list follows, or the API server asked for time (429), which the client says and counts.
+/// Whether the watch expired (410), so that a list follows, or the API server asked for time (429 with `Retry-After`), which the
+/// client logs and counts.
 fn begins_anew(error: &watcher::Error) -> bool {
     let status = match error {
         watcher::Error::WatchError(status) => status,
@@ -158,7 +159,8 @@ fn begins_anew(error: &watcher::Error) -> bool {
         | watcher::Error::WatchFailed(kube::Error::Api(status)) => status,
         _ => return false,
     };
-    matches!(status.code, 410 | 429)
+    let has_retry_after = || status.details.as_ref().is_some_and(|details| details.retry_after_seconds > 0);
+    status.code == 410 || status.code == 429 && has_retry_after()
 }
 
 fn state_of(error: watcher::Error, kind: &Kind, scope: Scope<'_>) -> WatchState {

@@ -123,7 +123,11 @@ impl Source for Kubernetes {
             for (labels, fields) in self.selection.of_others() {
                 let selectors = Selectors { labels: labels.as_deref(), fields: fields.as_deref() };
                 let held = |item: Value| {
-                    let header = Header::parse(item.to_string().as_bytes()).ok()?;
+                    let header = Header::parse(item.to_string().as_bytes())
+                        .inspect_err(
+                            |error| tracing::error!(kind = %self.kind, %error, "an object of a list can't be read"),
+                        )
+                        .ok()?;
                     header.finalizers.contains(finalizer).then_some(header.key)
                 };
                 strays.extend(client.list_each(target, selectors, held).await?);

@@ -49,7 +49,7 @@ async fn two_operators(plane: Arc<Plane>) {
     let refused = other("").run_with(plane.client(), options(), std::future::pending()).await;
     let said = refused.err().map(|error| error.to_string());
     let expected = format!(
-        "operator live writes the condition Available of Note {namespace}/one, too; give one of the two controllers a \
+        "operator live writes the condition Available of Note {namespace}/one, too; give this controller a \
          `condition_prefix`, or if live is gone, remove its finalizer"
     );
     assert_eq!(said, Some(expected));
