@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The annotations of an operator of opgen, which say whose an object is.
-const MARKS: &str = "opgen.dev/";
+const MARKS: [&str; 3] = ["opgen.dev/node", "opgen.dev/applied", "opgen.dev/owner"];
 
 /// What is gone that should have stayed, or still names its owner.
 pub(super) fn orphaned(
@@ -76,5 +76,5 @@ fn names_a_sample(prepared: &Prepared, object: &Value) -> bool {
     let mut owned = metadata["ownerReferences"].as_array().into_iter().flatten();
     let is_controlled = owned.any(|owner| owner["controller"] == true && !is_sample(owner));
     let mut marks = metadata["annotations"].as_object().into_iter().flatten().map(|(mark, _)| mark);
-    owners.into_iter().any(is_sample) || !is_controlled && marks.any(|mark| mark.starts_with(MARKS))
+    owners.into_iter().any(is_sample) || !is_controlled && marks.any(|mark| MARKS.contains(&mark.as_str()))
 }
