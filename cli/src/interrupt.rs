@@ -1,4 +1,4 @@
-//! Ends in order on SIGINT, SIGTERM and SIGHUP: programs that were started are ended, folders that are half written removed.
+//! Handles SIGINT, SIGTERM and SIGHUP: stops child processes and removes incomplete folders.
 //!
 //! For the verbs that have no loop of their own; `dev` and `sandbox` listen to signals themselves.
 

@@ -1,4 +1,4 @@
-//! Finds rules of fields that their types have no place for: `schemars` leaves them out of the schema.
+//! Finds validation attributes that `schemars` ignores for the type of their field.
 //!
 //! The schema says nothing of what was left out, and the derive `Managed` sees the spec alone. So this reads the source of
 //! every struct and enum with a schema. A type whose form its name doesn't tell (an alias, a type of the project) is left

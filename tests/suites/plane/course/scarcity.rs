@@ -1,4 +1,4 @@
-//! What is not enough: nodes, quotas, and time.
+//! Tests a lost node, an exceeded quota and a clock that is behind.
 
 use std::{process::Command, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Who goes first while an operator starts beside many objects.
+//! Tests that a user's edit is reconciled before the objects of the initial list.
 
 use std::{
     sync::{Arc, Mutex},

@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt as _,
-    api::{DeleteParams, PropagationPolicy},
-};
+use kube::{ResourceExt as _, api::DeleteParams};
 use libtest_mimic::Trial;
 use opgen_tests::{
     Plane, case,
@@ -34,17 +31,13 @@ async fn built(site: &Site) -> ConfigMap {
     until_object(&site.api::<ConfigMap>(), "one", "is there", |_| true).await
 }
 
-pub(crate) fn orphan() -> DeleteParams {
-    DeleteParams { propagation_policy: Some(PropagationPolicy::Orphan), ..DeleteParams::default() }
-}
-
 async fn orphaned(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     plane.restart_controller_manager();
     let _running = site.start(&site.operator().controls::<Note, NoteTree>()).await;
     site.create(&note()).await;
     let before = built(&site).await;
-    site.api::<Note>().delete("one", &orphan()).await.unwrap();
+    site.api::<Note>().delete("one", &DeleteParams::orphan()).await.unwrap();
     until_gone(&site.api::<Note>(), "one").await;
     let left = site.api::<ConfigMap>().get("one").await.unwrap();
     assert_eq!((left.uid(), &left.data), (before.uid(), &before.data));
@@ -70,7 +63,7 @@ async fn collector_first(plane: Arc<Plane>) {
     let before = built(&site).await;
     running.signal();
     running.end().await.unwrap();
-    site.api::<Note>().delete("one", &orphan()).await.unwrap();
+    site.api::<Note>().delete("one", &DeleteParams::orphan()).await.unwrap();
     let collected = |note: &Note| !note.finalizers().contains(&"orphan".to_owned());
     until_object(&site.api::<Note>(), "one", "is done for the collector", collected).await;
     let _running = site.run(&operator, Default::default()).await;

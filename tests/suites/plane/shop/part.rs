@@ -60,7 +60,7 @@ pub(crate) fn wanted(shop: &Shop) -> BTreeSet<Part> {
 }
 
 /// The kinds that shops are made of; all but one are namespaced.
-fn kinds() -> [ApiResource; 12] {
+pub(crate) fn kinds() -> [ApiResource; 12] {
     [
         ApiResource::erase::<ConfigMap>(&()),
         ApiResource::erase::<Secret>(&()),

@@ -1,4 +1,4 @@
-//! How long after the last deed a world is as it stays.
+//! Measures how soon a namespace reaches its expected state after the last action of chaos.
 
 use std::{
     collections::BTreeMap,

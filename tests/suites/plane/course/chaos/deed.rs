@@ -1,4 +1,4 @@
-//! Who does it, and what.
+//! Random actions of chaos: creates, edits and deletes objects, and kills Pods, the operator and the API server.
 
 use std::{
     collections::BTreeMap,

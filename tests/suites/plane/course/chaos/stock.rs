@@ -1,12 +1,8 @@
 //! What chaos is played with: objects of an example, how they are edited, and how their children can be harmed.
 
 use k8s_openapi::api::{
-    apps::v1::{Deployment, StatefulSet},
-    batch::v1::CronJob,
-    core::v1::{ConfigMap, Secret, Service, ServiceAccount},
-    networking::v1::Ingress,
-    policy::v1::PodDisruptionBudget,
-    rbac::v1::{Role, RoleBinding},
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Service},
 };
 use kube::api::ApiResource;
 use opgen::{Managed, Status};
@@ -20,7 +16,10 @@ use crate::{
         fleet,
         mirror::Namespaced,
     },
-    shop::shops::{schedule, shop},
+    shop::{
+        part,
+        shops::{schedule, shop},
+    },
 };
 
 /// An example that chaos is played with.
@@ -84,7 +83,7 @@ impl Stock for Shops {
 
     const EXAMPLE: Example = SHOP;
     const NAMES: u64 = 8;
-    const OPTIONAL: &'static [&'static str] = &["CronJob", "Ingress"];
+    const OPTIONAL: &'static [&'static str] = &["CronJob", "Ingress", "PodDisruptionBudget"];
 
     fn object(name: &str) -> Shop {
         shop(name)
@@ -106,19 +105,7 @@ impl Stock for Shops {
     }
 
     fn children() -> Vec<ApiResource> {
-        vec![
-            ApiResource::erase::<ConfigMap>(&()),
-            ApiResource::erase::<Secret>(&()),
-            ApiResource::erase::<ServiceAccount>(&()),
-            ApiResource::erase::<Role>(&()),
-            ApiResource::erase::<RoleBinding>(&()),
-            ApiResource::erase::<Service>(&()),
-            ApiResource::erase::<StatefulSet>(&()),
-            ApiResource::erase::<Deployment>(&()),
-            ApiResource::erase::<PodDisruptionBudget>(&()),
-            ApiResource::erase::<CronJob>(&()),
-            ApiResource::erase::<Ingress>(&()),
-        ]
+        part::kinds().into_iter().filter(|kind| kind.kind != "PriorityClass").collect()
     }
 }
 

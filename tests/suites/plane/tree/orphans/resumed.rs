@@ -24,27 +24,27 @@ use crate::operator::{kinds::available, site::Site};
 
 /// It is watched in all namespaces, so by this case alone.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
-#[kube(group = "tree.example.com", version = "v1", kind = "Vault", namespaced, status = "Status")]
-pub(crate) struct VaultSpec {
+#[kube(group = "tree.example.com", version = "v1", kind = "Cellar", namespaced, status = "Status")]
+pub(crate) struct CellarSpec {
     elsewhere: String,
     #[serde(default)]
     pause: bool,
 }
 
 #[derive(Debug, Provisioner)]
-#[provisioner(serial, owner = Vault)]
-struct VaultTree {
+#[provisioner(serial, owner = Cellar)]
+struct CellarTree {
     #[provisioner(resource)]
     config: Vec<ConfigMap>,
 }
 
 const NAMES: [&str; 3] = ["first", "second", "third"];
 
-impl VaultTree {
-    fn config(vault: &Vault) -> Vec<ConfigMap> {
+impl CellarTree {
+    fn config(cellar: &Cellar) -> Vec<ConfigMap> {
         let config = |name: &str| {
             let mut config = holding(name, "");
-            config.metadata.namespace = Some(vault.spec.elsewhere.clone());
+            config.metadata.namespace = Some(cellar.spec.elsewhere.clone());
             config
         };
         NAMES.map(config).into()
@@ -55,9 +55,9 @@ impl VaultTree {
 const LONGEST: Duration = Duration::from_secs(300);
 
 pub(super) async fn second_fails(plane: Arc<Plane>) {
-    const OPERATOR: &str = "vaults";
+    const OPERATOR: &str = "cellars";
     let (site, elsewhere) = (Site::new(&plane).await, plane.namespace("elsewhere").await);
-    let operator = Operator::new(OPERATOR).namespace(&site.namespace).controls::<Vault, VaultTree>();
+    let operator = Operator::new(OPERATOR).namespace(&site.namespace).controls::<Cellar, CellarTree>();
     site.install(&operator).await;
     // A clock that waits for nothing has time for more.
     let failures = if plane.form() == Form::Sandbox { 3 } else { 1 };
@@ -69,14 +69,14 @@ pub(super) async fn second_fails(plane: Arc<Plane>) {
     };
     let client = failing(plane.account(&site.namespace, OPERATOR).await.client(), "second", fails);
     let _running = Site::run_with(&operator, client, RunOptions::default());
-    site.create(&Vault::new("old", VaultSpec { elsewhere: elsewhere.clone(), pause: false })).await;
-    let is_done = |vault: &Vault| available(vault.status.as_ref()).is_some_and(|(truth, ..)| truth == "True");
-    until_object(&site.api::<Vault>(), "old", "is done", is_done).await;
+    site.create(&Cellar::new("old", CellarSpec { elsewhere: elsewhere.clone(), pause: false })).await;
+    let is_done = |cellar: &Cellar| available(cellar.status.as_ref()).is_some_and(|(truth, ..)| truth == "True");
+    until_object(&site.api::<Cellar>(), "old", "is done", is_done).await;
 
     // The owner goes without its teardown: while it is paused, its finalizer doesn't come again.
-    site.patch::<Vault>("old", &json!({"spec": {"pause": true}})).await;
-    site.patch::<Vault>("old", &json!({"metadata": {"finalizers": null}})).await;
-    site.delete::<Vault>("old").await;
+    site.patch::<Cellar>("old", &json!({"spec": {"pause": true}})).await;
+    site.patch::<Cellar>("old", &json!({"metadata": {"finalizers": null}})).await;
+    site.delete::<Cellar>("old").await;
     let configs = Api::<ConfigMap>::namespaced(plane.client(), &elsewhere);
     until_gone(&configs, "first").await;
     until_gone(&configs, "third").await;
