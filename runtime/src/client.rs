@@ -85,6 +85,24 @@ impl CallError {
         self.code() == 403 && said.contains(" cannot ") && said.contains(" resource \"")
     }
 
+    /// The API server could not be reached, or had no time or no answer: the next call may work.
+    pub(crate) fn is_outage(&self) -> bool {
+        match self.source.as_ref() {
+            kube::Error::Api(status) => status.code == 429 || status.code >= 500,
+            kube::Error::Service(_) | kube::Error::HyperError(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The fields of which the server says that two items of a list may not have one value, or not both be without.
+    pub(crate) fn fields_in_the_way(&self) -> Vec<&str> {
+        let status = self.status().filter(|status| status.code == 422);
+        let causes = status.and_then(|status| status.details.as_ref()).map(|details| details.causes.as_slice());
+        let is_meant = |reason: &str| matches!(reason, "FieldValueDuplicate" | "FieldValueRequired");
+        let meant = causes.unwrap_or_default().iter().filter(|cause| is_meant(&cause.reason));
+        meant.map(|cause| cause.field.as_str()).collect()
+    }
+
     /// Nothing can be made in a namespace that is being deleted; the server says so with the code of a missing permission.
     pub fn is_in_ending_namespace(&self) -> bool {
         let causes = self.status().and_then(|status| status.details.as_ref()).map(|details| details.causes.as_slice());

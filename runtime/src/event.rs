@@ -2,7 +2,8 @@
 //!
 //! A recorder never makes a pass wait: it hands the event to one task, which writes it. A repeat within six minutes
 //! becomes a count on the first one (the `series` of the API) instead of another object. What can't be written is lost,
-//! and said in the log: events are hints, not state.
+//! and said in the log: events are hints, not state. Those that an outage of the API server costs are counted, and logged in
+//! one line when it is over.
 
 use crate::{
     bounds,
@@ -88,7 +89,8 @@ impl Recorder {
         let (sender, receiver) = mpsc::channel(WAITING);
         let instance = std::env::var("POD_NAME").unwrap_or_else(|_| operator.to_owned());
         let instance = bounds::event_word(&instance).into_owned();
-        let writer = Writer { client, environment, operator: operator.to_owned(), instance, series: HashMap::new() };
+        let writer =
+            Writer { client, environment, operator: operator.to_owned(), instance, series: HashMap::new(), lost: 0 };
         (Self(Some(sender)), writer.write_all(receiver))
     }
 
@@ -129,6 +131,8 @@ struct Writer {
     operator: String,
     instance: String,
     series: HashMap<Event, Series>,
+    /// Events that could not be written since the API server went away.
+    lost: u64,
 }
 
 struct Series {
@@ -161,15 +165,30 @@ impl Writer {
             let (kind, object) = (event.regarding.kind.clone(), event.regarding.key.clone());
             let written = AssertUnwindSafe(self.write(event)).catch_unwind().await;
             let written = written.map_err(|payload| Error::unexpected(Panicked::new(Closure::Runtime, &*payload)));
-            if let Ok(Err(refused)) = &written
-                && refused.is_in_ending_namespace()
-            {
-                tracing::debug!(kind = %kind, %object, "event not recorded: its namespace is being deleted");
-                continue;
+            match written {
+                Ok(Ok(())) => self.log_lost(),
+                Ok(Err(error)) if error.is_in_ending_namespace() => {
+                    tracing::debug!(kind = %kind, %object, "event not recorded: its namespace is being deleted");
+                }
+                // The watches log that the server is away.
+                Ok(Err(error)) if error.is_outage() => {
+                    self.lost += 1;
+                    let error = Error::from(error);
+                    tracing::debug!(kind = %kind, %object, %error, "event not recorded");
+                }
+                Ok(Err(error)) => {
+                    let error = Error::from(error);
+                    tracing::warn!(kind = %kind, %object, %error, "event not recorded");
+                }
+                Err(error) => tracing::warn!(kind = %kind, %object, %error, "event not recorded"),
             }
-            if let Err(error) = written.and_then(|written| written.map_err(Error::from)) {
-                tracing::warn!(kind = %kind, %object, %error, "event not recorded");
-            }
+        }
+    }
+
+    fn log_lost(&mut self) {
+        match std::mem::take(&mut self.lost) {
+            0 => {}
+            events => tracing::warn!(events, "events were not recorded while the API server was away"),
         }
     }
 
@@ -212,4 +231,41 @@ impl Writer {
 
 fn micro(now: Timestamp) -> String {
     format!("{now:.6}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{kind::kind_of, log::Log};
+    use http::{Request, Response};
+    use k8s_openapi::api::core::v1::Pod;
+    use kube::client::Body;
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    /// A server that is away for the first calls.
+    fn away_for(calls: usize) -> Client {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let answer = move |_: Request<Body>| {
+            let is_away = asked.fetch_add(1, Ordering::Relaxed) < calls;
+            let refused = || std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+            std::future::ready(if is_away { Err(refused()) } else { Ok(Response::new(Body::from(b"{}".to_vec()))) })
+        };
+        Client::new(kube::Client::new(tower::service_fn(answer), "default"))
+    }
+
+    #[tokio::test]
+    async fn the_events_that_an_outage_costs_are_one_line_when_it_is_over() {
+        let (log, regarding) =
+            (Log::capture(), Regarding { kind: kind_of::<Pod>(), key: ObjectKey::cluster("a"), uid: Uid::default() });
+        let (recorder, written) = Recorder::new(away_for(3), Environment::system(), "shop");
+        for number in 0..5 {
+            recorder.normal(&regarding, "Created", "Apply", &format!("created number {number}"));
+        }
+        drop(recorder);
+        written.await;
+        assert_eq!(log.lines(), ["WARN events were not recorded while the API server was away events=3"]);
+    }
 }

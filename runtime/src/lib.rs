@@ -20,6 +20,8 @@ mod error;
 mod event;
 mod foreign;
 mod kind;
+#[cfg(test)]
+mod log;
 mod managed;
 mod manager;
 pub mod manifest;

@@ -12,6 +12,7 @@ use crate::{
     managed::Managed,
     predicate::Worth,
     provisioner::{
+        by_hand::State,
         child::Child,
         claim::{Claims, Plan, Planner},
         made::Blackboard,
@@ -20,8 +21,9 @@ use crate::{
         rehearsal::World,
         unchanged::ByNode,
     },
+    queue::Trigger,
     reference::{Graph, Referrers, Targets},
-    watch::Watched,
+    watch::{Shows, Watched},
 };
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
@@ -29,7 +31,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -56,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) echoes: Echoes<Worth>,
     pub(crate) memory: Mutex<Memory>,
     pub(crate) counters: Counters,
+    /// All that the watches of the controller show; nothing before they begin.
+    pub(crate) watches: OnceLock<Vec<Arc<dyn Shows>>>,
     /// Stands in for the cluster in a test without one.
     pub(crate) rehearsal: Option<Arc<World>>,
 }
@@ -68,6 +72,13 @@ impl Shared {
 
     pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock()
+    }
+
+    /// What the watches of the controller show of an object; `None` if it watches no such objects.
+    pub(crate) fn shown(&self, kind: &Kind, key: &ObjectKey) -> Option<Option<State>> {
+        let mut watches = self.watches.get()?.iter().filter(|watch| watch.kind() == kind).peekable();
+        watches.peek()?;
+        Some(watches.find_map(|watch| watch.state(key)))
     }
 
     /// Notes an own write of a primary.
@@ -135,8 +146,8 @@ pub(crate) struct Core<'a> {
     pub(crate) inputs: u64,
     /// What the spec of the owner names.
     pub(crate) named: Vec<(Kind, ObjectKey)>,
-    /// Whether nothing but children of the owner changed since the last pass.
-    pub(crate) for_children: bool,
+    /// Why there is a pass.
+    pub(crate) trigger: Trigger,
     /// Which node wants which object in this pass.
     pub(crate) claims: Mutex<Claims>,
     /// Says what the nodes want before they run; none on the way down, where no node wants anything.
@@ -166,7 +177,7 @@ impl<'a> Core<'a> {
             owner,
             inputs: hasher.finish(),
             named: Vec::new(),
-            for_children: false,
+            trigger: Trigger::Request,
             claims: Mutex::default(),
             planner: None,
             plan: Mutex::default(),
@@ -186,7 +197,7 @@ impl<'a> Core<'a> {
             owner: self.owner.clone(),
             inputs: self.inputs,
             named: Vec::new(),
-            for_children: self.for_children,
+            trigger: self.trigger,
             claims: Mutex::default(),
             planner: None,
             plan: Mutex::default(),
@@ -201,6 +212,11 @@ impl<'a> Core<'a> {
 
     pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.shared.memory()
+    }
+
+    /// Whether nothing but children of the owner, and what its nodes wrote, changed since the last pass.
+    pub(crate) fn is_for_children(&self) -> bool {
+        self.trigger <= Trigger::Children
     }
 
     pub(crate) fn by_node(&self) -> MutexGuard<'_, HashMap<Kind, ByNode>> {

@@ -91,6 +91,7 @@ where
             echoes: Default::default(),
             memory: Default::default(),
             counters: Default::default(),
+            watches: Default::default(),
             rehearsal: Some(world.clone()),
         });
         Self { object: Mutex::new(object), options, shared, world, tree: PhantomData }

@@ -1,10 +1,12 @@
 //! `Health` of each watch, and the store of the children that it fills.
 
 use crate::{
-    cache::{ResourceVersion, Seen, Store, Unowned},
+    cache::{ObjectKey, ResourceVersion, Seen, Store, Unowned},
     client::MissingRule,
     error::{Error, Result},
     kind::Kind,
+    provisioner::by_hand::State,
+    source::Source,
 };
 use parking_lot::Mutex;
 use std::sync::{
@@ -174,35 +176,42 @@ impl<V> Watched<V> {
     }
 }
 
+/// What a watch shows of the objects of a kind, whatever else is kept of them.
+pub(crate) trait Shows: Send + Sync {
+    fn kind(&self) -> &Kind;
+    /// The state of an object, as far as it tells whether the object was changed.
+    fn state(&self, key: &ObjectKey) -> Option<State>;
+}
+
+impl<V: Send + Sync> Shows for Watched<V> {
+    fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    fn state(&self, key: &ObjectKey) -> Option<State> {
+        self.store.get(key).map(|entry| State::of_header(&entry.header))
+    }
+}
+
+impl Shows for Arc<dyn Source> {
+    fn kind(&self) -> &Kind {
+        (**self).kind()
+    }
+
+    fn state(&self, key: &ObjectKey) -> Option<State> {
+        self.objects().store().get(key).map(|entry| State::of_header(&entry.header))
+    }
+}
+
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::kind::kind_of;
+    use crate::{kind::kind_of, log::Log};
     use k8s_openapi::api::core::v1::Pod;
-    use std::io;
-
-    #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<u8>>>);
-
-    impl io::Write for Log {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
 
     #[tokio::test(start_paused = true)]
     async fn trouble_is_one_line_when_it_begins_and_one_when_it_ends() {
-        let (log, health) = (Log::default(), Health::new(kind_of::<Pod>()));
-        let writer = log.clone();
-        let subscriber = tracing_subscriber::fmt().with_ansi(false).without_time().with_target(false);
-        let subscriber = subscriber.with_writer(move || writer.clone()).finish();
-        let _default = tracing::subscriber::set_default(subscriber);
+        let (log, health) = (Log::capture(), Health::new(kind_of::<Pod>()));
         health.set(WatchState::Following);
         for number in 0..20 {
             health.set(WatchState::Failing(format!("refused, attempt {number}")));
@@ -213,10 +222,8 @@ mod tests {
         // An expired watch is no trouble, and one that expires while there is trouble does not end it.
         health.begins_anew("too old".to_owned());
         health.set(WatchState::Following);
-        let text = String::from_utf8(log.0.lock().clone()).unwrap();
-        let lines: Vec<_> = text.lines().map(str::trim).collect();
         assert_eq!(
-            lines,
+            log.lines(),
             [
                 "INFO watching kind=Pod",
                 "WARN the watch failed and is tried again until it works kind=Pod error=refused, attempt 0",

@@ -4,6 +4,8 @@ use super::{Settings, channel::Lane};
 use crate::{
     cache::{Change, Encoded, ObjectKey},
     environment::Environment,
+    kind::Kind,
+    manager::children::OwnerRef,
     panic::{Closure, Panicked},
     predicate::Worth,
     queue::{Backoff, Item, Priority, Queue, Trigger},
@@ -83,26 +85,38 @@ impl Running {
         self.queue.add_for(key, priority_of(Priority::Normal, listing), Trigger::Related);
     }
 
-    /// Wakes those that a change of an object concerns: of a kind without namespaces, by their names alone. Those that the object was
-    /// made for are woken by a child.
+    /// Wakes those that a change of an object concerns: of a kind without namespaces, by their names alone. Whose work the change
+    /// is, is woken as by a child.
     pub(crate) fn wake_named<'a>(
         &self,
         keys: impl IntoIterator<Item = &'a ObjectKey>,
-        made_for: &[ObjectKey],
+        is_work_of: impl Fn(&ObjectKey) -> bool,
         listing: bool,
     ) {
         let namespaced = self.inner.source.kind().namespaced;
         for key in keys {
             let key = if namespaced { key.clone() } else { ObjectKey::cluster(key.name()) };
-            if made_for.contains(&key) { self.wake_owner(key, listing) } else { self.wake(key, listing) }
+            if is_work_of(&key) { self.wake_owner(key, listing) } else { self.wake(key, listing) }
         }
     }
 
     /// Something that concerns all objects changed.
-    pub(crate) fn wake_all(&self, made_for: &[ObjectKey]) {
+    pub(crate) fn wake_all(&self, is_work_of: impl Fn(&ObjectKey) -> bool) {
         for key in self.inner.source.objects().store().keys() {
-            let trigger = if made_for.contains(&key) { Trigger::Children } else { Trigger::Related };
+            let trigger = if is_work_of(&key) { Trigger::Children } else { Trigger::Related };
             self.queue.add_for(key, Priority::Low, trigger);
+        }
+    }
+
+    /// Whether a change of an object is the work of one of the controller's objects: it was made for that, or has just been written
+    /// by its nodes.
+    pub(crate) fn is_work_of<V>(&self, kind: &Kind, change: &Change<V>) -> impl Fn(&ObjectKey) -> bool {
+        let made_for = OwnerRef::keys_of(self.inner.source.kind(), change);
+        let shown = change.new_entry().map(|entry| &entry.header);
+        let object = change.new_entry().or(change.old()).map(|entry| &entry.header.key);
+        move |owner| {
+            let is_by_hand = |object| self.inner.shared.memory().is_by_hand(owner, kind, (object, shown));
+            made_for.contains(owner) || object.is_some_and(is_by_hand)
         }
     }
 

@@ -26,10 +26,13 @@ use crate::{
         Source,
         kubernetes::{Kubernetes, sinks::Sinks},
     },
-    watch::{Health, Watched},
+    watch::{Health, Shows, Watched},
 };
 use futures::{FutureExt, future::BoxFuture};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 use tokio::sync::{Mutex, mpsc};
 
 impl Operator {
@@ -74,6 +77,7 @@ impl Operator {
                 echoes: Default::default(),
                 memory: Default::default(),
                 counters: self.counters.clone(),
+                watches: OnceLock::new(),
                 rehearsal: None,
             };
             let selection = settings.selection.clone();
@@ -94,8 +98,11 @@ impl Operator {
             Arc::new(Running::new(inner, settings, &self.environment))
         });
         let controllers: Vec<_> = controllers.collect();
-        let follows = controllers.iter().flat_map(|controller| Follows::of(controller, &healths)).collect();
-        let views = controllers.iter().flat_map(|controller| Views::of(controller, &healths)).collect();
+        let follows: Vec<_> = controllers.iter().flat_map(|controller| Follows::of(controller, &healths)).collect();
+        let views: Vec<_> = controllers.iter().flat_map(|controller| Views::of(controller, &healths)).collect();
+        for controller in &controllers {
+            controller.inner.shared.watches.get_or_init(|| watches_of(controller, &follows, &views));
+        }
         Floor {
             client,
             operator: self.name.clone(),
@@ -112,6 +119,25 @@ impl Operator {
             recorder,
         }
     }
+}
+
+/// All watches that wake objects of a controller.
+fn watches_of(controller: &Arc<Running>, follows: &[Arc<Follows>], views: &[Arc<Views>]) -> Vec<Arc<dyn Shows>> {
+    let Loop { shared, source, .. } = &controller.inner;
+    let mut watches: Vec<Arc<dyn Shows>> = vec![Arc::new(source.clone())];
+    for children in shared.children.values() {
+        watches.push(children.clone());
+    }
+    for targets in shared.targets.values() {
+        watches.push(targets.watched.clone());
+    }
+    for follows in follows.iter().filter(|follows| Arc::ptr_eq(&follows.controller, controller)) {
+        watches.push(follows.watched.clone());
+    }
+    for views in views.iter().filter(|views| Arc::ptr_eq(&views.controller, controller)) {
+        watches.push(views.watched.clone());
+    }
+    watches
 }
 
 /// Everything that runs.

@@ -1,6 +1,6 @@
 //! The watches of kinds that a controller follows by a function.
 
-use super::{children::OwnerRef, feeds::Healths};
+use super::feeds::Healths;
 use crate::{
     cache::{Change, Header, Store},
     controller::{
@@ -19,7 +19,7 @@ use std::{convert::Infallible, sync::Arc};
 /// One of a controller's; what is kept of each object is whom it concerns.
 pub(crate) struct Follows {
     mapped: Mapped,
-    pub(crate) watched: Watched<Concern>,
+    pub(crate) watched: Arc<Watched<Concern>>,
     pub(crate) controller: Arc<Running>,
     reported: Reported,
 }
@@ -31,7 +31,7 @@ impl Follows {
             let watched = Watched { health: healths.of(mapped.kind()), ..Watched::new(mapped.kind().clone(), false) };
             Arc::new(Self {
                 mapped: mapped.clone(),
-                watched,
+                watched: Arc::new(watched),
                 controller: controller.clone(),
                 reported: Reported::default(),
             })
@@ -82,11 +82,11 @@ impl Follower for Follows {
         if let Change::Deleted { old } = change {
             self.reported.forget(&old.header.key);
         }
-        let made_for = OwnerRef::keys_of(self.controller.inner.source.kind(), change);
+        let is_work_of = self.controller.is_work_of(self.kind(), change);
         let concerns = || [change.old(), change.new_entry()].into_iter().flatten().map(|entry| &entry.value);
         if concerns().any(|concern| concern.all) {
-            return self.controller.wake_all(&made_for);
+            return self.controller.wake_all(is_work_of);
         }
-        self.controller.wake_named(concerns().flat_map(|concern| &concern.keys), &made_for, listing);
+        self.controller.wake_named(concerns().flat_map(|concern| &concern.keys), is_work_of, listing);
     }
 }

@@ -1,6 +1,6 @@
 //! What specs and nodes name: one store a kind, shared by all controllers of the operator.
 
-use super::{children::OwnerRef, feeds::Healths};
+use super::feeds::Healths;
 use crate::{
     cache::{Change, Store},
     controller::{factory::Factory, running::Running},
@@ -56,8 +56,8 @@ impl Follower for Wakes {
             self.targets.forget(old);
         }
         for controller in &self.controllers {
-            let made_for = OwnerRef::keys_of(controller.inner.source.kind(), change);
-            controller.wake_named(&controller.inner.concerned(self.kind(), change), &made_for, listing);
+            let is_work_of = controller.is_work_of(self.kind(), change);
+            controller.wake_named(&controller.inner.concerned(self.kind(), change), is_work_of, listing);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The watches of kinds of which controllers keep something.
 
-use super::{children::OwnerRef, feeds::Healths};
+use super::feeds::Healths;
 use crate::{
-    cache::{Change, Header, ObjectKey, Store},
+    cache::{Change, Header, Store},
     controller::{kept::Kept, running::Running},
     error::Result,
     kind::Kind,
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(crate) struct Views {
     kept: Kept,
     /// The objects themselves are in the view.
-    pub(crate) watched: Watched<()>,
+    pub(crate) watched: Arc<Watched<()>>,
     pub(crate) controller: Arc<Running>,
     reported: Reported,
 }
@@ -30,7 +30,7 @@ impl Views {
             kept.keeps.begin(&watched.health);
             Arc::new(Self {
                 kept: kept.clone(),
-                watched,
+                watched: Arc::new(watched),
                 controller: controller.clone(),
                 reported: Reported::default(),
             })
@@ -40,10 +40,6 @@ impl Views {
 
     pub(crate) fn metadata_only(&self) -> bool {
         self.kept.metadata_only
-    }
-
-    fn made_for(&self, change: &Change<()>) -> Vec<ObjectKey> {
-        OwnerRef::keys_of(self.controller.inner.source.kind(), change)
     }
 }
 
@@ -65,7 +61,7 @@ impl Follower for Views {
             let mut panics = Panics::default();
             let concerned = self.kept.keeps.put(&new.header.key, json, anew, &mut panics);
             self.reported.report(&self.controller.inner.shared, self.kind(), &new.header, &panics);
-            self.controller.wake_named(&concerned?, &self.made_for(&change), listing);
+            self.controller.wake_named(&concerned?, self.controller.is_work_of(self.kind(), &change), listing);
         }
         Ok(change)
     }
@@ -76,7 +72,7 @@ impl Follower for Views {
             let concerned = self.kept.keeps.remove(&old.header.key, &mut panics);
             self.reported.report(&self.controller.inner.shared, self.kind(), &old.header, &panics);
             self.reported.forget(&old.header.key);
-            self.controller.wake_named(&concerned, &self.made_for(change), listing);
+            self.controller.wake_named(&concerned, &self.controller.is_work_of(self.kind(), change), listing);
         }
     }
 

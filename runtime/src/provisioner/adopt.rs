@@ -65,38 +65,57 @@ impl Core<'_> {
             return Err(Error::yielding("AdoptedGone", "the object to take over is gone"));
         };
         let operator = &self.shared.operator;
-        let Some(fields) = migrated(&found, operator, options.adopt_from) else { return Ok(()) };
-        // The version makes the server refuse the whole patch if somebody wrote in between.
-        let patch: Patch<()> = Patch::Json(serde_json::from_value(json!([
-            {"op": "replace", "path": "/metadata/managedFields", "value": fields},
-            {"op": "replace", "path": "/metadata/resourceVersion", "value": found["metadata"]["resourceVersion"]},
-        ]))?);
-        self.shared.client.patch(target, &patch, operator).await?;
+        let Some(patch) = moved(&found, operator, |entry| take_all(entry, options.adopt_from)) else { return Ok(()) };
+        self.shared.client.patch(target, &Patch::<()>::Json(serde_json::from_value(patch)?), operator).await?;
         Ok(())
     }
 }
 
-/// The list of managed fields in which what `from` held is the operator's; `None` if they hold nothing.
-fn migrated(object: &Value, operator: &str, from: &[&str]) -> Option<Vec<Value>> {
-    let entries = object["metadata"]["managedFields"].as_array()?;
+/// All that a manager holds, if it is one of the named.
+fn take_all(entry: &mut Value, from: &[&str]) -> Value {
+    let is_named = from.iter().any(|name| entry["manager"] == *name);
+    if is_named { std::mem::replace(&mut entry["fieldsV1"], json!({})) } else { json!({}) }
+}
+
+/// The JSON patch after which what `take` takes out of the entries of other managers is held by the operator's applies; `None` if it
+/// takes nothing. The server refuses it if somebody has written since the object was read.
+pub(super) fn moved(object: &Value, operator: &str, take: impl Fn(&mut Value) -> Value) -> Option<Value> {
     let is_main = |entry: &Value| entry["subresource"].as_str().unwrap_or_default().is_empty();
-    let is_given = |entry: &&Value| is_main(entry) && from.iter().any(|name| entry["manager"] == *name);
-    let (given, mut kept): (Vec<&Value>, Vec<&Value>) = entries.iter().partition(is_given);
-    let first = given.first()?;
-    let is_own = |entry: &&Value| is_main(entry) && entry["manager"] == operator && entry["operation"] == "Apply";
-    let own = kept.iter().position(is_own).map(|at| kept.remove(at));
-    let mut fields = own.map_or_else(|| json!({}), |own| own["fieldsV1"].clone());
-    for entry in &given {
-        unite(&mut fields, &entry["fieldsV1"]);
-    }
-    let mut taken = json!({
-        "manager": operator, "operation": "Apply", "apiVersion": first["apiVersion"],
-        "fieldsType": "FieldsV1", "fieldsV1": fields,
+    let is_own = |entry: &Value| is_main(entry) && entry["manager"] == operator && entry["operation"] == "Apply";
+    let is_empty = |fields: &Value| fields.as_object().is_some_and(Map::is_empty);
+    let (mut own, mut others): (Vec<Value>, Vec<Value>) =
+        object["metadata"]["managedFields"].as_array()?.iter().cloned().partition(is_own);
+    let mut own = own.pop();
+    let mut any = false;
+    others.retain_mut(|entry| {
+        if !is_main(entry) {
+            return true;
+        }
+        let taken = take(entry);
+        if is_empty(&taken) {
+            return true;
+        }
+        any = true;
+        let (version, time) = (&entry["apiVersion"], &entry["time"]);
+        let own = own.get_or_insert_with(|| {
+            let mut own = json!({
+                "manager": operator, "operation": "Apply", "apiVersion": version, "fieldsType": "FieldsV1", "fieldsV1": {},
+            });
+            if !time.is_null() {
+                own["time"] = time.clone();
+            }
+            own
+        });
+        unite(&mut own["fieldsV1"], &taken);
+        !is_empty(&entry["fieldsV1"])
     });
-    if let Some(time) = first.get("time") {
-        taken["time"] = time.clone();
-    }
-    Some(kept.into_iter().cloned().chain([taken]).collect())
+    let entries: Vec<Value> = others.into_iter().chain(own).collect();
+    any.then(|| {
+        json!([
+            {"op": "replace", "path": "/metadata/managedFields", "value": entries},
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": object["metadata"]["resourceVersion"]},
+        ])
+    })
 }
 
 /// Sets of fields are maps of maps, so their union is a union of keys at every level.
@@ -130,18 +149,19 @@ mod tests {
             entry("web", "Apply", json!({"f:data": {"f:c": {}}})),
             status,
         ]}});
-        let expected = vec![
+        let expected = json!([
             entry("kubectl", "Update", json!({"f:data": {"f:b": {}}})),
             status.clone(),
             entry("web", "Apply", json!({"f:data": {"f:a": {}, ".": {}, "f:c": {}}})),
-        ];
-        assert_eq!(migrated(&object, "web", &["helm"]), Some(expected));
+        ]);
+        let patch = moved(&object, "web", |entry| take_all(entry, &["helm"]));
+        assert_eq!(patch.map(|patch| patch[0]["value"].clone()), Some(expected));
     }
 
     #[test]
-    fn nothing_is_migrated_from_managers_that_hold_nothing() {
+    fn nothing_is_taken_from_managers_that_hold_nothing() {
         let object = json!({"metadata": {"managedFields": [entry("kubectl", "Update", json!({"f:data": {}}))]}});
-        assert_eq!(migrated(&object, "web", &["helm"]), None);
-        assert_eq!(migrated(&json!({}), "web", &["helm"]), None);
+        assert_eq!(moved(&object, "web", |entry| take_all(entry, &["helm"])), None);
+        assert_eq!(moved(&json!({}), "web", |entry| take_all(entry, &["helm"])), None);
     }
 }

@@ -139,7 +139,7 @@ fn item_lost(owned: &Owned<'_>, items: &[Value], item: &Value, path: &mut Vec<St
 }
 
 /// Whether an item has these keys; one that it leaves out was defaulted by the server, but not to what another item says.
-fn is_keyed(key: &str, items: &[Value], item: &Value) -> bool {
+pub(super) fn is_keyed(key: &str, items: &[Value], item: &Value) -> bool {
     let Ok(Value::Object(key)) = serde_json::from_str(key) else { return false };
     let has_all = |item: &Value| key.iter().all(|(name, value)| item.get(name) == Some(value));
     let fits = key.iter().all(|(name, value)| item.get(name).is_none_or(|wanted| wanted == value))

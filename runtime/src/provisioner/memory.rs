@@ -4,8 +4,12 @@ use crate::{
     cache::{Header, ObjectKey, PerObject, Uid},
     kind::Kind,
     pass::Identity,
-    provisioner::repair::{Damage, Repairs},
+    provisioner::{
+        by_hand::{ByHand, Came, State},
+        repair::{Damage, Repairs},
+    },
 };
+use serde_json::Value;
 use std::{
     collections::{BTreeMap, HashMap},
     hash::{DefaultHasher, Hash, Hasher},
@@ -26,6 +30,7 @@ struct Notes {
     built: HashMap<(Kind, Arc<str>), BuiltFrom>,
     /// Digests of kind and key of the children that were created, and of what else was written for the first time.
     written: Vec<u64>,
+    by_hand: ByHand,
     repairs: Repairs,
 }
 
@@ -112,6 +117,39 @@ impl Memory {
     pub(crate) fn removed(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) {
         let digest = digest_of(kind, key);
         self.update(owner, |notes| notes.written.retain(|held| *held != digest));
+    }
+
+    /// A hand-written node begins to write an object; gives the state that the write before has left.
+    pub(crate) fn begin_by_hand(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) -> Option<State> {
+        self.update(owner, |notes| notes.by_hand.begin(digest_of(kind, key)))
+    }
+
+    /// The write failed.
+    pub(crate) fn failed_by_hand(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey, before: Option<State>) {
+        self.update(owner, |notes| notes.by_hand.failed(digest_of(kind, key), before));
+    }
+
+    /// The write of `sent` left the object in a state; see [`ByHand::wrote`].
+    pub(crate) fn wrote_by_hand(
+        &mut self,
+        owner: &Identity,
+        (kind, key): (&Kind, &ObjectKey),
+        sent: &Value,
+        known: [Option<State>; 2],
+        left: State,
+    ) -> Came {
+        self.update(owner, |notes| notes.by_hand.wrote(digest_of(kind, key), sent, known, left))
+    }
+
+    /// Whether a state of an object, or that it is gone, is the work of the owner's hand-written nodes.
+    pub(crate) fn is_by_hand(
+        &self,
+        owner: &ObjectKey,
+        kind: &Kind,
+        (key, shown): (&ObjectKey, Option<&Header>),
+    ) -> bool {
+        let notes = self.0.uid_of(owner).and_then(|uid| self.0.get(owner, uid));
+        notes.is_some_and(|notes| notes.by_hand.is_own(digest_of(kind, key), shown))
     }
 
     /// Counts a repair.

@@ -23,7 +23,7 @@ impl Core<'_> {
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
         let deletion = self.shared.client.delete(target, &of_this(kind, &header.uid)).await?;
         let replaced = Damage::Replaced { node: entry.value.node.clone() };
-        self.note_repair(kind, &header.key, self.for_children.then_some(replaced));
+        self.note_repair(kind, &header.key, self.is_for_children().then_some(replaced));
         self.memory().depart(&self.owner, Departing { gone: deletion != Deletion::Begun, ..child });
         if deletion != Deletion::Absent {
             let note = format!("deleted {kind} {}", header.key);

@@ -38,6 +38,12 @@ pub(crate) enum Damage {
         /// The path of the node.
         node: Box<str>,
     },
+    /// A hand-written node wrote the object, although nothing changed but what its nodes had written, or what another client did
+    /// to that.
+    ByHand {
+        /// The name of the node's type.
+        node: Box<str>,
+    },
     /// The status of the owner is another, although nothing changed but the owner by the operator's own write.
     Status,
 }
@@ -47,14 +53,15 @@ impl Damage {
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Field { path, .. }, Self::Field { path: other, .. }) => path == other,
-            (Self::Replaced { node }, Self::Replaced { node: other }) => node == other,
+            (Self::Replaced { node }, Self::Replaced { node: other })
+            | (Self::ByHand { node }, Self::ByHand { node: other }) => node == other,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
 
     fn limits(&self) -> (u32, Duration) {
         match self {
-            Self::Rebuilt | Self::Replaced { .. } | Self::Status => (REBUILDS, REBUILD_CALM),
+            Self::Rebuilt | Self::Replaced { .. } | Self::ByHand { .. } | Self::Status => (REBUILDS, REBUILD_CALM),
             _ => (REPAIRS, CALM),
         }
     }
@@ -103,6 +110,9 @@ impl Repair {
             ),
             Damage::Replaced { node } => format!(
                 "{kind} {key}: node {node} asked for other objects {count} times in a row although its inputs did not change"
+            ),
+            Damage::ByHand { node } => format!(
+                "{kind} {key}: node {node} wrote it {count} times in a row although nothing changed but what it had written"
             ),
             Damage::Status => format!(
                 "{kind} {key}: its status was changed {count} times in a row by passes that only its own change had caused"

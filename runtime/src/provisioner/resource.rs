@@ -158,7 +158,7 @@ impl Core<'_> {
         desired: &Desired,
     ) -> Option<(String, Option<Damage>)> {
         if *entry.value.applied != *desired.digest {
-            return Some(("the wanted state changed".to_owned(), self.for_children.then_some(Damage::Rebuilt)));
+            return Some(("the wanted state changed".to_owned(), self.is_for_children().then_some(Damage::Rebuilt)));
         }
         let Lost { path, manager } = entry.value.lost(desired)?;
         // Some servers change the ownership of an apply on its way in; what our own apply left is no drift.
@@ -185,7 +185,11 @@ impl Core<'_> {
         desired: &Desired,
         uid: Option<&Uid>,
     ) -> Result<Readiness> {
-        self.apply_as(children, desired, &self.shared.operator, desired.object.clone(), uid).await
+        let apply = || self.apply_as(children, desired, &self.shared.operator, desired.object.clone(), uid);
+        match apply().await {
+            Err(error) if uid.is_some() && self.take_duplicates(children, desired, &error).await? => apply().await,
+            outcome => outcome,
+        }
     }
 
     /// Makes an object findable again and leaves its content alone. By a manager of its own: what the operator's holds and

@@ -47,7 +47,7 @@ pub enum Trigger {
     /// Nothing changed but the object of the key, by the operator's own write; or nothing at all after a [hold](Queue::hold).
     #[default]
     Own,
-    /// Nothing changed but objects that were made for the key: its children.
+    /// Nothing changed but objects that were made for the key, its children, or that its own nodes have written.
     Children,
     /// The delay of [`Queue::add_after`] ended.
     Timer,

@@ -272,7 +272,7 @@ impl Loop {
     ) -> (Result<()>, Option<Value>, Arc<Left>) {
         let mut core = Core::new(&self.shared, self.identity(header), &header.resource_version);
         core.named = named.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();
-        core.for_children = trigger <= Trigger::Children;
+        core.trigger = trigger;
         let left = core.left.clone();
         let (outcome, status) = opened.run(core, direction).await;
         (self.states.escalate(&header.key, &header.uid, outcome), status, left)

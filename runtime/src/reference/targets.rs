@@ -22,7 +22,7 @@ use tokio::sync::MutexGuard;
 /// What is kept of each: its metadata and its readiness; and by each reference, who holds it.
 #[derive(Debug)]
 pub(crate) struct Targets {
-    pub(crate) watched: Watched<Readiness>,
+    pub(crate) watched: Arc<Watched<Readiness>>,
     /// Whether the operator has a controller for the kind.
     managed: bool,
     holders: Mutex<BTreeMap<String, BTreeSet<ObjectKey>>>,
@@ -44,7 +44,7 @@ struct Projected {
 impl Targets {
     pub(crate) fn new(kind: Kind, managed: bool, health: Health) -> Self {
         Self {
-            watched: Watched { health, ..Watched::new(kind, false) },
+            watched: Arc::new(Watched { health, ..Watched::new(kind, false) }),
             managed,
             holders: Mutex::default(),
             writers: [const { tokio::sync::Mutex::const_new(()) }; WRITERS],

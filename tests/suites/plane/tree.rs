@@ -8,6 +8,7 @@ mod handover;
 mod if_api;
 mod inputs;
 mod kinds;
+mod list_items;
 mod marks;
 mod once;
 mod orphans;
@@ -29,6 +30,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         handover::cases(),
         inputs::cases(),
         adopt::cases(),
+        list_items::cases(),
         marks::cases(),
         orphans::cases(),
         enforced::cases(),

@@ -11,13 +11,14 @@ pub use reference::References;
 
 use crate::{
     access::Within,
-    client::{Client, Target, strip_nulls},
+    client::{CallError, Client, Target, strip_nulls},
     error::{Error, Result},
     event::EventType,
     kind::Kind,
     pass::Core,
 };
 use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
 use std::{any::type_name, fmt, marker::PhantomData, time::Duration};
 
 /// The calls of a hand-written node; each asks for its permission at compile time.
@@ -74,6 +75,16 @@ impl<'a, P> Calls<'a, P> {
         &self.core.shared.client
     }
 
+    /// Makes a call that writes an object: what a node writes again and again, with nobody asking for it, is slowed down.
+    async fn write_noted(
+        &self,
+        target: Target<'_>,
+        sent: &Value,
+        call: impl Future<Output = Result<Value, CallError>>,
+    ) -> Result<Value, CallError> {
+        self.core.write_by_hand(node_of::<P>(), target, sent, call).await
+    }
+
     /// The object, if the node has these rights on it.
     fn target<'t>(&'t self, kind: &'t Kind, name: &'t str, rights: &[Right]) -> Result<Target<'t>> {
         let namespace = self.namespace.as_deref().filter(|_| kind.namespaced);
@@ -85,7 +96,7 @@ impl<'a, P> Calls<'a, P> {
         match rights.iter().find(|right| !right.has(&target)) {
             Some(right) => {
                 let elsewhere = namespace.filter(|namespace| Some(*namespace) != self.core.owner.home());
-                Err(right.refused(&target, elsewhere, type_name::<P>()))
+                Err(right.refused(&target, elsewhere, node_of::<P>()))
             }
             None => Ok(target),
         }
@@ -114,7 +125,6 @@ impl Right {
 
     /// Known before the call, so said in the words of the declaration.
     fn refused(&self, target: &Target<'_>, elsewhere: Option<&str>, node: &str) -> Error {
-        let node = node.rsplit("::").next().unwrap_or(node);
         let Self { verb, part, .. } = self;
         let name = if target.name.is_empty() { String::new() } else { format!("({:?})", target.name) };
         let slash = if part.is_empty() { "" } else { "/" };
@@ -126,18 +136,24 @@ impl Right {
     }
 }
 
-fn named(kind: &Kind, mut object: serde_json::Value) -> serde_json::Value {
+/// The name of a node's type, as its user knows it.
+fn node_of<P>() -> &'static str {
+    let node = type_name::<P>();
+    node.rsplit("::").next().unwrap_or(node)
+}
+
+fn named(kind: &Kind, mut object: Value) -> Value {
     object["apiVersion"] = kind.api_version().into();
     object["kind"] = kind.kind.clone().into();
     strip_nulls(object)
 }
 
-fn name_of(object: &serde_json::Value) -> String {
+fn name_of(object: &Value) -> String {
     object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
 }
 
 /// A replacement without a version would undo what others have written in the meantime.
-fn versioned(kind: &Kind, object: &serde_json::Value) -> Result<()> {
+fn versioned(kind: &Kind, object: &Value) -> Result<()> {
     if object["metadata"]["resourceVersion"].as_str().is_some_and(|version| !version.is_empty()) {
         return Ok(());
     }

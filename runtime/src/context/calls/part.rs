@@ -117,7 +117,8 @@ impl<'a, P> Calls<'a, P> {
         async move {
             let (kind, part) = (kind_of::<K>(), right.part);
             let target = self.target(&kind, name, &[right])?;
-            let patched = self.client().patch_part(target, part, &patch, self.manager()).await?;
+            let call = self.client().patch_part(target, part, &patch, self.manager());
+            let patched = self.write_noted(target, &patch, call).await?;
             Ok(serde_json::from_value(patched)?)
         }
         .boxed()
@@ -126,7 +127,8 @@ impl<'a, P> Calls<'a, P> {
     async fn replace<K: Typed, T: DeserializeOwned>(&self, name: &str, right: Right, body: Value) -> Result<T> {
         let (kind, part) = (kind_of::<K>(), right.part);
         let target = self.target(&kind, name, &[right])?;
-        let replaced = self.client().replace_part(target, part, &body, self.manager()).await?;
+        let call = self.client().replace_part(target, part, &body, self.manager());
+        let replaced = self.write_noted(target, &body, call).await?;
         Ok(serde_json::from_value(replaced)?)
     }
 }

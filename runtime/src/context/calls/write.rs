@@ -26,7 +26,9 @@ impl<P> Calls<'_, P> {
             let (kind, right) = (kind_of::<K>(), Right::to("create", <K as access::Create<P>>::WITHIN));
             let object = named(&kind, serde_json::to_value(object)?);
             let name = name_of(&object);
-            let made = self.client().create(self.target(&kind, &name, &[right])?, &object, self.manager()).await?;
+            let target = self.target(&kind, &name, &[right])?;
+            let call = self.client().create(target, &object, self.manager());
+            let made = self.write_noted(target, &object, call).await?;
             Ok(serde_json::from_value(made)?)
         }
         .boxed()
@@ -48,8 +50,10 @@ impl<P> Calls<'_, P> {
             ];
             let object = named(&kind, serde_json::to_value(object)?);
             let name = name_of(&object);
-            let applied = self.client().apply(self.target(&kind, &name, &rights)?, &object, self.manager()).await?;
-            Ok(serde_json::from_value(applied.object)?)
+            let target = self.target(&kind, &name, &rights)?;
+            let call = async { Ok(self.client().apply(target, &object, self.manager()).await?.object) };
+            let applied = self.write_noted(target, &object, call).await?;
+            Ok(serde_json::from_value(applied)?)
         }
         .boxed()
     }
@@ -65,7 +69,8 @@ impl<P> Calls<'_, P> {
         async move {
             let (kind, right) = (kind_of::<K>(), Right::to("patch", <K as access::Patch<P>>::WITHIN));
             let target = self.target(&kind, name, &[right])?;
-            let patched = self.client().patch(target, &Patch::Merge(patch), self.manager()).await?;
+            let body = Patch::Merge(patch);
+            let patched = self.write_noted(target, patch, self.client().patch(target, &body, self.manager())).await?;
             Ok(serde_json::from_value(patched)?)
         }
         .boxed()
@@ -85,8 +90,9 @@ impl<P> Calls<'_, P> {
         async move {
             let (kind, right) = (kind_of::<K>(), Right::to("patch", <K as access::Patch<P>>::WITHIN));
             let target = self.target(&kind, name, &[right])?;
-            let operations = serde_json::from_value(operations)?;
-            let patched = self.client().patch(target, &Patch::<()>::Json(operations), self.manager()).await?;
+            let body = Patch::<()>::Json(serde_json::from_value(operations.clone())?);
+            let call = self.client().patch(target, &body, self.manager());
+            let patched = self.write_noted(target, &operations, call).await?;
             let owner = &self.core.owner;
             if kind == owner.kind && ObjectKey::new(target.namespace, name) == owner.key {
                 let version = patched["metadata"]["resourceVersion"].as_str().unwrap_or_default();
@@ -111,7 +117,9 @@ impl<P> Calls<'_, P> {
             let object = named(&kind, serde_json::to_value(object)?);
             let name = name_of(&object);
             versioned(&kind, &object)?;
-            let replaced = self.client().replace(self.target(&kind, &name, &[right])?, &object, self.manager()).await?;
+            let target = self.target(&kind, &name, &[right])?;
+            let call = self.client().replace(target, &object, self.manager());
+            let replaced = self.write_noted(target, &object, call).await?;
             Ok(serde_json::from_value(replaced)?)
         }
         .boxed()
@@ -138,11 +146,13 @@ impl<P> Calls<'_, P> {
             ];
             let (client, target) = (self.client(), self.target(&kind, &name, &rights)?);
             if let Some(patch) = &changes.main {
-                object = client.patch(target, &Patch::Merge(patch), self.manager()).await?;
+                let body = Patch::Merge(patch);
+                object = self.write_noted(target, patch, client.patch(target, &body, self.manager())).await?;
             }
             if let Some(status) = changes.status {
                 let object_with_status = named(&kind, with_status(object, status));
-                object = client.replace_part(target, "status", &object_with_status, self.manager()).await?;
+                let call = client.replace_part(target, "status", &object_with_status, self.manager());
+                object = self.write_noted(target, &object_with_status, call).await?;
             }
             Ok(serde_json::from_value(object)?)
         }
@@ -157,6 +167,7 @@ impl<P> Calls<'_, P> {
         async move {
             let (kind, right) = (kind_of::<K>(), Right::to("delete", <K as access::Delete<P>>::WITHIN));
             let target = self.target(&kind, name, &[right])?;
+            self.core.delete_by_hand(target);
             let deletion = self.client().delete(target, &DeleteParams::background()).await?;
             Ok(deletion != Deletion::Absent)
         }
@@ -178,6 +189,7 @@ impl<P> Calls<'_, P> {
             let state =
                 Preconditions { uid: metadata.uid.clone(), resource_version: metadata.resource_version.clone() };
             let params = DeleteParams { preconditions: Some(state), ..DeleteParams::background() };
+            self.core.delete_by_hand(target);
             let deletion = self.client().delete(target, &params).await?;
             let owner = &self.core.owner;
             if kind == owner.kind && metadata.uid.as_deref() == Some(owner.uid.to_string().as_str()) {

@@ -29,6 +29,8 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("brake_a_status_that_every_pass_changes_and_that_wakes_the_next_is_slowed_down", status_of_every_pass),
         case("brake_an_annotation_that_another_controller_changes_ends_a_backoff_only_so_often", annotations_of_others),
         case("brake_a_child_that_is_followed_too_and_built_differently_in_every_pass_is_slowed_down", followed_child),
+        case("brake_a_hand_written_node_that_changes_an_object_in_every_pass_is_slowed_down", by_hand),
+        case("brake_a_hand_written_node_that_fights_with_another_client_is_slowed_down", by_hand_against_a_rival),
         case("brake_a_child_that_the_tree_itself_removes_and_makes_again_is_no_fight", removed_and_made_again),
         case("brake_children_that_have_other_names_in_every_pass_are_slowed_down", other_names),
     ]
@@ -177,6 +179,53 @@ async fn followed_child(plane: Arc<Plane>) {
     let said = errand_says(&site, "Fighting").await;
     assert!(said.contains("its build function returned another object"), "{said}");
     is_slowed_down(&site, async |site| repairs(site).await).await;
+}
+
+/// Applies a ConfigMap that counts, as far as it is told to.
+#[derive(Debug, Provisioner)]
+#[provisioner(access(ConfigMap: create, patch))]
+struct Ticker;
+
+impl Provision<Restless> for Ticker {
+    async fn provision(cx: &Context<'_, Restless, Self>) -> Result<()> {
+        let count = cx.options().fetch_add(1, Ordering::Relaxed);
+        let steady = cx.object().spec.second == Outcome::Yield;
+        apply(cx, &if steady { "steady".to_owned() } else { count.to_string() }).await
+    }
+
+    async fn deprovision(_: &Teardown<'_, Restless, Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+async fn apply(cx: &Context<'_, Restless, Ticker>, text: &str) -> Result<()> {
+    let config = json!({"metadata": {"name": "one", "namespace": cx.object().namespace()}, "data": {"text": text}});
+    cx.apply::<ConfigMap>(&serde_json::from_value(config)?).await.map(drop)
+}
+
+async fn by_hand(plane: Arc<Plane>) {
+    let (site, _running) = restless::<Ticker>(&plane, |c| c.watches(one)).await;
+    let said = errand_says(&site, "Fighting").await;
+    assert!(said.contains(&format!("ConfigMap {}/one", site.namespace)) && said.contains("Ticker"), "{said}");
+    is_slowed_down(&site, async |site| repairs(site).await).await;
+    // What it applies does not change any more.
+    site.patch::<Errand>("one", &json!({"spec": {"second": "Yield"}})).await;
+    errand_says(&site, "Provisioned").await;
+}
+
+async fn by_hand_against_a_rival(plane: Arc<Plane>) {
+    let (site, _running) = restless::<Ticker>(&plane, |c| c.watches(one)).await;
+    site.patch::<Errand>("one", &json!({"spec": {"second": "Yield"}})).await;
+    let steady = |config: &ConfigMap| super::kinds::text(config) == "steady";
+    until_object(&site.api::<ConfigMap>(), "one", "is steady", steady).await;
+    errand_says(&site, "Provisioned").await;
+    let rival = rival(&plane, &site.namespace, Rivalry::Text, INSISTS * 20);
+    let said = errand_says(&site, "Fighting").await;
+    assert!(said.contains("Ticker"), "{said}");
+    let (before, since) = (repairs(&site).await, Instant::now());
+    repaired(&site, before + 2).await;
+    assert!(since.elapsed() >= DELAY, "two patches in {:?}", since.elapsed());
+    rival.abort();
 }
 
 type Switched = For<Errand, Arc<AtomicBool>>;

@@ -1,0 +1,238 @@
+//! Finds out whether hand-written nodes change the same objects again and again, although nothing asks for it.
+//!
+//! The API server doesn't say whether a write changed anything. So the answer is compared with what the controller's watch shows
+//! and with the answer to the write before. Only objects of kinds that the controller watches count: others wake nobody.
+
+use crate::{
+    cache::{Header, ObjectKey, ResourceVersion},
+    client::{CallError, Target},
+    pass::Core,
+    provisioner::repair::Damage,
+    queue::Trigger,
+};
+use serde_json::Value;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// How many objects are remembered of one owner; of more, the oldest are forgotten.
+const OBJECTS: usize = 256;
+
+/// What hand-written nodes have written for one owner, the oldest first.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct ByHand(Vec<Held>);
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Held {
+    /// Digest of kind and key.
+    object: u64,
+    /// The state that the last write left; none while a write is on its way, and after a deletion.
+    state: Option<State>,
+    /// Digest of what was sent last.
+    sent: Option<u64>,
+}
+
+/// A state of an object, as far as it tells whether the object was changed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct State {
+    pub(crate) version: ResourceVersion,
+    /// Counts the changes of what is wanted; of some kinds only, and of no subresource.
+    generation: Option<i64>,
+}
+
+/// What a write came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// The object was as it was written.
+    ToNothing,
+    /// Another object than the one that was sent before.
+    ToAnother,
+    /// The object was changed by the same that was sent before: another client had undone it.
+    ToTheSame,
+}
+
+impl State {
+    pub(crate) fn of_header(header: &Header) -> Self {
+        Self { version: header.resource_version.clone(), generation: Some(header.generation).filter(|held| *held != 0) }
+    }
+
+    /// The state in an answer of the API server, if it has one.
+    pub(crate) fn of_answer(answer: &Value) -> Option<Self> {
+        let metadata = &answer["metadata"];
+        let version = metadata["resourceVersion"].as_str().filter(|version| !version.is_empty())?;
+        Some(Self { version: ResourceVersion::from(version), generation: metadata["generation"].as_i64() })
+    }
+
+    /// Whether an object was not changed from one state to the other. A status that another controller writes changes the version
+    /// alone.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self.generation, other.generation) {
+            (Some(one), Some(other)) => one == other,
+            _ => self.version == other.version,
+        }
+    }
+}
+
+impl ByHand {
+    /// A write of an object begins: what the watch shows of it meanwhile is the node's own work. Gives the state that the write
+    /// before has left.
+    pub(crate) fn begin(&mut self, object: u64) -> Option<State> {
+        let mut held = self.take(object);
+        let before = held.state.take();
+        self.put(held);
+        before
+    }
+
+    /// A write failed.
+    pub(crate) fn failed(&mut self, object: u64, before: Option<State>) {
+        let held = self.take(object);
+        if before.is_some() {
+            self.put(Held { state: before, ..held });
+        }
+    }
+
+    /// A write of `sent` left an object in a state. Known before was what the write before had left, and what the watch showed.
+    pub(crate) fn wrote(&mut self, object: u64, sent: &Value, known: [Option<State>; 2], left: State) -> Came {
+        let sent = digest_of(sent);
+        let held = self.take(object);
+        let came = match held.sent {
+            _ if known.iter().flatten().any(|known| known.is_same(&left)) => Came::ToNothing,
+            Some(earlier) if earlier == sent => Came::ToTheSame,
+            _ => Came::ToAnother,
+        };
+        self.put(Held { state: Some(left), sent: Some(sent), ..held });
+        came
+    }
+
+    /// Whether a state of an object is the work of a node; `None` where the object is gone.
+    pub(crate) fn is_own(&self, object: u64, shown: Option<&Header>) -> bool {
+        let Some(held) = self.0.iter().find(|held| held.object == object) else { return false };
+        match (&held.state, shown) {
+            (Some(state), Some(header)) => state.version == header.resource_version,
+            (Some(_), None) => false,
+            (None, _) => true,
+        }
+    }
+
+    fn take(&mut self, object: u64) -> Held {
+        let held = self.0.iter().position(|held| held.object == object).map(|at| self.0.remove(at));
+        held.unwrap_or(Held { object, ..Held::default() })
+    }
+
+    fn put(&mut self, held: Held) {
+        if self.0.len() >= OBJECTS {
+            self.0.remove(0);
+        }
+        self.0.push(held);
+    }
+}
+
+impl Core<'_> {
+    /// Makes a call by which a node writes an object, and counts it if nothing but the node's own writes, or another client that
+    /// undoes them, has asked for it.
+    pub(crate) async fn write_by_hand(
+        &self,
+        node: &str,
+        target: Target<'_>,
+        sent: &Value,
+        call: impl Future<Output = Result<Value, CallError>>,
+    ) -> Result<Value, CallError> {
+        let (kind, key) = (target.kind, ObjectKey::new(target.namespace, target.name));
+        let Some(shown) = self.shared.shown(kind, &key) else { return call.await };
+        let before = self.memory().begin_by_hand(&self.owner, kind, &key);
+        let answer = call.await;
+        let mut memory = self.shared.memory();
+        let Some(left) = answer.as_ref().ok().and_then(State::of_answer) else {
+            memory.failed_by_hand(&self.owner, kind, &key, before);
+            return answer;
+        };
+        let came = memory.wrote_by_hand(&self.owner, (kind, &key), sent, [before, shown], left);
+        let is_repeated = match came {
+            Came::ToNothing => false,
+            Came::ToAnother => self.trigger <= Trigger::Children,
+            Came::ToTheSame => !matches!(self.trigger, Trigger::Timer | Trigger::Request),
+        };
+        if is_repeated {
+            memory.repaired(&self.owner, kind, &key, Damage::ByHand { node: node.into() });
+        }
+        answer
+    }
+
+    /// A node deletes an object: that the watch shows it gone is the node's own work.
+    pub(crate) fn delete_by_hand(&self, target: Target<'_>) {
+        let (kind, key) = (target.kind, ObjectKey::new(target.namespace, target.name));
+        if self.shared.shown(kind, &key).is_some() {
+            self.memory().begin_by_hand(&self.owner, kind, &key);
+        }
+    }
+}
+
+fn digest_of(sent: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    sent.to_string().hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn state(version: u64, generation: Option<i64>) -> State {
+        State { version: ResourceVersion::from(version.to_string().as_str()), generation }
+    }
+
+    /// The last write left the first state, the watch shows the second, the answer has the third.
+    fn wrote(by_hand: &mut ByHand, sent: &str, known: [Option<State>; 2], left: State) -> Came {
+        by_hand.begin(1);
+        by_hand.wrote(1, &json!({"data": sent}), known, left)
+    }
+
+    #[test]
+    fn a_write_that_leaves_the_object_as_it_was_shown_changed_nothing() {
+        let mut by_hand = ByHand::default();
+        assert_eq!(wrote(&mut by_hand, "a", [None, None], state(1, None)), Came::ToAnother);
+        assert_eq!(wrote(&mut by_hand, "a", [Some(state(1, None)), None], state(1, None)), Came::ToNothing);
+        let others = [Some(state(1, None)), Some(state(2, None))];
+        assert_eq!(wrote(&mut by_hand, "a", others, state(2, None)), Came::ToNothing);
+    }
+
+    #[test]
+    fn the_same_that_changes_an_object_again_undoes_what_another_client_did() {
+        let mut by_hand = ByHand::default();
+        wrote(&mut by_hand, "a", [None, None], state(1, None));
+        let others = [Some(state(1, None)), Some(state(2, None))];
+        assert_eq!(wrote(&mut by_hand, "a", others, state(3, None)), Came::ToTheSame);
+        assert_eq!(wrote(&mut by_hand, "b", [Some(state(3, None)), None], state(4, None)), Came::ToAnother);
+    }
+
+    #[test]
+    fn a_status_of_another_controller_is_no_change_of_the_object() {
+        let mut by_hand = ByHand::default();
+        wrote(&mut by_hand, "a", [None, None], state(1, Some(1)));
+        // The watch lags behind.
+        let behind = [Some(state(1, Some(1))), Some(state(2, Some(1)))];
+        assert_eq!(wrote(&mut by_hand, "a", behind, state(3, Some(1))), Came::ToNothing);
+    }
+
+    #[test]
+    fn what_is_shown_while_a_write_is_on_its_way_is_own_work() {
+        let (mut by_hand, header) = (ByHand::default(), |json: &str| Header::parse(json.as_bytes()));
+        let Ok(shown) = header(r#"{"metadata":{"name":"a","uid":"u","resourceVersion":"7"}}"#) else { unreachable!() };
+        assert!(!by_hand.is_own(1, Some(&shown)));
+        by_hand.begin(1);
+        assert!(by_hand.is_own(1, Some(&shown)));
+        by_hand.wrote(1, &json!({}), [None, None], state(7, None));
+        assert!(by_hand.is_own(1, Some(&shown)));
+        by_hand.wrote(1, &json!({}), [None, None], state(8, None));
+        assert!(!by_hand.is_own(1, Some(&shown)) && !by_hand.is_own(1, None) && !by_hand.is_own(2, Some(&shown)));
+    }
+
+    #[test]
+    fn the_number_of_objects_is_bounded() {
+        let mut by_hand = ByHand::default();
+        for object in 0..1000 {
+            by_hand.begin(object);
+        }
+        assert_eq!(by_hand.0.len(), OBJECTS);
+        assert!(by_hand.is_own(999, None) && !by_hand.is_own(0, None));
+    }
+}
