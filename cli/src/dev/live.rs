@@ -149,7 +149,8 @@ fn facts(tree: &Value) -> BTreeMap<String, String> {
     for condition in tree["conditions"].as_array().into_iter().flatten().filter(|it| it["type"] == "Available") {
         let (status, reason, message) =
             (text(&condition["status"]), text(&condition["reason"]), text(&condition["message"]));
-        facts.insert(AVAILABLE.to_owned(), format!("Available={status}  {reason}: {message}"));
+        let why = if message.is_empty() { reason } else { format!("{reason}: {message}") };
+        facts.insert(AVAILABLE.to_owned(), format!("Available={status}  {why}"));
     }
     facts
 }

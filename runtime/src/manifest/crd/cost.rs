@@ -21,6 +21,8 @@ const RULE_LIMIT: f64 = 10_000_000.0;
 const SCHEMA_LIMIT: f64 = 100_000_000.0;
 /// How far the estimate may be above the server's, where it knows every function of an expression.
 const MARGIN: f64 = 2.0;
+/// The largest factor that is given as a figure; the server does the same.
+const MOST: f64 = 100.0;
 
 /// Refuses rules and messages that the API server finds too dear, warns about those that it may find so, and says which
 /// bounds are missing.
@@ -41,7 +43,8 @@ fn severity(certain: f64, limit: f64) -> Severity {
 
 fn problem(subject: &str, severity: Severity, factor: f64) -> String {
     let exceeds = if severity == Severity::Error { "exceeds" } else { "may exceed" };
-    format!("the estimated cost of {subject} {exceeds} what the API server allows by a factor of {factor:.1}")
+    let factor = if factor > MOST { format!("more than {MOST:.0}") } else { format!("{factor:.1}") };
+    format!("the estimated cost of {subject} {exceeds} what the API server allows by a factor of {factor}")
 }
 
 #[derive(Default)]
@@ -54,7 +57,7 @@ struct Total {
 
 impl Total {
     fn fix(&self) -> String {
-        fix(&self.unbounded)
+        if self.cost.is_infinite() { ENDLESS.to_owned() } else { fix(&self.unbounded) }
     }
 }
 
@@ -102,7 +105,8 @@ fn node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut Total, 
                 let severity = severity(certain, RULE_LIMIT);
                 let expression = expression.split_whitespace().collect::<Vec<_>>().join(" ");
                 let problem = problem(&format!("the {name} `{expression}`"), severity, cost / RULE_LIMIT);
-                found.push(severity, path, problem, fix(&unbounded));
+                let fix = if cost.is_infinite() { ENDLESS.to_owned() } else { fix(&unbounded) };
+                found.push(severity, path, problem, fix);
             }
             total.cost += cost;
             total.certain += certain;
@@ -118,6 +122,9 @@ fn node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut Total, 
         }
     }
 }
+
+const ENDLESS: &str = "do not join, search or compare what `string(...)`, `format(...)` and `charAt(...)` give: the API server \
+                       takes their length to have no bound";
 
 fn fix(unbounded: &BTreeSet<(String, &'static str)>) -> String {
     if unbounded.is_empty() {

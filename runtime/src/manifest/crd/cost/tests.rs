@@ -79,6 +79,32 @@ fn what_may_be_too_dear_is_a_warning() {
     }
 }
 
+/// As kube-apiserver 1.36.3 decides.
+#[test]
+fn a_text_of_unknown_length_may_be_given_and_not_be_read() {
+    let message = |expression: &str| severities(&ruled(json!({"rule": "true", "messageExpression": expression})));
+    for expression in [
+        "'x' + string(self.list.size())",
+        "'x' + string(1)",
+        "'x' + '%d'.format([1])",
+        "'x' + self.text.charAt(1)",
+        "string(1).contains('abc') ? 'a' : 'b'",
+        "true ? 'a' : ('x' + string(1))",
+        "'x' + (self.list.size() > 3 ? string(1) : 'a')",
+    ] {
+        let found = message(expression);
+        let [(Severity::Error, problem), (Severity::Error, _)] = found.as_slice() else {
+            panic!("{expression}: {found:?}")
+        };
+        assert!(problem.ends_with("exceeds what the API server allows by a factor of more than 100"), "{problem}");
+    }
+    for expression in
+        ["string(1)", "'%d'.format([1])", "string(1) == 'x' ? 'a' : 'b'", "string(1).startsWith('abc') ? 'a' : 'b'"]
+    {
+        assert_eq!(message(expression), [], "{expression}");
+    }
+}
+
 #[test]
 fn a_key_of_a_map_is_looked_up_at_no_cost_of_the_map() {
     assert_eq!(severities(&ruled(json!({"rule": "self.list.all(x, x in self.map)"}))), []);

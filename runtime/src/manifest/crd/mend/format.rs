@@ -49,7 +49,8 @@ const PATTERNS: [(&str, &str); 3] = [
     ("byte", "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$"),
 ];
 
-/// Replaces or drops a format that the API server doesn't know; the bounds it stood for stay.
+/// Replaces or drops a format that the API server doesn't know; the bounds it stood for stay. Of a type that has no formats it
+/// stays, to be refused.
 pub(crate) fn mend(object: &mut Map<String, Value>) {
     let kind = object.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     if let Some(format) = object.get("format").and_then(Value::as_str).map(str::to_owned) {
@@ -64,9 +65,10 @@ pub(crate) fn mend(object: &mut Map<String, Value>) {
             object.entry("pattern").or_insert(json!(pattern));
         }
         match known(&kind, &format) {
-            Some(format) => object.insert("format".into(), json!(format)),
-            None => object.remove("format"),
-        };
+            Some(format) => drop(object.insert("format".into(), json!(format))),
+            None if matches!(kind.as_str(), "array" | "object" | "boolean") => {}
+            None => drop(object.remove("format")),
+        }
     }
     for junctor in JUNCTORS {
         let branches = object.get_mut(junctor).and_then(Value::as_array_mut).into_iter().flatten();

@@ -79,6 +79,11 @@ fn formats_that_the_api_server_warns_about_become_bounds() {
         ),
         ("i128", json!({"format": "int128", "type": "integer"}), json!({"type": "integer"})),
         (
+            "a list, to be refused",
+            json!({"format": "ulid", "type": "array"}),
+            json!({"format": "ulid", "type": "array"}),
+        ),
+        (
             "IpAddr",
             json!({"format": "ip", "type": "string"}),
             json!({"type": "string", "anyOf": [{"format": "ipv4", "pattern": ipv4}, {"format": "ipv6", "pattern": ipv6}]}),

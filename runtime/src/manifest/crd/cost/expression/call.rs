@@ -5,6 +5,8 @@ use super::{LIST, Reader, TRAVERSAL, Term, element};
 // Beside what is done with the element, the loop looks at its result and goes on.
 const STEP: f64 = 3.0;
 const PATTERN: f64 = 0.25;
+/// The server does not know how long the text is that some functions give, and takes it for as long as can be.
+const ENDLESS: f64 = f64::INFINITY;
 
 impl<'a> Reader<'_, 'a> {
     /// `name(...)`, behind the opening bracket.
@@ -17,9 +19,12 @@ impl<'a> Reader<'_, 'a> {
         if matches!(name, "size" | "type" | "int" | "uint" | "double" | "bool" | "dyn") {
             return Some(Term::made(cost + 1.0, 0.0));
         }
+        let length: f64 = arguments.iter().map(|argument| self.length(argument)).sum();
+        if name == "string" {
+            return Some(Term::made(cost + (length * TRAVERSAL).max(1.0), ENDLESS));
+        }
         // What reads its argument goes through it once, more or less.
         self.certain = false;
-        let length: f64 = arguments.iter().map(|argument| self.length(argument)).sum();
         Some(Term::made(cost + (length * TRAVERSAL).max(1.0), length))
     }
 
@@ -36,10 +41,12 @@ impl<'a> Reader<'_, 'a> {
             "startsWith" | "endsWith" => (first * TRAVERSAL, 0.0),
             "matches" => (self.length(&term) * TRAVERSAL * (first * PATTERN).max(1.0), 0.0),
             "contains" => (self.length(&term) * TRAVERSAL * (first * TRAVERSAL).max(1.0), 0.0),
+            "format" | "charAt" => (self.length(&term) * TRAVERSAL, ENDLESS),
             "isSorted" | "sum" | "min" | "max" | "indexOf" | "lastIndexOf" => (self.length(&term), 0.0),
             _ => (self.length(&term) * TRAVERSAL, term.size),
         };
-        self.certain &= matches!(name, "size" | "startsWith" | "endsWith" | "matches" | "contains");
+        let known = ["size", "startsWith", "endsWith", "matches", "contains", "format", "charAt"];
+        self.certain &= known.contains(&name) || term.size == ENDLESS && name == "lowerAscii";
         Some(Term { cost: cost + own.max(1.0), ..Term::made(0.0, size) })
     }
 
