@@ -17,7 +17,7 @@ use crate::{
 };
 use http::Request;
 use kube::{
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, Patch, PatchParams, PostParams, ValidationDirective},
     client::Body,
     core::Request as Requests,
 };
@@ -244,6 +244,9 @@ impl Target<'_> {
     }
 }
 
+/// The API server is not to look for unknown fields in what the operator writes: it would answer with warnings that nobody reads.
+const UNCHECKED: Option<ValidationDirective> = Some(ValidationDirective::Ignore);
+
 impl Client {
     pub(crate) fn new(client: kube::Client) -> Self {
         Self { inner: client, page_size: PAGE_SIZE }
@@ -328,7 +331,7 @@ impl Client {
 
     /// Server-side apply, taking fields over from other managers.
     pub(crate) async fn apply(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Applied, CallError> {
-        let params = PatchParams::apply(manager).force();
+        let params = PatchParams { field_validation: UNCHECKED, ..PatchParams::apply(manager).force() };
         let request = target
             .requests()
             .patch(&target.segment(), &params, &Patch::Apply(object))
@@ -342,7 +345,8 @@ impl Client {
     where
         P: serde::Serialize + fmt::Debug + Sync,
     {
-        let params = PatchParams { field_manager: Some(manager.to_owned()), ..Default::default() };
+        let params =
+            PatchParams { field_manager: Some(manager.to_owned()), field_validation: UNCHECKED, ..Default::default() };
         let request = target.requests().patch(&target.segment(), &params, patch).map_err(kube::Error::BuildRequest);
         self.json(request).await.map_err(|source| target.failed(Verb::Patch, "", source))
     }

@@ -48,6 +48,7 @@ impl Client {
             let requests = target.requests();
             requests.replace_subresource(part, &target.segment(), &params, body).map_err(kube::Error::BuildRequest)
         });
+        let request = request.map(unchecked);
         self.json(request).await.map_err(|source| target.failed(Verb::Update, part, source))
     }
 
@@ -83,6 +84,15 @@ impl Client {
         let (_, body) = self.bytes(request?).await?;
         Ok(String::from_utf8_lossy(&body).into_owned())
     }
+}
+
+/// As `UNCHECKED`, for a request that `kube` has no parameter for.
+fn unchecked(mut request: Request<Vec<u8>>) -> Request<Vec<u8>> {
+    let unchecked = format!("{}&fieldValidation=Ignore", request.uri());
+    if let Ok(uri) = unchecked.parse() {
+        *request.uri_mut() = uri;
+    }
+    request
 }
 
 pub(super) fn by(manager: &str) -> PostParams {
