@@ -72,7 +72,7 @@ impl Follower for Views {
             let concerned = self.kept.keeps.remove(&old.header.key, &mut panics);
             self.reported.report(&self.controller.inner.shared, self.kind(), &old.header, &panics);
             self.reported.forget(&old.header.key);
-            self.controller.wake_named(&concerned, &self.controller.is_work_of(self.kind(), change), listing);
+            self.controller.wake_named(&concerned, self.controller.is_work_of(self.kind(), change), listing);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     client::Target,
     error::{Error, Result},
     pass::Core,
-    provisioner::{child::Child, desired::Desired, ownership::foreign, shape::ResourceOptions},
+    provisioner::{child::Child, desired::Desired, ownership::foreign, resource::Expected, shape::ResourceOptions},
     readiness::Readiness,
     watch::Watched,
 };
@@ -46,7 +46,7 @@ impl Core<'_> {
             if !options.adopt_from.is_empty() {
                 self.take_over_fields(children, options, desired).await?;
             }
-            self.apply_child(children, desired, Some(uid)).await?
+            self.apply_child(children, desired, Expected::Is(uid)).await?
         };
         let key = ObjectKey::new(desired.namespace.as_deref(), &desired.name);
         let note = format!("took over {} {key}", children.kind);

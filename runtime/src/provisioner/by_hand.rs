@@ -38,15 +38,15 @@ pub(crate) struct State {
     generation: Option<i64>,
 }
 
-/// What a write came to.
+/// What a write did to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Came {
+pub(crate) enum Effect {
     /// The object was as it was written.
-    ToNothing,
-    /// Another object than the one that was sent before.
-    ToAnother,
+    Unchanged,
+    /// The object was changed, by another than was sent before.
+    Changed,
     /// The object was changed by the same that was sent before: another client had undone it.
-    ToTheSame,
+    Restored,
 }
 
 impl State {
@@ -90,16 +90,16 @@ impl ByHand {
     }
 
     /// A write of `sent` left an object in a state. Known before was what the write before had left, and what the watch showed.
-    pub(crate) fn wrote(&mut self, object: u64, sent: &Value, known: [Option<State>; 2], left: State) -> Came {
+    pub(crate) fn wrote(&mut self, object: u64, sent: &Value, known: [Option<State>; 2], left: State) -> Effect {
         let sent = digest_of(sent);
         let held = self.take(object);
-        let came = match held.sent {
-            _ if known.iter().flatten().any(|known| known.is_same(&left)) => Came::ToNothing,
-            Some(earlier) if earlier == sent => Came::ToTheSame,
-            _ => Came::ToAnother,
+        let effect = match held.sent {
+            _ if known.iter().flatten().any(|known| known.is_same(&left)) => Effect::Unchanged,
+            Some(earlier) if earlier == sent => Effect::Restored,
+            _ => Effect::Changed,
         };
         self.put(Held { state: Some(left), sent: Some(sent), ..held });
-        came
+        effect
     }
 
     /// Whether a state of an object is the work of a node; `None` where the object is gone.
@@ -144,11 +144,11 @@ impl Core<'_> {
             memory.failed_by_hand(&self.owner, kind, &key, before);
             return answer;
         };
-        let came = memory.wrote_by_hand(&self.owner, (kind, &key), sent, [before, shown], left);
-        let is_repeated = match came {
-            Came::ToNothing => false,
-            Came::ToAnother => self.trigger <= Trigger::Children,
-            Came::ToTheSame => !matches!(self.trigger, Trigger::Timer | Trigger::Request),
+        let effect = memory.wrote_by_hand(&self.owner, (kind, &key), sent, [before, shown], left);
+        let is_repeated = match effect {
+            Effect::Unchanged => false,
+            Effect::Changed => self.trigger <= Trigger::Children,
+            Effect::Restored => !matches!(self.trigger, Trigger::Timer | Trigger::Request),
         };
         if is_repeated {
             memory.repaired(&self.owner, kind, &key, Damage::ByHand { node: node.into() });
@@ -181,7 +181,7 @@ mod tests {
     }
 
     /// The last write left the first state, the watch shows the second, the answer has the third.
-    fn wrote(by_hand: &mut ByHand, sent: &str, known: [Option<State>; 2], left: State) -> Came {
+    fn wrote(by_hand: &mut ByHand, sent: &str, known: [Option<State>; 2], left: State) -> Effect {
         by_hand.begin(1);
         by_hand.wrote(1, &json!({"data": sent}), known, left)
     }
@@ -189,10 +189,10 @@ mod tests {
     #[test]
     fn a_write_that_leaves_the_object_as_it_was_shown_changed_nothing() {
         let mut by_hand = ByHand::default();
-        assert_eq!(wrote(&mut by_hand, "a", [None, None], state(1, None)), Came::ToAnother);
-        assert_eq!(wrote(&mut by_hand, "a", [Some(state(1, None)), None], state(1, None)), Came::ToNothing);
+        assert_eq!(wrote(&mut by_hand, "a", [None, None], state(1, None)), Effect::Changed);
+        assert_eq!(wrote(&mut by_hand, "a", [Some(state(1, None)), None], state(1, None)), Effect::Unchanged);
         let others = [Some(state(1, None)), Some(state(2, None))];
-        assert_eq!(wrote(&mut by_hand, "a", others, state(2, None)), Came::ToNothing);
+        assert_eq!(wrote(&mut by_hand, "a", others, state(2, None)), Effect::Unchanged);
     }
 
     #[test]
@@ -200,8 +200,8 @@ mod tests {
         let mut by_hand = ByHand::default();
         wrote(&mut by_hand, "a", [None, None], state(1, None));
         let others = [Some(state(1, None)), Some(state(2, None))];
-        assert_eq!(wrote(&mut by_hand, "a", others, state(3, None)), Came::ToTheSame);
-        assert_eq!(wrote(&mut by_hand, "b", [Some(state(3, None)), None], state(4, None)), Came::ToAnother);
+        assert_eq!(wrote(&mut by_hand, "a", others, state(3, None)), Effect::Restored);
+        assert_eq!(wrote(&mut by_hand, "b", [Some(state(3, None)), None], state(4, None)), Effect::Changed);
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
         wrote(&mut by_hand, "a", [None, None], state(1, Some(1)));
         // The watch lags behind.
         let behind = [Some(state(1, Some(1))), Some(state(2, Some(1)))];
-        assert_eq!(wrote(&mut by_hand, "a", behind, state(3, Some(1))), Came::ToNothing);
+        assert_eq!(wrote(&mut by_hand, "a", behind, state(3, Some(1))), Effect::Unchanged);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::{
     kind::Kind,
     pass::Identity,
     provisioner::{
-        by_hand::{ByHand, Came, State},
+        by_hand::{ByHand, Effect, State},
         repair::{Damage, Repairs},
     },
 };
@@ -137,7 +137,7 @@ impl Memory {
         sent: &Value,
         known: [Option<State>; 2],
         left: State,
-    ) -> Came {
+    ) -> Effect {
         self.update(owner, |notes| notes.by_hand.wrote(digest_of(kind, key), sent, known, left))
     }
 

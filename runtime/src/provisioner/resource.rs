@@ -3,8 +3,8 @@
 //! # Flow
 //! 1. Each wanted object is compared with what the cache remembers of it: the digest of what was applied, and whether the
 //!    fields that were applied are still ours. Equal means no call at all.
-//! 2. What differs is applied (server-side, by the operator's field manager, taking over fields). Before the first apply
-//!    of a name one look tells whether a stranger's object is in the way.
+//! 2. What differs is applied (server-side, by the operator's field manager, taking over fields). The first apply of a name
+//!    is refused by the API server if an object of that name is there; then one look tells whose it is.
 //! 3. What the node made and no longer wants is deleted, unless another node of the tree wants it: see [`claim`](super::claim).
 //! 4. The node succeeds when all wanted objects are ready and all unwanted ones are really gone.
 
@@ -113,40 +113,59 @@ impl Core<'_> {
                 None => Ok(entry.value.readiness.clone()),
                 Some((why, damage)) => {
                     tracing::debug!(kind = %kind, object = %key, %why, "applying");
-                    let readiness = self.apply_child(children, desired, Some(&entry.header.uid)).await?;
+                    let readiness = self.apply_child(children, desired, Expected::Is(&entry.header.uid)).await?;
                     self.note_repair(kind, key, damage);
                     Ok(readiness)
                 }
             },
-            None => match self.is_free(kind, key).await? {
-                Free::Yes => {
-                    let readiness = self.apply_child(children, desired, None).await?;
-                    let is_again = self.memory().is_written_again(&self.owner, kind, key);
-                    self.note_repair(kind, key, is_again.then_some(Damage::Deleted));
+            None => match self.apply_child(children, desired, Expected::Absent).await {
+                // There is an object of that name, which the cache does not show.
+                Err(Error::Conflict(_)) => self.ensure_unseen(children, options, key, desired).await,
+                created => {
+                    let readiness = created?;
+                    self.note_creation(kind, key);
                     Ok(readiness)
                 }
-                Free::Ours(header) if header.annotations.get(APPLIED).is_none() => {
-                    let readiness = self.take_over(children, options, &header.uid, desired).await?;
-                    self.note_marks(kind, key);
-                    Ok(readiness)
-                }
-                // Made by an earlier pass, and not in the cache yet.
-                Free::Ours(header) if options.once && self.is_labelled(&header) => {
-                    Ok(Readiness::NotReady("it has just been made".into()))
-                }
-                Free::Ours(header) if options.once => {
-                    let readiness = self.mark_child(children, desired, &header.uid).await?;
-                    self.note_marks(kind, key);
-                    Ok(readiness)
-                }
-                Free::Ours(header) => {
-                    let readiness = self.apply_child(children, desired, Some(&header.uid)).await?;
-                    self.note_marks(kind, key);
-                    Ok(readiness)
-                }
-                Free::Ending => Ok(Readiness::HeldUp("an object of its name is being deleted".into())),
-                Free::Foreign(header) => self.adopt(children, options, &header, desired).await,
             },
+        }
+    }
+
+    /// As [`Core::ensure`], for an object that may be there although the cache does not show it.
+    async fn ensure_unseen(
+        &self,
+        children: &Watched<Child>,
+        options: ResourceOptions,
+        key: &ObjectKey,
+        desired: &Desired,
+    ) -> Result<Readiness> {
+        let kind = &children.kind;
+        match self.is_free(kind, key).await? {
+            Free::Yes => {
+                let readiness = self.apply_child(children, desired, Expected::AbsentWhenLookedFor).await?;
+                self.note_creation(kind, key);
+                Ok(readiness)
+            }
+            Free::Ours(header) if header.annotations.get(APPLIED).is_none() => {
+                let readiness = self.take_over(children, options, &header.uid, desired).await?;
+                self.note_marks(kind, key);
+                Ok(readiness)
+            }
+            // Made by an earlier pass, and not in the cache yet.
+            Free::Ours(header) if options.once && self.is_labelled(&header) => {
+                Ok(Readiness::NotReady("it has just been made".into()))
+            }
+            Free::Ours(header) if options.once => {
+                let readiness = self.mark_child(children, desired, &header.uid).await?;
+                self.note_marks(kind, key);
+                Ok(readiness)
+            }
+            Free::Ours(header) => {
+                let readiness = self.apply_child(children, desired, Expected::Is(&header.uid)).await?;
+                self.note_marks(kind, key);
+                Ok(readiness)
+            }
+            Free::Ending => Ok(Readiness::HeldUp("an object of its name is being deleted".into())),
+            Free::Foreign(header) => self.adopt(children, options, &header, desired).await,
         }
     }
 
@@ -174,20 +193,29 @@ impl Core<'_> {
         }
     }
 
+    fn note_creation(&self, kind: &Kind, key: &ObjectKey) {
+        let is_again = self.memory().is_written_again(&self.owner, kind, key);
+        self.note_repair(kind, key, is_again.then_some(Damage::Deleted));
+    }
+
     fn note_marks(&self, kind: &Kind, key: &ObjectKey) {
         self.note_repair(kind, key, Some(Damage::Marks));
     }
 
-    /// Applies one object: a new one, or the one with this uid and no other that may have taken its name.
+    /// Applies one object.
     pub(super) async fn apply_child(
         &self,
         children: &Watched<Child>,
         desired: &Desired,
-        uid: Option<&Uid>,
+        expected: Expected<'_>,
     ) -> Result<Readiness> {
-        let apply = || self.apply_as(children, desired, &self.shared.operator, desired.object.clone(), uid);
+        let apply = || self.apply_as(children, desired, &self.shared.operator, desired.object.clone(), expected);
         match apply().await {
-            Err(error) if uid.is_some() && self.take_duplicates(children, desired, &error).await? => apply().await,
+            Err(error)
+                if matches!(expected, Expected::Is(_)) && self.take_duplicates(children, desired, &error).await? =>
+            {
+                apply().await
+            }
             outcome => outcome,
         }
     }
@@ -201,7 +229,7 @@ impl Core<'_> {
         uid: &Uid,
     ) -> Result<Readiness> {
         let manager = format!("{}/marks", self.shared.operator);
-        self.apply_as(children, desired, &manager, desired.marks(&self.owner.uid), Some(uid)).await
+        self.apply_as(children, desired, &manager, desired.marks(&self.owner.uid), Expected::Is(uid)).await
     }
 
     async fn apply_as(
@@ -210,19 +238,22 @@ impl Core<'_> {
         desired: &Desired,
         manager: &str,
         mut object: Value,
-        uid: Option<&Uid>,
+        expected: Expected<'_>,
     ) -> Result<Readiness> {
         let kind = &children.kind;
         let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
-        if let Some(uid) = uid {
-            object["metadata"]["uid"] = uid.to_string().into();
+        match expected {
+            Expected::Absent => object["metadata"]["resourceVersion"] = NO_VERSION.into(),
+            Expected::AbsentWhenLookedFor => {}
+            Expected::Is(uid) => object["metadata"]["uid"] = uid.to_string().into(),
         }
         let applied = self.shared.client.apply(target, &object, manager).await?;
         let bytes = serde_json::to_vec(&applied.object)?;
         let header = header_of(&bytes)?;
         self.wrote(children, &header);
-        if uid.is_none() && !applied.created {
-            // Made by somebody else between the look and the apply: from now on it is shared, which nobody asked for.
+        if !matches!(expected, Expected::Is(_)) && !applied.created {
+            // The server did not mind the version, or somebody made it between the look and the apply: from now on it is shared,
+            // which nobody asked for.
             return Err(foreign(kind, &header.key, &header, false));
         }
         let child = Child::project(kind, &self.shared.operator, &header, &bytes, children.whole)?;
@@ -262,6 +293,21 @@ fn is_api_going(error: &Error) -> bool {
         _ => false,
     }
 }
+
+/// What an apply finds.
+#[derive(Clone, Copy)]
+pub(super) enum Expected<'a> {
+    /// No object: the API server refuses the apply with a conflict if there is one.
+    Absent,
+    /// No object, by an earlier call.
+    AbsentWhenLookedFor,
+    /// The object with this uid, and no other that may have taken its name.
+    Is(&'a Uid),
+}
+
+/// A version that no object has: the first write of a cluster gets a later one. An apply that names a version is refused where an
+/// object has another one, and creates the object where there is none.
+const NO_VERSION: &str = "1";
 
 enum Free {
     Yes,

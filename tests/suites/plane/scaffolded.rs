@@ -108,7 +108,7 @@ impl Run {
         let asked = self.settled(&earlier).await;
         // The finalizer, the ConfigMap and the status.
         Tally::of(&state_writes(&asked), &self.names).is("writes of a creation", 3);
-        Tally::of(&asked.verb("get"), &self.names).is("reads of a creation", 1);
+        Tally::of(&asked.verb("get"), &self.names).is("reads of a creation", 0);
     }
 
     /// A restart passes over everything. The last of the list was made while nobody ran: when it is available, the

@@ -52,7 +52,8 @@ pub(crate) fn in_reach(objects: &[Value]) -> BTreeSet<String> {
         .collect()
 }
 
-/// What was done with success, and what the role was too small for.
+/// What was done with success, and what the role was too small for. Who lists a kind may read its objects one by one: that gives
+/// nothing more, and an operator may need it in a race only.
 pub(crate) fn used(timeline: &Timeline) -> (BTreeSet<Right>, BTreeSet<Right>) {
     let (mut used, mut lacking) = (BTreeSet::new(), BTreeSet::new());
     for call in timeline.calls() {
@@ -60,7 +61,12 @@ pub(crate) fn used(timeline: &Timeline) -> (BTreeSet<Right>, BTreeSet<Right>) {
         match call.code {
             Some(403) if !of_fault => lacking.extend(rights(call)),
             // A 404 or a 409 was allowed, too: rights are judged first.
-            Some(code) if code != 401 && code != 403 => used.extend(rights(call)),
+            Some(code) if code != 401 && code != 403 => {
+                let done = rights(call);
+                let lists = done.iter().filter(|right| right.verb == "list");
+                used.extend(lists.map(|right| Right { verb: "get".to_owned(), ..right.clone() }));
+                used.extend(done);
+            }
             _ => {}
         }
     }

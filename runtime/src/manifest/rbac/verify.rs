@@ -76,6 +76,7 @@ pub fn verify(project: &Project, user: &str, log: impl BufRead) -> Result<Compar
             }
         }
     }
+    read_with_lists(&rights, &mut used);
     let unused = rights.iter().zip(&used).filter(|(_, used)| !**used);
     let unused = unused.map(|((right, askers), _)| Unused { right: right.clone(), askers: askers.clone() });
     Ok(Comparison {
@@ -85,6 +86,18 @@ pub fn verify(project: &Project, user: &str, log: impl BufRead) -> Result<Compar
         unused: unused.collect(),
         lacking: lacking.into_values().collect(),
     })
+}
+
+/// Who lists a kind may read its objects one by one: that gives nothing more, and an operator may need it in a race only.
+fn read_with_lists(rights: &[(Right, Vec<Asker>)], used: &mut [bool]) {
+    for at in 0..rights.len() {
+        let (get, _) = &rights[at];
+        if get.verb != "get" || !get.url.is_empty() {
+            continue;
+        }
+        let list = Right { verb: "list".to_owned(), ..get.clone() };
+        used[at] |= rights.iter().zip(&*used).any(|((right, _), used)| *used && *right == list);
+    }
 }
 
 /// Every single right once, with all who ask for it.

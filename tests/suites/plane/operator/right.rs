@@ -53,7 +53,8 @@ fn of_rule(rule: &PolicyRule) -> Vec<Right> {
     rights
 }
 
-/// The rights without which these requests would have failed. An apply that makes an object needs `create` as well.
+/// The rights without which these requests would have failed. An apply that makes an object needs `create` as well; who lists a kind
+/// may read its objects one by one, for races.
 pub(crate) fn used(entries: &Entries) -> BTreeSet<Right> {
     let mut rights = BTreeSet::new();
     for entry in entries.iter().filter(|entry| entry.code != 403) {
@@ -66,6 +67,9 @@ pub(crate) fn used(entries: &Entries) -> BTreeSet<Right> {
         rights.insert(right(&entry.verb));
         if entry.verb == "patch" && entry.code == 201 {
             rights.insert(right("create"));
+        }
+        if entry.verb == "list" {
+            rights.insert(right("get"));
         }
     }
     rights

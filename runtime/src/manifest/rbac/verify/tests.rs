@@ -109,6 +109,19 @@ fn an_apply_that_makes_its_object_uses_create() {
 }
 
 #[test]
+fn the_right_to_read_what_is_listed_is_no_excess() {
+    let without = |left_out: &[&str]| -> Vec<Value> {
+        let is_left_out = |event: &Value| {
+            event["objectRef"]["resource"] == "configmaps" && left_out.iter().any(|verb| event["verb"] == *verb)
+        };
+        all().into_iter().filter(|event| !is_left_out(event)).collect()
+    };
+    assert!(compared(&network(), &without(&["get"])).is_equal());
+    let said = compared(&network(), &without(&["get", "list"])).to_string();
+    assert!(said.contains("get configmaps, which is asked for by"), "{said}");
+}
+
+#[test]
 fn a_role_of_one_namespace_grants_nothing_elsewhere() {
     let mut project = network();
     project.namespaced = true;
