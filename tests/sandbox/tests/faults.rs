@@ -215,7 +215,11 @@ async fn passes_are_noted_from_beginning_to_end() {
 
 /// What a watch of ConfigMaps tells while three are made: their names, or how it broke.
 async fn watched(fault: EventFault) -> Vec<String> {
-    let (sandbox, faults) = (sandbox(), Faults::none().at_event(2, fault));
+    watched_through(Faults::none().at_event(2, fault)).await
+}
+
+async fn watched_through(faults: Faults) -> Vec<String> {
+    let sandbox = sandbox();
     let version = maps(sandbox.client()).list(&ListParams::default()).await.unwrap().metadata.resource_version.unwrap();
     let api = maps(through(&sandbox, &faults));
     let events = api.watch(&WatchParams::default().timeout(60).disable_bookmarks(), &version).await.unwrap();
@@ -240,6 +244,15 @@ async fn events_are_lost_late_and_told_twice() {
     assert_eq!(watched(EventFault::Lose).await, ["a 0", "c 0", "410 5"]);
     assert_eq!(watched(EventFault::Delay { seconds: 9 }).await, ["a 0", "b 9", "c 9"]);
     assert_eq!(watched(EventFault::Duplicate).await, ["a 0", "b 0", "b 0", "c 0"]);
+}
+
+/// A client that went on from the last version would never hear of what was lost.
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_lost_an_event_says_410_whatever_happens_to_it_next() {
+    for next in [EventFault::Cut, EventFault::CutWithin, EventFault::End, EventFault::Expire, EventFault::Silence] {
+        let faults = Faults::none().at_event(2, EventFault::Lose).at_event(3, next);
+        assert_eq!(watched_through(faults).await, ["a 0", "410 0"], "{next:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -120,6 +120,7 @@ impl Watch {
                 self.ready.push_back(Ok(line));
             }
             EventFault::Duplicate => self.ready.extend([Ok(line.clone()), Ok(line)]),
+            EventFault::Silence if self.expires.is_some() => self.end(Ok(expired())),
             EventFault::Silence => {
                 let _held = self.faults.hold(self.life);
                 std::future::pending::<()>().await;

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Bug, NAME};
 
 pub fn manifests(bug: Bug) -> Manifests {
-    let mut verbs = vec!["create", "delete", "get", "list", "patch", "watch"];
+    let mut verbs = vec!["create", "delete", "get", "list", "patch", "update", "watch"];
     if bug.is(Bug::WrongRole) {
         verbs.retain(|verb| *verb != "delete");
     }
