@@ -138,6 +138,8 @@ async fn create_pods(plane: &Plane, objects: usize) {
     }
     let create = |number| {
         let mut pod: Pod = serde_json::from_str(&pods::pod(number, objects.max(400))).unwrap();
+        // The names are random, as those of a cluster are, and some of so many would be equal.
+        pod.metadata.name = pod.metadata.name.map(|name| format!("{name}-{number}"));
         pod.metadata.resource_version = None;
         pod.metadata.managed_fields = None;
         pod.metadata.uid = None;

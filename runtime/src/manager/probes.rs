@@ -118,3 +118,38 @@ fn word_of(watched: &dyn AsHealth) -> (bool, String) {
         WatchState::Failing(why) => (false, why),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        counters::Counters,
+        manager::tasks::{OnEnd, Tasks},
+    };
+    use futures::FutureExt;
+    use std::time::Duration;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_task_that_ended_fails_both_probes_until_it_is_started_again() {
+        let mut tasks = Tasks::new(Counters::default());
+        let probed = Probed { watched: Vec::new(), controllers: Vec::new(), down: tasks.down() };
+        assert_eq!((probed.health().0, probed.readiness().0), (StatusCode::OK, StatusCode::OK));
+        let mut starts = 0;
+        tasks.spawn("informer of Pod", None, OnEnd::Restart, move || {
+            starts += 1;
+            let is_first = starts == 1;
+            async move {
+                if !is_first {
+                    std::future::pending().await
+                }
+            }
+            .boxed()
+        });
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let said = "informer of Pod: ended and is started again: it came to its end\n".to_owned();
+        assert_eq!(probed.health(), (StatusCode::SERVICE_UNAVAILABLE, said.clone()));
+        assert_eq!(probed.readiness(), (StatusCode::SERVICE_UNAVAILABLE, said));
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert_eq!((probed.health().0, probed.readiness().0), (StatusCode::OK, StatusCode::OK));
+    }
+}

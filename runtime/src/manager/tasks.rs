@@ -22,15 +22,15 @@ pub(crate) struct Tasks {
     counters: Counters,
 }
 
-/// The tasks that have ended and are not started again yet, each with the reason.
+/// The tasks that have ended and are not started again yet, by name and number, each with the reason. Several may have one name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Down(Arc<Mutex<BTreeMap<String, String>>>);
+pub(crate) struct Down(Arc<Mutex<BTreeMap<(String, usize), String>>>);
 
 impl Down {
     /// A line for each; empty if all tasks run.
     pub(crate) fn lines(&self) -> String {
         let down = self.0.lock();
-        down.iter().map(|(name, why)| format!("{name}: ended and is started again: {why}\n")).collect()
+        down.iter().map(|((name, _), why)| format!("{name}: ended and is started again: {why}\n")).collect()
     }
 }
 
@@ -61,12 +61,14 @@ impl Tasks {
         start: impl FnMut() -> BoxFuture<'static, ()> + Send + 'static,
     ) {
         let (down, counters) = (self.down.clone(), self.counters.clone());
-        self.set.spawn(supervise(Task { name: name.into(), watch, on_end, down, counters }, start));
+        let key = (name.into(), self.set.len());
+        self.set.spawn(supervise(Task { key, watch, on_end, down, counters }, start));
     }
 }
 
 struct Task {
-    name: String,
+    /// Name and number.
+    key: (String, usize),
     watch: Option<Health>,
     on_end: OnEnd,
     down: Down,
@@ -88,14 +90,14 @@ async fn supervise(task: Task, mut start: impl FnMut() -> BoxFuture<'static, ()>
         if began.elapsed() > LONGEST_PAUSE {
             pause = FIRST_PAUSE;
         }
-        tracing::error!(task = task.name, error = why, "a task ended unexpectedly and is started again");
+        tracing::error!(task = task.key.0, error = why, "a task ended unexpectedly and is started again");
         task.counters.count_task_restart();
         if let Some(watch) = &task.watch {
             watch.set(WatchState::Failing(format!("its task ended and is started again: {why}")));
         }
-        task.down.0.lock().insert(task.name.clone(), why);
+        task.down.0.lock().insert(task.key.clone(), why);
         tokio::time::sleep(pause).await;
-        task.down.0.lock().remove(&task.name);
+        task.down.0.lock().remove(&task.key);
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }

@@ -34,7 +34,7 @@ struct Held {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct State {
     pub(crate) version: ResourceVersion,
-    /// Counts the changes of what is wanted; of some kinds only, and of no subresource.
+    /// Counts the changes of what is wanted; not every kind has it, and no write of a subresource changes it.
     generation: Option<i64>,
 }
 
@@ -54,11 +54,12 @@ impl State {
         Self { version: header.resource_version.clone(), generation: Some(header.generation).filter(|held| *held != 0) }
     }
 
-    /// The state in an answer of the API server, if it has one.
-    pub(crate) fn of_answer(answer: &Value) -> Option<Self> {
+    /// The state in the answer to a write of an object or of its subresource, if it has one.
+    fn of_answer(answer: &Value, subresource: &str) -> Option<Self> {
         let metadata = &answer["metadata"];
         let version = metadata["resourceVersion"].as_str().filter(|version| !version.is_empty())?;
-        Some(Self { version: ResourceVersion::from(version), generation: metadata["generation"].as_i64() })
+        let generation = metadata["generation"].as_i64().filter(|_| subresource.is_empty());
+        Some(Self { version: ResourceVersion::from(version), generation })
     }
 
     /// Whether an object was not changed from one state to the other. A status that another controller writes changes the version
@@ -131,7 +132,7 @@ impl Core<'_> {
     pub(crate) async fn write_by_hand(
         &self,
         node: &str,
-        target: Target<'_>,
+        (target, subresource): (Target<'_>, &str),
         sent: &Value,
         call: impl Future<Output = Result<Value, CallError>>,
     ) -> Result<Value, CallError> {
@@ -140,7 +141,7 @@ impl Core<'_> {
         let before = self.memory().begin_by_hand(&self.owner, kind, &key);
         let answer = call.await;
         let mut memory = self.shared.memory();
-        let Some(left) = answer.as_ref().ok().and_then(State::of_answer) else {
+        let Some(left) = answer.as_ref().ok().and_then(|answer| State::of_answer(answer, subresource)) else {
             memory.failed_by_hand(&self.owner, kind, &key, before);
             return answer;
         };

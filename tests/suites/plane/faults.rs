@@ -6,6 +6,7 @@ mod definition;
 mod letter;
 mod outage;
 mod panic;
+mod refused;
 mod silence;
 mod unlisted;
 
@@ -20,6 +21,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         definition::cases(),
         letter::cases(),
         panic::cases(),
+        refused::cases(),
         closure::cases(),
         unlisted::cases(),
         silence::cases(),

@@ -78,7 +78,7 @@ impl<'a, P> Calls<'a, P> {
     /// Makes a call that writes an object: what a node writes again and again, with nobody asking for it, is slowed down.
     async fn write_noted(
         &self,
-        target: Target<'_>,
+        target: (Target<'_>, &str),
         sent: &Value,
         call: impl Future<Output = Result<Value, CallError>>,
     ) -> Result<Value, CallError> {

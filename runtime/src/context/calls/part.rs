@@ -118,7 +118,7 @@ impl<'a, P> Calls<'a, P> {
             let (kind, part) = (kind_of::<K>(), right.part);
             let target = self.target(&kind, name, &[right])?;
             let call = self.client().patch_part(target, part, &patch, self.manager());
-            let patched = self.write_noted(target, &patch, call).await?;
+            let patched = self.write_noted((target, part), &patch, call).await?;
             Ok(serde_json::from_value(patched)?)
         }
         .boxed()
@@ -128,7 +128,7 @@ impl<'a, P> Calls<'a, P> {
         let (kind, part) = (kind_of::<K>(), right.part);
         let target = self.target(&kind, name, &[right])?;
         let call = self.client().replace_part(target, part, &body, self.manager());
-        let replaced = self.write_noted(target, &body, call).await?;
+        let replaced = self.write_noted((target, part), &body, call).await?;
         Ok(serde_json::from_value(replaced)?)
     }
 }

@@ -28,7 +28,7 @@ impl<P> Calls<'_, P> {
             let name = name_of(&object);
             let target = self.target(&kind, &name, &[right])?;
             let call = self.client().create(target, &object, self.manager());
-            let made = self.write_noted(target, &object, call).await?;
+            let made = self.write_noted((target, ""), &object, call).await?;
             Ok(serde_json::from_value(made)?)
         }
         .boxed()
@@ -52,7 +52,7 @@ impl<P> Calls<'_, P> {
             let name = name_of(&object);
             let target = self.target(&kind, &name, &rights)?;
             let call = async { Ok(self.client().apply(target, &object, self.manager()).await?.object) };
-            let applied = self.write_noted(target, &object, call).await?;
+            let applied = self.write_noted((target, ""), &object, call).await?;
             Ok(serde_json::from_value(applied)?)
         }
         .boxed()
@@ -70,7 +70,8 @@ impl<P> Calls<'_, P> {
             let (kind, right) = (kind_of::<K>(), Right::to("patch", <K as access::Patch<P>>::WITHIN));
             let target = self.target(&kind, name, &[right])?;
             let body = Patch::Merge(patch);
-            let patched = self.write_noted(target, patch, self.client().patch(target, &body, self.manager())).await?;
+            let patched =
+                self.write_noted((target, ""), patch, self.client().patch(target, &body, self.manager())).await?;
             Ok(serde_json::from_value(patched)?)
         }
         .boxed()
@@ -92,7 +93,7 @@ impl<P> Calls<'_, P> {
             let target = self.target(&kind, name, &[right])?;
             let body = Patch::<()>::Json(serde_json::from_value(operations.clone())?);
             let call = self.client().patch(target, &body, self.manager());
-            let patched = self.write_noted(target, &operations, call).await?;
+            let patched = self.write_noted((target, ""), &operations, call).await?;
             let owner = &self.core.owner;
             if kind == owner.kind && ObjectKey::new(target.namespace, name) == owner.key {
                 let version = patched["metadata"]["resourceVersion"].as_str().unwrap_or_default();
@@ -119,7 +120,7 @@ impl<P> Calls<'_, P> {
             versioned(&kind, &object)?;
             let target = self.target(&kind, &name, &[right])?;
             let call = self.client().replace(target, &object, self.manager());
-            let replaced = self.write_noted(target, &object, call).await?;
+            let replaced = self.write_noted((target, ""), &object, call).await?;
             Ok(serde_json::from_value(replaced)?)
         }
         .boxed()
@@ -147,12 +148,12 @@ impl<P> Calls<'_, P> {
             let (client, target) = (self.client(), self.target(&kind, &name, &rights)?);
             if let Some(patch) = &changes.main {
                 let body = Patch::Merge(patch);
-                object = self.write_noted(target, patch, client.patch(target, &body, self.manager())).await?;
+                object = self.write_noted((target, ""), patch, client.patch(target, &body, self.manager())).await?;
             }
             if let Some(status) = changes.status {
                 let object_with_status = named(&kind, with_status(object, status));
                 let call = client.replace_part(target, "status", &object_with_status, self.manager());
-                object = self.write_noted(target, &object_with_status, call).await?;
+                object = self.write_noted((target, "status"), &object_with_status, call).await?;
             }
             Ok(serde_json::from_value(object)?)
         }

@@ -8,7 +8,7 @@ use opgen_tests::{Plane, wait};
 use serde_json::json;
 use shop_api::Shop;
 
-use super::{Diary, LONG, delete_namespace, nothing_was_denied};
+use super::{Denials, Diary, LONG, delete_namespace};
 use crate::{
     operator::example::{Installed, SHOP},
     shop::shops::Shops,
@@ -17,7 +17,7 @@ use crate::{
 const COUNT: usize = 5;
 
 pub(super) async fn life(plane: Arc<Plane>) {
-    let diary = Diary::new(&plane);
+    let (diary, denials) = (Diary::new(&plane), Denials::default());
     let installed = Installed::new(SHOP, plane).await;
     let plane = &installed.plane;
     let program = installed.start().await;
@@ -42,7 +42,8 @@ pub(super) async fn life(plane: Arc<Plane>) {
     shops.available(COUNT - 1).await;
     shops.complete().await;
     diary.say("one was deleted");
-    delete_namespace(plane, &shops.namespace).await;
+    // A child that goes before its owner may not be made again there.
+    denials.outage(&installed, delete_namespace(plane, &shops.namespace)).await;
     assert_eq!(shops.parts.there().await.unwrap(), [].into(), "what belongs to the cluster is left");
     volumes_are_gone(plane).await;
     diary.say("the namespace is gone, and the volumes");
@@ -67,7 +68,7 @@ pub(super) async fn life(plane: Arc<Plane>) {
     claims.delete_collection(&DeleteParams::default(), &Default::default()).await.unwrap();
     anew.gone().await;
     program.stop().await;
-    nothing_was_denied(&installed).await;
+    denials.none(&installed).await;
 }
 
 async fn claims_are_bound(shops: &Shops, count: usize) {

@@ -11,7 +11,7 @@ use opgen_tests::{Plane, wait};
 use serde_json::json;
 use webapp_api::WebApp;
 
-use super::{Diary, LONG, delete_namespace, nothing_was_denied};
+use super::{Denials, Diary, LONG, delete_namespace};
 use crate::operator::{
     example::{Installed, WEBAPP},
     fleet::{self, Fleet},
@@ -23,7 +23,7 @@ const COUNT: usize = 50;
 const FEW: usize = 10;
 
 pub(super) async fn life(plane: Arc<Plane>) {
-    let diary = Diary::new(&plane);
+    let (diary, denials) = (Diary::new(&plane), Denials::default());
     let installed = Installed::new(WEBAPP, plane).await;
     let plane = &installed.plane;
     let program = installed.start().await;
@@ -49,7 +49,8 @@ pub(super) async fn life(plane: Arc<Plane>) {
     fleet.create(&names[..1]).await;
     fleet.available(COUNT).await;
     diary.say("one was deleted and made again");
-    delete_namespace(plane, &fleet.namespace).await;
+    // A child that goes before its owner may not be made again there.
+    denials.outage(&installed, delete_namespace(plane, &fleet.namespace)).await;
     diary.say("the namespace with 50 is gone");
 
     let few = Fleet::new(plane, FEW).await;
@@ -67,7 +68,7 @@ pub(super) async fn life(plane: Arc<Plane>) {
     anew.delete::<WebApp>(&anew.names).await;
     anew.gone().await;
     program.stop().await;
-    nothing_was_denied(&installed).await;
+    denials.none(&installed).await;
 }
 
 /// Waits until all Deployments run so many Pods of this image, and no Pod of another one is left.
