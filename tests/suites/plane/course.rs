@@ -92,7 +92,7 @@ pub(crate) async fn delete_namespace(plane: &Plane, name: &str) {
 
 /// The operator of an example was never denied anything but an event in a namespace that goes.
 async fn nothing_was_denied(installed: &Installed) {
-    nothing_was_denied_since(installed, &Entries::default()).await;
+    nothing_was_denied_since(installed, &installed.earlier).await;
 }
 
 async fn nothing_was_denied_since(installed: &Installed, earlier: &Entries) {
@@ -103,7 +103,7 @@ async fn nothing_was_denied_since(installed: &Installed, earlier: &Entries) {
 /// Checks that nothing is denied while the API server runs. One that has just started denies everything until it has read
 /// the roles.
 #[derive(Default)]
-struct Denials(Mutex<Entries>);
+struct Denials(Mutex<Option<Entries>>);
 
 impl Denials {
     /// Has something happen in which the API server is away; back and ready, it has excused what it denied in between.
@@ -111,13 +111,13 @@ impl Denials {
         self.none(installed).await;
         let done = during.await;
         let now = installed.plane.audit().await;
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
         done
     }
 
     /// Nothing was denied since the last outage.
     async fn none(&self, installed: &Installed) {
         let earlier = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        nothing_was_denied_since(installed, &earlier).await;
+        nothing_was_denied_since(installed, earlier.as_ref().unwrap_or(&installed.earlier)).await;
     }
 }

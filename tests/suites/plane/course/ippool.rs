@@ -21,7 +21,7 @@ const PODS: usize = 6;
 
 pub(super) async fn life(plane: Arc<Plane>) {
     let diary = Diary::new(&plane);
-    let access = installed(&plane).await;
+    let (access, earlier) = (installed(&plane).await, plane.audit().await);
     let mut program = Program::start(&IPPOOL, &plane, &access, &["--interval=1s"]);
     program.ready().await;
     let namespace = plane.namespace("pools").await;
@@ -61,7 +61,7 @@ pub(super) async fn life(plane: Arc<Plane>) {
     until_object(&again, "three", "has a status", |pool| pool.status.is_some()).await;
     diary.say("defined and looked after again");
     program.stop().await;
-    nothing_was_denied(&Installed { example: IPPOOL, plane, access }).await;
+    nothing_was_denied(&Installed { example: IPPOOL, plane, access, earlier }).await;
 }
 
 async fn deploy(plane: &Plane, namespace: &str) {

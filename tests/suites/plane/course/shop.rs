@@ -45,7 +45,7 @@ pub(super) async fn life(plane: Arc<Plane>) {
     // A child that goes before its owner may not be made again there.
     denials.outage(&installed, delete_namespace(plane, &shops.namespace)).await;
     assert_eq!(shops.parts.there().await.unwrap(), [].into(), "what belongs to the cluster is left");
-    volumes_are_gone(plane).await;
+    volumes_are_gone(plane, &shops.namespace).await;
     diary.say("the namespace is gone, and the volumes");
 
     let few = Shops::new(plane, 2).await;
@@ -82,11 +82,17 @@ async fn claims_are_bound(shops: &Shops, count: usize) {
     .await;
 }
 
-async fn volumes_are_gone(plane: &Plane) {
+/// Those of the namespace: other cases may have claims in the cluster.
+async fn volumes_are_gone(plane: &Plane, namespace: &str) {
     let volumes = Api::<PersistentVolume>::all(plane.client());
     wait::until("the volumes are gone", LONG, async || {
         let left = volumes.list(&Default::default()).await.map_err(|error| error.to_string())?.items;
-        let names: Vec<_> = left.iter().map(|volume| (volume.name_any(), volume.status.clone())).collect();
+        let is_of = |volume: &&PersistentVolume| {
+            let claim = volume.spec.as_ref().and_then(|spec| spec.claim_ref.as_ref());
+            claim.is_some_and(|claim| claim.namespace.as_deref() == Some(namespace))
+        };
+        let names: Vec<_> =
+            left.iter().filter(is_of).map(|volume| (volume.name_any(), volume.status.clone())).collect();
         if names.is_empty() { Ok(()) } else { Err(format!("{names:?}")) }
     })
     .await;

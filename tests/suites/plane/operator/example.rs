@@ -56,12 +56,14 @@ pub(crate) struct Installed {
     pub(crate) example: Example,
     pub(crate) plane: Arc<Plane>,
     pub(crate) access: Access,
+    /// What had been asked before: other cases may have had the same account.
+    pub(crate) earlier: Entries,
 }
 
 impl Installed {
     pub(crate) async fn new(example: Example, plane: Arc<Plane>) -> Self {
-        let access = example.install(&plane).await;
-        Self { example, plane, access }
+        let (access, earlier) = (example.install(&plane).await, plane.audit().await);
+        Self { example, plane, access, earlier }
     }
 
     /// Starts its program and waits until that is ready.

@@ -52,7 +52,8 @@ impl Fleet {
         self.deployments.until("are left", 0, |_| false).await;
         self.services.until("are left", 0, |_| false).await;
         self.configs.until("are left", 1, is_the_clusters).await;
-        wait::until("all Pods and ReplicaSets are gone", wait::PATIENCE, async || {
+        // Whoever removes them may have lost its watches, too.
+        wait::until("all Pods and ReplicaSets are gone", wait::PATIENCE * 3, async || {
             let pods = self.api::<Pod>().list(&Default::default()).await.map_err(|error| error.to_string())?;
             let sets = self.api::<ReplicaSet>().list(&Default::default()).await.map_err(|error| error.to_string())?;
             match (pods.items.len(), sets.items.len()) {
