@@ -1,7 +1,7 @@
 //! One pass over one object: what all nodes of its tree share.
 
 use crate::{
-    cache::{Echoes, Header, ObjectKey, OwnWrites, ResourceVersion, Uid},
+    cache::{Echoes, Header, ObjectKey, OwnWrites, ResourceVersion, State, Uid},
     client::{Client, strip_nulls},
     context::Unversioned,
     counters::Counters,
@@ -12,7 +12,6 @@ use crate::{
     managed::Managed,
     predicate::Worth,
     provisioner::{
-        by_hand::State,
         child::Child,
         claim::{Claims, Plan, Planner},
         made::Blackboard,

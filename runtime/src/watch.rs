@@ -1,12 +1,10 @@
 //! `Health` of each watch, and the store of the children that it fills.
 
 use crate::{
-    cache::{ObjectKey, ResourceVersion, Seen, Store, Unowned},
+    cache::{ObjectKey, ResourceVersion, Seen, State, Store, Unowned},
     client::MissingRule,
     error::{Error, Result},
     kind::Kind,
-    provisioner::by_hand::State,
-    source::Source,
 };
 use parking_lot::Mutex;
 use std::sync::{
@@ -189,17 +187,7 @@ impl<V: Send + Sync> Shows for Watched<V> {
     }
 
     fn state(&self, key: &ObjectKey) -> Option<State> {
-        self.store.get(key).map(|entry| State::of_header(&entry.header))
-    }
-}
-
-impl Shows for Arc<dyn Source> {
-    fn kind(&self) -> &Kind {
-        (**self).kind()
-    }
-
-    fn state(&self, key: &ObjectKey) -> Option<State> {
-        self.objects().store().get(key).map(|entry| State::of_header(&entry.header))
+        self.store.get(key).map(|entry| State::of(&entry.header))
     }
 }
 

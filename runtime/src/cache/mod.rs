@@ -18,6 +18,7 @@ mod own_writes;
 mod packed;
 mod per_object;
 mod reader;
+mod state;
 mod store;
 mod strip;
 #[cfg(test)]
@@ -40,6 +41,7 @@ pub use own_writes::OwnWrites;
 pub use packed::{PackedList, PackedMap};
 pub(crate) use per_object::PerObject;
 pub use reader::{ReadError, Reader};
+pub(crate) use state::State;
 pub use store::Store;
 pub(crate) use strip::without_managed_fields;
 pub use uid::Uid;

@@ -4,8 +4,6 @@ use super::{Settings, channel::Lane};
 use crate::{
     cache::{Change, Encoded, ObjectKey},
     environment::Environment,
-    kind::Kind,
-    manager::children::OwnerRef,
     panic::{Closure, Panicked},
     predicate::Worth,
     queue::{Backoff, Item, Priority, Queue, Trigger},
@@ -105,18 +103,6 @@ impl Running {
         for key in self.inner.source.objects().store().keys() {
             let trigger = if is_work_of(&key) { Trigger::Children } else { Trigger::Related };
             self.queue.add_for(key, Priority::Low, trigger);
-        }
-    }
-
-    /// Whether a change of an object is the work of one of the controller's objects: it was made for that, or has just been written
-    /// by its nodes.
-    pub(crate) fn is_work_of<V>(&self, kind: &Kind, change: &Change<V>) -> impl Fn(&ObjectKey) -> bool {
-        let made_for = OwnerRef::keys_of(self.inner.source.kind(), change);
-        let shown = change.new_entry().map(|entry| &entry.header);
-        let object = change.new_entry().or(change.old()).map(|entry| &entry.header.key);
-        move |owner| {
-            let is_by_hand = |object| self.inner.shared.memory().is_by_hand(owner, kind, (object, shown));
-            made_for.contains(owner) || object.is_some_and(is_by_hand)
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::{
     cache::{Change, Header, ObjectKey, Store},
     client::Client,
+    controller::running::Running,
     error::Result,
     kind::Kind,
     provisioner::{
@@ -66,6 +67,18 @@ impl OwnerRef {
         // The core group has no name.
         let (plural, group) = mark.kind.split_once('.').unwrap_or((mark.kind, ""));
         Some(Self { group: group.to_owned(), name: plural.to_owned(), key: mark.key() })
+    }
+}
+
+/// Whether a change of an object is the work of one of the controller's objects: it was made for that, or has just been written by
+/// its nodes.
+pub(crate) fn is_work_of<V>(controller: &Running, kind: &Kind, change: &Change<V>) -> impl Fn(&ObjectKey) -> bool {
+    let made_for = OwnerRef::keys_of(controller.inner.source.kind(), change);
+    let shown = change.new_entry().map(|entry| &entry.header);
+    let object = change.new_entry().or(change.old()).map(|entry| &entry.header.key);
+    move |owner| {
+        let is_by_hand = |object| controller.inner.shared.memory().is_by_hand(owner, kind, (object, shown));
+        made_for.contains(owner) || object.is_some_and(is_by_hand)
     }
 }
 

@@ -98,11 +98,7 @@ impl Operator {
             Arc::new(Running::new(inner, settings, &self.environment))
         });
         let controllers: Vec<_> = controllers.collect();
-        let follows: Vec<_> = controllers.iter().flat_map(|controller| Follows::of(controller, &healths)).collect();
-        let views: Vec<_> = controllers.iter().flat_map(|controller| Views::of(controller, &healths)).collect();
-        for controller in &controllers {
-            controller.inner.shared.watches.get_or_init(|| watches_of(controller, &follows, &views));
-        }
+        let (follows, views) = followed(&controllers, &healths);
         Floor {
             client,
             operator: self.name.clone(),
@@ -119,6 +115,16 @@ impl Operator {
             recorder,
         }
     }
+}
+
+/// What controllers follow by a function, and keep; from now on the controllers know what their watches show.
+fn followed(controllers: &[Arc<Running>], healths: &Healths) -> (Vec<Arc<Follows>>, Vec<Arc<Views>>) {
+    let follows: Vec<_> = controllers.iter().flat_map(|controller| Follows::of(controller, healths)).collect();
+    let views: Vec<_> = controllers.iter().flat_map(|controller| Views::of(controller, healths)).collect();
+    for controller in controllers {
+        controller.inner.shared.watches.get_or_init(|| watches_of(controller, &follows, &views));
+    }
+    (follows, views)
 }
 
 /// All watches that wake objects of a controller.

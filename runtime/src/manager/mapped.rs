@@ -1,6 +1,6 @@
 //! The watches of kinds that a controller follows by a function.
 
-use super::feeds::Healths;
+use super::{children::is_work_of, feeds::Healths};
 use crate::{
     cache::{Change, Header, Store},
     controller::{
@@ -82,7 +82,7 @@ impl Follower for Follows {
         if let Change::Deleted { old } = change {
             self.reported.forget(&old.header.key);
         }
-        let is_work_of = self.controller.is_work_of(self.kind(), change);
+        let is_work_of = is_work_of(&self.controller, self.kind(), change);
         let concerns = || [change.old(), change.new_entry()].into_iter().flatten().map(|entry| &entry.value);
         if concerns().any(|concern| concern.all) {
             return self.controller.wake_all(is_work_of);

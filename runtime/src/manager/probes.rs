@@ -145,11 +145,12 @@ mod tests {
             }
             .boxed()
         });
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        tokio::task::yield_now().await;
         let said = "informer of Pod: ended and is started again: it came to its end\n".to_owned();
         assert_eq!(probed.health(), (StatusCode::SERVICE_UNAVAILABLE, said.clone()));
         assert_eq!(probed.readiness(), (StatusCode::SERVICE_UNAVAILABLE, said));
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        tokio::time::advance(Duration::from_millis(200)).await;
+        tokio::task::yield_now().await;
         assert_eq!((probed.health().0, probed.readiness().0), (StatusCode::OK, StatusCode::OK));
     }
 }

@@ -1,6 +1,6 @@
 //! What specs and nodes name: one store a kind, shared by all controllers of the operator.
 
-use super::feeds::Healths;
+use super::{children::is_work_of, feeds::Healths};
 use crate::{
     cache::{Change, Store},
     controller::{factory::Factory, running::Running},
@@ -56,7 +56,7 @@ impl Follower for Wakes {
             self.targets.forget(old);
         }
         for controller in &self.controllers {
-            let is_work_of = controller.is_work_of(self.kind(), change);
+            let is_work_of = is_work_of(controller, self.kind(), change);
             controller.wake_named(&controller.inner.concerned(self.kind(), change), is_work_of, listing);
         }
     }

@@ -1,6 +1,6 @@
 //! The watches of kinds of which controllers keep something.
 
-use super::feeds::Healths;
+use super::{children::is_work_of, feeds::Healths};
 use crate::{
     cache::{Change, Header, Store},
     controller::{kept::Kept, running::Running},
@@ -61,7 +61,7 @@ impl Follower for Views {
             let mut panics = Panics::default();
             let concerned = self.kept.keeps.put(&new.header.key, json, anew, &mut panics);
             self.reported.report(&self.controller.inner.shared, self.kind(), &new.header, &panics);
-            self.controller.wake_named(&concerned?, self.controller.is_work_of(self.kind(), &change), listing);
+            self.controller.wake_named(&concerned?, is_work_of(&self.controller, self.kind(), &change), listing);
         }
         Ok(change)
     }
@@ -72,7 +72,7 @@ impl Follower for Views {
             let concerned = self.kept.keeps.remove(&old.header.key, &mut panics);
             self.reported.report(&self.controller.inner.shared, self.kind(), &old.header, &panics);
             self.reported.forget(&old.header.key);
-            self.controller.wake_named(&concerned, self.controller.is_work_of(self.kind(), change), listing);
+            self.controller.wake_named(&concerned, is_work_of(&self.controller, self.kind(), change), listing);
         }
     }
 

@@ -4,7 +4,7 @@
 //! and with the answer to the write before. Only objects of kinds that the controller watches count: others wake nobody.
 
 use crate::{
-    cache::{Header, ObjectKey, ResourceVersion},
+    cache::{Header, ObjectKey, ResourceVersion, State},
     client::{CallError, Target},
     pass::Core,
     provisioner::repair::Damage,
@@ -30,14 +30,6 @@ struct Held {
     sent: Option<u64>,
 }
 
-/// A state of an object, as far as it tells whether the object was changed.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct State {
-    pub(crate) version: ResourceVersion,
-    /// Counts the changes of what is wanted; not every kind has it, and no write of a subresource changes it.
-    generation: Option<i64>,
-}
-
 /// What a write did to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
@@ -49,27 +41,12 @@ pub(crate) enum Effect {
     Restored,
 }
 
-impl State {
-    pub(crate) fn of_header(header: &Header) -> Self {
-        Self { version: header.resource_version.clone(), generation: Some(header.generation).filter(|held| *held != 0) }
-    }
-
-    /// The state in the answer to a write of an object or of its subresource, if it has one.
-    fn of_answer(answer: &Value, subresource: &str) -> Option<Self> {
-        let metadata = &answer["metadata"];
-        let version = metadata["resourceVersion"].as_str().filter(|version| !version.is_empty())?;
-        let generation = metadata["generation"].as_i64().filter(|_| subresource.is_empty());
-        Some(Self { version: ResourceVersion::from(version), generation })
-    }
-
-    /// Whether an object was not changed from one state to the other. A status that another controller writes changes the version
-    /// alone.
-    fn is_same(&self, other: &Self) -> bool {
-        match (self.generation, other.generation) {
-            (Some(one), Some(other)) => one == other,
-            _ => self.version == other.version,
-        }
-    }
+/// The state in the answer to a write of an object or of its subresource, if it has one.
+fn state_of(answer: &Value, subresource: &str) -> Option<State> {
+    let metadata = &answer["metadata"];
+    let version = metadata["resourceVersion"].as_str().filter(|version| !version.is_empty())?;
+    let generation = metadata["generation"].as_i64().filter(|_| subresource.is_empty());
+    Some(State { version: ResourceVersion::from(version), generation })
 }
 
 impl ByHand {
@@ -141,7 +118,7 @@ impl Core<'_> {
         let before = self.memory().begin_by_hand(&self.owner, kind, &key);
         let answer = call.await;
         let mut memory = self.shared.memory();
-        let Some(left) = answer.as_ref().ok().and_then(|answer| State::of_answer(answer, subresource)) else {
+        let Some(left) = answer.as_ref().ok().and_then(|answer| state_of(answer, subresource)) else {
             memory.failed_by_hand(&self.owner, kind, &key, before);
             return answer;
         };

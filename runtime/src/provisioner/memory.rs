@@ -1,11 +1,11 @@
 //! What a controller remembers of an owner's children between passes, and the cache can't know.
 
 use crate::{
-    cache::{Header, ObjectKey, PerObject, Uid},
+    cache::{Header, ObjectKey, PerObject, State, Uid},
     kind::Kind,
     pass::Identity,
     provisioner::{
-        by_hand::{ByHand, Effect, State},
+        by_hand::{ByHand, Effect},
         repair::{Damage, Repairs},
     },
 };

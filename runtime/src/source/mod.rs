@@ -7,15 +7,15 @@ pub(crate) mod kubernetes;
 mod selection;
 
 use crate::{
-    cache::{Change, Encoded, Header, ObjectKey, Objects, ResourceVersion},
+    cache::{Change, Encoded, Header, ObjectKey, Objects, ResourceVersion, State},
     error::Result,
     kind::Kind,
-    watch::Health,
+    watch::{Health, Shows},
 };
 use futures::future::BoxFuture;
 pub use selection::Selection;
 use serde_json::Value;
-use std::fmt::Debug;
+use std::{fmt::Debug, sync::Arc};
 
 /// What a change of the watched objects is told to; `true` while it belongs to a list.
 pub type OnChange<'a> = &'a (dyn Fn(&Change<Encoded>, bool) + Send + Sync);
@@ -93,5 +93,15 @@ pub trait Source: Debug + Send + Sync + 'static {
     fn status_fields<'a>(&'a self, header: &'a Header) -> BoxFuture<'a, Result<StatusFields>> {
         let _ = header;
         Box::pin(async { Ok(StatusFields::default()) })
+    }
+}
+
+impl Shows for Arc<dyn Source> {
+    fn kind(&self) -> &Kind {
+        (**self).kind()
+    }
+
+    fn state(&self, key: &ObjectKey) -> Option<State> {
+        self.objects().store().get(key).map(|entry| State::of(&entry.header))
     }
 }

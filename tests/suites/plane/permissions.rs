@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::ObjectMeta;
 use libtest_mimic::Trial;
 use opgen::{Operator, RunOptions, queue::Delay};
 use opgen_tests::{
@@ -33,9 +34,10 @@ pub(crate) fn cases() -> Vec<Trial> {
         case_served("an_operator_that_may_not_watch_its_own_kind_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_follow(plane, Lack::of_notes("notes", "watch")).await;
         }),
-        case_served("an_operator_that_may_not_look_for_a_child_says_so_and_goes_on_once_it_may", async |plane| {
-            unable_to_write(plane, Lack::of_children("get"), Said::InCondition).await;
-        }),
+        case_served(
+            "an_operator_that_may_not_look_at_what_is_in_a_childs_way_says_so_and_goes_on_once_it_may",
+            unable_to_look,
+        ),
         case_served("an_operator_that_may_not_create_a_child_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_write(plane, Lack::of_children("create"), Said::InCondition).await;
         }),
@@ -154,6 +156,25 @@ async fn unable_to_write(plane: Arc<Plane>, lack: Lack, said: Said) {
         Said::InLog => is_logged(&lack.sentence(&site)).await,
     }
     lack.ends(&site, &operator).await;
+    says(&site, "Provisioned", "").await;
+}
+
+/// A child is created without a look; only what is in its way is looked at.
+async fn unable_to_look(plane: Arc<Plane>) {
+    let (site, lack) = (Site::new(&plane).await, Lack::of_children("get"));
+    let operator = notes(&site);
+    let _running = site.start(&operator).await;
+    lack.begins(&site).await;
+    let metadata = ObjectMeta { name: Some("one".to_owned()), ..ObjectMeta::default() };
+    site.create(&ConfigMap { metadata, ..ConfigMap::default() }).await;
+    site.create(&note("a")).await;
+    is_logged(&lack.refusal(&site)).await;
+    says(&site, "Forbidden", &lack.sentence(&site)).await;
+    lack.ends(&site, &operator).await;
+    let sentence =
+        "exists and belongs to somebody else; delete or rename it, choose another name, or let the node adopt it";
+    says(&site, "NotOwned", &format!("ConfigMap {}/one {sentence}", site.namespace)).await;
+    site.delete::<ConfigMap>("one").await;
     says(&site, "Provisioned", "").await;
 }
 

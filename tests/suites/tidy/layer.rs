@@ -21,7 +21,7 @@ const RUNTIME: [&[&str]; 10] = [
     &["watch", "view"],
     &["client", "error"],
     &["cache", "queue", "access", "counters", "environment", "reference", "managed", "foreign", "predicate"],
-    &["panic", "kind", "bounds", "provisioner::shape", "provisioner::document", "provisioner::builtin"],
+    &["panic", "kind", "bounds", "log", "provisioner::shape", "provisioner::document", "provisioner::builtin"],
 ];
 
 /// The loop, the cache and the queue don't assume that primaries live in Kubernetes.
