@@ -1,4 +1,4 @@
-//! The log of a test.
+//! Captures what a test logs.
 
 use parking_lot::Mutex;
 use std::{io, sync::Arc};

@@ -1,7 +1,7 @@
 //! One pass over one object: what all nodes of its tree share.
 
 use crate::{
-    cache::{Echoes, Header, ObjectKey, OwnWrites, ResourceVersion, State, Uid},
+    cache::{Echoes, Header, ObjectKey, OwnWrites, ResourceVersion, Revision, Uid},
     client::{Client, strip_nulls},
     context::Unversioned,
     counters::Counters,
@@ -74,10 +74,10 @@ impl Shared {
     }
 
     /// What the watches of the controller show of an object; `None` if it watches no such objects.
-    pub(crate) fn shown(&self, kind: &Kind, key: &ObjectKey) -> Option<Option<State>> {
+    pub(crate) fn shown(&self, kind: &Kind, key: &ObjectKey) -> Option<Option<Revision>> {
         let mut watches = self.watches.get()?.iter().filter(|watch| watch.kind() == kind).peekable();
         watches.peek()?;
-        Some(watches.find_map(|watch| watch.state(key)))
+        Some(watches.find_map(|watch| watch.revision(key)))
     }
 
     /// Notes an own write of a primary.

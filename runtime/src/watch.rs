@@ -1,7 +1,7 @@
 //! `Health` of each watch, and the store of the children that it fills.
 
 use crate::{
-    cache::{ObjectKey, ResourceVersion, Seen, State, Store, Unowned},
+    cache::{ObjectKey, ResourceVersion, Revision, Seen, Store, Unowned},
     client::MissingRule,
     error::{Error, Result},
     kind::Kind,
@@ -177,8 +177,8 @@ impl<V> Watched<V> {
 /// What a watch shows of the objects of a kind, whatever else is kept of them.
 pub(crate) trait Shows: Send + Sync {
     fn kind(&self) -> &Kind;
-    /// The state of an object, as far as it tells whether the object was changed.
-    fn state(&self, key: &ObjectKey) -> Option<State>;
+    /// The revision of an object; `None` if the watch does not show it.
+    fn revision(&self, key: &ObjectKey) -> Option<Revision>;
 }
 
 impl<V: Send + Sync> Shows for Watched<V> {
@@ -186,8 +186,8 @@ impl<V: Send + Sync> Shows for Watched<V> {
         &self.kind
     }
 
-    fn state(&self, key: &ObjectKey) -> Option<State> {
-        self.store.get(key).map(|entry| State::of(&entry.header))
+    fn revision(&self, key: &ObjectKey) -> Option<Revision> {
+        self.store.get(key).map(|entry| Revision::of(&entry.header))
     }
 }
 

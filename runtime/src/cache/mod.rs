@@ -18,7 +18,7 @@ mod own_writes;
 mod packed;
 mod per_object;
 mod reader;
-mod state;
+mod revision;
 mod store;
 mod strip;
 #[cfg(test)]
@@ -41,7 +41,7 @@ pub use own_writes::OwnWrites;
 pub use packed::{PackedList, PackedMap};
 pub(crate) use per_object::PerObject;
 pub use reader::{ReadError, Reader};
-pub(crate) use state::State;
+pub(crate) use revision::Revision;
 pub use store::Store;
 pub(crate) use strip::without_managed_fields;
 pub use uid::Uid;

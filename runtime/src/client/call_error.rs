@@ -71,8 +71,8 @@ impl CallError {
         }
     }
 
-    /// The fields of which the server says that two items of a list may not have one value, or not both be without.
-    pub(crate) fn fields_in_the_way(&self) -> Vec<&str> {
+    /// The fields of list items for which the server refuses an object, since two items have the same value or neither has one.
+    pub(crate) fn colliding_fields(&self) -> Vec<&str> {
         let status = self.status().filter(|status| status.code == 422);
         let causes = status.and_then(|status| status.details.as_ref()).map(|details| details.causes.as_slice());
         let is_meant = |reason: &str| matches!(reason, "FieldValueDuplicate" | "FieldValueRequired");

@@ -65,7 +65,9 @@ impl Core<'_> {
             return Err(Error::yielding("AdoptedGone", "the object to take over is gone"));
         };
         let operator = &self.shared.operator;
-        let Some(patch) = moved(&found, operator, |entry| take_all(entry, options.adopt_from)) else { return Ok(()) };
+        let Some(patch) = transfer_patch(&found, operator, |entry| take_all(entry, options.adopt_from)) else {
+            return Ok(());
+        };
         self.shared.client.patch(target, &Patch::<()>::Json(serde_json::from_value(patch)?), operator).await?;
         Ok(())
     }
@@ -79,7 +81,7 @@ fn take_all(entry: &mut Value, from: &[&str]) -> Value {
 
 /// The JSON patch after which what `take` takes out of the entries of other managers is held by the operator's applies; `None` if it
 /// takes nothing. The server refuses it if somebody has written since the object was read.
-pub(super) fn moved(object: &Value, operator: &str, take: impl Fn(&mut Value) -> Value) -> Option<Value> {
+pub(super) fn transfer_patch(object: &Value, operator: &str, take: impl Fn(&mut Value) -> Value) -> Option<Value> {
     let is_main = |entry: &Value| entry["subresource"].as_str().unwrap_or_default().is_empty();
     let is_own = |entry: &Value| is_main(entry) && entry["manager"] == operator && entry["operation"] == "Apply";
     let is_empty = |fields: &Value| fields.as_object().is_some_and(Map::is_empty);
@@ -154,14 +156,14 @@ mod tests {
             status.clone(),
             entry("web", "Apply", json!({"f:data": {"f:a": {}, ".": {}, "f:c": {}}})),
         ]);
-        let patch = moved(&object, "web", |entry| take_all(entry, &["helm"]));
+        let patch = transfer_patch(&object, "web", |entry| take_all(entry, &["helm"]));
         assert_eq!(patch.map(|patch| patch[0]["value"].clone()), Some(expected));
     }
 
     #[test]
     fn nothing_is_taken_from_managers_that_hold_nothing() {
         let object = json!({"metadata": {"managedFields": [entry("kubectl", "Update", json!({"f:data": {}}))]}});
-        assert_eq!(moved(&object, "web", |entry| take_all(entry, &["helm"])), None);
-        assert_eq!(moved(&json!({}), "web", |entry| take_all(entry, &["helm"])), None);
+        assert_eq!(transfer_patch(&object, "web", |entry| take_all(entry, &["helm"])), None);
+        assert_eq!(transfer_patch(&json!({}), "web", |entry| take_all(entry, &["helm"])), None);
     }
 }

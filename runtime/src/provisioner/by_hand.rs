@@ -1,10 +1,11 @@
-//! Finds out whether hand-written nodes change the same objects again and again, although nothing asks for it.
+//! Detects hand-written nodes that change the same object in every pass although no input changed.
 //!
-//! The API server doesn't say whether a write changed anything. So the answer is compared with what the controller's watch shows
-//! and with the answer to the write before. Only objects of kinds that the controller watches count: others wake nobody.
+//! The API server doesn't say whether a write changed anything. So the revision in the answer is compared with the one that the
+//! controller's watch shows, and with the one in the answer to the write before. Only kinds that the controller watches are
+//! looked at: a write of another kind causes no pass.
 
 use crate::{
-    cache::{Header, ObjectKey, ResourceVersion, State},
+    cache::{Header, ObjectKey, ResourceVersion, Revision},
     client::{CallError, Target},
     pass::Core,
     provisioner::repair::Damage,
@@ -24,8 +25,8 @@ pub(crate) struct ByHand(Vec<Held>);
 struct Held {
     /// Digest of kind and key.
     object: u64,
-    /// The state that the last write left; none while a write is on its way, and after a deletion.
-    state: Option<State>,
+    /// The revision that the last write left; none while a write is on its way, and after a deletion.
+    revision: Option<Revision>,
     /// Digest of what was sent last.
     sent: Option<u64>,
 }
@@ -41,34 +42,34 @@ pub(crate) enum Effect {
     Restored,
 }
 
-/// The state in the answer to a write of an object or of its subresource, if it has one.
-fn state_of(answer: &Value, subresource: &str) -> Option<State> {
+/// The revision in the answer to a write of an object or of its subresource, if it has one.
+fn revision_of(answer: &Value, subresource: &str) -> Option<Revision> {
     let metadata = &answer["metadata"];
     let version = metadata["resourceVersion"].as_str().filter(|version| !version.is_empty())?;
     let generation = metadata["generation"].as_i64().filter(|_| subresource.is_empty());
-    Some(State { version: ResourceVersion::from(version), generation })
+    Some(Revision { version: ResourceVersion::from(version), generation })
 }
 
 impl ByHand {
-    /// A write of an object begins: what the watch shows of it meanwhile is the node's own work. Gives the state that the write
-    /// before has left.
-    pub(crate) fn begin(&mut self, object: u64) -> Option<State> {
+    /// A write of an object begins: what the watch shows of it meanwhile is the node's own work. Gives the revision that the
+    /// write before has left.
+    pub(crate) fn begin(&mut self, object: u64) -> Option<Revision> {
         let mut held = self.take(object);
-        let before = held.state.take();
+        let before = held.revision.take();
         self.put(held);
         before
     }
 
     /// A write failed.
-    pub(crate) fn failed(&mut self, object: u64, before: Option<State>) {
+    pub(crate) fn failed(&mut self, object: u64, before: Option<Revision>) {
         let held = self.take(object);
         if before.is_some() {
-            self.put(Held { state: before, ..held });
+            self.put(Held { revision: before, ..held });
         }
     }
 
-    /// A write of `sent` left an object in a state. Known before was what the write before had left, and what the watch showed.
-    pub(crate) fn wrote(&mut self, object: u64, sent: &Value, known: [Option<State>; 2], left: State) -> Effect {
+    /// A write of `sent` left an object at a revision. Known before was the one that the write before had left, and the one that the watch showed.
+    pub(crate) fn wrote(&mut self, object: u64, sent: &Value, known: [Option<Revision>; 2], left: Revision) -> Effect {
         let sent = digest_of(sent);
         let held = self.take(object);
         let effect = match held.sent {
@@ -76,15 +77,15 @@ impl ByHand {
             Some(earlier) if earlier == sent => Effect::Restored,
             _ => Effect::Changed,
         };
-        self.put(Held { state: Some(left), sent: Some(sent), ..held });
+        self.put(Held { revision: Some(left), sent: Some(sent), ..held });
         effect
     }
 
-    /// Whether a state of an object is the work of a node; `None` where the object is gone.
+    /// Whether what the watch shows of an object is the work of a node; `None` where the object is gone.
     pub(crate) fn is_own(&self, object: u64, shown: Option<&Header>) -> bool {
         let Some(held) = self.0.iter().find(|held| held.object == object) else { return false };
-        match (&held.state, shown) {
-            (Some(state), Some(header)) => state.version == header.resource_version,
+        match (&held.revision, shown) {
+            (Some(revision), Some(header)) => revision.version == header.resource_version,
             (Some(_), None) => false,
             (None, _) => true,
         }
@@ -118,7 +119,7 @@ impl Core<'_> {
         let before = self.memory().begin_by_hand(&self.owner, kind, &key);
         let answer = call.await;
         let mut memory = self.shared.memory();
-        let Some(left) = answer.as_ref().ok().and_then(|answer| state_of(answer, subresource)) else {
+        let Some(left) = answer.as_ref().ok().and_then(|answer| revision_of(answer, subresource)) else {
             memory.failed_by_hand(&self.owner, kind, &key, before);
             return answer;
         };
@@ -154,12 +155,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn state(version: u64, generation: Option<i64>) -> State {
-        State { version: ResourceVersion::from(version.to_string().as_str()), generation }
+    fn revision(version: u64, generation: Option<i64>) -> Revision {
+        Revision { version: ResourceVersion::from(version.to_string().as_str()), generation }
     }
 
-    /// The last write left the first state, the watch shows the second, the answer has the third.
-    fn wrote(by_hand: &mut ByHand, sent: &str, known: [Option<State>; 2], left: State) -> Effect {
+    /// The last write left the first revision, the watch shows the second, the answer has the third.
+    fn wrote(by_hand: &mut ByHand, sent: &str, known: [Option<Revision>; 2], left: Revision) -> Effect {
         by_hand.begin(1);
         by_hand.wrote(1, &json!({"data": sent}), known, left)
     }
@@ -167,28 +168,28 @@ mod tests {
     #[test]
     fn a_write_that_leaves_the_object_as_it_was_shown_changed_nothing() {
         let mut by_hand = ByHand::default();
-        assert_eq!(wrote(&mut by_hand, "a", [None, None], state(1, None)), Effect::Changed);
-        assert_eq!(wrote(&mut by_hand, "a", [Some(state(1, None)), None], state(1, None)), Effect::Unchanged);
-        let others = [Some(state(1, None)), Some(state(2, None))];
-        assert_eq!(wrote(&mut by_hand, "a", others, state(2, None)), Effect::Unchanged);
+        assert_eq!(wrote(&mut by_hand, "a", [None, None], revision(1, None)), Effect::Changed);
+        assert_eq!(wrote(&mut by_hand, "a", [Some(revision(1, None)), None], revision(1, None)), Effect::Unchanged);
+        let others = [Some(revision(1, None)), Some(revision(2, None))];
+        assert_eq!(wrote(&mut by_hand, "a", others, revision(2, None)), Effect::Unchanged);
     }
 
     #[test]
     fn the_same_that_changes_an_object_again_undoes_what_another_client_did() {
         let mut by_hand = ByHand::default();
-        wrote(&mut by_hand, "a", [None, None], state(1, None));
-        let others = [Some(state(1, None)), Some(state(2, None))];
-        assert_eq!(wrote(&mut by_hand, "a", others, state(3, None)), Effect::Restored);
-        assert_eq!(wrote(&mut by_hand, "b", [Some(state(3, None)), None], state(4, None)), Effect::Changed);
+        wrote(&mut by_hand, "a", [None, None], revision(1, None));
+        let others = [Some(revision(1, None)), Some(revision(2, None))];
+        assert_eq!(wrote(&mut by_hand, "a", others, revision(3, None)), Effect::Restored);
+        assert_eq!(wrote(&mut by_hand, "b", [Some(revision(3, None)), None], revision(4, None)), Effect::Changed);
     }
 
     #[test]
     fn a_status_of_another_controller_is_no_change_of_the_object() {
         let mut by_hand = ByHand::default();
-        wrote(&mut by_hand, "a", [None, None], state(1, Some(1)));
+        wrote(&mut by_hand, "a", [None, None], revision(1, Some(1)));
         // The watch lags behind.
-        let behind = [Some(state(1, Some(1))), Some(state(2, Some(1)))];
-        assert_eq!(wrote(&mut by_hand, "a", behind, state(3, Some(1))), Effect::Unchanged);
+        let behind = [Some(revision(1, Some(1))), Some(revision(2, Some(1)))];
+        assert_eq!(wrote(&mut by_hand, "a", behind, revision(3, Some(1))), Effect::Unchanged);
     }
 
     #[test]
@@ -198,9 +199,9 @@ mod tests {
         assert!(!by_hand.is_own(1, Some(&shown)));
         by_hand.begin(1);
         assert!(by_hand.is_own(1, Some(&shown)));
-        by_hand.wrote(1, &json!({}), [None, None], state(7, None));
+        by_hand.wrote(1, &json!({}), [None, None], revision(7, None));
         assert!(by_hand.is_own(1, Some(&shown)));
-        by_hand.wrote(1, &json!({}), [None, None], state(8, None));
+        by_hand.wrote(1, &json!({}), [None, None], revision(8, None));
         assert!(!by_hand.is_own(1, Some(&shown)) && !by_hand.is_own(1, None) && !by_hand.is_own(2, Some(&shown)));
     }
 

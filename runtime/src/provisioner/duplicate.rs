@@ -1,4 +1,4 @@
-//! Removes items of lists that keep an object from being applied.
+//! Removes list items of other clients that collide with wanted ones, so that the object can be applied again.
 //!
 //! The items of some lists are known by a key: the ports of a Service by number and protocol. If another client changes the key of
 //! an item, the list has an item that nobody applies, and the next apply adds the wanted one beside it. Where the two may not stand
@@ -11,7 +11,7 @@ use crate::{
     client::{CallError, Target},
     error::{Error, Result},
     pass::Core,
-    provisioner::{adopt::moved, coverage::is_keyed, desired::Desired},
+    provisioner::{adopt::transfer_patch, coverage::is_keyed, desired::Desired},
     watch::Watched,
 };
 use kube::api::Patch;
@@ -26,7 +26,7 @@ impl Core<'_> {
         error: &Error,
     ) -> Result<bool> {
         let Error::Unexpected(source) = error else { return Ok(false) };
-        let fields = source.downcast_ref::<CallError>().map(CallError::fields_in_the_way).unwrap_or_default();
+        let fields = source.downcast_ref::<CallError>().map(CallError::colliding_fields).unwrap_or_default();
         if fields.is_empty() {
             return Ok(false);
         }
@@ -39,7 +39,8 @@ impl Core<'_> {
         if items.is_empty() {
             return Ok(false);
         }
-        let Some(patch) = moved(&found, &self.shared.operator, |entry| take_items(&mut entry["fieldsV1"], &items))
+        let Some(patch) =
+            transfer_patch(&found, &self.shared.operator, |entry| take_items(&mut entry["fieldsV1"], &items))
         else {
             return Ok(false);
         };
@@ -188,7 +189,8 @@ mod tests {
     fn what_is_taken_is_held_by_the_operator_alone() {
         let (object, wanted) = service();
         let items = found("spec.ports[2].name", &object, &wanted);
-        let patch = moved(&object, "web", |entry| take_items(&mut entry["fieldsV1"], &items)).unwrap_or_default();
+        let patch =
+            transfer_patch(&object, "web", |entry| take_items(&mut entry["fieldsV1"], &items)).unwrap_or_default();
         let item = json!({".": {}, "f:port": {}, "f:name": {}});
         let entries = &patch[0]["value"];
         assert_eq!(entries.as_array().map(Vec::len), Some(1), "{entries}");

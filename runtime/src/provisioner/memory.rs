@@ -1,7 +1,7 @@
 //! What a controller remembers of an owner's children between passes, and the cache can't know.
 
 use crate::{
-    cache::{Header, ObjectKey, PerObject, State, Uid},
+    cache::{Header, ObjectKey, PerObject, Revision, Uid},
     kind::Kind,
     pass::Identity,
     provisioner::{
@@ -119,24 +119,24 @@ impl Memory {
         self.update(owner, |notes| notes.written.retain(|held| *held != digest));
     }
 
-    /// A hand-written node begins to write an object; gives the state that the write before has left.
-    pub(crate) fn begin_by_hand(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) -> Option<State> {
+    /// A hand-written node begins to write an object; gives the revision that the write before has left.
+    pub(crate) fn begin_by_hand(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) -> Option<Revision> {
         self.update(owner, |notes| notes.by_hand.begin(digest_of(kind, key)))
     }
 
     /// The write failed.
-    pub(crate) fn failed_by_hand(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey, before: Option<State>) {
+    pub(crate) fn failed_by_hand(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey, before: Option<Revision>) {
         self.update(owner, |notes| notes.by_hand.failed(digest_of(kind, key), before));
     }
 
-    /// The write of `sent` left the object in a state; see [`ByHand::wrote`].
+    /// The write of `sent` left the object at a revision; see [`ByHand::wrote`].
     pub(crate) fn wrote_by_hand(
         &mut self,
         owner: &Identity,
         (kind, key): (&Kind, &ObjectKey),
         sent: &Value,
-        known: [Option<State>; 2],
-        left: State,
+        known: [Option<Revision>; 2],
+        left: Revision,
     ) -> Effect {
         self.update(owner, |notes| notes.by_hand.wrote(digest_of(kind, key), sent, known, left))
     }

@@ -7,7 +7,7 @@ pub(crate) mod kubernetes;
 mod selection;
 
 use crate::{
-    cache::{Change, Encoded, Header, ObjectKey, Objects, ResourceVersion, State},
+    cache::{Change, Encoded, Header, ObjectKey, Objects, ResourceVersion, Revision},
     error::Result,
     kind::Kind,
     watch::{Health, Shows},
@@ -101,7 +101,7 @@ impl Shows for Arc<dyn Source> {
         (**self).kind()
     }
 
-    fn state(&self, key: &ObjectKey) -> Option<State> {
-        self.objects().store().get(key).map(|entry| State::of(&entry.header))
+    fn revision(&self, key: &ObjectKey) -> Option<Revision> {
+        self.objects().store().get(key).map(|entry| Revision::of(&entry.header))
     }
 }

@@ -1,4 +1,4 @@
-//! Calls of the loop that are refused again and again: how often they are tried.
+//! How often the loop retries a call that the API server keeps refusing.
 
 use std::{
     sync::{Arc, Mutex},

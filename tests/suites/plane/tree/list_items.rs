@@ -1,4 +1,4 @@
-//! Items of lists that another client has given another key.
+//! List items whose key another client changed.
 
 use std::sync::Arc;
 

@@ -1,24 +1,23 @@
-//! `State`: whether an object was changed from one look to another.
+//! `Revision`: tells whether an object was changed between two reads.
 
 use super::{Header, ResourceVersion};
 
-/// A state of an object, as far as it tells whether the object was changed.
+/// The versions of an object that tell whether it was changed: the API server raises one or both with each change.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct State {
+pub(crate) struct Revision {
     pub(crate) version: ResourceVersion,
     /// Counts the changes of what is wanted; not every kind has it, and no write of a subresource changes it.
     pub(crate) generation: Option<i64>,
 }
 
-impl State {
-    /// The state of an object that a watch shows.
+impl Revision {
+    /// That of an object as a watch shows it.
     pub(crate) fn of(header: &Header) -> Self {
         let generation = Some(header.generation).filter(|held| *held != 0);
         Self { version: header.resource_version.clone(), generation }
     }
 
-    /// Whether an object was not changed from one state to the other. A status that another controller writes changes the version
-    /// alone.
+    /// Whether the object was not changed in between. A status that another controller writes changes the version alone.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self.generation, other.generation) {
             (Some(one), Some(other)) => one == other,
