@@ -123,7 +123,7 @@ fn node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut Total, 
     }
 }
 
-const ENDLESS: &str = "do not join, search or compare what `string(...)`, `format(...)` and `charAt(...)` give: the API server \
+const ENDLESS: &str = "do not join or search what `string(...)`, `format(...)` and `charAt(...)` give, nor compare two of these: the API server \
                        takes their length to have no bound";
 
 fn fix(unbounded: &BTreeSet<(String, &'static str)>) -> String {
