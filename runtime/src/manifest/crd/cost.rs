@@ -123,8 +123,8 @@ fn node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut Total, 
     }
 }
 
-const ENDLESS: &str = "do not join or search what `string(...)`, `format(...)` and `charAt(...)` give, nor compare two of these: the API server \
-                       takes their length to have no bound";
+const ENDLESS: &str = "do not join or search what `string(...)`, `format(...)` and `charAt(...)` give, nor compare two of these: \
+                       the API server takes their length to have no bound";
 
 fn fix(unbounded: &BTreeSet<(String, &'static str)>) -> String {
     if unbounded.is_empty() {

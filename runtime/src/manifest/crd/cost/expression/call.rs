@@ -46,7 +46,7 @@ impl<'a> Reader<'_, 'a> {
             _ => (self.length(&term) * TRAVERSAL, term.size),
         };
         let known = ["size", "startsWith", "endsWith", "matches", "contains", "format", "charAt"];
-        self.certain &= known.contains(&name) || term.size == ENDLESS && name == "lowerAscii";
+        self.certain &= known.contains(&name);
         Some(Term { cost: cost + own.max(1.0), ..Term::made(0.0, size) })
     }
 
