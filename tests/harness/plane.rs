@@ -234,6 +234,15 @@ impl Plane {
         }
     }
 
+    /// The last lines that a program of this plane has printed; of a sandbox nothing.
+    pub fn log_tail(&self, program: &str, lines: usize) -> String {
+        let Server::Programs(_) = &self.server else { return String::new() };
+        let log = self.premises().folder.path().join(format!("{program}.log"));
+        let log = std::fs::read_to_string(log).unwrap_or_default();
+        let all: Vec<_> = log.lines().collect();
+        all[all.len().saturating_sub(lines)..].join("\n")
+    }
+
     /// The programs of Kubernetes, kubectl among them.
     ///
     /// # Panics
@@ -257,7 +266,8 @@ impl Plane {
 
     fn check_servers(&self) {
         if let Server::Programs(programs) = &self.server {
-            programs.check();
+            let premises = self.premises();
+            programs.check(&premises.folder, &premises.authority);
         }
     }
 }

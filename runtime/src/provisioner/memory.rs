@@ -6,7 +6,7 @@ use crate::{
     pass::Identity,
     provisioner::{
         by_hand::{ByHand, Effect},
-        repair::{Damage, Repairs},
+        repair::{Damage, Fight, Repairs},
     },
 };
 use serde_json::Value;
@@ -157,8 +157,8 @@ impl Memory {
         self.update(owner, |notes| notes.repairs.add(kind, key, damage, Instant::now()));
     }
 
-    /// The sentence of a fight over children of the owner.
-    pub(crate) fn fight(&mut self, owner: &ObjectKey, uid: &Uid) -> Option<String> {
+    /// The fight over children of the owner, if there is one.
+    pub(crate) fn fight(&mut self, owner: &ObjectKey, uid: &Uid) -> Option<Fight> {
         let has_repairs = self.has_repairs(owner, uid);
         has_repairs.then(|| self.0.update(owner, uid, |notes| notes.repairs.fight(Instant::now()))).flatten()
     }

@@ -121,6 +121,16 @@ impl Repair {
     }
 }
 
+/// A fight over the children of one owner.
+#[derive(Debug)]
+pub(crate) struct Fight {
+    pub(crate) sentence: String,
+    /// The last repair.
+    pub(crate) last: Instant,
+    /// When it is over if nothing is repaired before.
+    pub(crate) over: Instant,
+}
+
 /// The repairs of one owner's children.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repairs(Vec<Repair>);
@@ -155,11 +165,13 @@ impl Repairs {
         }
     }
 
-    /// Drops what is over, and gives the sentence of the longest fight that goes on.
-    pub(crate) fn fight(&mut self, now: Instant) -> Option<String> {
+    /// Drops the fights that are over, and gives the longest of the others.
+    pub(crate) fn fight(&mut self, now: Instant) -> Option<Fight> {
         self.0.retain(|repair| !repair.is_over(now));
-        let fights = self.0.iter().filter(|repair| repair.is_fight());
-        fights.max_by_key(|repair| repair.count).map(Repair::sentence)
+        let fights = || self.0.iter().filter(|repair| repair.is_fight());
+        let sentence = fights().max_by_key(|repair| repair.count)?.sentence();
+        let last = fights().map(|repair| repair.last).max()?;
+        Some(Fight { sentence, last, over: last + CALM })
     }
 
     /// Begins anew.
@@ -193,10 +205,10 @@ mod tests {
         add(&mut repairs, &field("data.a", None), REPAIRS);
         add(&mut repairs, &field("data.b", None), REPAIRS);
         add(&mut repairs, &Damage::Deleted, REPAIRS);
-        assert_eq!(repairs.fight(Instant::now()), None);
+        assert!(repairs.fight(Instant::now()).is_none());
         add(&mut repairs, &field("data.b", Some("other")), 1);
         let said = "ConfigMap shop/web: field data.b was changed by other and restored, 6 times in a row";
-        assert_eq!(repairs.fight(Instant::now()).as_deref(), Some(said));
+        assert_eq!(repairs.fight(Instant::now()).unwrap().sentence, said);
     }
 
     #[tokio::test(start_paused = true)]
@@ -204,12 +216,12 @@ mod tests {
         let mut repairs = Repairs::default();
         for _ in 0..REPAIRS * 3 {
             add(&mut repairs, &field("data.a", None), 1);
-            assert_eq!(repairs.fight(Instant::now()), None);
+            assert!(repairs.fight(Instant::now()).is_none());
             advance(CALM).await;
         }
         for _ in 0..REBUILDS * 3 {
             add(&mut repairs, &Damage::Rebuilt, 1);
-            assert_eq!(repairs.fight(Instant::now()), None);
+            assert!(repairs.fight(Instant::now()).is_none());
             advance(REBUILD_CALM).await;
         }
     }
@@ -223,7 +235,7 @@ mod tests {
         }
         let said = "ConfigMap shop/web-30: node web/configs asked for other objects 31 times in a row although its inputs did \
                     not change";
-        assert_eq!(repairs.fight(Instant::now()).as_deref(), Some(said));
+        assert_eq!(repairs.fight(Instant::now()).unwrap().sentence, said);
     }
 
     #[tokio::test(start_paused = true)]
@@ -232,11 +244,12 @@ mod tests {
         add(&mut repairs, &Damage::Deleted, REPAIRS + 1);
         advance(CALM * 10).await;
         add(&mut repairs, &Damage::Deleted, 1);
-        assert!(repairs.fight(Instant::now()).is_some_and(|said| said.ends_with("7 times in a row")));
+        assert!(repairs.fight(Instant::now()).is_some_and(|fight| fight.sentence.ends_with("7 times in a row")));
         advance(CALM - SECOND).await;
-        assert!(repairs.fight(Instant::now()).is_some());
+        let fight = repairs.fight(Instant::now()).unwrap();
+        assert_eq!(fight.over, Instant::now() + SECOND);
         advance(SECOND).await;
-        assert_eq!(repairs.fight(Instant::now()), None);
+        assert!(repairs.fight(Instant::now()).is_none());
         assert!(repairs.is_empty());
     }
 
@@ -246,6 +259,6 @@ mod tests {
         add(&mut repairs, &Damage::Marks, REPAIRS + 1);
         repairs.clear();
         add(&mut repairs, &Damage::Marks, REPAIRS);
-        assert_eq!(repairs.fight(Instant::now()), None);
+        assert!(repairs.fight(Instant::now()).is_none());
     }
 }

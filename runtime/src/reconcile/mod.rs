@@ -53,6 +53,7 @@ use state::States;
 use status::Stored;
 use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use stray::Settled;
+use tokio::time::Instant;
 
 /// The typed part of a controller: a tree for a kind.
 pub(crate) trait Reconciler: Send + Sync {
@@ -207,7 +208,7 @@ impl Loop {
     }
 
     async fn build_up(&self, entry: &Entry<Encoded>, opened: &dyn Opened, trigger: Trigger) -> Result<Next> {
-        let header = &entry.header;
+        let (header, began) = (&entry.header, Instant::now());
         let mut claimed = Cow::Borrowed(header);
         if !self.finalizer.is_empty() && !header.finalizers.contains(&self.finalizer) {
             let version = self.source.claim(header, &self.finalizer).await?;
@@ -243,7 +244,7 @@ impl Loop {
         if outcome.is_ok() && *left.deleted.lock() {
             return Ok(Next::AwaitChange);
         }
-        let outcome = self.with_fight(header, outcome);
+        let (outcome, over) = self.with_fight(header, began, outcome);
         let said = left.said.lock().take();
         let at = (entry, &claimed.resource_version);
         let is_of_nodes = status.is_some() || matches!(outcome, Ok(()) | Err(Error::Yield { .. }));
@@ -257,7 +258,7 @@ impl Loop {
         let next = match outcome {
             Ok(()) if again.soon => Next::Requeue,
             Ok(()) => period.map_or(Next::Poll, Next::After),
-            Err(error) => self.after(entry, error),
+            Err(error) => over.unwrap_or_else(|| self.after(entry, error)),
         };
         Ok(again.in_place_of(next))
     }

@@ -191,15 +191,16 @@ impl Loop {
             || self.shared.memory().has_repairs(key, uid)
     }
 
-    /// A fight over children is an error of every pass that goes well otherwise.
-    pub(super) fn with_fight(&self, header: &Header, outcome: Result<()>) -> Result<()> {
-        if let Ok(()) | Err(Error::Yield { .. } | Error::Conflict(_)) = outcome
-            && let Some(sentence) = self.shared.memory().fight(&header.key, &header.uid)
-        {
-            self.shared.counters.count_fight();
-            return Err(Error::blocked("Fighting", sentence));
-        }
-        outcome
+    /// A fight over children is an error of every pass that goes well otherwise. A pass that repaired nothing is repeated when the
+    /// fight is over.
+    pub(super) fn with_fight(&self, header: &Header, began: Instant, outcome: Result<()>) -> (Result<()>, Option<Next>) {
+        let goes_well = matches!(outcome, Ok(()) | Err(Error::Yield { .. } | Error::Conflict(_)));
+        let fight = || self.shared.memory().fight(&header.key, &header.uid);
+        let Some(fight) = goes_well.then(fight).flatten() else { return (outcome, None) };
+        self.shared.counters.count_fight();
+        let is_quiet = fight.last < began;
+        let over = Next::After(fight.over.saturating_duration_since(Instant::now()));
+        (Err(Error::blocked("Fighting", fight.sentence)), is_quiet.then_some(over))
     }
 
     pub(super) fn is_parked(&self, header: &Header) -> bool {

@@ -129,8 +129,14 @@ impl Programs {
         self.servers().all().filter_map(|process| process.resident_kib()).sum()
     }
 
-    /// A server that ended by itself will not get ready any more.
-    pub(super) fn check(&self) {
+    /// A server that ended by itself will not get ready any more. Only kube-scheduler is started again, as a kubelet does: it ends
+    /// by itself when it finds a Pod on another node than it thought, which happens when a binding of it is lost with the API server.
+    pub(super) fn check(&self, folder: &Folder, authority: &Authority) {
+        let ended = self.servers().scheduler.as_mut().and_then(Process::exited);
+        if let Some(status) = ended {
+            println!("kube-scheduler ended ({status}) and is started again");
+            self.start_scheduler(folder, authority);
+        }
         for process in self.servers().all() {
             if let Some(status) = process.exited() {
                 panic!("a server of the plane ended: {status}; {}", process.log_tail(20));

@@ -69,7 +69,14 @@ async fn play<S: Stock>(plane: Arc<Plane>) {
     }
     let wanted = twin.snapshot().await.unwrap();
     let took = calm.reached(&world, &wanted).await;
-    let took = took.unwrap_or_else(|last| panic!("not as wanted within {SOON:?}: {last}; after {}", villain.history()));
+    let took = match took {
+        Ok(took) => took,
+        Err(last) => {
+            let terminating = world.terminating().await;
+            let log = installed.plane.log_tail("kube-controller-manager", 40);
+            panic!("not as wanted within {SOON:?}: {last}\nbeing deleted:\n{terminating}\n{log}\nafter {}", villain.history());
+        }
+    };
     diary.say(&format!("{} as wanted {:.1} s after the last deed", specs.len(), took.as_secs_f32()));
     let uids = world.uids().await.unwrap();
     let changed: Vec<_> = spared.iter().filter(|(key, uid)| uids.get(*key) != Some(*uid)).collect();

@@ -123,6 +123,24 @@ impl<S: Stock> World<S> {
         if left.is_empty() { Ok(()) } else { Err(format!("{left:?}")) }
     }
 
+    /// What is being deleted, since when, and what it waits for: the text of a failure.
+    pub(super) async fn terminating(&self) -> String {
+        let mut kinds = vec![ApiResource::erase::<Pod>(&()), ApiResource::erase::<ReplicaSet>(&())];
+        kinds.extend(S::children());
+        kinds.push(ApiResource::erase::<S::Kind>(&()));
+        let mut lines = Vec::new();
+        for kind in &kinds {
+            let all = self.of(kind).list(&Default::default()).await.map(|list| list.items).unwrap_or_default();
+            for object in all.iter().filter(|object| object.metadata.deletion_timestamp.is_some()) {
+                let since = json!(object.metadata.deletion_timestamp);
+                let owners: Vec<_> = object.owner_references().iter().map(|owner| &owner.name).collect();
+                let (name, waits) = (object.name_any(), object.finalizers());
+                lines.push(format!("{} {name} of {owners:?} since {since} for {waits:?}", kind.kind));
+            }
+        }
+        lines.join("\n")
+    }
+
     pub(super) async fn json_patch(&self, kind: &ApiResource, name: &str, patch: &Value) -> kube::Result<()> {
         let patch = Patch::<()>::Json(serde_json::from_value(patch.clone()).expect("a JSON patch"));
         self.of(kind).patch(name, &PatchParams::default(), &patch).await.map(drop)
