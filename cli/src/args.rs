@@ -1,4 +1,4 @@
-//! What the command line may say. Types only.
+//! Defines the command line for clap: verbs, arguments and their help texts.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -41,8 +41,8 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// The word for it on a command line.
-    pub(crate) fn word(self) -> &'static str {
+    /// The value of `--output`.
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",
             Self::Json => "json",
@@ -66,7 +66,7 @@ pub(crate) enum Command {
     ///
     /// Runs `<operator> why` of the project around the current folder.
     #[command(after_help = "Example: opgen why widget/example -n default")]
-    Why(OfObject),
+    Why(ObjectArgs),
     /// Ask for a pass over an object, now
     ///
     /// Sets its annotation `opgen.dev/reconcile` to the time. The running operator passes over it at once, also if it had
@@ -74,7 +74,7 @@ pub(crate) enum Command {
     ///
     /// Runs `<operator> reconcile` of the project around the current folder.
     #[command(after_help = "Example: opgen reconcile widget/example -n default")]
-    Reconcile(OfObject),
+    Reconcile(ObjectArgs),
     Uninstall(Uninstall),
     Dev(Dev),
     Sandbox(Sandbox),
@@ -164,7 +164,7 @@ pub(crate) struct Generate {
 pub(crate) struct Tree {
     /// A kind, to see its tree alone; or an object as KIND/NAME
     #[arg(value_name = "KIND[/NAME]")]
-    pub(crate) of: Option<String>,
+    pub(crate) target: Option<String>,
 
     /// The namespace of the object; by default the one of the kubeconfig
     #[arg(short, long)]
@@ -207,10 +207,10 @@ pub(crate) struct Verify {
 
 /// An object of a kind that the operator controls.
 #[derive(Debug, Args)]
-pub(crate) struct OfObject {
+pub(crate) struct ObjectArgs {
     /// The object
     #[arg(value_name = "KIND/NAME")]
-    pub(crate) of: String,
+    pub(crate) object: String,
 
     /// The namespace of the object; by default the one of the kubeconfig
     #[arg(short, long)]

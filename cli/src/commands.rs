@@ -1,4 +1,4 @@
-//! What each verb does.
+//! Runs each verb of the command line.
 
 mod dev;
 mod generate;
@@ -11,7 +11,7 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::CommandFactory as _;
 
 use crate::{
-    args::{Cli, Command, Completions, OfObject, Output, Rbac, Tree},
+    args::{Cli, Command, Completions, ObjectArgs, Output, Rbac, Tree},
     error::{Error, Result},
     interrupt,
     ui::{self, Ui},
@@ -20,7 +20,7 @@ use crate::{
 pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
     let output = ui.output();
     if matches!(output, Output::Mermaid | Output::Svg) && !matches!(command, Command::Tree(_)) {
-        let what = format!("`--output {}` is for trees only", output.word());
+        let what = format!("`--output {}` is for trees only", output.as_str());
         return Err(Error::usage(what).hint("`opgen tree` draws; everything else says `text` or `json`"));
     }
     if !matches!(command, Command::Dev(_) | Command::Sandbox(_)) {
@@ -29,51 +29,51 @@ pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
     match command {
         Command::New(args) => new::run(args, ui),
         Command::Generate(args) => generate::run(args, ui),
-        Command::Tree(args) => operator::run("tree", &tree(args, output)?, ui),
-        Command::Rbac(args) => operator::run("rbac", &rbac(args), ui),
+        Command::Tree(args) => operator::run("tree", &tree_args(args, output)?, ui),
+        Command::Rbac(args) => operator::run("rbac", &rbac_args(args), ui),
         Command::Dev(args) => dev::run(args, ui),
         Command::Sandbox(args) => sandbox::run(args, ui),
-        Command::Why(args) => operator::run("why", &object(args), ui),
-        Command::Reconcile(args) => operator::run("reconcile", &object(args), ui),
+        Command::Why(args) => operator::run("why", &object_args(args), ui),
+        Command::Reconcile(args) => operator::run("reconcile", &object_args(args), ui),
         Command::Uninstall(args) => operator::run("uninstall", &args.args, ui),
         Command::Completions(args) => Ok(completions(args)),
     }
 }
 
-/// The arguments of the operator's `tree`.
-fn tree(args: &Tree, output: Output) -> Result<Vec<OsString>> {
+/// The arguments for the operator's `tree`.
+fn tree_args(args: &Tree, output: Output) -> Result<Vec<OsString>> {
     if args.mermaid && output != Output::Text {
-        let what = format!("`--mermaid` and `--output {}` can't both be meant", output.word());
+        let what = format!("`--mermaid` and `--output {}` can't both be meant", output.as_str());
         return Err(Error::usage(what).hint("leave one of them out"));
     }
-    let mut passed: Vec<OsString> = args.of.iter().map(OsString::from).collect();
+    let mut arguments: Vec<OsString> = args.target.iter().map(OsString::from).collect();
     if let Some(namespace) = &args.namespace {
-        passed.extend(["--namespace".into(), namespace.into()]);
+        arguments.extend(["--namespace".into(), namespace.into()]);
     }
-    passed.extend(args.mermaid.then(|| "--mermaid".into()));
-    passed.extend(args.args.iter().cloned());
-    Ok(passed)
+    arguments.extend(args.mermaid.then(|| "--mermaid".into()));
+    arguments.extend(args.args.iter().cloned());
+    Ok(arguments)
 }
 
-/// The arguments of a verb of the operator that is about an object.
-fn object(args: &OfObject) -> Vec<OsString> {
-    let mut passed: Vec<OsString> = vec![args.of.clone().into()];
+/// The arguments for a verb of the operator that takes an object.
+fn object_args(args: &ObjectArgs) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = vec![args.object.clone().into()];
     if let Some(namespace) = &args.namespace {
-        passed.extend(["--namespace".into(), namespace.into()]);
+        arguments.extend(["--namespace".into(), namespace.into()]);
     }
-    passed
+    arguments
 }
 
-/// The arguments of the operator's `rbac`.
-fn rbac(args: &Rbac) -> Vec<OsString> {
+/// The arguments for the operator's `rbac`.
+fn rbac_args(args: &Rbac) -> Vec<OsString> {
     match args {
         Rbac::Explain => vec!["explain".into()],
         Rbac::Verify(args) => {
-            let mut passed: Vec<OsString> = vec!["verify".into(), args.log.clone().into()];
+            let mut arguments: Vec<OsString> = vec!["verify".into(), args.log.clone().into()];
             if let Some(user) = &args.user {
-                passed.extend(["--user".into(), user.into()]);
+                arguments.extend(["--user".into(), user.into()]);
             }
-            passed
+            arguments
         }
     }
 }
@@ -81,6 +81,6 @@ fn rbac(args: &Rbac) -> Vec<OsString> {
 fn completions(args: &Completions) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "opgen", &mut script);
-    ui::pass_on(&script);
+    ui::print_bytes(&script);
     ExitCode::SUCCESS
 }

@@ -1,22 +1,24 @@
-//! `opgen dev`: an operator that runs while it is written.
+//! `opgen dev`: builds and runs an operator, and restarts it after each change of its sources.
 //!
 //! # Flow
-//! `sources` says that a file changed → `build` has cargo build the operator → `install` applies what the operator's binary
-//! prints → `operator` runs it → `live` shows how the samples fare. `session` goes round with that; `place` is the
-//! cluster that it all happens in, `recording` what the operator asked there, and `lifeline` the end of everything that was started.
+//! `sources` reports a changed file → `build` runs cargo → `install` applies the manifests of the operator's binary →
+//! `operator_process` runs it → `status_display` shows the state of the samples. `session` is the loop around these steps;
+//! `cluster` is the sandbox or cluster that they use, `recording` the requests of the operator there, and `process_group` ends
+//! all child processes.
 
-mod account;
-mod api;
 mod build;
+mod client;
+mod cluster;
 mod document;
 mod install;
-mod lifeline;
-mod live;
-mod operator;
-mod place;
+mod operator_process;
+mod process_group;
 mod recording;
 mod relay;
+mod response;
+mod service_account;
 mod session;
 mod sources;
+mod status_display;
 
 pub(crate) use session::Session;

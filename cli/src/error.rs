@@ -1,4 +1,4 @@
-//! What went wrong, why, and what to do about it.
+//! Defines the error of the command: a message, its cause, a hint and an exit code.
 
 use std::{fmt, process::ExitCode};
 
@@ -6,24 +6,24 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// An error for the person at the terminal: the sentence, its cause, a hint, and the exit code it ends in.
+/// An error for the user at the terminal.
 #[derive(Debug)]
 pub(crate) struct Error {
-    what: String,
+    message: String,
     cause: Option<Cause>,
     hint: Option<String>,
     code: u8,
 }
 
 impl Error {
-    /// The command was understood and could not be carried out: exit code 1.
-    pub(crate) fn failed(what: impl Into<String>) -> Self {
-        Self { what: what.into(), cause: None, hint: None, code: 1 }
+    /// The command failed: exit code 1.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self { message: message.into(), cause: None, hint: None, code: 1 }
     }
 
-    /// What was asked for can't be meant: exit code 2.
-    pub(crate) fn usage(what: impl Into<String>) -> Self {
-        Self { code: 2, ..Self::failed(what) }
+    /// The arguments are invalid: exit code 2.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { code: 2, ..Self::failed(message) }
     }
 
     pub(crate) fn because(self, cause: impl Into<Cause>) -> Self {
@@ -34,7 +34,7 @@ impl Error {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    pub(crate) fn hinted(&self) -> Option<&str> {
+    pub(crate) fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
@@ -45,7 +45,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
+        f.write_str(&self.message)
     }
 }
 
@@ -55,13 +55,14 @@ impl std::error::Error for Error {
     }
 }
 
-/// What `result?` says beside the cause.
-pub(crate) trait Explain<T> {
-    fn or_failed(self, what: impl FnOnce() -> String) -> Result<T>;
+/// Adds a message to the error of a result.
+pub(crate) trait ResultExt<T> {
+    /// Fails with the message, and the error as its cause.
+    fn or_failed(self, message: impl FnOnce() -> String) -> Result<T>;
 }
 
-impl<T, E: Into<Cause>> Explain<T> for std::result::Result<T, E> {
-    fn or_failed(self, what: impl FnOnce() -> String) -> Result<T> {
-        self.map_err(|cause| Error::failed(what()).because(cause))
+impl<T, E: Into<Cause>> ResultExt<T> for std::result::Result<T, E> {
+    fn or_failed(self, message: impl FnOnce() -> String) -> Result<T> {
+        self.map_err(|cause| Error::failed(message()).because(cause))
     }
 }

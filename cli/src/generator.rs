@@ -1,8 +1,8 @@
-//! The program that writes a project's YAML: only the project's own compiled code knows it.
+//! Builds and runs the program that generates a project's YAML from the project's compiled code.
 
 pub(crate) mod cargo;
 pub(crate) mod package;
 pub(crate) mod report;
-pub(crate) mod rules;
+pub(crate) mod sandbox_check;
 pub(crate) mod stamp;
-pub(crate) mod verdict;
+pub(crate) mod validation;

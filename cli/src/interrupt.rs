@@ -1,6 +1,6 @@
 //! Handles SIGINT, SIGTERM and SIGHUP: stops child processes and removes incomplete folders.
 //!
-//! For the verbs that have no loop of their own; `dev` and `sandbox` listen to signals themselves.
+//! `dev` and `sandbox` use `shutdown` instead.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,41 +15,41 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-use crate::error::{Explain as _, Result};
+use crate::error::{Result, ResultExt as _};
 
-/// What a signal ends.
-static STARTED: Mutex<Vec<Started>> = Mutex::new(Vec::new());
+/// The cleanups that run on a signal.
+static CLEANUPS: Mutex<Vec<Cleanup>> = Mutex::new(Vec::new());
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Started {
-    Process(Pid),
-    /// With all that it has started itself.
-    Group(Pid),
-    Folder(PathBuf),
+enum Cleanup {
+    TerminateProcess(Pid),
+    /// A process with its descendants.
+    TerminateGroup(Pid),
+    RemoveFolder(PathBuf),
 }
 
-impl Started {
-    fn end(&self) {
+impl Cleanup {
+    fn run(&self) {
         match self {
-            // Who has ended already is as it should be.
-            Self::Process(id) => _ = kill_process(*id, Signal::TERM),
-            Self::Group(id) => _ = kill_process_group(*id, Signal::TERM),
-            Self::Folder(path) => _ = fs_err::remove_dir_all(path),
+            // An error means that the process has ended already.
+            Self::TerminateProcess(id) => _ = kill_process(*id, Signal::TERM),
+            Self::TerminateGroup(id) => _ = kill_process_group(*id, Signal::TERM),
+            Self::RemoveFolder(path) => _ = fs_err::remove_dir_all(path),
         }
     }
 }
 
-/// Something that a signal ends, until this is dropped.
+/// A cleanup that runs on a signal, until the guard is dropped.
 #[derive(Debug)]
-pub(crate) struct Guard(Started);
+pub(crate) struct Guard(Cleanup);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        started().retain(|started| *started != self.0);
+        cleanups().retain(|cleanup| *cleanup != self.0);
     }
 }
 
-/// Listens for the rest of the process, on a thread of its own.
+/// Listens for signals on a separate thread until the process ends.
 pub(crate) fn listen() -> Result<()> {
     let failed = || "failed to listen to signals".to_owned();
     let runtime = Builder::new_current_thread().enable_io().build().or_failed(failed)?;
@@ -69,45 +69,45 @@ pub(crate) fn listen() -> Result<()> {
                 _ = hangup.1.recv() => hangup.0,
             }
         });
-        // Held to the end, so that nothing is written any more.
-        let started = started();
-        started.iter().for_each(Started::end);
+        // The lock is held until the exit, so that no step can begin.
+        let cleanups = cleanups();
+        cleanups.iter().for_each(Cleanup::run);
         std::process::exit(128 + kind.as_raw_value());
     };
     thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop).or_failed(failed)
 }
 
-/// Removes a folder if a signal comes.
-pub(crate) fn folder(path: &Path) -> Guard {
-    guard(Started::Folder(path.to_owned()))
+/// Removes a folder on a signal.
+pub(crate) fn remove_folder(path: &Path) -> Guard {
+    guard(Cleanup::RemoveFolder(path.to_owned()))
 }
 
-/// Ends the process group of a program if a signal comes.
-pub(crate) fn group(child: &Child) -> Guard {
-    guard(Started::Group(Pid::from_child(child)))
+/// Terminates the process group of a program on a signal.
+pub(crate) fn terminate_group(child: &Child) -> Guard {
+    guard(Cleanup::TerminateGroup(Pid::from_child(child)))
 }
 
-/// A step that a signal does not cut in two.
-pub(crate) fn step<T>(work: impl FnOnce() -> T) -> T {
-    let _ends_later = started();
+/// Runs a step that a signal doesn't interrupt.
+pub(crate) fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
+    let _lock = cleanups();
     work()
 }
 
-/// Waits for a program, and ends it if a signal comes.
+/// Waits for a program, and terminates it on a signal.
 pub(crate) fn wait(mut child: Child) -> std::io::Result<ExitStatus> {
     let id = Pid::from_child(&child);
-    let guard = guard(Started::Process(id));
-    // Its id is its own until it was waited for below.
+    let guard = guard(Cleanup::TerminateProcess(id));
+    // The id can't be reused before `child.wait()`.
     while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {}
     drop(guard);
     child.wait()
 }
 
-fn guard(one: Started) -> Guard {
-    started().push(one.clone());
-    Guard(one)
+fn guard(cleanup: Cleanup) -> Guard {
+    cleanups().push(cleanup.clone());
+    Guard(cleanup)
 }
 
-fn started() -> MutexGuard<'static, Vec<Started>> {
-    STARTED.lock().unwrap_or_else(PoisonError::into_inner)
+fn cleanups() -> MutexGuard<'static, Vec<Cleanup>> {
+    CLEANUPS.lock().unwrap_or_else(PoisonError::into_inner)
 }

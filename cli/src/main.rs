@@ -1,7 +1,6 @@
-//! The opgen command: scaffolds operator projects and writes their YAML.
+//! The command `opgen`: scaffolds operator projects, generates their YAML and runs them during development.
 
 mod args;
-mod ask;
 mod checkout;
 mod commands;
 mod dev;
@@ -10,8 +9,10 @@ mod generator;
 mod interrupt;
 mod names;
 mod project;
+mod prompt;
+mod sandbox_server;
 mod scaffold;
-mod serving;
+mod shutdown;
 mod toolchain;
 mod ui;
 
@@ -22,12 +23,12 @@ use clap::Parser as _;
 fn main() -> ExitCode {
     let cli = match args::Cli::try_parse() {
         Ok(cli) => cli,
-        Err(said) => return ui::said(&said),
+        Err(error) => return ui::clap_error(&error),
     };
-    let ended = commands::run(&cli.command, ui::Ui::new(cli.quiet, cli.output));
-    // A failure of the command itself is the better reason.
-    ended.and_then(|code| ui::all_handed_out().map(|()| code)).unwrap_or_else(|error| {
-        ui::error(&mut ui::screen(), &error);
+    let result = commands::run(&cli.command, ui::Ui::new(cli.quiet, cli.output));
+    // An error of the command takes precedence over one of standard output.
+    result.and_then(|code| ui::flush_stdout().map(|()| code)).unwrap_or_else(|error| {
+        ui::error(&mut ui::stderr(), &error);
         error.exit_code()
     })
 }

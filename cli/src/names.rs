@@ -1,4 +1,4 @@
-//! Names that are good ones: of an operator, an API group, a kind and a version.
+//! Validates the names of an operator, an API group, a kind and a version.
 
 mod reserved;
 
@@ -6,12 +6,12 @@ use heck::{ToKebabCase as _, ToSnakeCase as _};
 
 use crate::error::{Error, Result};
 
-/// Room for what is named after the operator and must be a DNS label too.
-const LONGEST_NAME: usize = 50;
-const LONGEST_LABEL: usize = 63;
-const LONGEST_SUBDOMAIN: usize = 253;
+/// Shorter than a DNS label, since names of objects extend the name of the operator.
+const MAX_NAME: usize = 50;
+const MAX_LABEL: usize = 63;
+const MAX_SUBDOMAIN: usize = 253;
 
-macro_rules! checked_text {
+macro_rules! name_types {
     ($($(#[$docs:meta])* $name:ident;)*) => {$(
         $(#[$docs])*
         #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,14 +25,14 @@ macro_rules! checked_text {
     )*};
 }
 
-checked_text! {
+name_types! {
     /// The operator's name: a DNS label, and the name of a package and its crates.
     Name;
     /// An API group of the user's own.
     Group;
-    /// A kind that nothing in Kubernetes or in the templates is called.
+    /// A kind whose name is free in Kubernetes and in the templates.
     Kind;
-    /// A version by Kubernetes' grammar.
+    /// An API version by the grammar of Kubernetes.
     ApiVersion;
 }
 
@@ -42,17 +42,20 @@ impl Name {
             Err(Error::usage(format!("`{name}` can't be the name of an operator: {why}")).hint(hint))
         };
         if !is_dns_label(name) {
-            return refused("a name is made of lower case letters, digits and inner dashes", like(&dns_label_of(name)));
+            return refused(
+                "a name is made of lower case letters, digits and inner dashes",
+                name_example(&dns_label_of(name)),
+            );
         }
         if !name.starts_with(|first: char| first.is_ascii_lowercase()) {
-            return refused("the name of a package starts with a letter", like(&format!("operator-{name}")));
+            return refused("the name of a package starts with a letter", name_example(&format!("operator-{name}")));
         }
-        if name.len() > LONGEST_NAME {
-            let why = format!("it has {} characters, {LONGEST_NAME} are the most", name.len());
+        if name.len() > MAX_NAME {
+            let why = format!("it has {} characters, {MAX_NAME} are the most", name.len());
             return refused(&why, "the names of its Kubernetes objects are built on it; shorten it".to_owned());
         }
         match reserved::name(name) {
-            Some(why) => refused(&format!("it is {why}"), like(&format!("{name}-operator"))),
+            Some(why) => refused(&format!("it is {why}"), name_example(&format!("{name}-operator"))),
             None => Ok(Self(name.to_owned())),
         }
     }
@@ -69,7 +72,7 @@ impl Group {
             Err(Error::usage(format!("`{group}` can't be an API group: {why}")).hint(hint.to_owned()))
         };
         let yours = "use a domain that is yours, for example `--group demo.example.com`";
-        if group.len() > LONGEST_SUBDOMAIN || !group.split('.').all(is_dns_label) {
+        if group.len() > MAX_SUBDOMAIN || !group.split('.').all(is_dns_label) {
             return refused("a group is a domain name: lower case letters, digits, inner dashes and dots", yours);
         }
         if !group.contains('.') {
@@ -93,8 +96,8 @@ impl Kind {
                 format!("for example `--kind {example}`"),
             );
         }
-        if kind.len() > LONGEST_LABEL {
-            let why = format!("it has {} characters, {LONGEST_LABEL} are the most", kind.len());
+        if kind.len() > MAX_LABEL {
+            let why = format!("it has {} characters, {MAX_LABEL} are the most", kind.len());
             return refused(&why, "its lower case form is a DNS label; shorten it".to_owned());
         }
         match reserved::kind(kind) {
@@ -103,7 +106,7 @@ impl Kind {
         }
     }
 
-    /// The module of the kind, and the variable that holds one.
+    /// The name of the kind's module and of a variable of the kind.
     pub(crate) fn module(&self) -> String {
         self.0.to_snake_case()
     }
@@ -121,10 +124,7 @@ impl ApiVersion {
 
 fn is_dns_label(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=LONGEST_LABEL).contains(&text.len())
-        && text.bytes().all(inner)
-        && !text.starts_with('-')
-        && !text.ends_with('-')
+    (1..=MAX_LABEL).contains(&text.len()) && text.bytes().all(inner) && !text.starts_with('-') && !text.ends_with('-')
 }
 
 fn is_pascal_case(text: &str) -> bool {
@@ -135,7 +135,7 @@ fn is_api_version(text: &str) -> bool {
     let number = |digits: &str| {
         digits.starts_with(|first: char| ('1'..='9').contains(&first)) && digits.bytes().all(|b| b.is_ascii_digit())
     };
-    let Some(rest) = text.strip_prefix('v').filter(|_| text.len() <= LONGEST_LABEL) else { return false };
+    let Some(rest) = text.strip_prefix('v').filter(|_| text.len() <= MAX_LABEL) else { return false };
     match ["alpha", "beta"].iter().find_map(|stage| rest.split_once(stage)) {
         Some((major, minor)) => number(major) && number(minor),
         None => number(rest),
@@ -146,7 +146,7 @@ fn is_below(group: &str, domain: &str) -> bool {
     group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-fn like(name: &str) -> String {
+fn name_example(name: &str) -> String {
     format!("for example `opgen new {name}`")
 }
 

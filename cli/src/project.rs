@@ -1,31 +1,31 @@
-//! The project that a command is run in.
+//! Finds the project around a folder and reads its `opgen.toml`.
 
 use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item};
 
 use crate::{
-    checkout::resolved,
-    error::{Error, Explain as _, Result},
+    checkout::canonical_path,
+    error::{Error, Result, ResultExt as _},
 };
 
-/// The file that makes a folder a project of opgen.
+/// The file at the root of a project.
 pub(crate) const PROJECT_FILE: &str = "opgen.toml";
 
-/// A project by its file.
+/// The settings in a project's file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Project {
     pub(crate) root: PathBuf,
-    /// The operator and its package.
+    /// The name of the operator and its package.
     pub(crate) name: String,
     /// The folder of the YAML, relative to the root.
     pub(crate) generated: PathBuf,
 }
 
 impl Project {
-    /// The project that a folder lies in.
-    pub(crate) fn around(folder: &Path) -> Result<Self> {
-        let folder = resolved(folder)?;
+    /// The project that contains a folder.
+    pub(crate) fn find_above(folder: &Path) -> Result<Self> {
+        let folder = canonical_path(folder)?;
         let Some(root) = folder.ancestors().find(|ancestor| ancestor.join(PROJECT_FILE).is_file()) else {
             return Err(Error::failed(format!("there is no `{PROJECT_FILE}` in `{}` or above", folder.display()))
                 .hint("run this inside a project; `opgen new` makes one"));
@@ -34,11 +34,11 @@ impl Project {
         let broken = || format!("`{}` is no project file of opgen", file.display());
         let text = fs_err::read_to_string(&file).or_failed(broken)?;
         let document: DocumentMut = text.parse().or_failed(broken)?;
-        let answer = |key: &str| {
+        let setting = |key: &str| {
             let item = document.get("project").and_then(|project| project.get(key)).and_then(Item::as_str);
             item.ok_or_else(|| Error::failed(broken()).because(format!("`{key}` is missing in `[project]`")))
         };
-        Ok(Self { root: root.to_owned(), name: answer("name")?.to_owned(), generated: answer("generated")?.into() })
+        Ok(Self { root: root.to_owned(), name: setting("name")?.to_owned(), generated: setting("generated")?.into() })
     }
 
     /// The folder of the YAML.
@@ -62,7 +62,7 @@ mod tests {
     fn project(text: &str) -> (tempfile::TempDir, Result<Project>) {
         let folder = tempfile::tempdir().unwrap();
         fs_err::write(folder.path().join(PROJECT_FILE), text).unwrap();
-        let project = Project::around(&folder.path().join("api/src"));
+        let project = Project::find_above(&folder.path().join("api/src"));
         (folder, project)
     }
 
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn outside_of_a_project_the_hint_says_how_to_get_one() {
         let folder = tempfile::tempdir().unwrap();
-        let error = Project::around(folder.path()).unwrap_err();
-        assert!(error.hinted().unwrap().contains("`opgen new`"));
+        let error = Project::find_above(folder.path()).unwrap_err();
+        assert!(error.hint_text().unwrap().contains("`opgen new`"));
     }
 }

@@ -1,4 +1,4 @@
-//! A project from templates: planned and rendered in memory, then written.
+//! Scaffolds a project from templates: plans and renders it in memory, then writes it.
 
 pub(crate) mod answers;
 pub(crate) mod plan;

@@ -1,13 +1,13 @@
-//! The Rust toolchain that a project needs.
+//! Checks that the installed Rust toolchain can build a project.
 
 use std::process::Command;
 
-use crate::error::{Error, Explain as _, Result};
+use crate::error::{Error, Result, ResultExt as _};
 
-/// The oldest Rust that opgen builds with.
+/// The minimum supported Rust version of opgen.
 pub(crate) const RUST_VERSION: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// Refuses where a new project could not be built.
+/// Fails if the toolchain can't build a new project.
 pub(crate) fn check() -> Result<()> {
     let install = "install Rust with https://rustup.rs";
     version_of("cargo").map_err(|error| error.hint(install))?;
@@ -15,8 +15,8 @@ pub(crate) fn check() -> Result<()> {
     check_rustc(&rustc)
 }
 
-fn check_rustc(said: &str) -> Result<()> {
-    let found = said.split_whitespace().nth(1).unwrap_or(said);
+fn check_rustc(output: &str) -> Result<()> {
+    let found = output.split_whitespace().nth(1).unwrap_or(output);
     if numbers(found) >= numbers(RUST_VERSION) {
         return Ok(());
     }
@@ -32,8 +32,8 @@ fn version_of(program: &str) -> Result<String> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(Error::failed(format!("there is no working `{program}` on the PATH")).because(said))
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(Error::failed(format!("there is no working `{program}` on the PATH")).because(stderr))
 }
 
 fn numbers(version: &str) -> (u32, u32) {
@@ -47,16 +47,17 @@ mod tests {
 
     #[test]
     fn a_toolchain_as_new_as_ours_is_taken() {
-        for said in ["rustc 1.89.0 (29483883e 2025-08-04)", "rustc 1.95.0", "rustc 1.97.0-nightly (abc)", "rustc 2.0.0"]
+        for output in
+            ["rustc 1.89.0 (29483883e 2025-08-04)", "rustc 1.95.0", "rustc 1.97.0-nightly (abc)", "rustc 2.0.0"]
         {
-            assert!(check_rustc(said).is_ok(), "{said}");
+            assert!(check_rustc(output).is_ok(), "{output}");
         }
     }
 
     #[test]
     fn an_older_toolchain_or_none_is_refused() {
-        for said in ["rustc 1.88.0 (6b00bc388 2025-06-23)", "rustc 1.9.0", "rustc", ""] {
-            assert!(check_rustc(said).is_err(), "{said}");
+        for output in ["rustc 1.88.0 (6b00bc388 2025-06-23)", "rustc 1.9.0", "rustc", ""] {
+            assert!(check_rustc(output).is_err(), "{output}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The only place that prints: data to stdout, everything else to stderr.
+//! Prints data to stdout and everything else to stderr; no other module prints.
 
 use std::{
     error::Error as _,
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{
     args::Output,
-    error::{Error, Explain as _, Result},
+    error::{Error, Result, ResultExt as _},
 };
 
 const DONE: Style = AnsiColor::Green.on_default().bold();
@@ -21,10 +21,10 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
-/// Why something did not arrive on standard output.
-static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
+/// The first error of standard output.
+static STDOUT_ERROR: Mutex<Option<io::Error>> = Mutex::new(None);
 
-/// What the options say about printing.
+/// The options for output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ui {
     quiet: bool,
@@ -44,99 +44,99 @@ impl Ui {
         self.output == Output::Json
     }
 
-    /// Whether data may be a drawing that changes in place: somebody looks at a terminal.
-    pub(crate) fn draws(self) -> bool {
+    /// Whether output may be redrawn in place on a terminal.
+    pub(crate) fn is_interactive(self) -> bool {
         self.output == Output::Text && !self.quiet && io::stdout().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// A verb, right-aligned like cargo's, and what it was done to.
+    /// Prints a status line with a verb, right-aligned like cargo's.
     pub(crate) fn status(self, verb: &str, what: &str) {
         if !self.quiet {
-            say(&format!("{DONE}{verb:>12}{DONE:#} {what}"));
+            print_status(&format!("{DONE}{verb:>12}{DONE:#} {what}"));
         }
     }
 
-    /// A line for people that is no data.
+    /// Prints a line that is not data.
     pub(crate) fn note(self, line: &str) {
         if !self.quiet {
-            say(line);
+            print_status(line);
         }
     }
 
-    /// Something that works and should be looked at.
+    /// Prints a warning.
     pub(crate) fn warning(self, text: &str) {
         self.note(&format!("{WARNING}warning:{WARNING:#} {text}"));
     }
 
-    /// A step of a plan: a moving line on a terminal, a status line elsewhere.
+    /// Starts a progress bar on a terminal, or status lines elsewhere.
     pub(crate) fn progress(self, verb: &'static str, steps: Option<u64>) -> Progress {
-        let bar = (!self.quiet && io::stderr().is_terminal()).then(|| moving_line(verb, steps));
+        let bar = (!self.quiet && io::stderr().is_terminal()).then(|| progress_bar(verb, steps));
         Progress { bar, verb, ui: self }
     }
 
-    /// One line of data for people; says nothing where JSON was asked for.
+    /// Prints a line of data, unless the output is JSON.
     pub(crate) fn data(self, line: &str) {
         if !self.is_json() {
-            hand_out(line);
+            print_line(line);
         }
     }
 
-    /// One line of data for programs; says nothing where text was asked for.
+    /// Prints a JSON document as a line, if the output is JSON.
     pub(crate) fn json(self, value: &Value) {
         if self.is_json() {
-            hand_out(&value.to_string());
+            print_line(&value.to_string());
         }
     }
 }
 
-/// Where everything but data goes.
-pub(crate) fn screen() -> impl io::Write {
+/// The stream for everything but data.
+pub(crate) fn stderr() -> impl io::Write {
     anstream::stderr()
 }
 
-/// The error, its causes, and what to do about it.
-pub(crate) fn error(screen: &mut dyn io::Write, error: &Error) {
-    _ = writeln!(screen, "{ERROR}error:{ERROR:#} {error}");
+/// Prints an error with its causes and its hint.
+pub(crate) fn error(stderr: &mut dyn io::Write, error: &Error) {
+    _ = writeln!(stderr, "{ERROR}error:{ERROR:#} {error}");
     let mut cause = error.source();
     while let Some(current) = cause {
-        _ = writeln!(screen, "  caused by: {}", current.to_string().trim_end().replace('\n', "\n    "));
+        _ = writeln!(stderr, "  caused by: {}", current.to_string().trim_end().replace('\n', "\n    "));
         cause = current.source();
     }
-    if let Some(hint) = error.hinted() {
-        _ = writeln!(screen, "\n{HINT}hint:{HINT:#} {hint}");
+    if let Some(hint) = error.hint_text() {
+        _ = writeln!(stderr, "\n{HINT}hint:{HINT:#} {hint}");
     }
 }
 
-/// What an answer is written behind.
-pub(crate) fn prompt(screen: &mut dyn io::Write, question: &str) {
-    // In one piece: what is typed ahead is echoed before or behind it, not in the middle.
-    _ = screen.write_all(format!("{HINT}?{HINT:#} {question}: ").as_bytes());
-    _ = screen.flush();
+/// Prints the prompt for an answer.
+pub(crate) fn prompt(stderr: &mut dyn io::Write, question: &str) {
+    // One write, so that the echo of typed characters doesn't split it.
+    _ = stderr.write_all(format!("{HINT}?{HINT:#} {question}: ").as_bytes());
+    _ = stderr.flush();
 }
 
-/// Bytes of data that another program has made.
-pub(crate) fn pass_on(bytes: &[u8]) {
-    note(anstream::stdout().write_all(bytes));
+/// Prints data of another program.
+pub(crate) fn print_bytes(bytes: &[u8]) {
+    record_error(anstream::stdout().write_all(bytes));
 }
 
-/// Whether everything that was handed out has arrived. A reader that has gone away has seen enough.
-pub(crate) fn all_handed_out() -> Result<()> {
-    note(io::stdout().flush());
-    let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).take();
-    lost.map_or(Ok(()), Err).or_failed(|| "failed to write to standard output".to_owned())
+/// Flushes standard output. Fails if anything was not written, except to a closed pipe.
+pub(crate) fn flush_stdout() -> Result<()> {
+    record_error(io::stdout().flush());
+    let stdout_error = STDOUT_ERROR.lock().unwrap_or_else(PoisonError::into_inner).take();
+    stdout_error.map_or(Ok(()), Err).or_failed(|| "failed to write to standard output".to_owned())
 }
 
-/// Help, the version, or what is wrong with the arguments.
-pub(crate) fn said(said: &clap::Error) -> ExitCode {
-    let printed = said.print().and_then(|()| io::stdout().flush());
-    let code = u8::try_from(said.exit_code()).unwrap_or(1);
+/// Prints help, the version or an error of the arguments.
+pub(crate) fn clap_error(error: &clap::Error) -> ExitCode {
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    let code = u8::try_from(error.exit_code()).unwrap_or(1);
     match printed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe && code == 0 => ExitCode::FAILURE,
         _ => ExitCode::from(code),
     }
 }
 
-/// Steps of a plan as they are done.
+/// The progress of several steps.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
@@ -145,7 +145,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A part of the current step: seen on a terminal only.
+    /// Shows a part of the current step, on a terminal only.
     pub(crate) fn tick(&self, what: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(what.to_owned());
@@ -171,7 +171,7 @@ impl Drop for Progress {
     }
 }
 
-fn moving_line(verb: &'static str, steps: Option<u64>) -> ProgressBar {
+fn progress_bar(verb: &'static str, steps: Option<u64>) -> ProgressBar {
     let template = if steps.is_some() {
         "{prefix:>12.green.bold} [{bar:20}] {pos}/{len} {msg}"
     } else {
@@ -181,20 +181,20 @@ fn moving_line(verb: &'static str, steps: Option<u64>) -> ProgressBar {
     ProgressBar::with_draw_target(steps, ProgressDrawTarget::stderr()).with_style(style).with_prefix(verb)
 }
 
-// A reader that has gone away ends the output, not the work.
-fn say(line: &str) {
-    _ = writeln!(screen(), "{line}");
+// A closed pipe ends the output, not the command.
+fn print_status(line: &str) {
+    _ = writeln!(stderr(), "{line}");
 }
 
-fn hand_out(line: &str) {
-    note(writeln!(anstream::stdout(), "{line}"));
+fn print_line(line: &str) {
+    record_error(writeln!(anstream::stdout(), "{line}"));
 }
 
-/// Keeps the first error of standard output, for the end.
-fn note(written: io::Result<()>) {
+/// Stores the first error of standard output.
+fn record_error(written: io::Result<()>) {
     if let Err(error) = written
         && error.kind() != io::ErrorKind::BrokenPipe
     {
-        LOST.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        STDOUT_ERROR.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 }

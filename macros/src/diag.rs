@@ -1,4 +1,4 @@
-//! What is wrong and how to put it right, collected through all stages.
+//! Collects errors and warnings of all stages, each with a span and a fix.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -10,7 +10,7 @@ pub(crate) struct Diags {
     warnings: Vec<Warning>,
 }
 
-/// Something legal that the API conventions advise against; it can be allowed by its code.
+/// A warning about valid input that violates the API conventions. `allow(code)` silences it.
 pub(crate) struct Warning {
     pub(crate) code: &'static str,
     pub(crate) span: Span,
@@ -18,17 +18,17 @@ pub(crate) struct Warning {
 }
 
 impl Diags {
-    /// Points at `tokens`: what is wrong with them, and what to do.
+    /// Reports an error at `tokens`: what is wrong, and the fix.
     pub(crate) fn error(&mut self, tokens: impl ToTokens, what: impl AsRef<str>, fix: impl AsRef<str>) {
         self.errors.push(syn::Error::new_spanned(tokens, text(what.as_ref(), fix.as_ref())));
     }
 
-    /// For what is not there to be pointed at.
+    /// Reports something missing, at the span of the macro.
     pub(crate) fn missing(&mut self, what: impl AsRef<str>, fix: impl AsRef<str>) {
         self.errors.push(syn::Error::new(Span::call_site(), text(what.as_ref(), fix.as_ref())));
     }
 
-    /// Two places that cannot both stand.
+    /// Reports two places that exclude each other.
     pub(crate) fn conflict(
         &mut self,
         tokens: impl ToTokens,
@@ -42,36 +42,37 @@ impl Diags {
         self.errors.push(error);
     }
 
-    /// A word that is not known here, with the nearest one that is.
+    /// Reports an unknown word, and suggests the nearest known one.
     pub(crate) fn unknown(&mut self, noun: &str, word: impl ToTokens, known: &[&str]) {
         let name = word.to_token_stream().to_string();
-        let said = darling::Error::unknown_field_with_alts(&name, known).to_string();
-        let fix = match said.split_once(". ") {
-            Some((_, fix)) => advice(fix),
+        let message = darling::Error::unknown_field_with_alts(&name, known).to_string();
+        let fix = match message.split_once(". ") {
+            Some((_, fix)) => instruction(fix),
             None => format!("use one of `{}`", known.join("`, `")),
         };
         self.error(word, format!("unknown {noun} `{name}`"), fix);
     }
 
-    /// What darling found, with `fix` where it has no advice of its own.
+    /// Reports errors of darling, with `fix` for those without a suggestion.
     pub(crate) fn darling(&mut self, error: darling::Error, fix: &str) {
-        for one in error.flatten() {
-            let span = one.span();
-            let said = one.to_string();
-            let fix = if said.starts_with("Duplicate") { "keep one" } else { fix };
-            let (what, fix) = said.split_once(". ").unwrap_or((&said, fix));
+        for error in error.flatten() {
+            let span = error.span();
+            let message = error.to_string();
+            let fix = if message.starts_with("Duplicate") { "keep one" } else { fix };
+            let (what, fix) = message.split_once(". ").unwrap_or((&message, fix));
             let what = lower_case(what).replace("unknown field: ", "unknown key ");
-            self.errors.push(syn::Error::new(span, text(&what, &advice(fix))));
+            self.errors.push(syn::Error::new(span, text(&what, &instruction(fix))));
         }
     }
 
-    /// A syntax error of the compiler's own grammar, with what was meant to be there.
+    /// Reports a syntax error of syn, with the expected syntax as the fix.
     pub(crate) fn syntax(&mut self, error: &syn::Error, fix: &str) {
-        for one in error {
-            self.errors.push(syn::Error::new(one.span(), text(&one.to_string(), fix)));
+        for error in error {
+            self.errors.push(syn::Error::new(error.span(), text(&error.to_string(), fix)));
         }
     }
 
+    /// Reports a warning; the fix mentions how to allow it.
     pub(crate) fn warn(&mut self, code: &'static str, span: Span, what: impl AsRef<str>, fix: impl AsRef<str>) {
         let fix = format!("{}, or keep it with `#[managed(allow({code}))]`", fix.as_ref());
         self.warnings.push(Warning { code, span, text: text(what.as_ref(), &fix) });
@@ -99,9 +100,9 @@ fn text(what: &str, fix: &str) -> String {
     format!("{what}; {fix}")
 }
 
-/// darling's suggestion as an instruction.
-fn advice(said: &str) -> String {
-    lower_case(said).replace("available values:", "use one of").replace("expected one of", "use one of")
+/// Turns a suggestion of darling into an instruction.
+fn instruction(suggestion: &str) -> String {
+    lower_case(suggestion).replace("available values:", "use one of").replace("expected one of", "use one of")
 }
 
 fn lower_case(sentence: &str) -> String {

@@ -1,23 +1,23 @@
-//! What is expanded beside the errors, so that one mistake is one message.
+//! Builds fallback models to expand beside errors, so that one mistake causes one message.
 
 use crate::{
     check::Checked,
     model::{managed::Managed, operator::Operator, provisioner::Provisioner},
 };
 
-/// The whole implementation, without the parts that may be wrong; nothing where there can be no such kind.
+/// The whole implementation without the optional parts; `None` if kube generates no struct.
 pub(crate) fn managed(mut model: Box<Managed>) -> Option<Checked<Managed>> {
     model.root()?;
     model.finalizer = None;
-    Some(Checked::mended(*model))
+    Some(Checked::fallback(*model))
 }
 
-/// A node without children; its own permissions stay, else every use of them would be reported again.
+/// A node without children. It keeps its access rights, so that its calls cause no further errors.
 pub(crate) fn provisioner(model: Box<Provisioner>) -> Checked<Provisioner> {
-    Checked::mended(model.without_children())
+    Checked::fallback(model.without_children())
 }
 
-/// The function and a `main`, without kinds.
+/// The function `operator` and `main`, without kinds.
 pub(crate) fn operator(model: Operator) -> Checked<Operator> {
-    Checked::mended(model.without_kinds())
+    Checked::fallback(model.without_kinds())
 }

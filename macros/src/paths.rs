@@ -1,15 +1,15 @@
-//! The one place that knows where an expansion finds opgen.
+//! Builds the paths by which generated code names the opgen crate.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Path, PathSegment, Token};
 
-/// The paths of opgen as the user's crate sees them.
+/// The paths of opgen in the user's crate.
 #[derive(Clone)]
 pub(crate) struct Paths {
-    /// The crate itself: `::opgen`, or what `crate = "..."` says.
+    /// The crate: `::opgen`, or the value of `crate = "..."`.
     pub(crate) krate: Path,
-    /// What only expansions name.
+    /// The module for generated code only.
     pub(crate) private: Path,
 }
 
@@ -21,13 +21,13 @@ impl Paths {
         Self { krate, private }
     }
 
-    /// [`Paths::private`] at another place. A call of it is reported there if all of its tokens are.
-    pub(crate) fn private_at(&self, place: Span) -> TokenStream {
-        let moved = |mut token: TokenTree| {
-            token.set_span(place);
+    /// [`Paths::private`] with another span. The compiler reports a call there if all tokens of the call have the span.
+    pub(crate) fn private_at(&self, span: Span) -> TokenStream {
+        let respan = |mut token: TokenTree| {
+            token.set_span(span);
             token
         };
-        self.private.to_token_stream().into_iter().map(moved).collect()
+        self.private.to_token_stream().into_iter().map(respan).collect()
     }
 }
 
@@ -40,7 +40,7 @@ fn segment(name: &str) -> PathSegment {
     Ident::new(name, Span::call_site()).into()
 }
 
-/// Generated code that is to be found where `place` is.
-pub(crate) fn located(place: Span) -> Span {
-    Span::call_site().located_at(place)
+/// A span for generated code that the compiler reports at `span`.
+pub(crate) fn located(span: Span) -> Span {
+    Span::call_site().located_at(span)
 }

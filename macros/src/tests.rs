@@ -1,20 +1,20 @@
-//! Drives the fixtures below `tests/diagnostics` and `tests/expand` through the macros, without a compiler.
+//! Runs the macros on the fixtures in `tests/diagnostics` and `tests/expand`, without a compiler.
 //!
-//! A fixture of diagnostics holds cases, each after a line `//# the mistake in words`; beside it, the `.txt` holds what is
-//! said: `line:column what; fix`. A fixture of expansions has its output in `.out.rs`. `OPGEN_BLESS=1` writes both.
+//! A fixture of diagnostics holds cases, each after a line `//# the mistake in words`. Its `.txt` file holds the messages:
+//! `line:column what; fix`. A fixture of expansions has its output in `.out.rs`. `OPGEN_BLESS=1` writes both.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod diagnostics;
 mod expansion;
 
-use crate::stages::{self, Outcome};
+use crate::stages::{self, Expansion};
 use proc_macro2::TokenStream;
 use std::{
     env, fs,
     path::{Path, PathBuf},
 };
 
-type Run = fn(TokenStream) -> Outcome;
+type Run = fn(TokenStream) -> Expansion;
 
 const MACROS: [(&str, Run); 3] =
     [("managed", stages::managed), ("provisioner", stages::provisioner), ("operator", stages::operator)];
@@ -34,7 +34,7 @@ fn is_output(file: &Path) -> bool {
     file.to_string_lossy().ends_with(".out.rs")
 }
 
-/// Compares with the file, or writes it.
+/// Compares the text with the file, or writes the file with `OPGEN_BLESS`.
 #[track_caller]
 fn check_golden(file: &Path, actual: &str) -> Result<(), String> {
     if env::var_os("OPGEN_BLESS").is_some() {
@@ -52,7 +52,7 @@ fn check_golden(file: &Path, actual: &str) -> Result<(), String> {
     Err(format!("{}:{}\n  expected {expected}\n  found    {actual}\n", file.display(), line + 1))
 }
 
-/// Fails with everything that differs at once.
+/// Fails with all differences.
 #[track_caller]
 fn assert_golden(differences: &[String]) {
     assert!(differences.is_empty(), "\n{}\nOPGEN_BLESS=1 accepts what was found", differences.concat());

@@ -1,4 +1,4 @@
-//! `opgen dev`: the operator runs while it is written, until Ctrl-C.
+//! `opgen dev`: runs a development session until Ctrl-C.
 
 use std::process::ExitCode;
 
@@ -7,29 +7,29 @@ use tokio::runtime::Builder;
 use crate::{
     args::Dev,
     dev::Session,
-    error::{Explain as _, Result},
-    serving::Signals,
+    error::{Result, ResultExt as _},
+    shutdown::ShutdownSignals,
     ui::Ui,
 };
 
 pub(super) fn run(args: &Dev, ui: Ui) -> Result<ExitCode> {
     let runtime = Builder::new_multi_thread().enable_all().build().or_failed(|| "the sandbox has no threads".into())?;
-    let ended = runtime.block_on(develop(args, ui));
+    let result = runtime.block_on(develop(args, ui));
     runtime.shutdown_background();
-    ended.map(|()| ExitCode::SUCCESS)
+    result.map(|()| ExitCode::SUCCESS)
 }
 
 async fn develop(args: &Dev, ui: Ui) -> Result<()> {
-    let mut signals = Signals::new()?;
+    let mut signals = ShutdownSignals::new()?;
     let mut session = Session::open(args, ui).await?;
-    let ended = tokio::select! {
-        ended = session.run() => ended,
+    let result = tokio::select! {
+        result = session.run() => result,
         () = signals.next() => Ok(()),
     };
-    // A second signal is for those who can't wait; what is left is killed when the session goes.
+    // A second signal skips the orderly end; the drop of the session kills the remaining processes.
     tokio::select! {
         () = session.close() => {}
         () = signals.next() => {}
     }
-    ended.and(session.report())
+    result.and(session.report())
 }

@@ -1,4 +1,4 @@
-//! `opgen generate`: the YAML of a project, written or checked.
+//! `opgen generate`: writes the YAML of a project, or checks it for drift.
 
 use std::{
     os::unix::process::CommandExt as _,
@@ -13,13 +13,13 @@ use toml_edit::DocumentMut;
 
 use crate::{
     args::Generate,
-    error::{Error, Explain as _, Result},
+    error::{Error, Result, ResultExt as _},
     generator::{
         cargo, package,
         report::Report,
-        rules,
+        sandbox_check,
         stamp::{self, Stamp},
-        verdict,
+        validation,
     },
     interrupt,
     project::Project,
@@ -27,24 +27,24 @@ use crate::{
 };
 
 pub(super) fn run(args: &Generate, ui: Ui) -> Result<ExitCode> {
-    let project = Project::around(&args.path)?;
+    let project = Project::find_above(&args.path)?;
     let metadata = cargo::metadata(&project)?;
     let (target, workspace) = (metadata.target_directory.as_std_path(), metadata.workspace_root.as_std_path());
     let folder = target.join("opgen").join(package::name(&project));
     let stamp_file = folder.join("stamp.json");
-    if let Some(stamp) = Stamp::current(&stamp_file, &project) {
-        return conclude(args, &project, &stamp.unchanged(), ui);
+    if let Some(stamp) = Stamp::load_current(&stamp_file, &project) {
+        return conclude(args, &project, &stamp.report(), ui);
     }
     let start = SystemTime::now();
     cargo::lock(&project, workspace)?;
     write_package(&project, &metadata, &folder)?;
     let program = cargo::build(&project, &folder.join("Cargo.toml"), &package::name(&project), target, ui)?;
     let inputs = stamp::inputs(&project, workspace, &program.with_extension("d"), &folder);
-    rules::check(inputs.iter().flatten().map(PathBuf::as_path), workspace)?;
-    accepted(&project, &program, ui)?;
+    validation::check(inputs.iter().flatten().map(PathBuf::as_path), workspace)?;
+    check_in_sandbox(&project, &program, ui)?;
     let report = generate(args, &project, &program)?;
     if let Some(inputs) = inputs.filter(|_| writes(args) || report.is_clean()) {
-        let stamp = Stamp::taken(&project, inputs, &report);
+        let stamp = Stamp::new(&project, inputs, &report);
         if !stamp.has_input_newer_than(start) {
             stamp.store(&stamp_file).or_failed(|| "failed to note what the YAML was made from".to_owned())?;
         }
@@ -56,12 +56,12 @@ fn writes(args: &Generate) -> bool {
     !args.check && !args.dry_run
 }
 
-/// An error where an API server would refuse a file, before any is written.
-fn accepted(project: &Project, program: &Path, ui: Ui) -> Result<()> {
+/// Fails before anything is written if an API server would refuse a file.
+fn check_in_sandbox(project: &Project, program: &Path, ui: Ui) -> Result<()> {
     let mut command = Command::new(program);
     command.args(["--output", "json"]);
-    let files = asked(command, project, program)?.files;
-    for warning in verdict::of(&files)?.into_result()? {
+    let files = run_generator(command, project, program)?.files;
+    for warning in sandbox_check::check(&files)?.into_result()? {
         ui.warning(&warning);
     }
     Ok(())
@@ -73,32 +73,32 @@ fn generate(args: &Generate, project: &Project, program: &Path) -> Result<Report
     if !writes(args) {
         command.arg("--check");
     }
-    asked(command, project, program)
+    run_generator(command, project, program)
 }
 
-/// Runs the generator in the project's folder; a signal ends it.
-fn asked(mut command: Command, project: &Project, program: &Path) -> Result<Report> {
+/// Runs the generator in the project's folder; a signal terminates it.
+fn run_generator(mut command: Command, project: &Project, program: &Path) -> Result<Report> {
     command.current_dir(&project.root);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let failed = || format!("failed to run `{}`", program.display());
     let child = command.spawn().or_failed(failed)?;
-    let guard = interrupt::group(&child);
+    let guard = interrupt::terminate_group(&child);
     let output = child.wait_with_output().or_failed(failed)?;
     drop(guard);
     Report::read(&output, &project.generated)
 }
 
-/// Says what was done or found, and whether that is how it should be.
+/// Prints changes, drift and findings. Fails if `--check` found drift.
 fn conclude(args: &Generate, project: &Project, report: &Report, ui: Ui) -> Result<ExitCode> {
-    let shown = |path: &str| project.generated.join(path).display().to_string();
+    let display_path = |path: &str| project.generated.join(path).display().to_string();
     for finding in &report.findings {
         ui.warning(&finding.text());
     }
     for change in &report.changes {
-        ui.status(change.action.done(), &shown(&change.path));
+        ui.status(change.action.change_verb(), &display_path(&change.path));
     }
     for change in &report.drift {
-        ui.status(change.action.due(), &shown(&change.path));
+        ui.status(change.action.drift_word(), &display_path(&change.path));
         ui.data(change.diff.trim_end());
     }
     ui.json(&if writes(args) {
@@ -116,14 +116,14 @@ fn conclude(args: &Generate, project: &Project, report: &Report, ui: Ui) -> Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the package where it differs, so that cargo sees no change where there is none.
+/// Writes the files of the package that differ, so that cargo rebuilds only after changes.
 fn write_package(project: &Project, metadata: &Metadata, folder: &Path) -> Result<()> {
     let failed = || format!("failed to write the generator to `{}`", folder.display());
     let Some(operator) = metadata.packages.iter().find(|package| package.name.as_str() == project.name) else {
         return Err(Error::failed(format!("the workspace has no package `{}`", project.name))
             .hint("`opgen.toml` names the package of the operator; keep the two alike"));
     };
-    // The project may be a part of a larger workspace.
+    // The workspace may contain more than the project.
     let root = metadata.workspace_root.as_std_path();
     let workspace = fs_err::read_to_string(root.join("Cargo.toml")).or_failed(failed)?;
     let workspace: DocumentMut = workspace.parse().or_failed(failed)?;

@@ -1,4 +1,4 @@
-//! `opgen new`: a project from a few answers.
+//! `opgen new`: scaffolds a project from arguments and prompts.
 
 use std::{
     env,
@@ -10,14 +10,14 @@ use serde_json::json;
 
 use crate::{
     args::New,
-    ask::{Question, answer},
     checkout::{self, Checkout},
-    error::{Error, Explain as _, Result},
+    error::{Error, Result, ResultExt as _},
     names::{ApiVersion, Group, Kind, Name},
+    prompt::{Question, answer},
     scaffold::{
-        answers::{Answers, Opgen, Scope},
+        answers::{Answers, OpgenSource, ResourceScope},
         plan,
-        render::{Rendered, render},
+        render::{RenderedProject, render},
         write,
     },
     toolchain,
@@ -32,27 +32,27 @@ const KIND: Question = Question { text: "Kind, like `Widget`", argument: "`--kin
 
 pub(super) fn run(args: &New, ui: Ui) -> Result<ExitCode> {
     let name = answer(args.name.as_deref(), NAME, Name::check)?;
-    let shown = args.path.clone().unwrap_or_else(|| PathBuf::from(name.as_str()));
-    let root = checkout::resolved(&shown)?;
-    readable("--path", &root)?;
+    let folder = args.path.clone().unwrap_or_else(|| PathBuf::from(name.as_str()));
+    let root = checkout::canonical_path(&folder)?;
+    check_utf8("--path", &root)?;
     let answers = Answers {
         name,
         group: answer(args.group.as_deref(), GROUP, Group::check)?,
         kind: answer(args.kind.as_deref(), KIND, Kind::check)?,
         version: ApiVersion::check(&args.api_version)?,
-        scope: if args.cluster_scoped { Scope::Cluster } else { Scope::Namespaced },
+        scope: if args.cluster_scoped { ResourceScope::Cluster } else { ResourceScope::Namespaced },
         opgen: opgen(args.opgen_path.as_deref(), &root)?,
     };
-    write::check_free(&root)?;
+    write::check_vacant(&root)?;
     toolchain::check()?;
     let rendered = render(&plan::project(answers.scope), &answers)?;
     if args.dry_run {
-        list(&rendered, &shown, ui);
+        print_files(&rendered, &folder, ui);
     } else {
         let progress = ui.progress("Creating", Some(rendered.files().len() as u64));
-        write::write(&rendered, &root, |path| progress.step(&shown.join(path).to_string_lossy()))?;
+        write::write(&rendered, &root, |path| progress.step(&folder.join(path).to_string_lossy()))?;
         drop(progress);
-        say_done(&answers, &shown, ui);
+        print_summary(&answers, &folder, ui);
     }
     ui.json(&json!({
         "path": root,
@@ -62,22 +62,22 @@ pub(super) fn run(args: &New, ui: Ui) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn opgen(given: Option<&Path>, root: &Path) -> Result<Opgen> {
-    let checkout = match given {
+fn opgen(option: Option<&Path>, root: &Path) -> Result<OpgenSource> {
+    let checkout = match option {
         Some(folder) => {
-            readable("--opgen-path", folder)?;
-            Some(Checkout::given(folder)?)
+            check_utf8("--opgen-path", folder)?;
+            Some(Checkout::open(folder)?)
         }
         None => {
             let here = env::current_dir().or_failed(|| "failed to find the current folder".to_owned())?;
-            Checkout::around(&here).or_else(Checkout::built_from)
+            Checkout::find_above(&here).or_else(Checkout::of_this_build)
         }
     };
-    Ok(checkout.map_or(Opgen::Released, |checkout| Opgen::InFolder(checkout.from(root))))
+    Ok(checkout.map_or(OpgenSource::Released, |checkout| OpgenSource::Checkout(checkout.path_from(root))))
 }
 
-/// A path that files and messages can hold.
-fn readable(option: &str, path: &Path) -> Result<()> {
+/// Fails if a path is not UTF-8, since files and messages contain it.
+fn check_utf8(option: &str, path: &Path) -> Result<()> {
     if path.to_str().is_some() {
         return Ok(());
     }
@@ -85,16 +85,16 @@ fn readable(option: &str, path: &Path) -> Result<()> {
         .hint("choose a folder whose whole path is UTF-8; the project's own files have to name it"))
 }
 
-fn list(rendered: &Rendered, shown: &Path, ui: Ui) {
+fn print_files(rendered: &RenderedProject, folder: &Path, ui: Ui) {
     for (path, _) in rendered.files() {
-        ui.data(&shown.join(path).to_string_lossy());
+        ui.data(&folder.join(path).to_string_lossy());
     }
     ui.status("Planned", &format!("{} files; nothing was written", rendered.files().len()));
 }
 
-fn say_done(answers: &Answers, shown: &Path, ui: Ui) {
+fn print_summary(answers: &Answers, folder: &Path, ui: Ui) {
     let (kind, group, version) = (answers.kind.as_str(), answers.group.as_str(), answers.version.as_str());
     let name = answers.name.as_str();
     ui.status("Created", &format!("operator `{name}` for `{kind}` of `{group}/{version}`"));
-    ui.note(&format!("\n  cd {} && cargo build     builds it and leaves its YAML in deploy/", shown.display()));
+    ui.note(&format!("\n  cd {} && cargo build     builds it and leaves its YAML in deploy/", folder.display()));
 }

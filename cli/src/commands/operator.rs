@@ -1,4 +1,4 @@
-//! Verbs that the project's own operator carries out.
+//! Runs a verb of the project's own operator.
 
 use std::{
     env,
@@ -8,17 +8,17 @@ use std::{
 
 use crate::{
     args::Output,
-    error::{Explain as _, Result},
+    error::{Result, ResultExt as _},
     generator::cargo,
     interrupt,
     project::Project,
     ui::Ui,
 };
 
-/// Runs `<operator> <verb> <args>` with this terminal, and ends as it ends.
+/// Runs `<operator> <verb> <args>` on this terminal, and returns its exit code.
 pub(super) fn run(verb: &str, args: &[OsString], ui: Ui) -> Result<ExitCode> {
     let here = env::current_dir().or_failed(|| "failed to find the current folder".to_owned())?;
-    let project = Project::around(&here)?;
+    let project = Project::find_above(&here)?;
     let metadata = cargo::metadata(&project)?;
     let manifest = metadata.workspace_root.join("Cargo.toml");
     let program =
@@ -26,7 +26,7 @@ pub(super) fn run(verb: &str, args: &[OsString], ui: Ui) -> Result<ExitCode> {
     let mut operator = Command::new(&program);
     operator.arg(verb).args(args);
     if ui.output() != Output::Text {
-        operator.args(["--output", ui.output().word()]);
+        operator.args(["--output", ui.output().as_str()]);
     }
     let failed = || format!("failed to run `{}`", program.display());
     let status = interrupt::wait(operator.spawn().or_failed(failed)?).or_failed(failed)?;

@@ -1,4 +1,4 @@
-//! `opgen sandbox`: an API server in this process, until it is told to end.
+//! `opgen sandbox`: serves an API server from this process until a signal.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -7,14 +7,15 @@ use tokio::runtime::Builder;
 
 use crate::{
     args::Sandbox,
-    error::{Error, Explain as _, Result},
-    serving::{self, Signals},
+    error::{Error, Result, ResultExt as _},
+    sandbox_server,
+    shutdown::ShutdownSignals,
     ui::{self, Ui},
 };
 
 pub(super) fn run(args: &Sandbox, ui: Ui) -> Result<ExitCode> {
     let runtime = Builder::new_multi_thread().enable_all().build().or_failed(|| "the sandbox has no threads".into())?;
-    // Where nobody says a folder, the kubeconfig goes with the server.
+    // Without `--folder`, the kubeconfig is in a temporary folder.
     let (folder, temporary) = match &args.folder {
         Some(folder) => (folder.clone(), None),
         None => {
@@ -23,13 +24,13 @@ pub(super) fn run(args: &Sandbox, ui: Ui) -> Result<ExitCode> {
             (temporary.path().to_owned(), Some(temporary))
         }
     };
-    let ended = runtime.block_on(serve(args, folder, ui));
+    let result = runtime.block_on(serve(args, folder, ui));
     drop(temporary);
-    ended.map(|()| ExitCode::SUCCESS)
+    result.map(|()| ExitCode::SUCCESS)
 }
 
 async fn serve(args: &Sandbox, folder: PathBuf, ui: Ui) -> Result<()> {
-    let mut signals = Signals::new()?;
+    let mut signals = ShutdownSignals::new()?;
     let builder = Server::builder().workloads(!args.no_workloads).owner_permissions(args.owner_permissions);
     let server = match &args.data {
         None => builder.start(),
@@ -38,10 +39,10 @@ async fn serve(args: &Sandbox, folder: PathBuf, ui: Ui) -> Result<()> {
             Error::failed(what).because(cause).hint("name another file with `--data`, or none")
         })?,
     };
-    let serving = serving::serve(&server, args.port, folder).await?;
-    serving::announce(serving.path().unwrap_or(std::path::Path::new("")), &serving.url(), ui);
-    // Without that line nobody finds the server.
-    ui::all_handed_out()?;
+    let serving = sandbox_server::serve(&server, args.port, folder).await?;
+    sandbox_server::print_kubeconfig(serving.path().unwrap_or(std::path::Path::new("")), &serving.url(), ui);
+    // The user needs this line to find the server.
+    ui::flush_stdout()?;
     ui.status("Serving", &format!("{}; Ctrl-C ends it", serving.url()));
     signals.next().await;
     serving.stop().await;

@@ -1,4 +1,4 @@
-//! The operator's program, built by cargo.
+//! Builds the operator with cargo and keeps each program under a name of its own.
 
 use std::{
     os::unix::fs::MetadataExt as _,
@@ -10,61 +10,60 @@ use std::{
 use cargo_metadata::Message;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use super::lifeline::Lifeline;
+use super::process_group::ProcessGroup;
 use crate::{
-    error::{Error, Explain as _, Result},
+    error::{Error, Result, ResultExt as _},
     project::Project,
 };
 
-/// A program as it was after a build.
+/// A program after a build.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
-    /// Where it stays as it is, whatever is built next and by whom.
+    /// The path of a link that later builds don't replace.
     pub(super) path: PathBuf,
-    /// Cargo replaces the file when it builds it anew.
-    file: (u64, i64, i64),
-    pub(super) built: Instant,
+    /// The inode and modification time; cargo replaces the file when it builds again.
+    file_id: (u64, i64, i64),
+    pub(super) built_at: Instant,
 }
 
 impl Program {
-    /// Of what cargo has built, with a name of its own in a folder.
-    fn kept(built: &Path, folder: &Path) -> std::io::Result<Self> {
+    /// Links the program that cargo built into a folder.
+    fn link(built: &Path, folder: &Path) -> std::io::Result<Self> {
         let metadata = fs_err::metadata(built)?;
-        let file = (metadata.ino(), metadata.mtime_nsec(), metadata.mtime());
+        let file_id = (metadata.ino(), metadata.mtime_nsec(), metadata.mtime());
         let name = built.file_name().unwrap_or_default().display();
-        let path = folder.join(format!("{name}-{}-{}", file.0, file.1));
+        let path = folder.join(format!("{name}-{}-{}", file_id.0, file_id.1));
         if !path.exists() && fs_err::hard_link(built, &path).is_err() {
             fs_err::copy(built, &path)?;
         }
-        Ok(Self { path, file, built: Instant::now() })
+        Ok(Self { path, file_id, built_at: Instant::now() })
     }
 
-    /// Whether there is nothing new in it.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        self.file == other.file
+    /// Whether both are the same build.
+    pub(super) fn is_same_build(&self, other: &Self) -> bool {
+        self.file_id == other.file_id
     }
 
     pub(super) fn remove(&self) {
-        // What can't be removed now goes with its folder.
+        // On an error the file is removed with its folder.
         _ = fs_err::remove_file(&self.path);
     }
 }
 
-/// Builds the operator, and keeps the program in a folder. Cargo writes to stderr what it always does; `None` if the code
-/// doesn't compile.
+/// Builds the operator and links the program into a folder. Returns `None` if the code doesn't compile; cargo prints why.
 pub(super) async fn build(
     project: &Project,
     folder: &Path,
-    lifeline: &Lifeline,
+    process_group: &ProcessGroup,
     is_first: bool,
 ) -> Result<Option<Program>> {
     let failed = || "failed to run `cargo build`".to_owned();
-    let mut command = lifeline.command("cargo");
+    let mut command = process_group.command("cargo");
     command.current_dir(&project.root).stdout(Stdio::piped());
     command.args(["build", "--message-format=json-render-diagnostics"]);
     command.args(["--package", &project.name, "--bin", &project.name]);
     if !is_first {
-        // The errors and warnings are enough.
+        // Later builds print errors and warnings only.
         command.arg("--quiet");
     }
     let mut child = command.spawn().or_failed(failed)?;
@@ -72,7 +71,7 @@ pub(super) async fn build(
     if let Some(stdout) = child.stdout.take() {
         let mut lines = BufReader::new(stdout).lines();
         while let Some(line) = lines.next_line().await.or_failed(failed)? {
-            // What is no message of cargo's was printed by a build script.
+            // Other lines are output of build scripts.
             if let Ok(Message::CompilerArtifact(artifact)) = serde_json::from_str(&line) {
                 program = artifact.executable.or(program);
             }
@@ -82,11 +81,11 @@ pub(super) async fn build(
         return Ok(None);
     }
     let program = program.ok_or_else(|| Error::failed("cargo built no program"))?;
-    Program::kept(program.as_std_path(), folder).map(Some).or_failed(|| "failed to keep the program".to_owned())
+    Program::link(program.as_std_path(), folder).map(Some).or_failed(|| "failed to keep the program".to_owned())
 }
 
-/// Refuses a project that has no operator to run.
-pub(super) fn check(project: &Project, metadata: &cargo_metadata::Metadata) -> Result<()> {
+/// Fails if the project has no operator binary.
+pub(super) fn check_package(project: &Project, metadata: &cargo_metadata::Metadata) -> Result<()> {
     let package = metadata.packages.iter().find(|package| package.name.as_str() == project.name);
     let Some(package) = package else {
         let what = format!("the workspace has no package `{}`", project.name);

@@ -1,8 +1,8 @@
-//! Objects as they stand in files, and where the API server has them.
+//! Parses objects from YAML files and finds their paths on the API server.
 
 use serde_json::Value;
 
-use crate::error::{Explain as _, Result};
+use crate::error::{Result, ResultExt as _};
 
 /// An object of a YAML file.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,9 +11,9 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// All objects of a text; `of` is what it is called when it can't be read.
-    pub(super) fn all(text: &str, of: &str) -> Result<Vec<Self>> {
-        let objects: Vec<Value> = serde_saphyr::from_multiple(text).or_failed(|| format!("{of} can't be read"))?;
+    /// Parses all objects of a text; errors name it `source`.
+    pub(super) fn parse(text: &str, source: &str) -> Result<Vec<Self>> {
+        let objects: Vec<Value> = serde_saphyr::from_multiple(text).or_failed(|| format!("{source} can't be read"))?;
         Ok(objects.into_iter().filter(Value::is_object).map(|object| Self { object }).collect())
     }
 
@@ -33,18 +33,18 @@ impl Document {
         self.object["apiVersion"].as_str().and_then(|version| version.split_once('/')).map_or("", |(group, _)| group)
     }
 
-    /// `WebApp webapp-sample`
+    /// The kind and name, for messages: `WebApp webapp-sample`.
     pub(super) fn title(&self) -> String {
         format!("{} {}", self.kind(), self.name())
     }
 
-    /// Where its group and version say what they have.
-    pub(super) fn discovery(&self) -> String {
+    /// The discovery path of the group and version.
+    pub(super) fn discovery_path(&self) -> String {
         let version = self.object["apiVersion"].as_str().unwrap_or_default();
         if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") }
     }
 
-    /// Where it is, by what `discovery` answered; `None` if its kind is not there.
+    /// The path of the object, by the discovery document; `None` if that lacks the kind.
     pub(super) fn path(&self, resources: &Value, default_namespace: &str) -> Option<String> {
         let of_kind = |resource: &&Value| {
             resource["kind"] == self.kind() && resource["name"].as_str().is_some_and(|name| !name.contains('/'))
@@ -54,7 +54,7 @@ impl Document {
             true => format!("/namespaces/{}", self.namespace().unwrap_or(default_namespace)),
             false => String::new(),
         };
-        Some(format!("{}{namespace}/{}/{}", self.discovery(), resource["name"].as_str()?, self.name()))
+        Some(format!("{}{namespace}/{}/{}", self.discovery_path(), resource["name"].as_str()?, self.name()))
     }
 }
 
@@ -69,14 +69,14 @@ mod tests {
 
     #[test]
     fn every_document_of_a_file_is_an_object() {
-        let titles: Vec<_> = Document::all(TEXT, "it").unwrap().iter().map(Document::title).collect();
+        let titles: Vec<_> = Document::parse(TEXT, "it").unwrap().iter().map(Document::title).collect();
         assert_eq!(titles, ["Deployment a", "Namespace b"]);
-        assert!(Document::all("a: [", "it").unwrap_err().to_string().starts_with("it can't be read"));
+        assert!(Document::parse("a: [", "it").unwrap_err().to_string().starts_with("it can't be read"));
     }
 
     #[test]
     fn a_path_follows_from_discovery() {
-        let all = Document::all(TEXT, "it").unwrap();
+        let all = Document::parse(TEXT, "it").unwrap();
         let apps = json!({"resources": [
             {"kind": "Scale", "name": "deployments/scale", "namespaced": true},
             {"kind": "Deployment", "name": "deployments", "namespaced": true},

@@ -1,4 +1,4 @@
-//! What the operator asks of the sandbox and is told by it, and its passes, for the page at the end.
+//! Records the operator's requests, watch events and passes, and writes them as an HTML report.
 
 use std::{
     collections::HashMap,
@@ -14,168 +14,169 @@ use opgen_sandbox::{
 };
 use serde::Deserialize;
 
-use crate::error::{Error, Explain as _, Result};
+use crate::error::{Error, Result, ResultExt as _};
 
-/// How many moments are kept at most, and how many of the oldest go when there are more: a day is longer than a page.
-const MOST: usize = 5_000;
-const DROPPED: usize = 1_000;
+/// The maximum of recorded moments, and the number of oldest moments that are dropped beyond it.
+const MAX_MOMENTS: usize = 5_000;
+const TRIM_COUNT: usize = 1_000;
 
-/// What is recorded; clones are of the same.
+/// A recording; clones share the same state.
 #[derive(Clone, Debug)]
 pub(super) struct Recording {
     path: PathBuf,
-    began: Instant,
-    so_far: Arc<Mutex<SoFar>>,
+    start: Instant,
+    state: Arc<Mutex<RecordingState>>,
 }
 
 #[derive(Debug, Default)]
-struct SoFar {
+struct RecordingState {
     timeline: Timeline,
-    /// Of operators, one after the other.
+    /// The number of operators started so far.
     life: u32,
     calls: u64,
     events: u64,
-    /// The call that began each watch of this life.
+    /// The number of the request that started each watch of the current operator.
     watches: HashMap<String, u64>,
     passes: u64,
-    /// The passes of this life that go on, by the operator's numbers.
-    begun: HashMap<u64, PassSeen>,
+    /// The running passes of the current operator, by its own numbers.
+    running_passes: HashMap<u64, PassSeen>,
     dropped: usize,
 }
 
-/// What an operator says of its passes, a line each.
+/// A line of the operator about a pass.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "pass")]
-enum PassTold {
+enum PassLine {
     Begins { number: u64, resource: String, namespace: String, name: String },
     Ends { number: u64, outcome: String },
 }
 
 impl Recording {
-    /// For a page at a path.
+    /// A recording for a report at a path.
     pub(super) fn new(path: &Path) -> Result<Self> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // A device or a pipe would be replaced by a file.
+        // `write` would replace a device or a pipe by a file.
         if !folder.is_dir() || path.metadata().is_ok_and(|there| !there.is_file()) {
             let error = Error::usage(format!("the report can't be written to `{}`", path.display()));
             return Err(error.hint("name a file in a folder that exists, such as `report.html`"));
         }
-        Ok(Self { path: path.to_owned(), began: Instant::now(), so_far: Arc::default() })
+        Ok(Self { path: path.to_owned(), start: Instant::now(), state: Arc::default() })
     }
 
-    /// Takes a call, if it is the operator's.
-    pub(super) fn hear(&self, record: &Record) {
+    /// Records a request of the operator; ignores other clients.
+    pub(super) fn record_call(&self, record: &Record) {
         if !is_operator(&record.user) {
             return;
         }
-        let mut so_far = self.so_far();
-        so_far.calls += 1;
+        let mut state = self.lock();
+        state.calls += 1;
         if record.verb == "watch" {
-            let number = so_far.calls;
-            so_far.watches.insert(record.uri.clone(), number);
+            let number = state.calls;
+            state.watches.insert(record.uri.clone(), number);
         }
         let call = CallSeen {
-            number: so_far.calls,
+            number: state.calls,
             method: method(record.verb).to_owned(),
             uri: record.uri.clone(),
             code: Some(record.code),
             fault: None,
         };
-        self.add(&mut so_far, Happening::Call(call));
+        self.add(&mut state, Happening::Call(call));
     }
 
-    /// Takes what a watch told, if it told the operator.
-    pub(super) fn overhear(&self, watch: &Record, event: EventSeen) {
+    /// Records an event of a watch of the operator; ignores other clients.
+    pub(super) fn record_event(&self, watch: &Record, event: EventSeen) {
         if !is_operator(&watch.user) {
             return;
         }
-        let mut so_far = self.so_far();
-        so_far.events += 1;
-        let began = so_far.watches.get(&watch.uri).copied().unwrap_or_default();
-        let event = EventSeen { number: so_far.events, watch: began, ..event };
-        self.add(&mut so_far, Happening::Event(event));
+        let mut state = self.lock();
+        state.events += 1;
+        let start = state.watches.get(&watch.uri).copied().unwrap_or_default();
+        let event = EventSeen { number: state.events, watch: start, ..event };
+        self.add(&mut state, Happening::Event(event));
     }
 
-    /// Takes a line of the operator's, if it tells of a pass.
-    pub(super) fn take_pass(&self, line: &str) -> bool {
-        let Ok(told) = serde_json::from_str(line) else { return false };
-        let mut so_far = self.so_far();
-        let pass = match told {
-            PassTold::Begins { number: its, resource, namespace, name } => {
-                so_far.passes += 1;
-                let number = so_far.passes;
+    /// Records a line of the operator about a pass. Returns false for other lines.
+    pub(super) fn record_pass(&self, line: &str) -> bool {
+        let Ok(pass_line) = serde_json::from_str(line) else { return false };
+        let mut state = self.lock();
+        let pass = match pass_line {
+            PassLine::Begins { number: its, resource, namespace, name } => {
+                state.passes += 1;
+                let number = state.passes;
                 let pass = PassSeen { number, resource, namespace, name, part: PassPart::Beginning };
-                so_far.begun.insert(its, pass.clone());
+                state.running_passes.insert(its, pass.clone());
                 Some(pass)
             }
-            PassTold::Ends { number, outcome } => {
-                so_far.begun.remove(&number).map(|pass| PassSeen { part: PassPart::End { outcome }, ..pass })
+            PassLine::Ends { number, outcome } => {
+                state.running_passes.remove(&number).map(|pass| PassSeen { part: PassPart::End { outcome }, ..pass })
             }
         };
         if let Some(pass) = pass {
-            self.add(&mut so_far, Happening::Pass(pass));
+            self.add(&mut state, Happening::Pass(pass));
         }
         true
     }
 
-    /// An operator begins.
-    pub(super) fn begin(&self, what: &str) {
-        let mut so_far = self.so_far();
-        so_far.life += 1;
-        so_far.watches.clear();
-        so_far.begun.clear();
-        self.add(&mut so_far, Happening::Note { text: what.to_owned() });
+    /// Records the start of an operator.
+    pub(super) fn record_start(&self, what: &str) {
+        let mut state = self.lock();
+        state.life += 1;
+        state.watches.clear();
+        state.running_passes.clear();
+        self.add(&mut state, Happening::Note { text: what.to_owned() });
     }
 
-    /// The operator ended.
-    pub(super) fn end(&self) {
-        self.add(&mut self.so_far(), Happening::End);
+    /// Records the exit of the operator.
+    pub(super) fn record_exit(&self) {
+        self.add(&mut self.lock(), Happening::End);
     }
 
+    /// Records a note.
     pub(super) fn note(&self, text: String) {
-        self.add(&mut self.so_far(), Happening::Note { text });
+        self.add(&mut self.lock(), Happening::Note { text });
     }
 
-    /// Writes the page in one step, and gives its path.
+    /// Writes the report atomically, and returns its path.
     pub(super) fn write(&self, name: &str) -> Result<&Path> {
-        let so_far = self.so_far();
+        let state = self.lock();
         let mut words = format!("What {name} asked of the sandbox of `opgen dev` and was told by it, pass by pass.");
-        if so_far.dropped > 0 {
-            words.push_str(&format!(" The first {} moments are left out.", so_far.dropped));
+        if state.dropped > 0 {
+            words.push_str(&format!(" The first {} moments are left out.", state.dropped));
         }
-        let page = page::alone(&format!("{name} under development"), &words, &so_far.timeline);
-        drop(so_far);
-        let beside = self.path.with_extension(format!("{}.new", std::process::id()));
-        let written = fs_err::write(&beside, page).and_then(|()| fs_err::rename(&beside, &self.path));
+        let page = page::alone(&format!("{name} under development"), &words, &state.timeline);
+        drop(state);
+        let temporary = self.path.with_extension(format!("{}.new", std::process::id()));
+        let written = fs_err::write(&temporary, page).and_then(|()| fs_err::rename(&temporary, &self.path));
         if written.is_err() {
-            // The first error says it all.
-            let _ = fs_err::remove_file(&beside);
+            // The error of the write matters, not that of the removal.
+            let _ = fs_err::remove_file(&temporary);
         }
         written.or_failed(|| "the report can't be written".to_owned())?;
         Ok(&self.path)
     }
 
-    fn add(&self, so_far: &mut SoFar, what: Happening) {
-        if so_far.timeline.moments.len() >= MOST {
-            so_far.timeline.moments.drain(..DROPPED);
-            so_far.dropped += DROPPED;
+    fn add(&self, state: &mut RecordingState, what: Happening) {
+        if state.timeline.moments.len() >= MAX_MOMENTS {
+            state.timeline.moments.drain(..TRIM_COUNT);
+            state.dropped += TRIM_COUNT;
         }
-        let at = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let life = so_far.life;
-        so_far.timeline.moments.push(Moment { at, life, what });
+        let at = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let life = state.life;
+        state.timeline.moments.push(Moment { at, life, what });
     }
 
-    fn so_far(&self) -> MutexGuard<'_, SoFar> {
-        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, RecordingState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// No account but the operator's calls from outside.
+/// Whether a user is the operator: no other ServiceAccount outside kube-system sends requests.
 fn is_operator(user: &str) -> bool {
     user.starts_with("system:serviceaccount:") && !user.starts_with("system:serviceaccount:kube-system:")
 }
 
-/// The method behind a verb of RBAC.
+/// The HTTP method of a verb.
 fn method(verb: &str) -> &'static str {
     match verb {
         "create" => "POST",
@@ -213,10 +214,10 @@ mod tests {
         assert!(Recording::new(&folder.path().join("nowhere/report.html")).is_err());
         assert!(Recording::new(folder.path()).is_err());
         let recording = Recording::new(&folder.path().join("report.html")).unwrap();
-        recording.begin("started");
-        recording.hear(&record("system:serviceaccount:shop:shop", "mine"));
-        recording.hear(&record("system:serviceaccount:kube-system:collector", "theirs"));
-        recording.hear(&record("kubernetes-admin", "person"));
+        recording.record_start("started");
+        recording.record_call(&record("system:serviceaccount:shop:shop", "mine"));
+        recording.record_call(&record("system:serviceaccount:kube-system:collector", "theirs"));
+        recording.record_call(&record("kubernetes-admin", "person"));
         let watch =
             |user: &str| Record { verb: "watch", uri: "/api/v1/configmaps?watch=true".to_owned(), ..record(user, "") };
         let event = |name: &str| EventSeen {
@@ -231,24 +232,24 @@ mod tests {
             conditions: Vec::new(),
             fault: None,
         };
-        recording.hear(&watch("system:serviceaccount:shop:shop"));
-        recording.overhear(&watch("system:serviceaccount:shop:shop"), event("told"));
-        recording.overhear(&watch("kubernetes-admin"), event("secretly"));
-        let last = recording.so_far().timeline.moments.last().map(|moment| moment.what.clone());
+        recording.record_call(&watch("system:serviceaccount:shop:shop"));
+        recording.record_event(&watch("system:serviceaccount:shop:shop"), event("told"));
+        recording.record_event(&watch("kubernetes-admin"), event("secretly"));
+        let last = recording.lock().timeline.moments.last().map(|moment| moment.what.clone());
         assert_eq!(last, Some(Happening::Event(EventSeen { number: 1, watch: 2, ..event("told") })));
         let begins = |name: &str| {
             format!(
                 r#"{{"pass":"begins","number":1,"resource":"shops.example.com","namespace":"default","name":"{name}"}}"#
             )
         };
-        assert!(recording.take_pass(&begins("passed")));
-        assert!(recording.take_pass(r#"{"pass":"ends","number":1,"outcome":"done"}"#));
-        assert!(!recording.take_pass(r#"{"level":"info"}"#) && !recording.take_pass("said"));
-        recording.begin("restarted");
-        assert!(recording.take_pass(&begins("passed")));
-        recording.end();
+        assert!(recording.record_pass(&begins("passed")));
+        assert!(recording.record_pass(r#"{"pass":"ends","number":1,"outcome":"done"}"#));
+        assert!(!recording.record_pass(r#"{"level":"info"}"#) && !recording.record_pass("said"));
+        recording.record_start("restarted");
+        assert!(recording.record_pass(&begins("passed")));
+        recording.record_exit();
         let passes = recording
-            .so_far()
+            .lock()
             .timeline
             .moments
             .iter()
@@ -271,8 +272,8 @@ mod tests {
     #[test]
     fn a_long_day_forgets_its_morning() {
         let recording = Recording::new(Path::new("report.html")).unwrap();
-        (0..MOST + 3).for_each(|_| recording.note("a".to_owned()));
-        let so_far = recording.so_far();
-        assert_eq!((so_far.timeline.moments.len(), so_far.dropped), (MOST - DROPPED + 3, DROPPED));
+        (0..MAX_MOMENTS + 3).for_each(|_| recording.note("a".to_owned()));
+        let state = recording.lock();
+        assert_eq!((state.timeline.moments.len(), state.dropped), (MAX_MOMENTS - TRIM_COUNT + 3, TRIM_COUNT));
     }
 }

@@ -1,4 +1,4 @@
-//! A cluster that is reached through the operator's own binary, which has a client for every way of logging in.
+//! Connects to a cluster through `<operator> relay`, since the operator's client supports every authentication method.
 
 use std::{path::Path, process::Stdio};
 
@@ -10,59 +10,61 @@ use tokio::{
     sync::Mutex,
 };
 
-use super::{api::Answer, lifeline::Lifeline};
-use crate::error::{Error, Explain as _, Result};
+use super::{process_group::ProcessGroup, response::ApiResponse};
+use crate::error::{Error, Result, ResultExt as _};
 
-/// `<operator> relay`: a request a line, an answer a line.
+/// A running `<operator> relay`, with one line for each request and response.
 #[derive(Debug)]
 pub(super) struct Relay {
     pub(super) target: Target,
     pipes: Mutex<Pipes>,
-    /// Ends with its input.
+    /// Ends when its stdin closes.
     _child: Child,
 }
 
-/// Where it leads.
+/// The cluster of the relay.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Target {
     pub(super) url: String,
-    /// The namespace of what names none.
+    /// The namespace of objects without one.
     pub(super) namespace: String,
 }
 
 #[derive(Debug)]
 struct Pipes {
     requests: ChildStdin,
-    answers: Lines<BufReader<ChildStdout>>,
+    responses: Lines<BufReader<ChildStdout>>,
 }
 
 impl Relay {
-    /// Fails where the cluster can't be reached.
-    pub(super) async fn start(program: &Path, lifeline: &Lifeline) -> Result<Self> {
+    /// Starts the relay. Fails if it can't reach the cluster.
+    pub(super) async fn start(program: &Path, process_group: &ProcessGroup) -> Result<Self> {
         let failed = || "failed to get to the cluster".to_owned();
-        let mut command = lifeline.command(program);
+        let mut command = process_group.command(program);
         command.arg("relay").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().or_failed(failed)?;
         let (Some(requests), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Error::failed(failed()));
         };
-        let mut answers = BufReader::new(stdout).lines();
-        let Some(first) = answers.next_line().await.or_failed(failed)? else {
+        let mut responses = BufReader::new(stdout).lines();
+        let Some(first) = responses.next_line().await.or_failed(failed)? else {
             let output = child.wait_with_output().await.or_failed(failed)?;
-            let said = String::from_utf8_lossy(&output.stderr);
-            let said = said.split("\nhint:").next().unwrap_or_default().trim().trim_start_matches("error: ").to_owned();
+            let message = String::from_utf8_lossy(&output.stderr);
+            let message =
+                message.split("\nhint:").next().unwrap_or_default().trim().trim_start_matches("error: ").to_owned();
             let hint = "set KUBECONFIG to the cluster that is meant, or leave `--cluster` out to get a sandbox";
-            return Err(Error::failed(failed()).because(said).hint(hint));
+            return Err(Error::failed(failed()).because(message).hint(hint));
         };
         let target = serde_json::from_str(&first).or_failed(failed)?;
-        Ok(Self { target, pipes: Mutex::new(Pipes { requests, answers }), _child: child })
+        Ok(Self { target, pipes: Mutex::new(Pipes { requests, responses }), _child: child })
     }
 
-    pub(super) async fn ask(&self, request: &Value) -> Result<Answer> {
+    /// Sends a request and waits for its response.
+    pub(super) async fn send(&self, request: &Value) -> Result<ApiResponse> {
         let failed = || format!("failed to ask {}", self.target.url);
         let mut pipes = self.pipes.lock().await;
         pipes.requests.write_all(format!("{request}\n").as_bytes()).await.or_failed(failed)?;
-        let line = pipes.answers.next_line().await.or_failed(failed)?;
+        let line = pipes.responses.next_line().await.or_failed(failed)?;
         serde_json::from_str(&line.ok_or_else(|| Error::failed(failed()))?).or_failed(failed)
     }
 }

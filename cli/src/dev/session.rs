@@ -1,4 +1,4 @@
-//! From change to change.
+//! Runs the loop of `opgen dev`: rebuilds and restarts the operator after each change.
 
 use std::{collections::BTreeMap, future::pending, path::PathBuf};
 
@@ -6,105 +6,105 @@ use tokio::time::sleep_until;
 
 use super::{
     build::{self, Program},
+    cluster::DevCluster,
     document::Document,
     install,
-    lifeline::Lifeline,
-    live::Live,
-    operator::{Event, Operator, Start},
-    place::Place,
+    operator_process::{OperatorEvent, OperatorProcess, StartOptions},
+    process_group::ProcessGroup,
     recording::Recording,
-    sources::{Change, Sources},
+    sources::{SourceChange, Sources},
+    status_display::StatusDisplay,
 };
 use crate::{
     args::Dev,
-    error::{Error, Explain as _, Result},
+    error::{Error, Result, ResultExt as _},
     generator::cargo,
     project::Project,
     toolchain,
     ui::{self, Ui},
 };
 
-/// An operator under development, and all it takes to run it.
+/// A session of `opgen dev`: an operator and everything to run it.
 #[derive(Debug)]
 pub(crate) struct Session {
     project: Project,
     ui: Ui,
     log: String,
     sources: Sources,
-    live: Live,
-    operator: Option<Operator>,
-    /// The texts of the samples as they were applied.
+    display: StatusDisplay,
+    operator: Option<OperatorProcess>,
+    /// The applied text of each sample.
     samples: BTreeMap<PathBuf, String>,
     is_announced: bool,
     recording: Option<Recording>,
-    // What was started ends before the folder goes.
-    lifeline: Lifeline,
-    place: Place,
+    // Declared before `cluster`, so that the processes end before the folder is removed.
+    process_group: ProcessGroup,
+    cluster: DevCluster,
 }
 
 impl Session {
     /// Finds the project, watches its sources, and starts the sandbox.
     pub(crate) async fn open(args: &Dev, ui: Ui) -> Result<Self> {
-        let project = Project::around(&args.path)?;
+        let project = Project::find_above(&args.path)?;
         let recording = args.report.as_deref().map(Recording::new).transpose()?;
         toolchain::check()?;
         let metadata = cargo::metadata_with_dependencies(&project)?;
-        build::check(&project, &metadata)?;
+        build::check_package(&project, &metadata)?;
         let sources = Sources::watch(&project, &metadata)?;
         let target = metadata.target_directory.as_std_path();
-        let place = if args.cluster {
-            Place::cluster(target)?
+        let cluster = if args.cluster {
+            DevCluster::cluster(target)?
         } else {
-            Place::sandbox(args.port, target, recording.clone()).await?
+            DevCluster::sandbox(args.port, target, recording.clone()).await?
         };
-        let lifeline = Lifeline::start(place.folder())?;
+        let process_group = ProcessGroup::start(cluster.folder())?;
         Ok(Self {
             project,
             ui,
             log: args.log.clone(),
             sources,
-            live: Live::new(ui),
+            display: StatusDisplay::new(ui),
             operator: None,
             samples: BTreeMap::new(),
             is_announced: false,
             recording,
-            lifeline,
-            place,
+            process_group,
+            cluster,
         })
     }
 
-    /// Goes on until it is dropped, or can't.
+    /// Runs until an error, or until the future is dropped.
     pub(crate) async fn run(&mut self) -> Result<()> {
-        self.renew().await?;
+        self.rebuild().await?;
         loop {
-            let look = self.live.due();
+            let refresh = self.display.next_refresh();
             tokio::select! {
-                change = self.sources.changed() => match change? {
-                    Change::Code(path) => {
-                        self.live.hide();
-                        self.ui.status("Changed", &self.shown(&path));
-                        self.note(|| format!("{} changed", self.shown(&path)));
-                        self.sources.follow()?;
-                        self.renew().await?;
+                change = self.sources.next_change() => match change? {
+                    SourceChange::Code(path) => {
+                        self.display.clear();
+                        self.ui.status("Changed", &self.relative_path(&path));
+                        self.note(|| format!("{} changed", self.relative_path(&path)));
+                        self.sources.watch_new_folders()?;
+                        self.rebuild().await?;
                     }
-                    Change::Samples => self.apply_samples().await,
+                    SourceChange::Samples => self.apply_samples().await,
                 },
-                event = next_event(&mut self.operator) => self.hear(event?),
-                () = sleep_until(look), if self.operator.is_some() => self.look().await,
+                event = next_event(&mut self.operator) => self.handle_event(event?),
+                () = sleep_until(refresh), if self.operator.is_some() => self.refresh_display().await,
             }
         }
     }
 
-    /// Ends everything in order.
+    /// Stops the operator and the sandbox.
     pub(crate) async fn close(&mut self) {
-        self.live.hide();
+        self.display.clear();
         if let Some(operator) = &mut self.operator {
             operator.stop().await;
         }
-        self.place.stop(self.ui).await;
+        self.cluster.stop(self.ui).await;
     }
 
-    /// Writes the page that was asked for, if any.
+    /// Writes the report, if requested.
     pub(crate) fn report(&self) -> Result<()> {
         if let Some(recording) = &self.recording {
             self.ui.status("Wrote", &recording.write(&self.project.name)?.display().to_string());
@@ -118,50 +118,51 @@ impl Session {
         }
     }
 
-    /// Builds the operator and has the new one run; where that fails, the old one goes on.
-    async fn renew(&mut self) -> Result<()> {
+    /// Builds and restarts the operator. If that fails, the previous one keeps running.
+    async fn rebuild(&mut self) -> Result<()> {
         self.ui.status("Building", &self.project.name);
-        let built = build::build(&self.project, self.place.folder(), &self.lifeline, !self.is_announced).await?;
+        let built = build::build(&self.project, self.cluster.folder(), &self.process_group, !self.is_announced).await?;
         let Some(program) = built else {
             let goes_on = if self.operator.is_some() { "the one before goes on" } else { "nothing runs" };
             self.ui.warning(&format!("{} does not compile; {goes_on} until the next change", self.project.name));
             return Ok(());
         };
-        if self.operator.as_ref().is_some_and(|operator| operator.program.is(&program)) {
+        if self.operator.as_ref().is_some_and(|operator| operator.program.is_same_build(&program)) {
             self.ui.status("Unchanged", &self.project.name);
             return Ok(());
         }
-        self.place.connect(&program.path, &self.lifeline, self.ui).await?;
+        self.cluster.connect(&program.path, &self.process_group, self.ui).await?;
         match self.replace(&program).await {
             Ok(()) => self.apply_samples().await,
-            Err(error) => ui::error(&mut ui::screen(), &error),
+            Err(error) => ui::error(&mut ui::stderr(), &error),
         }
-        self.sources.follow()
+        self.sources.watch_new_folders()
     }
 
     async fn replace(&mut self, program: &Program) -> Result<()> {
-        let manifests = install::manifests(&program.path, &self.lifeline).await?;
-        let kubeconfig = self.place.prepare(&manifests).await?;
+        let manifests = install::manifests(&program.path, &self.process_group).await?;
+        let kubeconfig = self.cluster.prepare(&manifests).await?;
         if let Some(before) = &mut self.operator {
             before.stop().await;
             before.program.remove();
-            self.recording.iter().for_each(Recording::end);
+            self.recording.iter().for_each(Recording::record_exit);
         }
-        let begun = if self.is_announced { "restarted" } else { "started" };
-        self.recording.iter().for_each(|recording| recording.begin(begun));
-        let start = Start { kubeconfig: kubeconfig.as_deref(), log: &self.log, recording: self.recording.as_ref() };
-        self.operator = Some(Operator::start(program, start, &self.lifeline)?);
-        let since = program.built.elapsed().as_secs_f32();
+        let verb = if self.is_announced { "restarted" } else { "started" };
+        self.recording.iter().for_each(|recording| recording.record_start(verb));
+        let options =
+            StartOptions { kubeconfig: kubeconfig.as_deref(), log: &self.log, recording: self.recording.as_ref() };
+        self.operator = Some(OperatorProcess::start(program, options, &self.process_group)?);
+        let since = program.built_at.elapsed().as_secs_f32();
         let what = format!("{}, {since:.1} s after it was built", self.project.name);
         self.ui.status(if self.is_announced { "Restarted" } else { "Started" }, &what);
         if !self.is_announced {
             self.is_announced = true;
-            self.place.announce(self.ui);
+            self.cluster.print_kubeconfig(self.ui);
         }
         Ok(())
     }
 
-    /// Applies the samples whose text is new. What was changed in the cluster since stays so.
+    /// Applies samples with a new text. Changes made in the cluster are not reverted.
     async fn apply_samples(&mut self) {
         if self.operator.is_none() {
             return;
@@ -170,13 +171,13 @@ impl Session {
         let mut failures = failures;
         let mut all = Vec::new();
         for (path, text) in samples {
-            match Document::all(&text, &format!("`{}`", self.shown(&path))) {
+            match Document::parse(&text, &format!("`{}`", self.relative_path(&path))) {
                 Ok(documents) => {
                     if self.samples.get(&path) != Some(&text) {
-                        match self.place.apply(&documents).await {
+                        match self.cluster.apply(&documents).await {
                             Ok(()) => {
-                                self.live.aside(|| self.ui.status("Applied", &self.shown(&path)));
-                                self.note(|| format!("{} applied", self.shown(&path)));
+                                self.display.suspend(|| self.ui.status("Applied", &self.relative_path(&path)));
+                                self.note(|| format!("{} applied", self.relative_path(&path)));
                                 self.samples.insert(path, text);
                             }
                             Err(error) => failures.push(error),
@@ -187,16 +188,16 @@ impl Session {
                 Err(error) => failures.push(error),
             }
         }
-        self.live.follow(all);
+        self.display.set_samples(all);
         for failure in failures {
-            self.live.aside(|| ui::error(&mut ui::screen(), &failure));
+            self.display.suspend(|| ui::error(&mut ui::stderr(), &failure));
         }
     }
 
-    /// The files of samples with their texts, by name.
+    /// Reads the sample files.
     fn read_samples(&self) -> (BTreeMap<PathBuf, String>, Vec<Error>) {
         let (mut samples, mut failures) = (BTreeMap::new(), Vec::new());
-        // A project without samples has no such folder.
+        // The folder may not exist.
         let entries = fs_err::read_dir(self.project.generated_folder().join("samples")).into_iter().flatten().flatten();
         let paths = entries.map(|entry| entry.path());
         for path in paths.filter(|path| path.extension().is_some_and(|end| end == "yaml" || end == "yml")) {
@@ -208,37 +209,37 @@ impl Session {
         (samples, failures)
     }
 
-    /// Passes on what the operator says.
-    fn hear(&mut self, event: Event) {
+    /// Prints the output of the operator, and handles its exit.
+    fn handle_event(&mut self, event: OperatorEvent) {
         let name = &self.project.name;
         match event {
-            Event::Said(line) => self.live.aside(|| self.ui.note(&format!("{name} | {line}"))),
-            Event::Ended(status, last) => {
+            OperatorEvent::Line(line) => self.display.suspend(|| self.ui.note(&format!("{name} | {line}"))),
+            OperatorEvent::Exit(status, last) => {
                 self.operator = None;
-                self.recording.iter().for_each(Recording::end);
-                self.live.hide();
+                self.recording.iter().for_each(Recording::record_exit);
+                self.display.clear();
                 let last: String = last.iter().map(|line| format!("\n{name} | {line}")).collect();
                 let last =
                     if last.is_empty() { "it said nothing".to_owned() } else { format!("its last lines:{last}") };
                 let error = Error::failed(format!("{name} ended by itself: {status}")).because(last);
-                ui::error(&mut ui::screen(), &error.hint("it is started again after the next change"));
+                ui::error(&mut ui::stderr(), &error.hint("it is started again after the next change"));
             }
         }
     }
 
-    async fn look(&mut self) {
+    async fn refresh_display(&mut self) {
         if let Some(operator) = &self.operator {
-            self.live.look(&operator.program.path, self.place.kubeconfig(), &self.lifeline).await;
+            self.display.refresh(&operator.program.path, self.cluster.kubeconfig(), &self.process_group).await;
         }
     }
 
-    /// A path as people at this project know it.
-    fn shown(&self, path: &std::path::Path) -> String {
+    /// A path relative to the project.
+    fn relative_path(&self, path: &std::path::Path) -> String {
         path.strip_prefix(&self.project.root).unwrap_or(path).display().to_string()
     }
 }
 
-async fn next_event(operator: &mut Option<Operator>) -> Result<Event> {
+async fn next_event(operator: &mut Option<OperatorProcess>) -> Result<OperatorEvent> {
     match operator {
         Some(operator) => operator.event().await,
         None => pending().await,

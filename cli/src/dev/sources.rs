@@ -1,4 +1,4 @@
-//! What the operator is built from, watched.
+//! Watches the source files of the operator and of its path dependencies.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -14,26 +14,26 @@ use tokio::{
 };
 
 use crate::{
-    error::{Error, Explain as _, Result},
+    error::{Error, Result, ResultExt as _},
     project::Project,
 };
 
-/// How long nothing may be written until a change counts as done: an editor writes a file in several steps.
-const QUIET: Duration = Duration::from_millis(80);
+/// The time without writes after which a change is complete, since editors write files in several steps.
+const DEBOUNCE: Duration = Duration::from_millis(80);
 
-/// How long a change may go on.
-const LONGEST: Duration = Duration::from_secs(2);
+/// The maximum duration of a change.
+const MAX_DELAY: Duration = Duration::from_secs(2);
 
-/// What has changed.
+/// A change of the sources.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum SourceChange {
     /// A file that the operator is built from.
     Code(PathBuf),
-    /// Samples, and nothing else.
+    /// Samples only.
     Samples,
 }
 
-/// The files of the project and of all packages by path that it depends on.
+/// The watched files of the project and its path dependencies.
 #[derive(Debug)]
 pub(super) struct Sources {
     folders: Folders,
@@ -41,115 +41,115 @@ pub(super) struct Sources {
     watched: BTreeSet<PathBuf>,
     changes: mpsc::UnboundedReceiver<notify::Result<PathBuf>>,
     pending: BTreeSet<PathBuf>,
-    since: Option<Instant>,
+    first_change: Option<Instant>,
 }
 
-/// Where they lie, and what isn't one.
+/// The folders with sources, and those without.
 #[derive(Clone, Debug)]
 struct Folders {
     packages: BTreeSet<PathBuf>,
-    tops: BTreeSet<PathBuf>,
+    roots: BTreeSet<PathBuf>,
     target: PathBuf,
     generated: PathBuf,
 }
 
 impl Sources {
-    /// Watches them; `metadata` is that of the project with its dependencies.
+    /// Watches the sources; `metadata` includes the dependencies of the project.
     pub(super) fn watch(project: &Project, metadata: &Metadata) -> Result<Self> {
         let folders = Folders {
             packages: packages(project, metadata),
-            tops: [project.root.clone(), metadata.workspace_root.clone().into_std_path_buf()].into(),
+            roots: [project.root.clone(), metadata.workspace_root.clone().into_std_path_buf()].into(),
             target: metadata.target_directory.clone().into_std_path_buf(),
             generated: project.generated_folder(),
         };
         let (sender, changes) = mpsc::unbounded_channel();
         let filter = folders.clone();
-        let watcher = notify::recommended_watcher(move |event| hand_on(event, &filter, &sender));
+        let watcher = notify::recommended_watcher(move |event| send_paths(event, &filter, &sender));
         let watcher = watcher.or_failed(|| "failed to watch files".to_owned())?;
         let (watched, pending) = (BTreeSet::new(), BTreeSet::new());
-        let mut sources = Self { folders, watcher, watched, changes, pending, since: None };
-        sources.follow()?;
+        let mut sources = Self { folders, watcher, watched, changes, pending, first_change: None };
+        sources.watch_new_folders()?;
         Ok(sources)
     }
 
-    /// Takes in folders that are new.
-    pub(super) fn follow(&mut self) -> Result<()> {
-        for (folder, mode) in self.folders.wanted()? {
+    /// Watches new folders.
+    pub(super) fn watch_new_folders(&mut self) -> Result<()> {
+        for (folder, mode) in self.folders.watch_list()? {
             if self.watched.insert(folder.clone()) {
-                self.watcher.watch(&folder, mode).map_err(|cause| unwatchable(&folder, cause))?;
+                self.watcher.watch(&folder, mode).map_err(|cause| watch_error(&folder, cause))?;
             }
         }
         Ok(())
     }
 
-    /// The next change, when it is done. Can be dropped while it waits, and nothing is lost.
-    pub(super) async fn changed(&mut self) -> Result<Change> {
+    /// Waits for the next complete change. Cancel safe.
+    pub(super) async fn next_change(&mut self) -> Result<SourceChange> {
         loop {
-            let next = match self.since {
+            let next = match self.first_change {
                 None => self.changes.recv().await,
-                Some(since) => {
-                    match timeout_at((Instant::now() + QUIET).min(since + LONGEST), self.changes.recv()).await {
+                Some(first) => {
+                    match timeout_at((Instant::now() + DEBOUNCE).min(first + MAX_DELAY), self.changes.recv()).await {
                         Ok(next) => next,
-                        Err(_) => return Ok(self.take()),
+                        Err(_) => return Ok(self.take_pending()),
                     }
                 }
             };
             let path = next.ok_or_else(|| Error::failed("the files are watched no more"))?;
             self.pending.insert(path.or_failed(|| "failed to watch files".to_owned())?);
-            self.since.get_or_insert_with(Instant::now);
+            self.first_change.get_or_insert_with(Instant::now);
         }
     }
 
-    fn take(&mut self) -> Change {
-        self.since = None;
+    fn take_pending(&mut self) -> SourceChange {
+        self.first_change = None;
         let pending = std::mem::take(&mut self.pending);
-        // A folder that is written anew is another, by the same name.
+        // A folder that was created again needs a new watch.
         self.watched.retain(|folder| !pending.contains(folder));
         let mut code: Vec<_> = pending.into_iter().filter(|path| !path.starts_with(&self.folders.generated)).collect();
-        // Editors write beside a file, and rename; a person knows the one that stays.
+        // Editors write a temporary file and rename it; report the file that exists.
         code.sort_by_key(|path| !path.is_file());
-        code.into_iter().next().map_or(Change::Samples, Change::Code)
+        code.into_iter().next().map_or(SourceChange::Samples, SourceChange::Code)
     }
 }
 
 impl Folders {
-    fn wanted(&self) -> Result<Vec<(PathBuf, RecursiveMode)>> {
-        let mut wanted: Vec<_> = self.tops.iter().map(|top| (top.clone(), RecursiveMode::NonRecursive)).collect();
+    fn watch_list(&self) -> Result<Vec<(PathBuf, RecursiveMode)>> {
+        let mut watch_list: Vec<_> = self.roots.iter().map(|top| (top.clone(), RecursiveMode::NonRecursive)).collect();
         for package in &self.packages {
-            wanted.push((package.clone(), RecursiveMode::NonRecursive));
+            watch_list.push((package.clone(), RecursiveMode::NonRecursive));
             let unreadable = || format!("failed to read the sources in `{}`", package.display());
             for entry in fs_err::read_dir(package).or_failed(unreadable)? {
                 let path = entry.or_failed(unreadable)?.path();
                 if path.is_dir() && self.is_source(&path) {
-                    wanted.push((path, RecursiveMode::Recursive));
+                    watch_list.push((path, RecursiveMode::Recursive));
                 }
             }
         }
         let samples = self.samples();
         if samples.is_dir() {
-            wanted.push((samples, RecursiveMode::Recursive));
+            watch_list.push((samples, RecursiveMode::Recursive));
         }
-        Ok(wanted)
+        Ok(watch_list)
     }
 
     fn samples(&self) -> PathBuf {
         self.generated.join("samples")
     }
 
-    /// Not what is built or generated, and not what tools and editors keep for themselves.
+    /// Whether a path is neither built, generated nor hidden.
     fn is_source(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_sample = path.starts_with(self.samples()) && path != self.samples();
-        // A project may lie in the target folder of another.
+        // The target folder of another project may contain the project.
         let is_own = |own: &PathBuf| own.starts_with(&self.target) && path.starts_with(own);
-        let is_built = path.starts_with(&self.target) && !self.packages.iter().chain(&self.tops).any(is_own);
-        let is_made = is_built || path.starts_with(&self.generated) && !is_sample;
-        let is_kept = name.starts_with('.') || name.ends_with('~') || name == "node_modules";
-        !is_made && !is_kept
+        let is_built = path.starts_with(&self.target) && !self.packages.iter().chain(&self.roots).any(is_own);
+        let is_generated = is_built || path.starts_with(&self.generated) && !is_sample;
+        let is_hidden = name.starts_with('.') || name.ends_with('~') || name == "node_modules";
+        !is_generated && !is_hidden
     }
 }
 
-/// The folders of the packages by path that the operator depends on, its own among them.
+/// The folders of the operator's package and its path dependencies.
 fn packages(project: &Project, metadata: &Metadata) -> BTreeSet<PathBuf> {
     let local = metadata.packages.iter().filter(|package| package.source.is_none());
     let folder =
@@ -158,32 +158,36 @@ fn packages(project: &Project, metadata: &Metadata) -> BTreeSet<PathBuf> {
     let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
     let nodes: HashMap<_, _> = nodes.map(|node| (&node.id, node)).collect();
     let mut open: Vec<_> = local.values().filter(|it| it.name.as_str() == project.name).map(|it| &it.id).collect();
-    let mut seen = BTreeSet::new();
+    let mut visited = BTreeSet::new();
     while let Some(id) = open.pop() {
-        if local.contains_key(id) && seen.insert(id) {
+        if local.contains_key(id) && visited.insert(id) {
             let is_built_in =
                 |dependency: &&NodeDep| dependency.dep_kinds.iter().any(|of| of.kind != DependencyKind::Development);
             let dependencies = nodes.get(id).into_iter().flat_map(|node| &node.deps);
             open.extend(dependencies.filter(is_built_in).map(|dependency| &dependency.pkg));
         }
     }
-    seen.into_iter().filter_map(|id| folder(local.get(id)?)).collect()
+    visited.into_iter().filter_map(|id| folder(local.get(id)?)).collect()
 }
 
-/// Runs on the watcher's own thread.
-fn hand_on(event: notify::Result<Event>, folders: &Folders, to: &mpsc::UnboundedSender<notify::Result<PathBuf>>) {
-    // Nobody listens any more at the end.
+/// Sends the source paths of an event. Runs on the thread of the watcher.
+fn send_paths(
+    event: notify::Result<Event>,
+    folders: &Folders,
+    sender: &mpsc::UnboundedSender<notify::Result<PathBuf>>,
+) {
+    // An error means that the receiver was dropped.
     match event {
-        Err(error) => _ = to.send(Err(error)),
+        Err(error) => _ = sender.send(Err(error)),
         Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
         Ok(event) => {
             let changed = event.paths.into_iter().filter(|path| folders.is_source(path));
-            changed.for_each(|path| _ = to.send(Ok(path)));
+            changed.for_each(|path| _ = sender.send(Ok(path)));
         }
     }
 }
 
-fn unwatchable(folder: &Path, cause: notify::Error) -> Error {
+fn watch_error(folder: &Path, cause: notify::Error) -> Error {
     let is_full = matches!(cause.kind, notify::ErrorKind::MaxFilesWatch);
     let error = Error::failed(format!("failed to watch `{}`", folder.display())).because(cause);
     match is_full {
@@ -201,7 +205,7 @@ mod tests {
     fn what_is_built_or_generated_is_no_source_but_samples_are() {
         let folders = Folders {
             packages: BTreeSet::new(),
-            tops: BTreeSet::new(),
+            roots: BTreeSet::new(),
             target: "/p/target".into(),
             generated: "/p/deploy".into(),
         };

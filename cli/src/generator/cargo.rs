@@ -1,4 +1,4 @@
-//! Cargo, asked about a project and told to build.
+//! Runs cargo for a project: metadata, the lock file and builds.
 
 use std::{
     io::BufReader,
@@ -10,7 +10,7 @@ use std::{
 use cargo_metadata::{Message, Metadata, MetadataCommand};
 
 use crate::{
-    error::{Error, Explain as _, Result},
+    error::{Error, Result, ResultExt as _},
     interrupt,
     project::Project,
     ui::Ui,
@@ -18,21 +18,21 @@ use crate::{
 
 /// The packages of the project's workspace and its target folder.
 pub(crate) fn metadata(project: &Project) -> Result<Metadata> {
-    ask(project, MetadataCommand::new().no_deps())
+    run_metadata(project, MetadataCommand::new().no_deps())
 }
 
-/// The same with all packages that are depended on, and by whom.
+/// [`metadata`] with all dependencies.
 pub(crate) fn metadata_with_dependencies(project: &Project) -> Result<Metadata> {
-    ask(project, &mut MetadataCommand::new())
+    run_metadata(project, &mut MetadataCommand::new())
 }
 
-/// The workspace is the one that the project's folder lies in; it may hold more than the project.
-fn ask(project: &Project, command: &mut MetadataCommand) -> Result<Metadata> {
+/// The metadata of the workspace around the project, which may contain more than the project.
+fn run_metadata(project: &Project, command: &mut MetadataCommand) -> Result<Metadata> {
     let answer = command.current_dir(&project.root).exec();
     answer.or_failed(|| format!("failed to ask cargo about `{}`", project.root.display()))
 }
 
-/// Makes the lock file of the project's workspace where there is none yet.
+/// Generates the lock file of the project's workspace, unless it exists.
 pub(crate) fn lock(project: &Project, workspace: &Path) -> Result<()> {
     if workspace.join("Cargo.lock").is_file() {
         return Ok(());
@@ -42,12 +42,12 @@ pub(crate) fn lock(project: &Project, workspace: &Path) -> Result<()> {
     if status.or_failed(failed)?.success() { Ok(()) } else { Err(Error::failed(failed())) }
 }
 
-/// Builds the program of a package that has its name; what the compiler has to say goes to stderr.
+/// Builds the program with the name of its package. The compiler prints to stderr.
 pub(crate) fn build(project: &Project, manifest: &Path, package: &str, target: &Path, ui: Ui) -> Result<PathBuf> {
     let failed = || "failed to build the project's code".to_owned();
     let progress = ui.progress("Building", None);
     progress.step(package);
-    // From the root, so that the project's own `.cargo/config.toml` and toolchain hold.
+    // The root as the current folder selects the project's `.cargo/config.toml` and toolchain.
     let mut child = cargo(project)
         .args(["build", "--quiet", "--message-format=json-render-diagnostics", "--package", package, "--bin", package])
         .arg("--manifest-path")
@@ -55,11 +55,11 @@ pub(crate) fn build(project: &Project, manifest: &Path, package: &str, target: &
         .arg("--target-dir")
         .arg(target)
         .stdout(Stdio::piped())
-        // With the compilers that it starts.
+        // A process group of its own includes the compilers.
         .process_group(0)
         .spawn()
         .or_failed(failed)?;
-    let guard = interrupt::group(&child);
+    let guard = interrupt::terminate_group(&child);
     let mut program = None;
     if let Some(stdout) = child.stdout.take() {
         for message in Message::parse_stream(BufReader::new(stdout)).flatten() {
@@ -77,7 +77,7 @@ pub(crate) fn build(project: &Project, manifest: &Path, package: &str, target: &
     }
 }
 
-/// Cargo as the project wants it.
+/// A cargo command in the project's folder.
 fn cargo(project: &Project) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(&project.root).stdin(Stdio::null());

@@ -1,7 +1,7 @@
-//! The generator's package as text. Touches nothing.
+//! Renders the generator's package: its manifest and `main.rs`, without any I/O.
 //!
-//! It depends on what the build script of the operator depends on, no more and no less, and takes the profiles and patches
-//! of the project's workspace: that way cargo finds every crate already built.
+//! The package has exactly the build dependencies of the operator, and the profiles and patches of the project's workspace, so
+//! that cargo can reuse every built crate.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::{
     project::Project,
 };
 
-const NOTE: &str = "# Written by `opgen generate`.\n";
+const HEADER: &str = "# Written by `opgen generate`.\n";
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// The two files of the package.
@@ -28,7 +28,7 @@ pub(crate) fn name(project: &Project) -> String {
     format!("{}-generator", project.name)
 }
 
-/// The package for the operator's package of a project; `workspace` is the manifest in the folder `root`.
+/// Renders the package for the operator of a project; `workspace` is the manifest in the folder `root`.
 pub(crate) fn generator(
     project: &Project,
     operator: &Package,
@@ -50,7 +50,7 @@ pub(crate) fn generator(
             make_paths_absolute(&mut manifest[section], root);
         }
     }
-    Ok(GeneratorPackage { manifest: format!("{NOTE}{manifest}"), main: main(project) })
+    Ok(GeneratorPackage { manifest: format!("{HEADER}{manifest}"), main: main(project) })
 }
 
 fn main(project: &Project) -> String {
@@ -108,7 +108,7 @@ fn insert_remote(table: &mut InlineTable, source: &str, dependency: &Dependency)
     }
 }
 
-/// A patch may name a folder; the generator lies elsewhere.
+/// Makes the paths of patches absolute, since the generator is in another folder.
 fn make_paths_absolute(item: &mut Item, root: &Path) {
     let Some(table) = item.as_table_like_mut() else { return };
     for (key, item) in table.iter_mut() {

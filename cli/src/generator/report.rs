@@ -1,39 +1,46 @@
-//! What the generator did or found, in the JSON that it prints.
+//! Reads the report that the generator prints as JSON: changes, drift, files and findings.
 
 use std::{path::Path, process::Output};
 
 use serde::{Deserialize, Serialize};
 
-use super::verdict::File;
-use crate::error::{Error, Explain as _, Result};
+use crate::error::{Error, Result, ResultExt as _};
 
 /// One run of the generator.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Report {
-    /// What was written.
+    /// The changes that were written.
     #[serde(default)]
-    pub(crate) changes: Vec<Change>,
-    /// What would be, where it was only asked for.
+    pub(crate) changes: Vec<FileChange>,
+    /// The changes that a check found.
     #[serde(default)]
-    pub(crate) drift: Vec<Change>,
-    /// The files with their text, where they were only printed.
+    pub(crate) drift: Vec<FileChange>,
+    /// The files with their texts, if they were only printed.
     #[serde(default)]
-    pub(crate) files: Vec<File>,
-    /// The linter's warnings.
+    pub(crate) files: Vec<GeneratedFile>,
+    /// The warnings of the linter.
     #[serde(default)]
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<LintFinding>,
 }
 
-/// A file below the folder of the YAML.
+/// A change of a file in the folder of the YAML.
 #[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Change {
+pub(crate) struct FileChange {
     pub(crate) path: String,
     pub(crate) action: Action,
-    /// A unified diff; of drift only.
+    /// A unified diff, for drift only.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) diff: String,
 }
 
+/// A generated file.
+#[derive(Debug, Deserialize)]
+pub(crate) struct GeneratedFile {
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Action {
@@ -43,8 +50,8 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// What was done.
-    pub(crate) fn done(self) -> &'static str {
+    /// The status verb of a change that was written.
+    pub(crate) fn change_verb(self) -> &'static str {
         match self {
             Self::Created => "Created",
             Self::Updated => "Updated",
@@ -52,8 +59,8 @@ impl Action {
         }
     }
 
-    /// What the file is when nothing has been done yet.
-    pub(crate) fn due(self) -> &'static str {
+    /// The status word of drift.
+    pub(crate) fn drift_word(self) -> &'static str {
         match self {
             Self::Created => "Missing",
             Self::Updated => "Different",
@@ -62,9 +69,9 @@ impl Action {
     }
 }
 
-/// What the linter says of one field.
+/// A warning of the linter about a field.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub(crate) struct LintFinding {
     severity: String,
     kind: String,
     path: String,
@@ -72,7 +79,7 @@ pub(crate) struct Finding {
     fix: String,
 }
 
-impl Finding {
+impl LintFinding {
     pub(crate) fn text(&self) -> String {
         let path = if self.path.is_empty() { "." } else { &self.path };
         format!("{}: {path}: {}; {}", self.kind, self.problem, self.fix)
@@ -80,23 +87,23 @@ impl Finding {
 }
 
 impl Report {
-    /// Whether every file is as the code says, and was before.
+    /// Whether nothing changed and nothing drifted.
     pub(crate) fn is_clean(&self) -> bool {
         self.changes.is_empty() && self.drift.is_empty()
     }
 
-    /// The report that the generator printed; an error where it could not make one.
+    /// Parses the report in the generator's output; an error if the generator failed.
     pub(crate) fn read(output: &Output, generated: &Path) -> Result<Self> {
         let failed = || format!("failed to generate the YAML in `{}/`", generated.display());
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let said = || stderr.trim().trim_start_matches("error: ").to_owned();
+        let stderr_message = || stderr.trim().trim_start_matches("error: ").to_owned();
         if output.stdout.is_empty() {
-            return Err(Error::failed(failed()).because(said()));
+            return Err(Error::failed(failed()).because(stderr_message()));
         }
         let report: Self = serde_json::from_slice(&output.stdout).or_failed(failed)?;
         match output.status.success() || !report.drift.is_empty() {
             true => Ok(report),
-            false => Err(Error::failed(failed()).because(said())),
+            false => Err(Error::failed(failed()).because(stderr_message())),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! What the YAML was made from the last time: where nothing of it has changed, cargo isn't asked.
+//! Stores fingerprints of all inputs and outputs of a run, so that an unchanged project needs no build.
 //!
-//! Contents are compared, not times: a branch that was switched and switched back costs nothing. Compiler flags and
-//! versions are not part of it, since they don't change what a program prints.
+//! Fingerprints cover contents, not times, so that switching branches back and forth costs nothing. Compiler flags and versions
+//! are not included, since they don't change the output of a program.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,23 +14,23 @@ use std::{
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::report::{Finding, Report};
+use super::report::{LintFinding, Report};
 use crate::project::Project;
 
-/// The contents of every file that the YAML follows from, and of the YAML itself.
+/// The fingerprints of the inputs and outputs of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     version: &'static str,
     root: PathBuf,
     inputs: BTreeMap<PathBuf, Option<u64>>,
     outputs: BTreeMap<PathBuf, Option<u64>>,
-    /// Said again whenever there is nothing to do.
-    findings: Vec<Finding>,
+    /// The warnings, which an unchanged project prints again.
+    findings: Vec<LintFinding>,
 }
 
 impl Stamp {
-    /// As the files are now.
-    pub(crate) fn taken(project: &Project, inputs: BTreeSet<PathBuf>, report: &Report) -> Self {
+    /// Fingerprints the files as they are now.
+    pub(crate) fn new(project: &Project, inputs: BTreeSet<PathBuf>, report: &Report) -> Self {
         let mut outputs = BTreeMap::new();
         fingerprint_below(&project.generated_folder(), &mut outputs);
         let mut fingerprints = BTreeMap::new();
@@ -44,16 +44,16 @@ impl Stamp {
         Self { version, root, inputs: fingerprints, outputs, findings: report.findings.clone() }
     }
 
-    /// The stamp in this file, if every file is still as it was when it was taken.
-    pub(crate) fn current(file: &Path, project: &Project) -> Option<Self> {
+    /// Loads the stamp in a file, if no input or output has changed since.
+    pub(crate) fn load_current(file: &Path, project: &Project) -> Option<Self> {
         let stored: Value = serde_json::from_slice(&fs_err::read(file).ok()?).ok()?;
         let inputs = stored["inputs"].as_object()?.keys().map(PathBuf::from).collect();
         let report = Report::deserialize(&stored).ok()?;
-        let stamp = Self::taken(project, inputs, &report);
+        let stamp = Self::new(project, inputs, &report);
         (stamp.to_json() == stored).then_some(stamp)
     }
 
-    /// Whether a file was written since then: what the compiler has read of it is not known.
+    /// Whether an input was written since `start`: the compiler may have read its old content.
     pub(crate) fn has_input_newer_than(&self, start: SystemTime) -> bool {
         let modified = |path: &PathBuf| fs_err::metadata(path).and_then(|metadata| metadata.modified());
         self.inputs.keys().any(|path| modified(path).is_ok_and(|time| time >= start))
@@ -63,8 +63,8 @@ impl Stamp {
         fs_err::write(file, self.to_json().to_string())
     }
 
-    /// What the generator would report.
-    pub(crate) fn unchanged(&self) -> Report {
+    /// The report of an unchanged project.
+    pub(crate) fn report(&self) -> Report {
         Report { findings: self.findings.clone(), ..Report::default() }
     }
 
@@ -82,8 +82,8 @@ impl Stamp {
     }
 }
 
-/// Everything that the program was built from, by what the compiler said it has read; the program's own package
-/// follows from the project and doesn't count. `None` where the compiler's word can't be had.
+/// All inputs of the program, by the compiler's dep-info file, without the generated package. `None` without a readable
+/// dep-info file.
 pub(crate) fn inputs(
     project: &Project,
     workspace: &Path,
@@ -94,8 +94,8 @@ pub(crate) fn inputs(
     inputs.retain(|input| !input.starts_with(package));
     let folders: BTreeSet<_> = inputs.iter().flat_map(|input| input.ancestors().skip(1)).map(Path::to_owned).collect();
     inputs.extend(folders.iter().map(|folder| folder.join("Cargo.toml")).filter(|manifest| manifest.is_file()));
-    let asked_for = ["Cargo.lock", "Cargo.toml", "opgen.toml", "rust-toolchain.toml", "rust-toolchain"];
-    inputs.extend([workspace, &project.root].into_iter().flat_map(|root| asked_for.map(|file| root.join(file))));
+    let settings_files = ["Cargo.lock", "Cargo.toml", "opgen.toml", "rust-toolchain.toml", "rust-toolchain"];
+    inputs.extend([workspace, &project.root].into_iter().flat_map(|root| settings_files.map(|file| root.join(file))));
     inputs.extend(project.root.ancestors().map(|folder| folder.join(".cargo/config.toml")));
     Some(inputs)
 }

@@ -1,8 +1,8 @@
-//! Names that are taken, and by what.
+//! Lists reserved names, and explains what reserves them.
 
 use heck::ToSnakeCase as _;
 
-/// By what the name of an operator, and so of a package, is taken.
+/// Why the name of an operator, and so of a package, is reserved.
 pub(super) fn name(name: &str) -> Option<String> {
     let ident = name.replace('-', "_");
     if KEYWORDS.contains(&ident.as_str()) {
@@ -17,10 +17,10 @@ pub(super) fn name(name: &str) -> Option<String> {
         (CARGO_FOLDERS, "a folder of cargo's own in `target/`"),
         (DEVICES, "a device on Windows, where nobody could check it out"),
     ];
-    tables.iter().find(|(names, _)| names.contains(&ident.as_str())).map(|(_, taken_by)| (*taken_by).to_owned())
+    tables.iter().find(|(names, _)| names.contains(&ident.as_str())).map(|(_, reason)| (*reason).to_owned())
 }
 
-/// By what a kind is taken.
+/// Why a kind is reserved.
 pub(super) fn kind(kind: &str) -> Option<String> {
     if BUILT_IN_KINDS.contains(&kind) {
         return Some("Kubernetes has a kind of this name".to_owned());
@@ -58,14 +58,15 @@ const DEVICES: &[&str] = &[
     "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "nul", "prn",
 ];
 
-/// Files of the scaffold's packages that cargo or the templates give a meaning to.
+/// Modules with a meaning in cargo or the templates.
 const MODULES: &[&str] = &["lib", "main", "tests"];
 
-/// What the preludes of Rust and of opgen and the templates' own lines bring into scope.
+/// Names in scope through the preludes of Rust and opgen, and through imports of the templates.
 #[rustfmt::skip]
 const IN_SCOPE: &[&str] = &[
     "AsMut", "AsRef", "BTreeMap", "Box", "Clone", "Context", "Copy", "CustomResource", "Debug",
-    "Default", "Deserialize", "Display", "DoubleEndedIterator", "Draft", "Drop", "Each", "Eq", "Err", "Error", "EventType",
+    "Default", "Deserialize", "Display", "DoubleEndedIterator", "Draft", "Drop", "Each", "Eq", "Err", "Error",
+    "EventType",
     "ExactSizeIterator", "Extend", "Fn", "FnMut", "FnOnce", "For", "From", "FromIterator", "Future", "Hash", "Into",
     "IntoFuture", "IntoIterator", "Iterator", "JsonSchema", "Keyed", "KubeSchema", "Managed", "None", "ObjectMeta",
     "Ok", "Operator", "Option", "Ord", "Owner", "PartialEq", "PartialOrd", "Provision", "Provisioner", "Resource",
@@ -73,7 +74,7 @@ const IN_SCOPE: &[&str] = &[
     "ToOwned", "ToString", "Vec",
 ];
 
-/// The kinds of Kubernetes 1.36; `kubectl get` would have to guess which one is meant.
+/// The kinds of Kubernetes 1.36, which would make `kubectl get` ambiguous.
 #[rustfmt::skip]
 const BUILT_IN_KINDS: &[&str] = &[
     "APIGroup", "APIGroupList", "APIResourceList", "APIService", "APIVersions", "Binding", "CSIDriver", "CSINode",

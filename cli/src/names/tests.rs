@@ -8,7 +8,7 @@ fn refusal<T: std::fmt::Debug>(checked: Result<T>) -> String {
 
 #[test]
 fn dns_labels_that_are_good_crate_names_are_names() {
-    for name in ["demo", "web-app", "a", "nats2", "x-1-y", &"a".repeat(LONGEST_NAME)] {
+    for name in ["demo", "web-app", "a", "nats2", "x-1-y", &"a".repeat(MAX_NAME)] {
         assert_eq!(Name::check(name).map(|name| name.as_str().to_owned()).ok().as_deref(), Some(name));
     }
 }
@@ -44,20 +44,20 @@ fn names_that_no_package_or_dns_label_can_have_are_refused() {
         let refusal = refusal(Name::check(name));
         assert!(refusal.contains(why), "`{name}`: {refusal}");
     }
-    assert!(refusal(Name::check(&"a".repeat(LONGEST_NAME + 1))).contains("51 characters"));
+    assert!(refusal(Name::check(&"a".repeat(MAX_NAME + 1))).contains("51 characters"));
 }
 
 #[test]
 fn a_hint_names_something_that_would_be_taken() {
     for name in ["My_Demo", "", "---", "1", "test", "Pod", "é", "Match", "1demo"] {
         let error = Name::check(name).expect_err("refused");
-        let hint = error.hinted().expect("a hint");
+        let hint = error.hint_text().expect("a hint");
         let advice = hint.trim_start_matches("for example `opgen new ").trim_end_matches('`');
         assert!(Name::check(advice).is_ok(), "`{name}`: {hint}");
     }
     for kind in ["widget", "", "my-kind", "Pod", "Option", "9", "Match"] {
         let error = Kind::check(kind).expect_err("refused");
-        let hint = error.hinted().expect("a hint");
+        let hint = error.hint_text().expect("a hint");
         let advice = hint.rsplit(' ').next().expect("a word").trim_end_matches('`');
         assert!(Kind::check(advice).is_ok(), "`{kind}`: {hint}");
     }

@@ -1,4 +1,4 @@
-//! What a project is made from.
+//! Defines the answers that shape a scaffolded project.
 
 use std::path::PathBuf;
 
@@ -6,25 +6,25 @@ use toml_edit::{InlineTable, Value};
 
 use crate::names::{ApiVersion, Group, Kind, Name};
 
-/// Every answer that shapes a project; all of them checked.
+/// The validated answers.
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
     pub(crate) name: Name,
     pub(crate) group: Group,
     pub(crate) kind: Kind,
     pub(crate) version: ApiVersion,
-    pub(crate) scope: Scope,
-    pub(crate) opgen: Opgen,
+    pub(crate) scope: ResourceScope,
+    pub(crate) opgen: OpgenSource,
 }
 
-/// Where the objects of a kind live.
+/// The scope of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum ResourceScope {
     Namespaced,
     Cluster,
 }
 
-impl Scope {
+impl ResourceScope {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Namespaced => "Namespaced",
@@ -33,23 +33,23 @@ impl Scope {
     }
 }
 
-/// Which opgen a project is built against.
+/// The source of the opgen crates for a project.
 #[derive(Clone, Debug)]
-pub(crate) enum Opgen {
-    /// The crates of this program's version.
+pub(crate) enum OpgenSource {
+    /// The released crates of this version.
     Released,
-    /// The crates in this checkout.
-    InFolder(PathBuf),
+    /// The crates in a checkout.
+    Checkout(PathBuf),
 }
 
-impl Opgen {
+impl OpgenSource {
     pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// One of its crates, by its folder in a checkout, as a dependency in a manifest.
+    /// A dependency in a manifest, for the crate in a folder of the checkout.
     pub(crate) fn dependency(&self, folder: &str) -> String {
         match self {
             Self::Released => Value::from(Self::VERSION).to_string(),
-            Self::InFolder(checkout) => {
+            Self::Checkout(checkout) => {
                 let path = checkout.join(folder).to_string_lossy().into_owned();
                 Value::from(InlineTable::from_iter([("path", path)])).to_string()
             }
@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn the_dependency_is_a_version_or_a_folder_quoted_as_toml_wants_it() {
-        assert_eq!(Opgen::Released.dependency("runtime"), format!("\"{}\"", Opgen::VERSION));
-        assert_eq!(Opgen::InFolder("/a b".into()).dependency("runtime"), "{ path = \"/a b/runtime\" }");
-        assert_eq!(Opgen::InFolder("C:\\x".into()).dependency(""), "{ path = 'C:\\x/' }");
+        assert_eq!(OpgenSource::Released.dependency("runtime"), format!("\"{}\"", OpgenSource::VERSION));
+        assert_eq!(OpgenSource::Checkout("/a b".into()).dependency("runtime"), "{ path = \"/a b/runtime\" }");
+        assert_eq!(OpgenSource::Checkout("C:\\x".into()).dependency(""), "{ path = 'C:\\x/' }");
     }
 }

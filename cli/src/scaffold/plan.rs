@@ -1,37 +1,38 @@
-//! Which files a project gets. Touches nothing.
+//! Plans the files of a project from the embedded templates, without any I/O.
 
 use std::collections::BTreeMap;
 
 use include_dir::{Dir, DirEntry, include_dir};
 
-use super::answers::Scope;
+use super::answers::ResourceScope;
 
-/// Raised when a project made from older templates needs more than a re-rendered file.
+/// The version of the templates. Increase it if older projects need more than new files.
 pub(crate) const TEMPLATE_VERSION: u32 = 1;
 
 static TEMPLATES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
-/// Templates by the path of what they become; the path is a template itself.
+/// The templates by the path of their output; the path is a template, too.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) files: BTreeMap<&'static str, Template>,
 }
 
+/// The template of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Template {
-    Rendered(&'static str),
+    Tera(&'static str),
     Verbatim(&'static str),
 }
 
-/// The project, and over it what is different for its scope.
-pub(crate) fn project(scope: Scope) -> Plan {
+/// The templates of a project, with the overlay for its scope.
+pub(crate) fn project(scope: ResourceScope) -> Plan {
     match scope {
-        Scope::Namespaced => layered(&["project"]),
-        Scope::Cluster => layered(&["project", "project-cluster"]),
+        ResourceScope::Namespaced => overlay_files(&["project"]),
+        ResourceScope::Cluster => overlay_files(&["project", "project-cluster"]),
     }
 }
 
-fn layered(overlays: &[&str]) -> Plan {
+fn overlay_files(overlays: &[&str]) -> Plan {
     let mut files = BTreeMap::new();
     for overlay in overlays.iter().filter_map(|overlay| TEMPLATES.get_dir(overlay)) {
         collect(overlay, overlay, &mut files);
@@ -55,7 +56,7 @@ fn collect(
         let path = file.path().strip_prefix(overlay.path()).ok().and_then(|path| path.to_str());
         if let (Some(path), Some(text)) = (path, file.contents_utf8()) {
             match path.strip_suffix(".tmpl") {
-                Some(path) => files.insert(path, Template::Rendered(text)),
+                Some(path) => files.insert(path, Template::Tera(text)),
                 None => files.insert(path, Template::Verbatim(text)),
             };
         }
@@ -68,7 +69,7 @@ mod tests {
 
     #[test]
     fn an_overlay_replaces_files_and_adds_none() {
-        let (project, cluster) = (project(Scope::Namespaced).files, project(Scope::Cluster).files);
+        let (project, cluster) = (project(ResourceScope::Namespaced).files, project(ResourceScope::Cluster).files);
         assert_eq!(project.keys().collect::<Vec<_>>(), cluster.keys().collect::<Vec<_>>());
         let different = project.keys().filter(|path| project[*path] != cluster[*path]).count();
         assert_eq!(different, 2, "the types and the tree");
@@ -82,7 +83,7 @@ mod tests {
         for overlay in TEMPLATES.dirs() {
             let name = overlay.path().to_str().unwrap_or_default();
             assert!(["project", "project-cluster"].contains(&name), "`{name}` is used by nothing");
-            assert_eq!(layered(&[name]).files.len(), count(overlay), "{name}");
+            assert_eq!(overlay_files(&[name]).files.len(), count(overlay), "{name}");
         }
     }
 }

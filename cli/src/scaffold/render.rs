@@ -1,4 +1,4 @@
-//! Files of a project as text. Touches nothing.
+//! Renders the files of a project in memory, without any I/O.
 
 use std::{
     collections::BTreeMap,
@@ -12,32 +12,32 @@ use super::{
     plan::{Plan, TEMPLATE_VERSION, Template},
 };
 use crate::{
-    error::{Explain as _, Result},
-    scaffold::answers::Opgen,
+    error::{Result, ResultExt as _},
+    scaffold::answers::OpgenSource,
     toolchain::RUST_VERSION,
 };
 
-/// A whole project as it will be written; made by [`render`] only.
+/// The rendered files of a project.
 #[derive(Debug)]
-pub(crate) struct Rendered {
+pub(crate) struct RenderedProject {
     files: BTreeMap<PathBuf, String>,
 }
 
-impl Rendered {
+impl RenderedProject {
     pub(crate) fn files(&self) -> impl ExactSizeIterator<Item = (&Path, &str)> {
         self.files.iter().map(|(path, text)| (path.as_path(), text.as_str()))
     }
 }
 
 #[cfg(test)]
-impl<'a> FromIterator<(&'a str, &'a str)> for Rendered {
+impl<'a> FromIterator<(&'a str, &'a str)> for RenderedProject {
     fn from_iter<I: IntoIterator<Item = (&'a str, &'a str)>>(files: I) -> Self {
         Self { files: files.into_iter().map(|(path, text)| (path.into(), text.into())).collect() }
     }
 }
 
 /// Renders every file, or none.
-pub(crate) fn render(plan: &Plan, answers: &Answers) -> Result<Rendered> {
+pub(crate) fn render(plan: &Plan, answers: &Answers) -> Result<RenderedProject> {
     let variables = variables(answers);
     let mut tera = Tera::new();
     let mut files = BTreeMap::new();
@@ -45,7 +45,7 @@ pub(crate) fn render(plan: &Plan, answers: &Answers) -> Result<Rendered> {
         let broken = || format!("failed to render the template of `{path}`");
         let text = match *template {
             Template::Verbatim(text) => text.to_owned(),
-            Template::Rendered(text) => {
+            Template::Tera(text) => {
                 tera.add_raw_template(path, text).or_failed(broken)?;
                 tera.render(path, &variables).or_failed(broken)?
             }
@@ -53,7 +53,7 @@ pub(crate) fn render(plan: &Plan, answers: &Answers) -> Result<Rendered> {
         let path = tera.render_str(path, &variables, false).or_failed(broken)?;
         files.insert(PathBuf::from(path), text);
     }
-    Ok(Rendered { files })
+    Ok(RenderedProject { files })
 }
 
 fn variables(answers: &Answers) -> Context {
@@ -67,7 +67,7 @@ fn variables(answers: &Answers) -> Context {
     variables.insert("scope", answers.scope.as_str());
     variables.insert("opgen", &answers.opgen.dependency("runtime"));
     variables.insert("opgen_testing", &answers.opgen.dependency("tests/testing"));
-    variables.insert("opgen_version", Opgen::VERSION);
+    variables.insert("opgen_version", OpgenSource::VERSION);
     variables.insert("rust_version", RUST_VERSION);
     variables.insert("template_version", &TEMPLATE_VERSION);
     variables
@@ -81,23 +81,23 @@ mod tests {
     use super::*;
     use crate::{
         names::{ApiVersion, Group, Kind, Name},
-        scaffold::{answers::Scope, plan},
+        scaffold::{answers::ResourceScope, plan},
     };
 
-    fn answers(scope: Scope) -> Answers {
+    fn answers(scope: ResourceScope) -> Answers {
         Answers {
             name: Name::check("web-shop").unwrap(),
             group: Group::check("shop.example.com").unwrap(),
             kind: Kind::check("HTTPShop").unwrap(),
             version: ApiVersion::check("v1beta2").unwrap(),
             scope,
-            opgen: Opgen::Released,
+            opgen: OpgenSource::Released,
         }
     }
 
     #[test]
     fn names_of_files_are_rendered_too() {
-        let rendered = render(&plan::project(Scope::Namespaced), &answers(Scope::Namespaced)).unwrap();
+        let rendered = render(&plan::project(ResourceScope::Namespaced), &answers(ResourceScope::Namespaced)).unwrap();
         let paths: Vec<_> = rendered.files().map(|(path, _)| path.to_str().unwrap()).collect();
         assert!(paths.contains(&"controller/src/http_shop.rs"), "{paths:?}");
         assert!(paths.iter().all(|path| !path.contains(['{', '}']) && !path.ends_with(".tmpl")), "{paths:?}");
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn every_rendered_file_ends_in_one_newline_and_has_no_mark_of_a_template() {
-        for scope in [Scope::Namespaced, Scope::Cluster] {
+        for scope in [ResourceScope::Namespaced, ResourceScope::Cluster] {
             let rendered = render(&plan::project(scope), &answers(scope)).unwrap();
             for (path, text) in rendered.files() {
                 assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{}", path.display());
@@ -117,8 +117,8 @@ mod tests {
 
     #[test]
     fn a_variable_that_is_not_there_is_an_error_that_names_the_file() {
-        let plan = Plan { files: BTreeMap::from([("a/b.rs", Template::Rendered("{{ nmae }}"))]) };
-        let error = render(&plan, &answers(Scope::Namespaced)).unwrap_err();
+        let plan = Plan { files: BTreeMap::from([("a/b.rs", Template::Tera("{{ nmae }}"))]) };
+        let error = render(&plan, &answers(ResourceScope::Namespaced)).unwrap_err();
         assert_eq!(error.to_string(), "failed to render the template of `a/b.rs`");
         assert!(error.source().unwrap().to_string().contains("nmae"));
     }

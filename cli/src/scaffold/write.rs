@@ -1,4 +1,4 @@
-//! A rendered project on disk: all of it, or nothing.
+//! Writes a rendered project to disk atomically: all files or none.
 
 use std::{
     io,
@@ -6,14 +6,14 @@ use std::{
     process::{Command, Stdio},
 };
 
-use super::render::Rendered;
+use super::render::RenderedProject;
 use crate::{
-    error::{Error, Explain as _, Result},
+    error::{Error, Result, ResultExt as _},
     interrupt,
 };
 
-/// Refuses a place that something else has taken.
-pub(crate) fn check_free(root: &Path) -> Result<()> {
+/// Fails if the folder exists and is not empty.
+pub(crate) fn check_vacant(root: &Path) -> Result<()> {
     let occupied = |what: &str| {
         Error::failed(format!("`{}` {what}", root.display()))
             .hint("choose another folder with `--path`; nothing is ever overwritten")
@@ -26,19 +26,19 @@ pub(crate) fn check_free(root: &Path) -> Result<()> {
     }
 }
 
-/// Writes every file nearby, on the same disk, then moves them to `root` in one step.
-pub(crate) fn write(rendered: &Rendered, root: &Path, mut wrote: impl FnMut(&Path)) -> Result<()> {
+/// Writes every file to a folder on the same file system, then moves them to `root` in one step.
+pub(crate) fn write(rendered: &RenderedProject, root: &Path, mut on_file: impl FnMut(&Path)) -> Result<()> {
     let failed = || format!("failed to write the project to `{}`", root.display());
     let existing = root.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
     let stage = tempfile::Builder::new().prefix(".opgen-new-").tempdir_in(existing).or_failed(failed)?;
-    let _goes_with_a_signal = interrupt::folder(stage.path());
+    let _guard = interrupt::remove_folder(stage.path());
     let staged = stage.path().join("project");
     for (path, text) in rendered.files() {
-        interrupt::step(|| write_file(&staged.join(path), text)).or_failed(failed)?;
-        wrote(path);
+        interrupt::uninterrupted(|| write_file(&staged.join(path), text)).or_failed(failed)?;
+        on_file(path);
     }
     format_rust(&staged, rendered);
-    interrupt::step(|| match existing == root {
+    interrupt::uninterrupted(|| match existing == root {
         true => move_entries(&staged, root),
         false => move_folder(&staged, root, existing),
     })
@@ -52,8 +52,8 @@ fn write_file(path: &Path, text: &str) -> io::Result<()> {
     fs_err::write(path, text)
 }
 
-/// Long names move line breaks. A toolchain without rustfmt leaves the files as they are.
-fn format_rust(staged: &Path, rendered: &Rendered) {
+/// Formats the sources, since long names change line breaks. Does nothing without rustfmt.
+fn format_rust(staged: &Path, rendered: &RenderedProject) {
     let sources = rendered
         .files()
         .map(|(path, _)| staged.join(path))
@@ -80,7 +80,7 @@ fn move_folder(staged: &Path, root: &Path, existing: &Path) -> io::Result<()> {
     moved
 }
 
-/// Into a folder that is there already; it may be somebody's current one, so it stays the same folder.
+/// Moves the entries into an existing folder, which may be the current folder of a shell and so is not replaced.
 fn move_entries(staged: &Path, root: &Path) -> io::Result<()> {
     let mut moved: Vec<(PathBuf, PathBuf)> = Vec::new();
     for entry in fs_err::read_dir(staged)? {
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_written_leaves_nothing() {
         let place = tempfile::tempdir().unwrap();
-        let impossible = Rendered::from_iter([("a", "a file"), ("a/b", "in a file")]);
+        let impossible = RenderedProject::from_iter([("a", "a file"), ("a/b", "in a file")]);
         assert!(write(&impossible, &place.path().join("deep/demo"), |_| ()).is_err());
         assert_eq!(names(place.path()), [""; 0]);
     }
@@ -124,7 +124,8 @@ mod tests {
     fn a_place_taken_at_the_last_moment_is_not_touched() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().join("demo");
-        let taken = write(&Rendered::from_iter([("a", "ours")]), &root, |_| fs_err::write(&root, "theirs").unwrap());
+        let taken =
+            write(&RenderedProject::from_iter([("a", "ours")]), &root, |_| fs_err::write(&root, "theirs").unwrap());
         assert!(taken.is_err());
         assert_eq!(names(place.path()), ["demo"]);
         assert_eq!(fs_err::read_to_string(root).unwrap(), "theirs");
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn an_empty_folder_that_cannot_be_filled_is_empty_again() {
         let root = tempfile::tempdir().unwrap();
-        let rendered = Rendered::from_iter([("a", "ours"), ("b/c", "ours"), ("d", "ours")]);
+        let rendered = RenderedProject::from_iter([("a", "ours"), ("b/c", "ours"), ("d", "ours")]);
         let filled = write(&rendered, root.path(), |path| {
             if path == Path::new("d") {
                 fs_err::create_dir_all(root.path().join("d/theirs")).unwrap();
@@ -156,7 +157,7 @@ mod tests {
     fn a_project_is_written_whole() {
         let place = tempfile::tempdir().unwrap();
         let mut wrote = Vec::new();
-        let rendered = Rendered::from_iter([("a/b", "1"), ("c", "2")]);
+        let rendered = RenderedProject::from_iter([("a/b", "1"), ("c", "2")]);
         write(&rendered, &place.path().join("x/demo"), |path| wrote.push(path.to_owned())).unwrap();
         assert_eq!(wrote, [Path::new("a/b"), Path::new("c")]);
         assert_eq!(fs_err::read_to_string(place.path().join("x/demo/a/b")).unwrap(), "1");

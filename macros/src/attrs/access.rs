@@ -1,6 +1,8 @@
-//! `access(Secret("tls"): get; Pod/status in "web": patch; "/metrics": get; raw(Pod: list))` as written.
+//! Parses `access(...)`: the kinds, paths and verbs that a hand-written node or a role declares.
+//!
+//! For example `access(Secret("tls"): get; Pod/status in "web": patch; "/metrics": get; raw(Pod: list))`.
 
-use super::provisioner::{in_parentheses, skip_to};
+use super::list::{parenthesized_list, skip_until};
 use crate::diag::Diags;
 use proc_macro2::Ident;
 use quote::ToTokens;
@@ -12,29 +14,29 @@ use syn::{
     token::Paren,
 };
 
-/// What is reached, and what is done with it.
-pub(crate) struct Entry {
-    pub(crate) subject: Subject,
+/// One entry: a target and the verbs allowed on it.
+pub(crate) struct AccessEntry {
+    pub(crate) target: AccessTarget,
     pub(crate) subresource: Option<Path>,
-    /// `("tls", "ca")`; `None` without parentheses.
+    /// The object names `("tls", "ca")`; `None` without parentheses.
     pub(crate) names: Option<Vec<LitStr>>,
-    /// `in "kube-system"`.
+    /// The namespace of `in "kube-system"`.
     pub(crate) namespace: Option<LitStr>,
     pub(crate) verbs: Vec<Ident>,
-    /// Inside `raw(...)`: for the raw client.
+    /// Whether the entry is inside `raw(...)`, which declares rights of the raw client.
     pub(crate) raw: bool,
 }
 
-/// What an entry begins with.
+/// The target of an entry: a kind, or a non-resource URL.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Subject {
+pub(crate) enum AccessTarget {
     Kind(Path),
-    /// A path of the API server that is no resource.
+    /// A non-resource URL, for example `"/metrics"`.
     Url(LitStr),
 }
 
-/// All entries that can be read; a broken one costs its own, not its neighbours.
-pub(crate) fn read(input: ParseStream<'_>, diags: &mut Diags) -> Vec<Entry> {
+/// Parses all entries. A syntax error drops its own entry only.
+pub(crate) fn read(input: ParseStream<'_>, diags: &mut Diags) -> Vec<AccessEntry> {
     let mut entries = Vec::new();
     while !input.is_empty() {
         if is_raw(input) {
@@ -42,9 +44,9 @@ pub(crate) fn read(input: ParseStream<'_>, diags: &mut Diags) -> Vec<Entry> {
         } else {
             entries.extend(entry(input, diags));
         }
-        skip_to(input, |input| input.peek(Token![;]));
+        skip_until(input, |input| input.peek(Token![;]));
         if !input.is_empty() {
-            // The separator itself; `skip_to` stopped there.
+            // `skip_until` stops before the separator.
             let _: syn::Result<Token![;]> = input.parse();
         }
     }
@@ -55,8 +57,8 @@ fn is_raw(input: ParseStream<'_>) -> bool {
     input.fork().parse::<Ident>().is_ok_and(|word| word == "raw") && input.peek2(Paren)
 }
 
-/// `raw(Pod: list)`: what is done without the typed calls.
-fn raw(input: ParseStream<'_>, diags: &mut Diags) -> Vec<Entry> {
+/// Parses `raw(Pod: list)`: requests made with the raw client in place of the typed calls.
+fn raw(input: ParseStream<'_>, diags: &mut Diags) -> Vec<AccessEntry> {
     let mut inside = || {
         let word: Ident = input.parse()?;
         let entries;
@@ -71,12 +73,12 @@ fn raw(input: ParseStream<'_>, diags: &mut Diags) -> Vec<Entry> {
         Ok::<_, syn::Error>(entries)
     };
     let entries = inside().map_err(|error| diags.syntax(&error, "write `raw(Pod: list)`")).unwrap_or_default();
-    entries.into_iter().map(|entry| Entry { raw: true, ..entry }).collect()
+    entries.into_iter().map(|entry| AccessEntry { raw: true, ..entry }).collect()
 }
 
 const FIX: &str = "write a kind, a colon and its verbs: `Secret: get, list`";
 
-fn entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<Entry> {
+fn entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<AccessEntry> {
     if let Ok(text) = input.parse::<LitStr>() {
         if !text.value().starts_with('/') {
             let fix = match syn::parse_str::<Path>(&text.value()) {
@@ -87,8 +89,8 @@ fn entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<Entry> {
             return None;
         }
         let verbs = after_colon(&text, input, diags)?;
-        return Some(Entry {
-            subject: Subject::Url(text),
+        return Some(AccessEntry {
+            target: AccessTarget::Url(text),
             subresource: None,
             names: None,
             namespace: None,
@@ -110,10 +112,10 @@ fn entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<Entry> {
     let names = names.or(self::names(input, diags).ok()?);
     let namespace = namespace(input, diags).ok()?;
     let verbs = after_colon(&kind, input, diags)?;
-    Some(Entry { subject: Subject::Kind(kind), subresource, names, namespace, verbs, raw: false })
+    Some(AccessEntry { target: AccessTarget::Kind(kind), subresource, names, namespace, verbs, raw: false })
 }
 
-/// A path to a type. Parentheses behind it hold names, and no arguments as those of `Fn` do.
+/// Parses the path of a type. Parentheses after it hold object names, not arguments as in `Fn(A)`.
 fn kind(input: ParseStream<'_>) -> syn::Result<Path> {
     let mut kind = input.call(Path::parse_mod_style)?;
     if input.peek(Token![<]) {
@@ -129,7 +131,7 @@ fn names(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<Vec<LitStr>
     if !input.peek(Paren) {
         return Ok(None);
     }
-    let texts = in_parentheses(input, <LitStr as Parse>::parse);
+    let texts = parenthesized_list(input, <LitStr as Parse>::parse);
     texts.map(Some).map_err(|error| diags.syntax(&error, "write the names of objects: `Secret(\"tls\"): get`"))
 }
 
@@ -155,10 +157,10 @@ fn namespace(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<LitStr>
     text.map_err(|error| diags.syntax(&error, "name the namespace: `Secret in \"kube-system\": get`"))
 }
 
-fn after_colon(subject: &impl ToTokens, input: ParseStream<'_>, diags: &mut Diags) -> Option<Vec<Ident>> {
+fn after_colon(target: &impl ToTokens, input: ParseStream<'_>, diags: &mut Diags) -> Option<Vec<Ident>> {
     if let Err(error) = input.parse::<Token![:]>() {
         if input.is_empty() || input.peek(Token![;]) {
-            diags.error(subject, "no verbs for this kind", FIX);
+            diags.error(target, "no verbs for this kind", FIX);
         } else {
             diags.syntax(&error, FIX);
         }

@@ -1,47 +1,47 @@
-//! What the other derives are told about a field, as far as it decides the schema.
+//! Parses the `serde`, `schemars` and `x_kube` attributes of a field that affect its schema.
 
 use darling::ast::NestedMeta;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path};
 
-/// The parts of `#[serde(...)]`, `#[schemars(...)]` and `#[x_kube(...)]` that matter here.
+/// The keys of `#[serde(...)]`, `#[schemars(...)]` and `#[x_kube(...)]` that affect the schema of a field or type.
 #[derive(Default)]
-pub(crate) struct Hints {
+pub(crate) struct SchemaHints {
     pub(crate) rename: Option<LitStr>,
     pub(crate) rename_all: Option<LitStr>,
-    /// `#[serde(tag = ...)]`, `#[serde(untagged)]`: the attribute's own tokens.
+    /// The key of `#[serde(tag = ...)]`, `content` or `untagged`.
     pub(crate) tagging: Option<Meta>,
     pub(crate) flatten: bool,
-    /// Not in the JSON at all.
+    /// Whether the JSON omits the field.
     pub(crate) skip: bool,
-    /// The schema is somebody else's: `with`, `schema_with`.
+    /// Whether a function provides the schema: `with`, `schema_with`.
     pub(crate) foreign_schema: bool,
     pub(crate) list_type: bool,
     pub(crate) preserves_unknown: bool,
-    /// `x-kubernetes-embedded-resource`: the object is a resource of its own.
+    /// `x-kubernetes-embedded-resource`: the value is a complete Kubernetes object.
     pub(crate) embedded: bool,
     /// `#[serde(default)]` with or without a function.
     pub(crate) default: bool,
-    pub(crate) rules: Rules,
+    pub(crate) rules: ValidationRules,
 }
 
-/// The keys of `#[schemars(...)]` that restrict values; `schemars` drops one without a word where the type has no such rule.
+/// The keys of `#[schemars(...)]` that restrict values. `schemars` ignores a rule that the type doesn't support.
 ///
-/// `schemars` reads `#[validate(...)]` and `#[garde(...)]`, too. Whether their own derives stand beside it is not seen here,
-/// and with one a rule has an effect: `opgen generate` tells the two apart, and looks at the nested types.
+/// `schemars` also reads `#[validate(...)]` and `#[garde(...)]`. Those rules have an effect of their own if their derives are
+/// present, which this macro can't see. `opgen generate` checks them, and the nested types.
 #[derive(Default)]
-pub(crate) struct Rules {
+pub(crate) struct ValidationRules {
     pub(crate) length: Option<Path>,
     pub(crate) range: Option<Path>,
     /// `regex`, `pattern` or `contains`.
     pub(crate) pattern: Option<Path>,
     pub(crate) inner: Option<Path>,
     pub(crate) required: Option<Path>,
-    /// `StructMerge` in `#[x_kube(merge_strategy = ...)]`.
+    /// The value `StructMerge` of `#[x_kube(merge_strategy = ...)]`.
     pub(crate) struct_merge: Option<Path>,
 }
 
-pub(crate) fn read(attributes: &[Attribute]) -> Hints {
-    let mut hints = Hints::default();
+pub(crate) fn read(attributes: &[Attribute]) -> SchemaHints {
+    let mut hints = SchemaHints::default();
     for attribute in attributes {
         let Ok(list) = attribute.meta.require_list() else { continue };
         let metas = NestedMeta::parse_meta_list(list.tokens.clone()).unwrap_or_default();
@@ -59,7 +59,7 @@ pub(crate) fn read(attributes: &[Attribute]) -> Hints {
     hints
 }
 
-impl Hints {
+impl SchemaHints {
     fn add(&mut self, meta: Meta) {
         let Some(key) = meta.path().get_ident().map(ToString::to_string) else { return };
         match key.as_str() {
@@ -77,14 +77,14 @@ impl Hints {
 
     fn extend(&mut self, meta: &Meta) {
         let Ok(list) = meta.require_list() else { return };
-        let said = list.tokens.to_string();
-        self.list_type |= said.contains("x-kubernetes-list-type");
-        self.preserves_unknown |= said.contains("x-kubernetes-preserve-unknown-fields");
-        self.embedded |= said.contains("x-kubernetes-embedded-resource");
+        let extension = list.tokens.to_string();
+        self.list_type |= extension.contains("x-kubernetes-list-type");
+        self.preserves_unknown |= extension.contains("x-kubernetes-preserve-unknown-fields");
+        self.embedded |= extension.contains("x-kubernetes-embedded-resource");
     }
 }
 
-impl Rules {
+impl ValidationRules {
     fn add(&mut self, key: &str, path: &Path) {
         let rule = match key {
             "length" => &mut self.length,

@@ -1,40 +1,40 @@
-//! `#[kube(...)]`, read leniently: its syntax and its unknown keys are reported by kube's own derive.
+//! Parses `#[kube(...)]` leniently: kube's own derive reports its syntax errors and unknown keys.
 
 use darling::{ToTokens, ast::NestedMeta};
 use proc_macro2::TokenStream;
 use syn::{Attribute, Expr, ExprLit, Lit, LitBool, LitStr, Meta, Path};
 
-/// One `key`, `key = value` or `key(...)`.
-pub(crate) struct Entry {
+/// One argument: `key`, `key = value` or `key(...)`.
+pub(crate) struct KubeEntry {
     pub(crate) key: Path,
-    pub(crate) value: Value,
+    pub(crate) value: KubeValue,
 }
 
-pub(crate) enum Value {
-    Word,
+pub(crate) enum KubeValue {
+    Flag,
     Text(LitStr),
     Bool(LitBool),
     Path(Path),
-    List(Vec<Item>),
+    List(Vec<KubeItem>),
     Other(TokenStream),
 }
 
-/// What stands in a list: another entry, or a literal (`annotation("key", "value")`).
-pub(crate) enum Item {
-    Entry(Entry),
+/// An element of a list: another entry, or a literal (`annotation("key", "value")`).
+pub(crate) enum KubeItem {
+    Entry(KubeEntry),
     Text(LitStr),
 }
 
-/// The entries of all `#[kube(...)]` of an item; `None` where there is no such attribute.
-pub(crate) fn read(attributes: &[Attribute]) -> Option<Vec<Entry>> {
+/// Parses the entries of all `#[kube(...)]` of an item; `None` without such an attribute.
+pub(crate) fn read(attributes: &[Attribute]) -> Option<Vec<KubeEntry>> {
     let mut lists = attributes.iter().filter(|attribute| attribute.path().is_ident("kube")).peekable();
     lists.peek()?;
     let items = lists.filter_map(|attribute| attribute.meta.require_list().ok()).flat_map(|list| items(&list.tokens));
-    Some(items.filter_map(Item::into_entry).collect())
+    Some(items.filter_map(KubeItem::into_entry).collect())
 }
 
-impl Item {
-    fn into_entry(self) -> Option<Entry> {
+impl KubeItem {
+    fn into_entry(self) -> Option<KubeEntry> {
         match self {
             Self::Entry(entry) => Some(entry),
             Self::Text(_) => None,
@@ -42,31 +42,31 @@ impl Item {
     }
 }
 
-fn items(tokens: &TokenStream) -> Vec<Item> {
+fn items(tokens: &TokenStream) -> Vec<KubeItem> {
     let nested = NestedMeta::parse_meta_list(tokens.clone()).unwrap_or_default();
     let item = |nested| match nested {
-        NestedMeta::Meta(meta) => Some(Item::Entry(entry(meta))),
-        NestedMeta::Lit(Lit::Str(text)) => Some(Item::Text(text)),
+        NestedMeta::Meta(meta) => Some(KubeItem::Entry(entry(meta))),
+        NestedMeta::Lit(Lit::Str(text)) => Some(KubeItem::Text(text)),
         _ => None,
     };
     nested.into_iter().filter_map(item).collect()
 }
 
-fn entry(meta: Meta) -> Entry {
+fn entry(meta: Meta) -> KubeEntry {
     let key = meta.path().clone();
     let value = match meta {
-        Meta::Path(_) => Value::Word,
-        Meta::List(list) => Value::List(items(&list.tokens)),
+        Meta::Path(_) => KubeValue::Flag,
+        Meta::List(list) => KubeValue::List(items(&list.tokens)),
         Meta::NameValue(pair) => value(pair.value),
     };
-    Entry { key, value }
+    KubeEntry { key, value }
 }
 
-fn value(expression: Expr) -> Value {
+fn value(expression: Expr) -> KubeValue {
     match expression {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Value::Text(text),
-        Expr::Lit(ExprLit { lit: Lit::Bool(flag), .. }) => Value::Bool(flag),
-        Expr::Path(path) => Value::Path(path.path),
-        other => Value::Other(other.to_token_stream()),
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => KubeValue::Text(text),
+        Expr::Lit(ExprLit { lit: Lit::Bool(flag), .. }) => KubeValue::Bool(flag),
+        Expr::Path(path) => KubeValue::Path(path.path),
+        other => KubeValue::Other(other.to_token_stream()),
     }
 }

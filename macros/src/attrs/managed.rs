@@ -1,4 +1,4 @@
-//! `#[derive(Managed)]` as written.
+//! Parses the input of `#[derive(Managed)]`: the item and its `managed`, `kube` and schema attributes.
 
 use super::{field, kube};
 use crate::diag::Diags;
@@ -10,9 +10,9 @@ use darling::{
 use proc_macro2::TokenStream;
 use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Path, Token, Variant, punctuated::Punctuated};
 
-/// `#[managed(...)]`, on a struct or a field; which key belongs where is decided later.
+/// The keys of `#[managed(...)]`, on a struct or a field. The stage `check` decides which key belongs where.
 #[derive(Default, FromMeta)]
-pub(crate) struct Args {
+pub(crate) struct ManagedArgs {
     #[darling(rename = "crate")]
     pub(crate) krate: Option<Path>,
     pub(crate) finalizer: Option<LitStr>,
@@ -21,33 +21,34 @@ pub(crate) struct Args {
     pub(crate) allow: PathList,
     pub(crate) reference: Option<Path>,
     pub(crate) grant: Flag,
-    /// The keys in the order written, for messages that ask to remove one.
+    /// The keys in source order, for messages that ask to remove one.
     #[darling(skip)]
     pub(crate) keys: Vec<Path>,
 }
 
-pub(crate) struct Read {
+/// The item that derives `Managed`, with its attributes.
+pub(crate) struct ManagedInput {
     pub(crate) item: DeriveInput,
-    pub(crate) args: Args,
+    pub(crate) args: ManagedArgs,
     /// `None` without any `#[kube(...)]`.
-    pub(crate) kube: Option<Vec<kube::Entry>>,
-    pub(crate) hints: field::Hints,
-    pub(crate) fields: Vec<ReadField>,
-    pub(crate) variants: Vec<ReadVariant>,
+    pub(crate) kube: Option<Vec<kube::KubeEntry>>,
+    pub(crate) hints: field::SchemaHints,
+    pub(crate) fields: Vec<ManagedFieldInput>,
+    pub(crate) variants: Vec<ManagedVariantInput>,
 }
 
-pub(crate) struct ReadField {
+pub(crate) struct ManagedFieldInput {
     pub(crate) field: Field,
-    pub(crate) args: Args,
-    pub(crate) hints: field::Hints,
+    pub(crate) args: ManagedArgs,
+    pub(crate) hints: field::SchemaHints,
 }
 
-pub(crate) struct ReadVariant {
+pub(crate) struct ManagedVariantInput {
     pub(crate) variant: Variant,
-    pub(crate) hints: field::Hints,
+    pub(crate) hints: field::SchemaHints,
 }
 
-pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<Read> {
+pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<ManagedInput> {
     let item: DeriveInput =
         syn::parse2(item).map_err(|error| diags.syntax(&error, "derive `Managed` on a struct")).ok()?;
     let args = args(&item.attrs, diags);
@@ -56,27 +57,27 @@ pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<Read> {
         Data::Enum(data) => (Vec::new(), data.variants.iter().map(|variant| read_variant(variant, diags)).collect()),
         Data::Union(_) => (Vec::new(), Vec::new()),
     };
-    Some(Read { kube: kube::read(&item.attrs), hints: field::read(&item.attrs), args, fields, variants, item })
+    Some(ManagedInput { kube: kube::read(&item.attrs), hints: field::read(&item.attrs), args, fields, variants, item })
 }
 
-fn read_field(field: &Field, diags: &mut Diags) -> ReadField {
-    misplaced(&field.attrs, "kube", diags);
-    ReadField { args: args(&field.attrs, diags), hints: field::read(&field.attrs), field: field.clone() }
+fn read_field(field: &Field, diags: &mut Diags) -> ManagedFieldInput {
+    reject_attribute(&field.attrs, "kube", diags);
+    ManagedFieldInput { args: args(&field.attrs, diags), hints: field::read(&field.attrs), field: field.clone() }
 }
 
-fn read_variant(variant: &Variant, diags: &mut Diags) -> ReadVariant {
+fn read_variant(variant: &Variant, diags: &mut Diags) -> ManagedVariantInput {
     let inner = match &variant.fields {
         Fields::Unit => None,
         fields => Some(fields.iter().flat_map(|field| &field.attrs)),
     };
     for attributes in [variant.attrs.clone(), inner.into_iter().flatten().cloned().collect()] {
-        misplaced(&attributes, "kube", diags);
-        misplaced(&attributes, "managed", diags);
+        reject_attribute(&attributes, "kube", diags);
+        reject_attribute(&attributes, "managed", diags);
     }
-    ReadVariant { hints: field::read(&variant.attrs), variant: variant.clone() }
+    ManagedVariantInput { hints: field::read(&variant.attrs), variant: variant.clone() }
 }
 
-fn misplaced(attributes: &[Attribute], name: &str, diags: &mut Diags) {
+fn reject_attribute(attributes: &[Attribute], name: &str, diags: &mut Diags) {
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(name)) {
         diags.error(
             attribute.path(),
@@ -86,7 +87,7 @@ fn misplaced(attributes: &[Attribute], name: &str, diags: &mut Diags) {
     }
 }
 
-fn args(attributes: &[Attribute], diags: &mut Diags) -> Args {
+fn args(attributes: &[Attribute], diags: &mut Diags) -> ManagedArgs {
     const FIX: &str =
         "write `#[managed(finalizer = \"example.com/name\")]`, `pause = field`, `allow(...)` or `crate = \"path\"`";
     let mut items = Vec::new();
@@ -102,9 +103,9 @@ fn args(attributes: &[Attribute], diags: &mut Diags) -> Args {
         _ => None,
     });
     let keys = keys.collect();
-    let args = Args::from_list(&items).unwrap_or_else(|error| {
+    let args = ManagedArgs::from_list(&items).unwrap_or_else(|error| {
         diags.darling(error, FIX);
-        Args::default()
+        ManagedArgs::default()
     });
-    Args { keys, ..args }
+    ManagedArgs { keys, ..args }
 }

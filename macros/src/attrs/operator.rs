@@ -1,6 +1,6 @@
-//! `operator! { ... }` as written.
+//! Parses the input of `operator!`: a list of kinds with their trees, or an expression.
 
-use super::provisioner::skip_to;
+use super::list::skip_until;
 use crate::diag::Diags;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{
@@ -9,34 +9,36 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-pub(crate) enum Read {
+/// The input of the macro.
+pub(crate) enum OperatorInput {
     /// `operator!(my_lib::operator())`, or a closure.
-    Built(Box<Expr>),
+    Expression(Box<Expr>),
     /// `operator! { name: "webapp", WebApp => WebAppTree }`.
-    Listed { options: Vec<Opt>, kinds: Vec<ReadKind> },
+    Kinds { options: Vec<OperatorOption>, kinds: Vec<KindInput> },
 }
 
-/// `key: value`.
-pub(crate) struct Opt {
+/// An option `key: value`, of the operator or of a kind.
+pub(crate) struct OperatorOption {
     pub(crate) key: Ident,
     pub(crate) value: Expr,
 }
 
-pub(crate) struct ReadKind {
+/// `Kind => Tree { options }`.
+pub(crate) struct KindInput {
     pub(crate) kind: Path,
     pub(crate) tree: Path,
-    pub(crate) options: Vec<Opt>,
+    pub(crate) options: Vec<OperatorOption>,
 }
 
 const ENTRY: &str = "write `Kind => Tree`, perhaps with `{ poll: \"60s\" }`";
 
-pub(crate) fn read(input: TokenStream, diags: &mut Diags) -> Read {
+pub(crate) fn read(input: TokenStream, diags: &mut Diags) -> OperatorInput {
     if !input.is_empty() && !is_list(&input) {
         match syn::parse2(input) {
-            Ok(built) => return Read::Built(Box::new(built)),
+            Ok(expression) => return OperatorInput::Expression(Box::new(expression)),
             Err(error) => {
                 diags.syntax(&error, ENTRY);
-                return Read::Listed { options: Vec::new(), kinds: Vec::new() };
+                return OperatorInput::Kinds { options: Vec::new(), kinds: Vec::new() };
             }
         }
     }
@@ -45,7 +47,7 @@ pub(crate) fn read(input: TokenStream, diags: &mut Diags) -> Read {
         while !input.is_empty() {
             if let Err(error) = entry(input, &mut options, &mut kinds, diags) {
                 diags.syntax(&error, ENTRY);
-                skip_to(input, |input| input.peek(Token![,]));
+                skip_until(input, |input| input.peek(Token![,]));
             }
             separator(input, diags)?;
         }
@@ -55,13 +57,16 @@ pub(crate) fn read(input: TokenStream, diags: &mut Diags) -> Read {
     if let Err(error) = parsed {
         diags.syntax(&error, ENTRY);
     }
-    Read::Listed { options, kinds }
+    OperatorInput::Kinds { options, kinds }
 }
 
-/// Whether there is a `=>` or a `key:`; an expression has neither outside of brackets.
+/// Whether the input has a `=>` or a `key:`. An expression has neither outside of brackets.
 fn is_list(input: &TokenStream) -> bool {
     let tokens: Vec<TokenTree> = input.clone().into_iter().collect();
-    let arrow = |pair: &[TokenTree]| matches!(pair, [TokenTree::Punct(a), TokenTree::Punct(b)] if a.as_char() == '=' && b.as_char() == '>');
+    let arrow = |pair: &[TokenTree]| {
+        matches!(pair, [TokenTree::Punct(first), TokenTree::Punct(second)]
+            if first.as_char() == '=' && second.as_char() == '>')
+    };
     let key = matches!(tokens.as_slice(), [TokenTree::Ident(_), TokenTree::Punct(colon), after, ..]
         if colon.as_char() == ':' && !matches!(after, TokenTree::Punct(second) if second.as_char() == ':'));
     key || tokens.windows(2).any(arrow)
@@ -69,8 +74,8 @@ fn is_list(input: &TokenStream) -> bool {
 
 fn entry(
     input: ParseStream<'_>,
-    options: &mut Vec<Opt>,
-    kinds: &mut Vec<ReadKind>,
+    options: &mut Vec<OperatorOption>,
+    kinds: &mut Vec<KindInput>,
     diags: &mut Diags,
 ) -> syn::Result<()> {
     if input.peek2(Token![:]) && !input.peek2(Token![::]) {
@@ -95,27 +100,27 @@ fn entry(
                 Ok(option) => inner.push(option),
                 Err(error) => {
                     diags.syntax(&error, "write `key: value`, for example `poll: \"60s\"`");
-                    skip_to(&inside, |input| input.peek(Token![,]));
+                    skip_until(&inside, |input| input.peek(Token![,]));
                 }
             }
             separator(&inside, diags)?;
         }
     }
-    kinds.push(ReadKind { kind, tree, options: inner });
+    kinds.push(KindInput { kind, tree, options: inner });
     Ok(())
 }
 
-fn option(input: ParseStream<'_>) -> syn::Result<Opt> {
+fn option(input: ParseStream<'_>) -> syn::Result<OperatorOption> {
     let key = input.call(Ident::parse_any)?;
     input.parse::<Token![:]>()?;
-    Ok(Opt { key, value: input.parse()? })
+    Ok(OperatorOption { key, value: input.parse()? })
 }
 
-/// A comma, or the end.
+/// Parses a comma, or the end of the input.
 fn separator(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<()> {
     if !input.is_empty() && !input.peek(Token![,]) {
         diags.syntax(&input.error("expected `,`"), "separate the entries with commas");
-        skip_to(input, |input| input.peek(Token![,]));
+        skip_until(input, |input| input.peek(Token![,]));
     }
     input.parse::<Option<Token![,]>>().map(drop)
 }

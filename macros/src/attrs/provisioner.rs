@@ -1,8 +1,11 @@
-//! `#[derive(Provisioner)]` as written.
+//! Parses the input of `#[derive(Provisioner)]`: the item and its `#[provisioner(...)]` attributes.
 
-use super::access;
+use super::{
+    access,
+    list::{parenthesized_list, skip_until},
+};
 use crate::diag::Diags;
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use syn::{
     Attribute, Data, DeriveInput, Expr, Field, Fields, LitStr, Path, Token, Type,
     ext::IdentExt,
@@ -11,86 +14,90 @@ use syn::{
     punctuated::Punctuated,
 };
 
-/// One key of `#[provisioner(...)]`, on a struct or a field; which belongs where is decided later.
-pub(crate) struct Arg {
+/// One key of `#[provisioner(...)]`, on a struct or a field. The stage `check` decides which key belongs where.
+pub(crate) struct ProvisionerArg {
     pub(crate) key: Ident,
-    pub(crate) value: Value,
+    pub(crate) value: ArgValue,
 }
 
-pub(crate) enum Value {
-    Word,
+pub(crate) enum ArgValue {
+    /// A key alone.
+    Flag,
     Type(Box<Type>),
     Path(Path),
-    Access(Vec<access::Entry>),
-    /// `after(config, workload.service)`: paths of nodes.
+    Access(Vec<access::AccessEntry>),
+    /// Paths of nodes: `after(config, workload.service)`.
     Nodes(Vec<NodePath>),
-    /// `takes(config: ConfigMap)`: names with types.
-    Typed(Vec<Typed>),
-    /// `resource(once, adopt("helm"))`: words, some with more.
-    Words(Vec<Word>),
+    /// Names with types: `takes(config: ConfigMap)`.
+    NamedTypes(Vec<NamedType>),
+    /// Options of a resource: `resource(once, adopt("helm"))`.
+    ResourceOptions(Vec<ResourceOption>),
     /// `manifest = "agent.yaml"`, `manifest("agent.yaml", Gauge)`, `manifest(ConfigMap, Deployment)`.
     Manifest(Manifest),
     List,
     Expr(Box<Expr>),
 }
 
-/// Objects as YAML: of a file, or of a function; and kinds that they may be of.
+/// Objects as YAML, from a file or a function, and the kinds of these objects.
 pub(crate) struct Manifest {
     pub(crate) file: Option<LitStr>,
     pub(crate) kinds: Vec<Type>,
 }
 
-/// A node as another one names it: `service`, or `workload.service` for a child of a child. Never empty.
+/// The path by which a node names another one: `service`, or `workload.service` for a nested child. Never empty.
 pub(crate) struct NodePath(pub(crate) Vec<Ident>);
 
 impl NodePath {
-    /// The names without the marks of raw identifiers, with `between` between them.
-    pub(crate) fn text(&self, between: &str) -> String {
-        self.0.iter().map(|name| name.unraw().to_string()).collect::<Vec<_>>().join(between)
+    /// The names without `r#`, joined by `separator`.
+    pub(crate) fn text(&self, separator: &str) -> String {
+        self.0.iter().map(|name| name.unraw().to_string()).collect::<Vec<_>>().join(separator)
     }
 }
 
-pub(crate) struct Typed {
+/// `name: Type`.
+pub(crate) struct NamedType {
     pub(crate) name: Ident,
     pub(crate) ty: Type,
 }
 
-pub(crate) struct Word {
+/// An option of `resource(...)`: `once`, `adopt("helm")`, `hands_on(Secret: get)` or `pods`.
+pub(crate) struct ResourceOption {
     pub(crate) name: Ident,
     pub(crate) texts: Vec<LitStr>,
-    /// Of `hands_on` alone.
-    pub(crate) access: Option<Vec<access::Entry>>,
+    /// The rights in `hands_on(...)`; `None` for other options.
+    pub(crate) access: Option<Vec<access::AccessEntry>>,
 }
 
-pub(crate) struct Read {
+/// The item that derives `Provisioner`, with its attributes.
+pub(crate) struct ProvisionerInput {
     pub(crate) item: DeriveInput,
     /// `None` without any `#[provisioner(...)]` on the item.
-    pub(crate) args: Option<Vec<Arg>>,
-    pub(crate) fields: Vec<ReadField>,
+    pub(crate) args: Option<Vec<ProvisionerArg>>,
+    pub(crate) fields: Vec<ProvisionerFieldInput>,
 }
 
-pub(crate) struct ReadField {
+pub(crate) struct ProvisionerFieldInput {
     pub(crate) field: Field,
-    pub(crate) args: Vec<Arg>,
+    pub(crate) args: Vec<ProvisionerArg>,
 }
 
-pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<Read> {
+pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<ProvisionerInput> {
     let item: DeriveInput =
         syn::parse2(item).map_err(|error| diags.syntax(&error, "derive `Provisioner` on a struct")).ok()?;
-    let marked = item.attrs.iter().any(|attribute| attribute.path().is_ident("provisioner"));
+    let has_attribute = item.attrs.iter().any(|attribute| attribute.path().is_ident("provisioner"));
     let args = args(&item.attrs, diags);
     let fields = match &item.data {
         Data::Struct(data) => fields(&data.fields, diags),
         Data::Enum(_) | Data::Union(_) => Vec::new(),
     };
-    Some(Read { args: marked.then_some(args), fields, item })
+    Some(ProvisionerInput { args: has_attribute.then_some(args), fields, item })
 }
 
-fn fields(fields: &Fields, diags: &mut Diags) -> Vec<ReadField> {
-    fields.iter().map(|field| ReadField { args: args(&field.attrs, diags), field: field.clone() }).collect()
+fn fields(fields: &Fields, diags: &mut Diags) -> Vec<ProvisionerFieldInput> {
+    fields.iter().map(|field| ProvisionerFieldInput { args: args(&field.attrs, diags), field: field.clone() }).collect()
 }
 
-fn args(attributes: &[Attribute], diags: &mut Diags) -> Vec<Arg> {
+fn args(attributes: &[Attribute], diags: &mut Diags) -> Vec<ProvisionerArg> {
     let mut args = Vec::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("provisioner")) {
         match attribute.meta.require_list() {
@@ -98,9 +105,9 @@ fn args(attributes: &[Attribute], diags: &mut Diags) -> Vec<Arg> {
                 diags.error(attribute.path(), "`#[provisioner()]` says nothing", "say what it is, or remove it");
             }
             Ok(_) => {
-                // What is left unread inside a broken value fails the whole attribute, so what was read is kept here.
-                let read = attribute.parse_args_with(|input: ParseStream<'_>| list(input, &mut args, diags));
-                if let (Err(error), false) = (read, diags.has_errors()) {
+                // Unparsed tokens in an invalid value fail the whole attribute, so `args` keeps the keys parsed before.
+                let parsed = attribute.parse_args_with(|input: ParseStream<'_>| list(input, &mut args, diags));
+                if let (Err(error), false) = (parsed, diags.has_errors()) {
                     diags.syntax(&error, "remove it");
                 }
             }
@@ -110,7 +117,7 @@ fn args(attributes: &[Attribute], diags: &mut Diags) -> Vec<Arg> {
     args
 }
 
-fn list(input: ParseStream<'_>, args: &mut Vec<Arg>, diags: &mut Diags) -> syn::Result<()> {
+fn list(input: ParseStream<'_>, args: &mut Vec<ProvisionerArg>, diags: &mut Diags) -> syn::Result<()> {
     while !input.is_empty() {
         match arg(input, diags) {
             Ok(arg) => args.push(arg),
@@ -118,7 +125,7 @@ fn list(input: ParseStream<'_>, args: &mut Vec<Arg>, diags: &mut Diags) -> syn::
         }
         if !input.is_empty() && !input.peek(Token![,]) {
             diags.syntax(&input.error("expected `,`"), "separate the keys with commas");
-            skip_to(input, |input| input.peek(Token![,]));
+            skip_until(input, |input| input.peek(Token![,]));
         }
         input.parse::<Option<Token![,]>>()?;
     }
@@ -127,56 +134,58 @@ fn list(input: ParseStream<'_>, args: &mut Vec<Arg>, diags: &mut Diags) -> syn::
 
 type Fixable<T> = Result<T, (syn::Error, &'static str)>;
 
-fn arg(input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Arg> {
+fn arg(input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ProvisionerArg> {
     let key = input.call(Ident::parse_any);
     let key = key.map_err(|error| (error, "write a key, for example `serial` or `resource`"));
-    let result = key.and_then(|key| Ok(Arg { value: value(&key, input, diags)?, key }));
+    let result = key.and_then(|key| Ok(ProvisionerArg { value: value(&key, input, diags)?, key }));
     if result.is_err() {
-        skip_to(input, |input| input.peek(Token![,]));
+        skip_until(input, |input| input.peek(Token![,]));
     }
     result
 }
 
-fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Value> {
+fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ArgValue> {
     match key.to_string().as_str() {
         "owner" => equal_type(input, "a kind is a type, not a text")
             .map_err(|error| (error, "name the managed kind: `owner = WebApp`")),
-        "crate" => crate_path(input).map(Value::Path).map_err(|error| (error, "write `crate = \"path\"`")),
+        "crate" => crate_path(input).map(ArgValue::Path).map_err(|error| (error, "write `crate = \"path\"`")),
         "access" => {
             let mut entries = || {
                 let inside;
                 parenthesized!(inside in input);
                 Ok(access::read(&inside, diags))
             };
-            entries().map(Value::Access).map_err(|error| (error, "write `access(Secret: get, list; Pod: delete)`"))
+            entries().map(ArgValue::Access).map_err(|error| (error, "write `access(Secret: get, list; Pod: delete)`"))
         }
-        "after" | "from" => in_parentheses(input, node_path)
-            .map(Value::Nodes)
+        "after" | "from" => parenthesized_list(input, node_path)
+            .map(ArgValue::Nodes)
             .map_err(|error| (error, "name nodes of the group: `after(config)`, `from(workload.service)`")),
-        "takes" => in_parentheses(input, typed)
-            .map(Value::Typed)
+        "takes" => parenthesized_list(input, named_type)
+            .map(ArgValue::NamedTypes)
             .map_err(|error| (error, "write names with types: `takes(config: ConfigMap)`")),
-        "retired" => in_parentheses(input, typed)
-            .map(Value::Typed)
+        "retired" => parenthesized_list(input, named_type)
+            .map(ArgValue::NamedTypes)
             .map_err(|error| (error, "write names with kinds: `retired(config: ConfigMap)`")),
         "gives" => equal_type(input, "a value has a type, not a text")
             .map_err(|error| (error, "name the type of the value: `gives = Plan`")),
-        "resource" if input.peek(syn::token::Paren) => Ok(match words(input, diags) {
-            Ok(words) => Value::Words(words),
+        "resource" if input.peek(syn::token::Paren) => Ok(match resource_options(input, diags) {
+            Ok(options) => ArgValue::ResourceOptions(options),
             Err(error) => {
                 diags.syntax(&error, "write `resource`, `resource(once)` or `resource(adopt(\"helm\"))`");
-                // A resource it is all the same.
-                Value::Word
+                // The field is a resource even if its options are invalid.
+                ArgValue::Flag
             }
         }),
         "manifest" if !input.is_empty() && !input.peek(Token![,]) => {
-            manifest(input).map(Value::Manifest).map_err(|error| {
+            manifest(input).map(ArgValue::Manifest).map_err(|error| {
                 (error, "write `manifest = \"manifests/agent.yaml\"` or `manifest(ConfigMap, Deployment)`")
             })
         }
         _ if input.peek(Token![=]) => {
             let expression = input.parse::<Token![=]>().and_then(|_| input.parse());
-            expression.map(|expr| Value::Expr(Box::new(expr))).map_err(|error| (error, "write an expression after `=`"))
+            expression
+                .map(|expr| ArgValue::Expr(Box::new(expr)))
+                .map_err(|error| (error, "write an expression after `=`"))
         }
         _ if input.peek(syn::token::Paren) => {
             let tokens = || {
@@ -184,29 +193,19 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<Valu
                 parenthesized!(inside in input);
                 inside.parse::<TokenStream>()
             };
-            tokens().map(|_| Value::List).map_err(|error| (error, "close the parenthesis"))
+            tokens().map(|_| ArgValue::List).map_err(|error| (error, "close the parenthesis"))
         }
-        _ => Ok(Value::Word),
+        _ => Ok(ArgValue::Flag),
     }
 }
 
-/// `= Type`; `no_text` is said of a text.
-fn equal_type(input: ParseStream<'_>, no_text: &str) -> syn::Result<Value> {
+/// Parses `= Type`; `text_message` is the error for a string literal.
+fn equal_type(input: ParseStream<'_>, text_message: &str) -> syn::Result<ArgValue> {
     input.parse::<Token![=]>()?;
     match input.parse::<LitStr>() {
-        Ok(text) => Err(syn::Error::new(text.span(), no_text)),
-        Err(_) => Ok(Value::Type(Box::new(input.parse()?))),
+        Ok(text) => Err(syn::Error::new(text.span(), text_message)),
+        Err(_) => Ok(ArgValue::Type(Box::new(input.parse()?))),
     }
-}
-
-/// `(one, another)`.
-pub(super) fn in_parentheses<T>(
-    input: ParseStream<'_>,
-    one: fn(ParseStream<'_>) -> syn::Result<T>,
-) -> syn::Result<Vec<T>> {
-    let inside;
-    parenthesized!(inside in input);
-    Ok(Punctuated::<T, Token![,]>::parse_terminated_with(&inside, one)?.into_iter().collect())
 }
 
 fn node_path(input: ParseStream<'_>) -> syn::Result<NodePath> {
@@ -217,41 +216,41 @@ fn node_path(input: ParseStream<'_>) -> syn::Result<NodePath> {
     Ok(NodePath(names.into_iter().collect()))
 }
 
-fn typed(input: ParseStream<'_>) -> syn::Result<Typed> {
+fn named_type(input: ParseStream<'_>) -> syn::Result<NamedType> {
     let name = input.call(Ident::parse_any)?;
     if input.parse::<Token![:]>().is_err() {
         return Err(syn::Error::new(name.span(), format!("`{name}` has no type")));
     }
-    Ok(Typed { name, ty: input.parse()? })
+    Ok(NamedType { name, ty: input.parse()? })
 }
 
-/// `(once, adopt("helm"), hands_on(Secret: get))`.
-fn words(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Vec<Word>> {
+/// Parses `(once, adopt("helm"), hands_on(Secret: get))`.
+fn resource_options(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Vec<ResourceOption>> {
     let inside;
     parenthesized!(inside in input);
-    let mut words = Vec::new();
+    let mut resource_options = Vec::new();
     while !inside.is_empty() {
-        words.push(word(&inside, diags)?);
+        resource_options.push(resource_option(&inside, diags)?);
         if !inside.is_empty() {
             inside.parse::<Token![,]>()?;
         }
     }
-    Ok(words)
+    Ok(resource_options)
 }
 
-fn word(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Word> {
-    let mut word = Word { name: input.call(Ident::parse_any)?, texts: Vec::new(), access: None };
+fn resource_option(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<ResourceOption> {
+    let mut option = ResourceOption { name: input.call(Ident::parse_any)?, texts: Vec::new(), access: None };
     if !input.peek(syn::token::Paren) {
-        return Ok(word);
+        return Ok(option);
     }
-    if word.name == "hands_on" {
+    if option.name == "hands_on" {
         let inside;
         parenthesized!(inside in input);
-        word.access = Some(access::read(&inside, diags));
+        option.access = Some(access::read(&inside, diags));
     } else {
-        word.texts = in_parentheses(input, <LitStr as Parse>::parse)?;
+        option.texts = parenthesized_list(input, <LitStr as Parse>::parse)?;
     }
-    Ok(word)
+    Ok(option)
 }
 
 fn manifest(input: ParseStream<'_>) -> syn::Result<Manifest> {
@@ -268,13 +267,8 @@ fn manifest(input: ParseStream<'_>) -> syn::Result<Manifest> {
     Ok(Manifest { file, kinds: kinds.into_iter().collect() })
 }
 
-/// `crate = "path"` or `crate = path`.
+/// Parses `crate = "path"` or `crate = path`.
 fn crate_path(input: ParseStream<'_>) -> syn::Result<Path> {
     input.parse::<Token![=]>()?;
     if input.peek(LitStr) { input.parse::<LitStr>()?.parse() } else { input.call(Path::parse_mod_style) }
-}
-
-/// Leaves the input where `end` holds, or at its end.
-pub(super) fn skip_to(input: ParseStream<'_>, end: impl Fn(ParseStream<'_>) -> bool) {
-    while !input.is_empty() && !end(input) && input.parse::<TokenTree>().is_ok() {}
 }

@@ -1,11 +1,11 @@
-//! The rules for permissions.
+//! Checks access rights: kinds, verbs, subresources, names and namespaces.
 
 use crate::{
-    attrs::access::Subject,
+    attrs::access::AccessTarget,
     diag::Diags,
     model::{
-        access::{Access, Part, part_words},
-        provisioner::starts_upper,
+        access::{Access, Subresource, subresource_names},
+        type_path::starts_upper,
     },
 };
 use quote::ToTokens;
@@ -13,9 +13,9 @@ use syn::LitStr;
 
 pub(super) fn check(access: &[Access], diags: &mut Diags) {
     for access in access {
-        match &access.subject {
-            Subject::Kind(_) => kind(access, diags),
-            Subject::Url(path) => url(access, path, diags),
+        match &access.target {
+            AccessTarget::Kind(_) => kind(access, diags),
+            AccessTarget::Url(path) => url(access, path, diags),
         }
         verbs(access, diags);
         subresource(access, diags);
@@ -28,99 +28,99 @@ pub(super) fn check(access: &[Access], diags: &mut Diags) {
 fn kind(access: &Access, diags: &mut Diags) {
     let Some(kind) = access.kind().filter(|kind| !starts_upper(kind)) else { return };
     let fix = "write the Rust type of the kind, for example `Secret` for `secrets`";
-    diags.error(kind, format!("`{}` is not a type", access.said()), fix);
+    diags.error(kind, format!("`{}` is not a type", access.target_text()), fix);
 }
 
 fn url(access: &Access, path: &LitStr, diags: &mut Diags) {
     if path.value().trim_end_matches('*').contains('*') || path.value().ends_with("**") {
         diags.error(path, "a `*` stands only at the end of a path", "name the part before it, or each path");
     }
-    for verb in access.written.iter().filter(|verb| *verb != "get") {
+    for verb in access.verb_words.iter().filter(|verb| *verb != "get") {
         diags.error(verb, format!("a path of the server has no `{verb}`"), "use `get`; name a kind for the rest");
     }
 }
 
 fn verbs(access: &Access, diags: &mut Diags) {
-    if access.written.is_empty() && !diags.has_errors() {
-        let said = access.said();
-        let fix = match &access.subject {
-            Subject::Kind(_) => format!("write them after the colon: `{said}: get, list`"),
-            Subject::Url(_) => format!("write them after the colon: `{said}: get`"),
+    if access.verb_words.is_empty() && !diags.has_errors() {
+        let text = access.target_text();
+        let fix = match &access.target {
+            AccessTarget::Kind(_) => format!("write them after the colon: `{text}: get, list`"),
+            AccessTarget::Url(_) => format!("write them after the colon: `{text}: get`"),
         };
-        match &access.subject {
-            Subject::Kind(kind) => diags.error(kind, "no verbs for this kind", fix),
-            Subject::Url(path) => diags.error(path, "no verbs for this path", fix),
+        match &access.target {
+            AccessTarget::Kind(kind) => diags.error(kind, "no verbs for this kind", fix),
+            AccessTarget::Url(path) => diags.error(path, "no verbs for this path", fix),
         }
     }
-    for (at, verb) in access.written.iter().enumerate() {
-        if let Some(first) = access.written[..at].iter().find(|first| *first == verb) {
+    for (at, verb) in access.verb_words.iter().enumerate() {
+        if let Some(first) = access.verb_words[..at].iter().find(|first| *first == verb) {
             diags.conflict(verb, format!("`{verb}` is given twice"), "keep one", first, "first given here");
         }
     }
 }
 
 fn subresource(access: &Access, diags: &mut Diags) {
-    let (Some(part), Some(path)) = (access.part(), &access.subresource) else { return };
-    let said = path.to_token_stream().to_string().replace(' ', "");
+    let (Some(subresource), Some(path)) = (access.subresource(), &access.subresource_path) else { return };
+    let name = path.to_token_stream().to_string().replace(' ', "");
     for verb in access
-        .written
+        .verb_words
         .iter()
         .filter(|verb| ["list", "watch", "delete", "deletecollection", "reference"].iter().any(|no| *verb == no))
     {
-        let what = format!("`{said}` is a part of one object and has no `{verb}`");
+        let what = format!("`{name}` is a part of one object and has no `{verb}`");
         diags.error(verb, what, "use `get`, `create`, `update` or `patch`");
     }
-    if let Part::Status | Part::Scale = part {
-        for verb in access.written.iter().filter(|verb| *verb == "create") {
-            let what = format!("`{said}` is there as soon as its object is, and has no `{verb}`");
+    if let Subresource::Status | Subresource::Scale = subresource {
+        for verb in access.verb_words.iter().filter(|verb| *verb == "create") {
+            let what = format!("`{name}` is there as soon as its object is, and has no `{verb}`");
             diags.error(verb, what, "use `get`, `update` or `patch`");
         }
     }
 }
 
-/// What the calls of a hand-written node can do nothing with; the raw client may.
+/// Reports subresources without typed calls. The raw client may use any subresource.
 pub(super) fn check_calls(access: &[Access], diags: &mut Diags) {
     for access in access.iter().filter(|access| !access.raw) {
-        if let (Some(Part::Word(word)), Some(path)) = (access.part(), &access.subresource) {
+        if let (Some(Subresource::Other(word)), Some(path)) = (access.subresource(), &access.subresource_path) {
             let fix = format!(
                 "use one of `{}`, a type of yours that is a `Part`, or `raw({}/{word}: ...)`",
-                part_words().join("`, `"),
-                access.said(),
+                subresource_names().join("`, `"),
+                access.target_text(),
             );
             diags.error(path, format!("there are no calls for the subresource `{word}`"), fix);
         }
     }
 }
 
-/// The API server can only hold a name against a rule where the request has one.
+/// A rule can only restrict names of requests that name an object.
 fn names(access: &Access, diags: &mut Diags) {
     let Some(names) = &access.names else { return };
     if let Some(kind) = access.kind().filter(|_| names.is_empty()) {
-        let fix = format!("name objects: `{}(\"tls\")`", access.said());
+        let fix = format!("name objects: `{}(\"tls\")`", access.target_text());
         diags.error(kind, "no names between the parentheses", fix);
     }
     for name in names.iter().filter(|name| name.value().is_empty()) {
         diags.error(name, "an object has a name", "write it, or remove the parentheses");
     }
-    let nameless: &[&str] = match access.subresource {
+    let nameless: &[&str] = match access.subresource_path {
         Some(_) => &[],
         None => &["list", "watch", "create", "deletecollection", "reference"],
     };
-    for verb in access.written.iter().filter(|verb| nameless.iter().any(|no| *verb == no)) {
+    for verb in access.verb_words.iter().filter(|verb| nameless.iter().any(|no| *verb == no)) {
         let what = format!("`{verb}` can't be limited to names, since its request has none");
-        let fix = format!("give it for all objects: `{}: {verb}`", access.said());
+        let fix = format!("give it for all objects: `{}: {verb}`", access.target_text());
         diags.error(verb, what, fix);
     }
 }
 
-/// What is referenced is watched, wherever the operator watches.
+/// Referenced objects are watched in all namespaces of the operator, so `reference` needs the whole scope.
 fn reference(access: &Access, diags: &mut Diags) {
-    let Some(verb) = access.written.iter().find(|verb| *verb == "reference") else { return };
+    let Some(verb) = access.verb_words.iter().find(|verb| *verb == "reference") else { return };
     if access.raw {
         let fix = "write what it will do: `list, patch, watch`";
         diags.error(verb, "`reference` is what opgen does, and not the raw client", fix);
     } else if access.namespace.is_some() {
-        let fix = format!("give it where the operator watches: `{}: reference`", access.said());
+        let fix = format!("give it where the operator watches: `{}: reference`", access.target_text());
         diags.error(verb, "`reference` can't be limited to a namespace, since what is referenced is watched", fix);
     }
 }

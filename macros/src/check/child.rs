@@ -1,12 +1,12 @@
-//! The rules for a child of a group.
+//! Checks a child of a group: its name, type, options and closures.
 
-use super::{data, role};
+use super::{dependency, role};
 use crate::{
     diag::Diags,
     model::{
         child::Child,
-        managed::{last_segment, type_arguments},
         provisioner::Provisioner,
+        type_path::{last_segment, type_arguments},
     },
 };
 use syn::{Expr, ExprClosure, Type};
@@ -15,13 +15,13 @@ pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     let child = &group.children[at];
     name(child, diags);
     ty(child, diags);
-    terms(child, diags);
+    combination(child, diags);
     role::check(child, diags);
     managers(child, diags);
-    for (key, asked) in child.questions() {
-        question(child, key, asked, diags);
+    for (key, expression) in child.closures() {
+        closure(child, key, expression, diags);
     }
-    data::check(group, at, diags);
+    dependency::check(group, at, diags);
 }
 
 fn name(child: &Child, diags: &mut Diags) {
@@ -32,7 +32,7 @@ fn name(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// The field managers that an object is taken over from.
+/// Checks the field managers in `adopt(...)`.
 fn managers(child: &Child, diags: &mut Diags) {
     let Some((_, managers)) = child.resource.as_ref().and_then(|resource| resource.adopt.as_ref()) else { return };
     for (at, manager) in managers.iter().enumerate() {
@@ -49,11 +49,11 @@ fn managers(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// What is said of the field fits together.
-fn terms(child: &Child, diags: &mut Diags) {
+/// Checks keys that exclude or require each other.
+fn combination(child: &Child, diags: &mut Diags) {
     if let (Some(each), Some(resource)) = (&child.each_key, &child.resource) {
         let fix = "remove it, and let the function build a `Vec` of the kind";
-        diags.conflict(each, "`each` is for provisioners", fix, &resource.word, "this makes it a resource");
+        diags.conflict(each, "`each` is for provisioners", fix, &resource.key, "this makes it a resource");
     }
     manifest(child, diags);
     match (&child.each_key, &child.key_key) {
@@ -76,13 +76,14 @@ fn manifest(child: &Child, diags: &mut Diags) {
     let Some((key, manifest)) = &child.manifest else { return };
     if let Some(resource) = &child.resource {
         let what = "a field is a resource or a manifest";
-        diags.conflict(key, what, "keep one", &resource.word, "the other is here");
+        diags.conflict(key, what, "keep one", &resource.key, "the other is here");
     }
     if let Some(each) = &child.each_key {
         diags.error(each, "`each` is for provisioners", "make the manifest a child of the group that `each` names");
     }
     if manifest.file.is_none() && manifest.kinds.is_empty() {
-        let fix = "name a file: `manifest = \"manifests/agent.yaml\"`; or the kinds that the function gives: `manifest(ConfigMap)`";
+        let fix = "name a file: `manifest = \"manifests/agent.yaml\"`; \
+                   or the kinds that the function gives: `manifest(ConfigMap)`";
         diags.error(key, "a manifest has a file, or kinds", fix);
     }
     if let Some(file) = manifest.file.as_ref().filter(|file| file.value().is_empty() || file.value().starts_with('/')) {
@@ -93,15 +94,15 @@ fn manifest(child: &Child, diags: &mut Diags) {
         let fix = "remove it, or let a function give the text: `manifest(ConfigMap)`";
         diags.error(from, "a file takes no values", fix);
     }
-    let is_meant = last_segment(&child.ty).is_some_and(|segment| segment.ident == "Manifest");
-    if child.resource.is_none() && !is_meant {
+    let is_manifest = last_segment(&child.ty).is_some_and(|segment| segment.ident == "Manifest");
+    if child.resource.is_none() && !is_manifest {
         diags.error(&child.ty, "the type of a manifest is `Manifest`", "write `Manifest`, which is in opgen's prelude");
     }
 }
 
-/// A question is a closure, which is shown the object, or a function.
-fn question(child: &Child, key: &str, asked: &Expr, diags: &mut Diags) {
-    match asked {
+/// Checks the closure or function of `when`, `each` or `key`.
+fn closure(child: &Child, key: &str, expression: &Expr, diags: &mut Diags) {
+    match expression {
         Expr::Closure(closure) => {
             if let Some(asyncness) = &closure.asyncness {
                 let fix = "ask in a hand-written node, which gives the answer to this one";
@@ -121,22 +122,22 @@ fn subject(key: &str) -> &'static str {
     if key == "key" { "item" } else { "object" }
 }
 
-/// A closure takes the object alone, or also all that `from` names.
+/// A closure takes the object, or the object and everything that `from` names.
 fn arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut Diags) {
-    let (given, subject) = (closure.inputs.len(), subject(key));
+    let (count, subject) = (closure.inputs.len(), subject(key));
     let all = if key == "key" { 1 } else { child.from.len() + 1 };
-    if given == 0 {
+    if count == 0 {
         let what = format!("the closure of `{key}` takes nothing");
         return diags.error(closure.inputs_begin, what, format!("let it take the {subject}: `|{subject}| ...`"));
     }
-    if given != 1 && given != all {
+    if count != 1 && count != all {
         let fix = match all {
             1 => format!("let it take one, the {subject}"),
             _ => format!("let it take one, the object, or {all}: also what `from` names"),
         };
-        return diags.error(&closure.inputs, format!("the closure of `{key}` takes {given} arguments"), fix);
+        return diags.error(&closure.inputs, format!("the closure of `{key}` takes {count} arguments"), fix);
     }
-    if given > 4 {
+    if count > 4 {
         diags.error(&closure.inputs, "a closure takes four arguments at most", "name a function instead");
     }
 }
@@ -150,7 +151,7 @@ fn ty(child: &Child, diags: &mut Diags) {
     let outer = segment.ident.to_string();
     let arguments = type_arguments(segment);
     match (outer.as_str(), arguments.as_slice(), child.resource.is_some()) {
-        ("Option" | "Vec", [inner], true) if wrapper(inner) => {
+        ("Option" | "Vec", [inner], true) if is_wrapper(inner) => {
             let fix = "use the kind, `Option` of it (wanted or removed), or `Vec` of it (any number)";
             diags.error(&child.ty, "a resource is wanted once, perhaps, or many times", fix);
         }
@@ -177,6 +178,6 @@ pub(super) fn is_named(ty: &Type) -> bool {
     matches!(ty, Type::Path(_) | Type::Group(_) | Type::Paren(_) | Type::Macro(_))
 }
 
-fn wrapper(ty: &Type) -> bool {
+fn is_wrapper(ty: &Type) -> bool {
     last_segment(ty).is_some_and(|segment| ["Option", "Vec"].iter().any(|wrapper| segment.ident == wrapper))
 }

@@ -1,23 +1,27 @@
-//! What Kubernetes' API conventions advise against; warnings, each of which can be allowed.
+//! Warns about fields that violate the Kubernetes API conventions; `allow(...)` silences a warning.
 
 use crate::{
     diag::Diags,
-    model::managed::{Field, Managed, last_segment, type_arguments},
+    model::{
+        managed::{Field, Managed},
+        type_path::{last_segment, type_arguments},
+    },
 };
 use syn::Type;
 
-/// What `#[managed(allow(...))]` takes.
+/// The codes that `#[managed(allow(...))]` accepts.
 pub(super) const CODES: [&str; 7] = ["integer", "float", "phase", "bool", "list", "case", "reserved"];
 
 const LISTS: [&str; 5] = ["Vec", "VecDeque", "HashSet", "BTreeSet", "IndexSet"];
 const UNSIGNED: [&str; 5] = ["u8", "u16", "u32", "u64", "usize"];
-/// Endings of a name that promises more than two values.
+/// Last words of names that suggest more than two values.
 const CHOICES: [&str; 6] = ["level", "mode", "policy", "strategy", "tier", "type"];
 
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip) {
         let mut warn = |code, what: String, fix: String| {
-            let allowed = model.allowed.iter().chain(&field.allowed).any(|allowed| allowed.is_ident(code));
+            let allowed =
+                model.allowed_warnings.iter().chain(&field.allowed_warnings).any(|allowed| allowed.is_ident(code));
             if !allowed {
                 diags.warn(code, field.ident.span(), what, fix);
             }
@@ -87,10 +91,12 @@ fn list(field: &Field, warn: &mut Warn<'_>) {
     warn("list", what, fix.into());
 }
 
-/// Once for the whole struct: it is one attribute that is missing.
+/// Warns once for the whole struct, since one attribute is missing.
 fn case(model: &Managed, diags: &mut Diags) {
     let snake = |field: &&Field| field.name.contains('_') && !field.hints.skip && !field.hints.flatten;
-    let allowed = |field: &&Field| !model.allowed.iter().chain(&field.allowed).any(|allowed| allowed.is_ident("case"));
+    let allowed = |field: &&Field| {
+        !model.allowed_warnings.iter().chain(&field.allowed_warnings).any(|allowed| allowed.is_ident("case"))
+    };
     if let Some(field) = model.fields.iter().filter(snake).find(allowed) {
         let what = format!("`{}` is written `{}` in YAML, where names are in camelCase", field.ident, field.name);
         let fix = format!("add `#[serde(rename_all = \"camelCase\")]` to `{}`", model.spec);
@@ -98,7 +104,7 @@ fn case(model: &Managed, diags: &mut Diags) {
     }
 }
 
-/// The type in all `Option`s, lists and boxes, if it is a single name.
+/// The name of the type inside all `Option`s, lists and boxes, if it is a single name.
 fn innermost(ty: &Type) -> Option<String> {
     match ty {
         Type::Array(array) => innermost(&array.elem),

@@ -1,9 +1,9 @@
-//! Enums as specs: which of their shapes become an object with a structural schema.
+//! Checks an enum as a spec: each variant must become an object with a structural schema.
 
-use crate::{attrs::managed::ReadVariant, diag::Diags, model::managed::Managed};
+use crate::{attrs::managed::ManagedVariantInput, diag::Diags, model::managed::Managed};
 use syn::{Fields, Ident};
 
-pub(super) fn check(model: &Managed, variants: &[ReadVariant], diags: &mut Diags) {
+pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &mut Diags) {
     if let Some(tagging) = &model.hints.tagging {
         let what = "an enum with this tagging has no structural schema";
         diags.error(tagging, what, "remove it, so that each variant is a property of its own");
@@ -15,7 +15,7 @@ pub(super) fn check(model: &Managed, variants: &[ReadVariant], diags: &mut Diags
             "add one, or make it a struct",
         );
     }
-    for ReadVariant { variant, hints } in variants {
+    for ManagedVariantInput { variant, hints } in variants {
         if let Some(tagging) = &hints.tagging {
             diags.error(tagging, "a variant with this tagging has no structural schema", "remove it");
         }

@@ -1,4 +1,4 @@
-//! The fields of a spec by their names and by what opgen is told about them.
+//! Checks the fields of a spec: duplicate JSON names and `#[managed(...)]` keys.
 
 use super::convention;
 use crate::{diag::Diags, model::managed::Managed};
@@ -6,9 +6,9 @@ use syn::Path;
 
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     collisions(model, diags);
-    allowed(&model.allowed, diags);
+    warning_codes(&model.allowed_warnings, diags);
     for field in &model.fields {
-        allowed(&field.allowed, diags);
+        warning_codes(&field.allowed_warnings, diags);
         if let Some(reference) = field.reference.as_ref().filter(|_| field.hints.skip) {
             let fix = "remove `reference`, or keep the field in the spec";
             diags.error(reference, "nobody can name an object by a field that is not in the spec", fix);
@@ -17,7 +17,7 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
             let fix = "add `reference = Kind`, or remove `grant`";
             diags.error(grant, "`grant` is about a reference, and this field has none", fix);
         }
-        for key in &field.misplaced {
+        for key in &field.misplaced_keys {
             let name = key.get_ident().map(ToString::to_string).unwrap_or_default();
             diags.error(
                 key,
@@ -37,9 +37,9 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
 }
 
 fn collisions(model: &Managed, diags: &mut Diags) {
-    let written = |at: usize| model.fields.get(at).filter(|field| !field.hints.skip && !field.hints.flatten);
-    for (at, field) in (0..model.fields.len()).filter_map(|at| Some((at, written(at)?))) {
-        let first = (0..at).filter_map(written).find(|first| first.name == field.name);
+    let serialized = |at: usize| model.fields.get(at).filter(|field| !field.hints.skip && !field.hints.flatten);
+    for (at, field) in (0..model.fields.len()).filter_map(|at| Some((at, serialized(at)?))) {
+        let first = (0..at).filter_map(serialized).find(|first| first.name == field.name);
         let Some(first) = first else { continue };
         let what = format!("`{}` and `{}` are both `{}` in JSON", first.ident, field.ident, field.name);
         match &field.hints.rename {
@@ -49,7 +49,7 @@ fn collisions(model: &Managed, diags: &mut Diags) {
     }
 }
 
-fn allowed(codes: &[Path], diags: &mut Diags) {
+fn warning_codes(codes: &[Path], diags: &mut Diags) {
     for code in codes {
         if !convention::CODES.iter().any(|known| code.is_ident(known)) {
             diags.unknown("warning", code, &convention::CODES);

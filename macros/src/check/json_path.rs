@@ -1,6 +1,6 @@
-//! The JSON paths of a definition: simple ones (fields only), and those of columns (with brackets).
+//! Parses the JSON paths of a CRD: simple paths of fields, and column paths with brackets.
 
-/// `.spec.replicas`: fields only, the segments after the first dot.
+/// Parses `.spec.replicas`, with fields only. Returns the segments.
 pub(super) fn simple(path: &str) -> Result<Vec<&str>, &'static str> {
     let rest = path.strip_prefix('.').ok_or("it must start with a dot")?;
     let segments: Vec<&str> = rest.split('.').collect();
@@ -11,7 +11,7 @@ pub(super) fn simple(path: &str) -> Result<Vec<&str>, &'static str> {
     if segments.iter().all(plain) { Ok(segments) } else { Err("only field names are allowed, no brackets") }
 }
 
-/// `.status.conditions[?(@.type=="Ready")].status`: what a column may have. Returns the leading plain segments.
+/// Parses `.status.conditions[?(@.type=="Ready")].status`, the path of a column. Returns the segments before a bracket.
 pub(super) fn column(path: &str) -> Result<Vec<&str>, &'static str> {
     let mut rest = path.strip_prefix('.').ok_or("it must start with a dot")?;
     let mut leading = Vec::new();
@@ -47,7 +47,7 @@ fn field(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// What follows the closing bracket.
+/// Parses a bracket. Returns the rest after it.
 fn bracket(inside: &str) -> Result<&str, &'static str> {
     let mut quote = None;
     let mut depth = 0_u32;

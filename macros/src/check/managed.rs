@@ -1,25 +1,25 @@
-//! The rules for a managed kind: what kube's derive lets through and the API server would refuse later.
+//! Checks a managed kind for settings that kube's derive accepts and the API server rejects.
 
-use super::{Checked, convention, enumeration, field, names, printcolumn, rule, schema, subresource};
+use super::{Checked, convention, enumeration, field, names, printcolumn, schema, subresource, validation};
 use crate::{
     diag::Diags,
     model::{
         kube::Kube,
-        managed::{Form, Managed},
+        managed::{Managed, SpecStyle},
     },
 };
 use syn::{Ident, LitStr};
 
-/// Names whose meaning the rest of the file, and other derives, take for granted.
-const RUSTS_OWN: [&str; 18] = [
+/// Names of Rust's prelude that a generated struct must not shadow.
+const PRELUDE_NAMES: [&str; 18] = [
     "Box", "Clone", "Default", "Drop", "Eq", "Err", "Fn", "From", "Into", "Iterator", "None", "Ok", "Option", "Result",
     "Some", "String", "ToString", "Vec",
 ];
 
 pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed>, Box<Managed>> {
-    form(&model, diags);
+    style(&model, diags);
     match &model.kube {
-        Some(kube) => facts(&model, kube, diags),
+        Some(kube) => settings(&model, kube, diags),
         None => diags.missing(
             "missing `#[kube(...)]`",
             "derive `kube::CustomResource` beside `Managed` and say `group`, `version`, `kind` and `status`",
@@ -28,28 +28,28 @@ pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed
     own_attributes(&model, diags);
     field::check(&model, diags);
     schema::check(&model, diags);
-    rule::check(&model, diags);
+    validation::check(&model, diags);
     convention::check(&model, diags);
     if diags.has_errors() { Err(Box::new(model)) } else { Ok(Checked(model)) }
 }
 
-fn form(model: &Managed, diags: &mut Diags) {
-    match &model.form {
-        Form::Named => (),
-        Form::Enum(variants) => enumeration::check(model, variants, diags),
-        Form::Tuple => diags.error(
+fn style(model: &Managed, diags: &mut Diags) {
+    match &model.style {
+        SpecStyle::Named => (),
+        SpecStyle::Enum(variants) => enumeration::check(model, variants, diags),
+        SpecStyle::Tuple => diags.error(
             &model.spec,
             format!("`{}` has fields without names, so its spec is no object", model.spec),
             "give each field a name",
         ),
-        Form::Unit => {
+        SpecStyle::Unit => {
             diags.error(
                 &model.spec,
                 format!("`{}` has no fields, so its spec is no object", model.spec),
                 "write `{}` after its name",
             );
         }
-        Form::Union => {
+        SpecStyle::Union => {
             diags.error(
                 &model.spec,
                 "`#[derive(Managed)]` needs a struct with named fields, found a union",
@@ -66,7 +66,7 @@ fn form(model: &Managed, diags: &mut Diags) {
     }
 }
 
-fn facts(model: &Managed, kube: &Kube, diags: &mut Diags) {
+fn settings(model: &Managed, kube: &Kube, diags: &mut Diags) {
     group(kube, diags);
     version(kube, diags);
     kind(kube, diags);
@@ -132,7 +132,7 @@ fn kind(kube: &Kube, diags: &mut Diags) {
             refuse(diags, &format!("is a {word} of more than 63 characters"), "shorten it".to_owned());
         } else if name.parse::<Ident>().is_err() {
             refuse(diags, "is a keyword of Rust", format!("use another name, for example `{text}Resource`"));
-        } else if RUSTS_OWN.contains(&text.as_str()) {
+        } else if PRELUDE_NAMES.contains(&text.as_str()) {
             refuse(
                 diags,
                 "is a name of Rust's own, which would be shadowed",
@@ -145,11 +145,11 @@ fn kind(kube: &Kube, diags: &mut Diags) {
 }
 
 fn labels(kube: &Kube, diags: &mut Diags) {
-    let one = [("plural", &kube.plural), ("singular", &kube.singular)];
-    let one = one.into_iter().filter_map(|(word, name)| Some((word, name.as_ref()?)));
+    let single = [("plural", &kube.plural), ("singular", &kube.singular)];
+    let single = single.into_iter().filter_map(|(word, name)| Some((word, name.as_ref()?)));
     let many = kube.shortnames.iter().map(|name| ("shortname", name));
     let many = many.chain(kube.categories.iter().map(|name| ("category", name)));
-    for (word, name) in one.chain(many).filter(|(_, name)| !names::is_label(&name.value())) {
+    for (word, name) in single.chain(many).filter(|(_, name)| !names::is_label(&name.value())) {
         let what = format!("`\"{}\"` is not a valid {word}", name.value());
         let fix = format!(
             "use at most 63 lower case letters, digits and hyphens, for example `{}`",
@@ -215,7 +215,7 @@ fn serving(kube: &Kube, diags: &mut Diags) {
 }
 
 fn own_attributes(model: &Managed, diags: &mut Diags) {
-    for key in &model.misplaced {
+    for key in &model.misplaced_keys {
         let name = key.get_ident().map(ToString::to_string).unwrap_or_default();
         diags.error(key, format!("`{name}` belongs on a field"), "move it to the field that holds the name");
     }
@@ -233,7 +233,7 @@ fn own_attributes(model: &Managed, diags: &mut Diags) {
             );
         }
     }
-    let Some(named) = model.pause_named.as_ref().filter(|_| model.pause.is_none()) else { return };
+    let Some(named) = model.pause_ident.as_ref().filter(|_| model.pause.is_none()) else { return };
     if model.fields.iter().any(|field| field.ident == *named) {
         diags.error(named, format!("field `{named}` is no switch"), "name a field of type `bool` or `Option<bool>`");
     } else {

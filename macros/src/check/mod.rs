@@ -1,9 +1,9 @@
-//! Stage 3: the rules; what passes is [`Checked`], and nothing else can be expanded.
+//! Stage 3 validates the models: only a [`Checked`] model can be expanded.
 
 mod access;
 mod child;
 mod convention;
-mod data;
+mod dependency;
 mod enumeration;
 mod field;
 mod json_path;
@@ -13,16 +13,16 @@ pub(crate) mod operator;
 mod printcolumn;
 pub(crate) mod provisioner;
 mod role;
-mod rule;
 mod schema;
 mod subresource;
+mod validation;
 
-/// A model that keeps all rules.
+/// A model that passed all rules.
 pub(crate) struct Checked<T>(T);
 
 impl<T> Checked<T> {
-    /// For what remains of a model that didn't pass once the wrong parts are taken out.
-    pub(crate) fn mended(model: T) -> Self {
+    /// Wraps a fallback model: a model that failed, without its invalid parts.
+    pub(crate) fn fallback(model: T) -> Self {
         Self(model)
     }
 }

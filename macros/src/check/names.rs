@@ -1,4 +1,4 @@
-//! The grammars of Kubernetes' names, as the API server checks them.
+//! Checks names by the grammars of the API server: labels, subdomains, versions and finalizers.
 
 /// At most 63 of `a-z`, `0-9` and `-`, letter first and no hyphen last (RFC 1035).
 pub(super) fn is_label(text: &str) -> bool {
@@ -27,12 +27,12 @@ pub(super) fn is_qualified(text: &str) -> bool {
     }
 }
 
-/// A finalizer names whose it is: `domain/name`, with a dot in the domain.
+/// A finalizer is `domain/name`, with a dot in the domain.
 pub(super) fn is_finalizer(text: &str) -> bool {
     text.split_once('/').is_some_and(|(domain, _)| domain.contains('.')) && is_qualified(text)
 }
 
-/// The value of a label: empty, or as the name of a qualified name.
+/// A label value is empty, or has the grammar of the name in a qualified name.
 pub(super) fn is_label_value(text: &str) -> bool {
     text.is_empty() || is_qualified_part(text)
 }
@@ -42,7 +42,7 @@ pub(super) fn is_pascal(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_uppercase()) && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// Groups that only Kubernetes itself may add to.
+/// Whether the domain is reserved for Kubernetes.
 pub(super) fn is_protected(domain: &str) -> bool {
     ["k8s.io", "kubernetes.io"]
         .iter()

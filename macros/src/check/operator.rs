@@ -1,11 +1,11 @@
-//! The rules for an operator.
+//! Checks the input of `operator!`: its name, its kinds and their options.
 
 use super::{Checked, names};
 use crate::{
     diag::Diags,
     model::{
         operator::{Kind, KindOption, Operator, Source},
-        provisioner::starts_upper,
+        type_path::starts_upper,
     },
 };
 use quote::ToTokens;
@@ -13,8 +13,8 @@ use syn::{Expr, ExprClosure, LitStr, Pat, Path};
 
 pub(crate) fn check(model: Operator, diags: &mut Diags) -> Result<Checked<Operator>, Box<Operator>> {
     match &model.source {
-        Source::Built(built) => expression(built, diags),
-        Source::Listed { name, kinds } => {
+        Source::Expression(operator) => expression(operator, diags),
+        Source::Kinds { name, kinds } => {
             if let Some(name) = name {
                 operator_name(name, diags);
             }
@@ -25,24 +25,24 @@ pub(crate) fn check(model: Operator, diags: &mut Diags) -> Result<Checked<Operat
                 );
             }
             for (at, kind) in kinds.iter().enumerate() {
-                one_kind(kind, &kinds[..at], diags);
+                check_kind(kind, &kinds[..at], diags);
             }
         }
     }
     if diags.has_errors() { Err(Box::new(model)) } else { Ok(Checked(model)) }
 }
 
-fn expression(built: &Expr, diags: &mut Diags) {
-    match built {
+fn expression(operator: &Expr, diags: &mut Diags) {
+    match operator {
         Expr::Path(path) if starts_upper(&path.path) => {
-            let said = path.to_token_stream().to_string().replace(' ', "");
-            diags.error(path, format!("`{said}` has no tree"), format!("write `{said} => Tree`"));
+            let text = path_text(&path.path);
+            diags.error(path, format!("`{text}` has no tree"), format!("write `{text} => Tree`"));
         }
         Expr::Path(path) => {
-            let said = path.to_token_stream().to_string().replace(' ', "");
-            diags.error(path, format!("`{said}` is not called"), format!("write `{said}()`"));
+            let text = path.to_token_stream().to_string().replace(' ', "");
+            diags.error(path, format!("`{text}` is not called"), format!("write `{text}()`"));
         }
-        Expr::Closure(closure) => takes_options(closure, diags),
+        Expr::Closure(closure) => options_closure(closure, diags),
         Expr::Lit(literal) => {
             diags.error(literal, "this is not an operator", "write `Kind => Tree`, or call a function that makes one")
         }
@@ -50,8 +50,8 @@ fn expression(built: &Expr, diags: &mut Diags) {
     }
 }
 
-/// A closure has no type of its own to tell what the flags are.
-fn takes_options(closure: &ExprClosure, diags: &mut Diags) {
+/// The closure must annotate the type of its options, from which the flags follow.
+fn options_closure(closure: &ExprClosure, diags: &mut Diags) {
     let fix = "write `|options: Options| my_lib::operator(options)`";
     match closure.inputs.iter().collect::<Vec<_>>()[..] {
         [Pat::Type(_)] => (),
@@ -72,16 +72,16 @@ fn operator_name(name: &LitStr, diags: &mut Diags) {
     }
 }
 
-fn one_kind(kind: &Kind, earlier: &[Kind], diags: &mut Diags) {
+fn check_kind(kind: &Kind, earlier: &[Kind], diags: &mut Diags) {
     if let Some(first) = earlier.iter().find(|first| first.kind == kind.kind) {
-        let what = format!("`{}` is listed twice", shown(&kind.kind));
+        let what = format!("`{}` is listed twice", path_text(&kind.kind));
         diags.conflict(&kind.kind, what, "keep one; a kind has one tree", &first.kind, "first listed here");
     }
     if kind.kind == kind.tree {
         diags.error(&kind.tree, "a kind is not its own tree", "name the struct that derives `Provisioner`");
     }
     for path in [&kind.kind, &kind.tree].into_iter().filter(|path| !starts_upper(path)) {
-        diags.error(path, format!("`{}` is not a type", shown(path)), "write `Kind => Tree`, two types");
+        diags.error(path, format!("`{}` is not a type", path_text(path)), "write `Kind => Tree`, two types");
     }
     for option in &kind.options {
         check_option(option, diags);
@@ -90,25 +90,25 @@ fn one_kind(kind: &Kind, earlier: &[Kind], diags: &mut Diags) {
 
 fn check_option(option: &KindOption, diags: &mut Diags) {
     match option {
-        KindOption::Poll { written, every } if every.is_zero() => {
+        KindOption::Poll { literal, every } if every.is_zero() => {
             diags.error(
-                written,
+                literal,
                 "a poll without pause never ends",
                 "remove it to wait for changes only, or use for example `\"60s\"`",
             );
         }
-        KindOption::Workers { written, count: 0 } => {
-            diags.error(written, "without workers nothing is reconciled", "write a whole number from 1 on");
+        KindOption::Workers { literal, count: 0 } => {
+            diags.error(literal, "without workers nothing is reconciled", "write a whole number from 1 on");
         }
         KindOption::Finalizer(finalizer) if !names::is_finalizer(&finalizer.value()) => {
             let fix = "use `domain/name`, for example `demo.example.com/webapp`, the name at most 63 characters";
             diags.error(finalizer, format!("`\"{}\"` is not a valid finalizer", finalizer.value()), fix);
         }
-        KindOption::Labels { written, .. } => {
-            let text = written.value();
+        KindOption::Labels { literal, .. } => {
+            let text = literal.value();
             if let Some(wrong) = text.split(',').map(str::trim).find(|part| !is_pair(part)) {
                 let fix = "write `name=value` with commas between, for example `\"team=web,tier=front\"`";
-                diags.error(written, format!("`{wrong}` is not a label with its value"), fix);
+                diags.error(literal, format!("`{wrong}` is not a label with its value"), fix);
             }
         }
         _ => (),
@@ -120,6 +120,6 @@ fn is_pair(text: &str) -> bool {
         .is_some_and(|(name, value)| names::is_qualified(name.trim()) && names::is_label_value(value.trim()))
 }
 
-fn shown(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     path.to_token_stream().to_string().replace(' ', "")
 }

@@ -1,4 +1,4 @@
-//! `#[kube(printcolumn(...))]`.
+//! Checks `#[kube(printcolumn(...))]`: the name, type and JSON path of each column.
 
 use super::{json_path, subresource};
 use crate::{
@@ -42,7 +42,7 @@ fn value(column: &PrintColumn, diags: &mut Diags) {
         diags.error(format, what, format!("use one of `{}`, or remove it", FORMATS.join("`, `")));
     }
     if let Some(key) =
-        column.priority_at.as_ref().filter(|_| column.priority.as_deref().is_some_and(|n| n.starts_with('-')))
+        column.priority_key.as_ref().filter(|_| column.priority.as_deref().is_some_and(|n| n.starts_with('-')))
     {
         diags.error(key, "the priority of a column is not negative", "use 0 to show it always, 1 for wide output only");
     }

@@ -1,18 +1,18 @@
-//! The rules for a node of a tree.
+//! Checks a provisioner: a group with its children, or a hand-written node.
 
-use super::{Checked, access, child, data};
+use super::{Checked, access, child, dependency};
 use crate::{
-    attrs::provisioner::Typed,
+    attrs::provisioner::NamedType,
     diag::Diags,
     model::{
-        child::plain,
-        provisioner::{Form, Node, Provisioner},
+        child::node_name,
+        provisioner::{Node, Provisioner, StructStyle},
     },
 };
 use proc_macro2::Ident;
 
 pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Provisioner>, Box<Provisioner>> {
-    if let Form::NoStruct(found) = model.form {
+    if let StructStyle::NotStruct(found) = model.style {
         let what = format!("`#[derive(Provisioner)]` needs a struct, found {found}");
         diags.error(&model.ident, what, "make it a struct");
     }
@@ -21,12 +21,12 @@ pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Pro
         diags.error(&model.generics, format!("`{}` is generic, and a node is one type", model.ident), fix);
     }
     combination(&model, diags);
-    data::takes(&model.takes, diags);
+    dependency::inputs(&model.takes, diags);
     match model.node() {
-        Node::Group { .. } if model.by_hand => (),
+        Node::Group { .. } if model.is_custom => (),
         Node::Group { .. } => group(&model, diags),
-        Node::Custom => by_hand(&model, diags),
-        Node::Open => (),
+        Node::Custom => custom(&model, diags),
+        Node::Unspecified => (),
     }
     if diags.has_errors() { Err(Box::new(model)) } else { Ok(Checked(model)) }
 }
@@ -39,8 +39,8 @@ fn combination(model: &Provisioner, diags: &mut Diags) {
         );
     }
     let Some((first, rest)) = model.node_keys.split_first() else { return };
-    let is_way = |key: &Ident| key == "up" || key == "down";
-    if is_way(first) && rest.is_empty() && !diags.has_errors() {
+    let is_direction = |key: &Ident| key == "up" || key == "down";
+    if is_direction(first) && rest.is_empty() && !diags.has_errors() {
         let other = if first == "up" { "down" } else { "up" };
         diags.error(
             first,
@@ -48,8 +48,8 @@ fn combination(model: &Provisioner, diags: &mut Diags) {
             format!("add `{other} = serial` or `{other} = concurrent`"),
         );
     }
-    // One is enough: who says `serial` beside `up` and `down` has made one mistake.
-    if let Some(other) = rest.iter().find(|other| *other != first && !(is_way(first) && is_way(other))) {
+    // One error is enough: `serial` with both `up` and `down` is one mistake.
+    if let Some(other) = rest.iter().find(|other| *other != first && !(is_direction(first) && is_direction(other))) {
         let group = if first == "access" { other } else { first };
         let fix = if other == "access" || first == "access" {
             format!("keep `{group}` and move the work into a child, or keep `access` and write the node by hand")
@@ -67,19 +67,19 @@ fn group(model: &Provisioner, diags: &mut Diags) {
             "add `owner = Kind`, the managed kind that the tree is for",
         );
     }
-    match model.form {
-        Form::Named if model.children.is_empty() => {
+    match model.style {
+        StructStyle::Named if model.children.is_empty() => {
             diags.error(&model.ident, format!("`{}` has no children", model.ident), "add a field for each");
         }
-        Form::Named | Form::NoStruct(_) => (),
-        Form::Tuple => {
+        StructStyle::Named | StructStyle::NotStruct(_) => (),
+        StructStyle::Tuple => {
             diags.error(
                 &model.ident,
                 "the children of a group have names",
                 "give each field a name; the function of that name builds it",
             );
         }
-        Form::Unit => {
+        StructStyle::Unit => {
             diags.error(&model.ident, format!("`{}` has no children", model.ident), "add a field for each, in braces")
         }
     }
@@ -92,21 +92,21 @@ fn group(model: &Provisioner, diags: &mut Diags) {
     }
 }
 
-/// What is taken and what is retired is named beside the children.
+/// Inputs and retired nodes share the namespace of the children.
 fn names(model: &Provisioner, diags: &mut Diags) {
-    for Typed { name, .. } in &model.takes {
+    for NamedType { name, .. } in &model.takes {
         if let Some((_, child)) = model.child(name) {
             let what = format!("`{name}` is taken, and a child");
             diags.conflict(name, what, "rename one", &child.ident, "also named here");
         }
     }
-    for (at, Typed { name, ty }) in model.retired.iter().enumerate() {
+    for (at, NamedType { name, ty }) in model.retired.iter().enumerate() {
         if let Some((_, child)) = model.child(name) {
             let what = format!("`{name}` is retired, and a child");
             diags.conflict(name, what, "remove one", &child.ident, "still a child here");
         }
         let before = &model.retired[..at];
-        if let Some(first) = before.iter().find(|first| plain(&first.name) == plain(name) && first.ty == *ty) {
+        if let Some(first) = before.iter().find(|first| node_name(&first.name) == node_name(name) && first.ty == *ty) {
             diags.conflict(name, format!("`{name}` is retired twice"), "keep one", &first.name, "first retired here");
         }
         if !child::is_named(ty) {
@@ -115,7 +115,7 @@ fn names(model: &Provisioner, diags: &mut Diags) {
     }
 }
 
-fn by_hand(model: &Provisioner, diags: &mut Diags) {
+fn custom(model: &Provisioner, diags: &mut Diags) {
     if let Some(owner) = &model.owner_key {
         let fix = format!("remove it; `impl Provision<Kind> for {}` says it", model.ident);
         diags.error(owner, "`owner` is for groups", fix);

@@ -1,12 +1,12 @@
-//! The rules for a child that is a role: what it hands on is declared.
+//! Checks a child that is a Role or ClusterRole: it must declare the rights it grants.
 
 use super::access;
 use crate::{
-    attrs::access::Subject,
+    attrs::access::AccessTarget,
     diag::Diags,
     model::{
         child::Child,
-        managed::{last_segment, type_arguments},
+        type_path::{last_segment, type_arguments},
     },
 };
 use syn::Type;
@@ -17,8 +17,8 @@ pub(super) fn check(child: &Child, diags: &mut Diags) {
     let Some((word, rights)) = &resource.hands_on else {
         if let Some(role) = role {
             let what = format!(
-                "a `{role}` hands on rights, and the API server refuses that as an escalation unless the operator holds \
-                 them itself"
+                "a `{role}` hands on rights, and the API server refuses that as an escalation \
+                 unless the operator holds them itself"
             );
             let fix = "declare them, and the operator's role gets them: `resource(hands_on(ConfigMap: get, list))`";
             diags.error(&child.ty, what, fix);
@@ -44,14 +44,14 @@ pub(super) fn check(child: &Child, diags: &mut Diags) {
                 "remove `in`, and build the role in that namespace",
             );
         }
-        if let Some(verb) = right.written.iter().find(|verb| *verb == "reference") {
+        if let Some(verb) = right.verb_words.iter().find(|verb| *verb == "reference") {
             diags.error(
                 verb,
                 "`reference` is what opgen does, and no right",
                 "write what it needs: `list, patch, watch`",
             );
         }
-        if let (Subject::Url(path), Some("Role")) = (&right.subject, role.as_deref()) {
+        if let (AccessTarget::Url(path), Some("Role")) = (&right.target, role.as_deref()) {
             diags.error(
                 path,
                 "a `Role` holds in one namespace, and a path is in none",
@@ -61,7 +61,7 @@ pub(super) fn check(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// `Role` or `ClusterRole`, if that is the kind of a field, by its name.
+/// `Role` or `ClusterRole`, if the field is of that kind by its name.
 fn role(ty: &Type) -> Option<String> {
     let segment = last_segment(ty)?;
     let name = segment.ident.to_string();

@@ -1,14 +1,17 @@
-//! Field types whose schema the API server would refuse, as far as the tokens show it.
+//! Checks for field types whose schema the API server rejects, by their tokens.
 
 use crate::{
     diag::Diags,
-    model::managed::{Field, Managed, last_segment, type_arguments},
+    model::{
+        managed::{Field, Managed},
+        type_path::{last_segment, type_arguments},
+    },
 };
 use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{PathSegment, Type};
 
-/// Types that hold one other type and have its schema, or a list of it.
+/// Types with the schema of their argument, or with a list of it.
 const WRAPPERS: [&str; 9] = ["Option", "Vec", "VecDeque", "Box", "Arc", "Rc", "HashSet", "BTreeSet", "Cow"];
 const MAPS: [&str; 3] = ["BTreeMap", "HashMap", "IndexMap"];
 const NUMBERS: [&str; 14] =
@@ -16,32 +19,32 @@ const NUMBERS: [&str; 14] =
 
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip && !field.hints.foreign_schema) {
-        Shape { spec: &model.spec, field, diags }.check(&field.ty);
+        FieldSchema { spec: &model.spec, field, diags }.check(&field.ty);
     }
 }
 
-struct Shape<'a> {
+struct FieldSchema<'a> {
     spec: &'a Ident,
     field: &'a Field,
     diags: &'a mut Diags,
 }
 
-impl Shape<'_> {
+impl FieldSchema<'_> {
     fn check(&mut self, ty: &Type) {
         match ty {
             Type::Tuple(tuple) if tuple.elems.is_empty() => {
-                self.refuse(ty, "has no schema", "remove the field, or use a struct without fields")
+                self.reject(ty, "has no schema", "remove the field, or use a struct without fields")
             }
-            Type::Tuple(_) => self.refuse(
+            Type::Tuple(_) => self.reject(
                 ty,
                 "is a tuple, and a schema knows lists of one type only",
                 "use a struct with named fields",
             ),
             Type::Reference(_) => {
-                self.refuse(ty, "is borrowed, and an object owns what it was read from", "use the owned type")
+                self.reject(ty, "is borrowed, and an object owns what it was read from", "use the owned type")
             }
             Type::FnPtr(_) | Type::Ptr(_) | Type::TraitObject(_) | Type::ImplTrait(_) | Type::Never(_) => {
-                self.refuse(ty, "has no JSON", "use a type with a schema");
+                self.reject(ty, "has no JSON", "use a type with a schema");
             }
             Type::Array(array) => self.check(&array.elem),
             Type::Slice(slice) => self.check(&slice.elem),
@@ -56,13 +59,13 @@ impl Shape<'_> {
         let name = segment.ident.to_string();
         let arguments = type_arguments(segment);
         if name == "Self" || segment.ident == *self.spec {
-            return self.refuse(ty, "makes the schema endless", "name the parts in a type that doesn't contain itself");
+            return self.reject(ty, "makes the schema endless", "name the parts in a type that doesn't contain itself");
         }
         match (name.as_str(), arguments.as_slice()) {
-            ("i128" | "u128", []) => self.refuse(ty, "doesn't fit into a JSON number", "use `i64`, or a string"),
-            ("str", []) => self.refuse(ty, "is borrowed, and an object owns what it was read from", "use `String`"),
+            ("i128" | "u128", []) => self.reject(ty, "doesn't fit into a JSON number", "use `i64`, or a string"),
+            ("str", []) => self.reject(ty, "is borrowed, and an object owns what it was read from", "use `String`"),
             ("Option", [inner]) if last_segment(inner).is_some_and(|inner| inner.ident == "Option") => {
-                self.refuse(ty, "can't tell absent from null", "use one `Option`");
+                self.reject(ty, "can't tell absent from null", "use one `Option`");
             }
             (map, [key, value]) if MAPS.contains(&map) => {
                 self.check_key(key);
@@ -76,11 +79,11 @@ impl Shape<'_> {
     fn check_key(&mut self, key: &Type) {
         let number = last_segment(key).is_some_and(|key| NUMBERS.contains(&key.ident.to_string().as_str()));
         if number || matches!(key, Type::Tuple(_) | Type::Array(_)) {
-            self.refuse(key, "can't be the key of a JSON object", "use `String` keys, or a list of structs");
+            self.reject(key, "can't be the key of a JSON object", "use `String` keys, or a list of structs");
         }
     }
 
-    /// Types by their whole path, since their last names are common.
+    /// Checks types by their whole path, since their last segments are common names.
     fn check_foreign(&mut self, ty: &Type) {
         let path = ty.to_token_stream().to_string().replace(' ', "");
         match path.trim_start_matches("::") {
@@ -88,24 +91,25 @@ impl Shape<'_> {
                 if !self.field.hints.preserves_unknown =>
             {
                 let fix = "add `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]` to the field";
-                self.refuse(ty, "says nothing about its type, and unknown fields would be pruned", fix);
+                self.reject(ty, "says nothing about its type, and unknown fields would be pruned", fix);
             }
             "serde_json::value::RawValue" | "Box<serde_json::value::RawValue>" => {
-                self.refuse(ty, "has no structural schema", "use `serde_json::Value`");
+                self.reject(ty, "has no structural schema", "use `serde_json::Value`");
             }
             "std::time::Duration" | "core::time::Duration" => {
-                let fix = "use `kube::core::Duration`, written `30s`, with `#[schemars(regex(pattern = \"^([0-9]+(ms|s|m|h))+$\"))]`";
-                self.refuse(ty, "becomes seconds and nanoseconds", fix);
+                let fix = "use `kube::core::Duration`, written `30s`, \
+                           with `#[schemars(regex(pattern = \"^([0-9]+(ms|s|m|h))+$\"))]`";
+                self.reject(ty, "becomes seconds and nanoseconds", fix);
             }
             "std::time::SystemTime" | "std::time::Instant" => {
-                self.refuse(ty, "is no time of the API", "use `k8s_openapi::apimachinery::pkg::apis::meta::v1::Time`");
+                self.reject(ty, "is no time of the API", "use `k8s_openapi::apimachinery::pkg::apis::meta::v1::Time`");
             }
             _ => (),
         }
     }
 
-    fn refuse(&mut self, ty: &Type, what: &str, fix: &str) {
-        let shown = ty
+    fn reject(&mut self, ty: &Type, what: &str, fix: &str) {
+        let text = ty
             .to_token_stream()
             .to_string()
             .replace(" ,", ",")
@@ -113,6 +117,6 @@ impl Shape<'_> {
             .replace(" >", ">")
             .replace(" :: ", "::")
             .replace("& ", "&");
-        self.diags.error(ty, format!("`{shown}` {what}"), fix);
+        self.diags.error(ty, format!("`{text}` {what}"), fix);
     }
 }

@@ -1,16 +1,16 @@
-//! `scale` and `selectable`, and whether a path names a field of the spec.
+//! Checks `scale` and `selectable`: their JSON paths must name fields of the object.
 
 use super::json_path;
 use crate::{
     diag::Diags,
     model::{
         kube::{Kube, Scale},
-        managed::{Form, Managed},
+        managed::{Managed, SpecStyle},
     },
 };
 use syn::LitStr;
 
-/// How many fields the API server selects on.
+/// The maximum of selectable fields of the API server.
 const MAX_SELECTABLE: usize = 8;
 
 pub(super) fn check(model: &Managed, kube: &Kube, diags: &mut Diags) {
@@ -18,14 +18,14 @@ pub(super) fn check(model: &Managed, kube: &Kube, diags: &mut Diags) {
         check_scale(model, scale, diags);
     }
     for selectable in &kube.selectable {
-        path_below(model, selectable, &["spec", "status"], diags);
+        path_within(model, selectable, &["spec", "status"], diags);
     }
     if let Some(surplus) = kube.selectable.get(MAX_SELECTABLE) {
         diags.error(surplus, format!("more than {MAX_SELECTABLE} selectable fields are refused"), "remove this one");
     }
 }
 
-/// A path to what is no field of the spec shows nothing, for ever; below the first segment the macro sees no further.
+/// A path that names no field of the spec never has a value. The macro can check the first segment below `spec` only.
 pub(super) fn names_a_field(model: &Managed, path: &LitStr, segments: &[&str], diags: &mut Diags) {
     let ["spec", field, ..] = segments else {
         if let Some(root) =
@@ -36,7 +36,7 @@ pub(super) fn names_a_field(model: &Managed, path: &LitStr, segments: &[&str], d
         }
         return;
     };
-    let visible = matches!(model.form, Form::Named) && !model.fields.iter().any(|field| field.hints.flatten);
+    let visible = matches!(model.style, SpecStyle::Named) && !model.fields.iter().any(|field| field.hints.flatten);
     let known: Vec<&str> = model.fields.iter().map(|field| field.name.as_str()).collect();
     if !visible || known.contains(field) || known.is_empty() {
         return;
@@ -46,13 +46,13 @@ pub(super) fn names_a_field(model: &Managed, path: &LitStr, segments: &[&str], d
 }
 
 fn check_scale(model: &Managed, scale: &Scale, diags: &mut Diags) {
-    for (path, below) in [
+    for (path, roots) in [
         (&scale.spec_replicas, &["spec"][..]),
         (&scale.status_replicas, &["status"]),
         (&scale.label_selector, &["spec", "status"]),
     ] {
         if let Some(path) = path {
-            path_below(model, path, below, diags);
+            path_within(model, path, roots, diags);
         }
     }
     let same = scale.spec_replicas.as_ref().zip(scale.label_selector.as_ref());
@@ -65,16 +65,16 @@ fn check_scale(model: &Managed, scale: &Scale, diags: &mut Diags) {
     }
 }
 
-fn path_below(model: &Managed, path: &LitStr, below: &[&str], diags: &mut Diags) {
-    let places = below.iter().map(|place| format!("`.{place}`")).collect::<Vec<_>>().join(" or ");
+fn path_within(model: &Managed, path: &LitStr, roots: &[&str], diags: &mut Diags) {
+    let places = roots.iter().map(|place| format!("`.{place}`")).collect::<Vec<_>>().join(" or ");
     match json_path::simple(&path.value()) {
         Err(why) => {
             let what = format!("`\"{}\"` is not a simple JSON path: {why}", path.value());
-            diags.error(path, what, format!("write field names below {places}, for example `.{}.replicas`", below[0]));
+            diags.error(path, what, format!("write field names below {places}, for example `.{}.replicas`", roots[0]));
         }
-        Ok(segments) if segments.len() < 2 || !below.contains(&segments[0]) => {
+        Ok(segments) if segments.len() < 2 || !roots.contains(&segments[0]) => {
             let what = format!("`\"{}\"` is not below {places}", path.value());
-            diags.error(path, what, format!("name a field there, for example `.{}.replicas`", below[0]));
+            diags.error(path, what, format!("name a field there, for example `.{}.replicas`", roots[0]));
         }
         Ok(segments) => names_a_field(model, path, &segments, diags),
     }

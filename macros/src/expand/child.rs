@@ -1,10 +1,10 @@
-//! What a group does with a child, on the way up and down.
+//! Expands a child of a group: its edge in the tree, and its calls for provision and deprovision.
 
-use super::{access, data};
+use super::{access, dependency};
 use crate::{
-    attrs::provisioner::{Manifest, Typed},
+    attrs::provisioner::{Manifest, NamedType},
     model::{
-        child::{Child, plain},
+        child::{Child, node_name},
         provisioner::Provisioner,
     },
     paths::located,
@@ -15,47 +15,47 @@ use syn::{Expr, spanned::Spanned};
 
 pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &child.ty, child.name());
-    // The line is that of the tokens, so of the field.
+    // `line!()` is the line of the field, since its tokens have that span.
     let line = quote_spanned! { child.ident.span() => ::core::line!() };
     let edge = match (&child.resource, &child.manifest) {
         (Some(_), _) => quote_spanned! { ty.span() => #private::resource_edge::<#ty, _>(#name, #line) },
         (_, Some((_, manifest))) => manifest_edge(node, manifest, &name, &line),
         _ => quote_spanned! { ty.span() => #private::edge::<#ty>(#name, #line) },
     };
-    let mut terms = Vec::new();
-    for (field, asked) in [("when", &child.when), ("each", &child.each)] {
-        if let Some(asked) = asked {
-            let (field, said) = (format_ident!("{field}"), said(asked));
-            terms.push(quote! { #field: #said });
+    let mut fields = Vec::new();
+    for (field, closure) in [("when", &child.when), ("each", &child.each)] {
+        if let Some(closure) = closure {
+            let (field, source) = (format_ident!("{field}"), source_text(closure));
+            fields.push(quote! { #field: #source });
         }
     }
     if !child.after.is_empty() {
-        let names = child.after.iter().map(|after| plain(&after.0[0]));
-        terms.push(quote! { after: &[#(#names),*] });
+        let names = child.after.iter().map(|after| node_name(&after.0[0]));
+        fields.push(quote! { after: &[#(#names),*] });
     }
     let reads: Vec<String> =
-        child.from.iter().filter(|from| node.taken(&from.0[0]).is_none()).map(|from| from.text("/")).collect();
+        child.from.iter().filter(|from| node.input_index(&from.0[0]).is_none()).map(|from| from.text("/")).collect();
     if !reads.is_empty() {
-        terms.push(quote! { reads: &[#(#reads),*] });
+        fields.push(quote! { reads: &[#(#reads),*] });
     }
     if let Some(options) = own_options(node, child) {
-        terms.push(quote! { resource: #options });
+        fields.push(quote! { resource: #options });
     }
     let resource = child.resource.as_ref();
     if let Some((_, rights)) = resource.and_then(|resource| resource.hands_on.as_ref()) {
         let rights = access::entries(&node.paths, rights);
-        terms.push(quote! { access: #rights });
+        fields.push(quote! { access: #rights });
     } else if resource.is_some_and(|resource| resource.pods.is_some()) {
-        terms.push(quote! { access: #private::PODS });
+        fields.push(quote! { access: #private::PODS });
     }
-    if terms.is_empty() {
+    if fields.is_empty() {
         edge
     } else {
-        quote! { #krate::Edge { #(#terms,)* ..#edge } }
+        quote! { #krate::Edge { #(#fields,)* ..#edge } }
     }
 }
 
-/// A manifest, as a child of the shape. The compiler follows the file; its kinds are read when the role is made.
+/// A manifest as a child of the tree. `include_str!` makes the compiler track the file; the role generator reads its kinds.
 fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, line: &TokenStream) -> TokenStream {
     let (krate, private) = (&node.paths.krate, &node.paths.private);
     let (file, text) = match &manifest.file {
@@ -78,9 +78,9 @@ fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, line: &Tok
     }
 }
 
-/// A node of an earlier release, as a child of the shape.
-pub(super) fn retired_edge(node: &Provisioner, retired: &Typed) -> TokenStream {
-    let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &retired.ty, plain(&retired.name));
+/// A retired node as a child of the tree.
+pub(super) fn retired_edge(node: &Provisioner, retired: &NamedType) -> TokenStream {
+    let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &retired.ty, node_name(&retired.name));
     let line = quote_spanned! { retired.name.span() => ::core::line!() };
     quote_spanned! { ty.span() =>
         #krate::Edge {
@@ -90,10 +90,10 @@ pub(super) fn retired_edge(node: &Provisioner, retired: &Typed) -> TokenStream {
     }
 }
 
-/// The way up of a child: a future that does nothing before its turn.
-pub(super) fn up(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
+/// The future that provisions a child, or deprovisions it while its `when` is false.
+pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let private = &node.paths.private;
-    let (reads, build) = (data::reads(node, child), wanted(node, child, owner));
+    let (reads, build) = (dependency::reads(node, child), build(node, child, owner));
     let Some(when) = &child.when else {
         let is_call = child.from.is_empty() && child.each.is_none();
         return if is_call {
@@ -102,8 +102,8 @@ pub(super) fn up(node: &Provisioner, child: &Child, owner: &TokenStream) -> Toke
             quote! { #private::boxed(async move { #reads #build.await }) }
         };
     };
-    let (down, name, answer) = (down(node, child, owner), child.name(), data::ask(node, child, when));
-    let (before, inside) = if data::takes_all(child, when) { (reads, quote! {}) } else { (quote! {}, reads) };
+    let (down, name, answer) = (deprovision(node, child, owner), child.name(), dependency::call(node, child, when));
+    let (before, inside) = if dependency::takes_values(child, when) { (reads, quote! {}) } else { (quote! {}, reads) };
     quote! {
         #private::boxed(async move {
             #before
@@ -118,11 +118,11 @@ pub(super) fn up(node: &Provisioner, child: &Child, owner: &TokenStream) -> Toke
     }
 }
 
-/// A child that is wanted.
+/// The call that provisions a child.
 ///
-/// The function's name has the field's span, all else the type's: a missing function is reported at the name, a function
-/// that gives something else at the type.
-fn wanted(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
+/// The function name has the span of the field and everything else that of the type: the compiler reports a missing function
+/// at the name, and a wrong return type at the type.
+fn build(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let (private, ty, name, function) = (&node.paths.private, &child.ty, child.name(), &child.ident);
     if child.resource.is_some() {
         let hands_on = hands_on(node, child);
@@ -131,8 +131,8 @@ fn wanted(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream
                 #private::apply::<#ty, _, _, _, _>(cx, #name, |draft| Self::#function(draft))
             };
         }
-        let (options, inputs) = (options(node, child), data::inputs(node, child));
-        let (names, values) = (data::value_names(child), data::values(node, child));
+        let (options, inputs) = (options(node, child), dependency::inputs(node, child));
+        let (names, values) = (dependency::value_names(child), dependency::values(node, child));
         let objects = hands_on.unwrap_or_else(|| quote_spanned! { ty.span() => #private::wanted::<#ty, _>(built) });
         return quote_spanned! { ty.span() =>
             #private::apply_with::<#ty, _, _, _>(cx, #name, #options, #inputs, |draft| {
@@ -146,7 +146,7 @@ fn wanted(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream
         if manifest.file.is_some() {
             return quote! { #private::apply_file::<#owner, Self>(cx, #name) };
         }
-        let (names, values) = (data::value_names(child), data::values(node, child));
+        let (names, values) = (dependency::value_names(child), dependency::values(node, child));
         return quote_spanned! { ty.span() =>
             #private::apply_manifest::<#owner, Self>(cx, #name, || {
                 #(let #names = #values;)*
@@ -155,21 +155,22 @@ fn wanted(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream
             })
         };
     }
-    let place = located(ty.span());
-    let (private, handed, inputs) = (node.paths.private_at(place), data::handed(child), data::inputs(node, child));
+    let span = located(ty.span());
+    let (private, values, inputs) =
+        (node.paths.private_at(span), dependency::takes_tuple(child), dependency::inputs(node, child));
     match (&child.each, &child.key) {
         (Some(each), Some(key)) => {
-            let items = data::items(node, child, each, key, owner);
-            quote_spanned! { place =>
-                #private::up_each::<#ty, _, _, #owner, _, _>(cx, #name, #handed, #inputs, #items)
+            let items = dependency::items(node, child, each, key, owner);
+            quote_spanned! { span =>
+                #private::up_each::<#ty, _, _, #owner, _, _>(cx, #name, #values, #inputs, #items)
             }
         }
-        _ if child.from.is_empty() => quote_spanned! { place => #private::up::<#ty, #owner, _>(cx, #name) },
-        _ => quote_spanned! { place => #private::up_with::<#ty, #owner, _, _>(cx, #name, #handed, #inputs) },
+        _ if child.from.is_empty() => quote_spanned! { span => #private::up::<#ty, #owner, _>(cx, #name) },
+        _ => quote_spanned! { span => #private::up_with::<#ty, #owner, _, _>(cx, #name, #values, #inputs) },
     }
 }
 
-/// Roles with the rights that the tree's shape has for them.
+/// Roles with the rights that the tree declares for them.
 fn hands_on(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &child.ty, child.name());
     child.resource.as_ref()?.hands_on.as_ref()?;
@@ -180,8 +181,8 @@ fn hands_on(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     })
 }
 
-/// The way down of a child: a future.
-pub(super) fn down(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
+/// The future that deprovisions a child.
+pub(super) fn deprovision(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let (private, ty, name) = (&node.paths.private, &child.ty, child.name());
     if child.resource.is_some() {
         match own_options(node, child) {
@@ -199,10 +200,10 @@ pub(super) fn down(node: &Provisioner, child: &Child, owner: &TokenStream) -> To
     }
 }
 
-/// What is left of a node of an earlier release goes, on the way up as on the way down.
-pub(super) fn retire(node: &Provisioner, retired: &Typed, up: bool) -> TokenStream {
-    let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &retired.ty, plain(&retired.name));
-    if up {
+/// The future that removes the objects of a retired node, during provision or deprovision.
+pub(super) fn remove_retired(node: &Provisioner, retired: &NamedType, provision: bool) -> TokenStream {
+    let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &retired.ty, node_name(&retired.name));
+    if provision {
         return quote_spanned! { ty.span() => #private::retire::<#ty, _, _, _>(cx, #name) };
     }
     quote_spanned! { ty.span() => #private::remove_with::<#ty, _, _, _>(cx, #name, #krate::ResourceOptions::RETIRED) }
@@ -213,29 +214,29 @@ fn options(node: &Provisioner, child: &Child) -> TokenStream {
     own_options(node, child).unwrap_or_else(|| quote! { #krate::ResourceOptions::DEFAULT })
 }
 
-/// `None` if nothing is said.
+/// The options of a resource; `None` if all are the defaults.
 fn own_options(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let krate = &node.paths.krate;
     let resource = child.resource.as_ref()?;
-    let mut said = Vec::new();
+    let mut fields = Vec::new();
     if resource.once.is_some() {
-        said.push(quote! { once: true });
+        fields.push(quote! { once: true });
     }
     if let Some((_, from)) = &resource.adopt {
-        said.push(quote! { adopt: true, adopt_from: &[#(#from),*] });
+        fields.push(quote! { adopt: true, adopt_from: &[#(#from),*] });
     }
     if child.if_api.is_some() {
-        said.push(quote! { if_api: true });
+        fields.push(quote! { if_api: true });
     }
     if resource.pods.is_some() {
-        said.push(quote! { pods: true });
+        fields.push(quote! { pods: true });
     }
-    (!said.is_empty()).then(|| quote! { #krate::ResourceOptions { #(#said,)* ..#krate::ResourceOptions::DEFAULT } })
+    (!fields.is_empty()).then(|| quote! { #krate::ResourceOptions { #(#fields,)* ..#krate::ResourceOptions::DEFAULT } })
 }
 
-/// A predicate as a person would write it: of a closure the body.
-fn said(asked: &Expr) -> String {
-    let body = match asked {
+/// The source text of a closure's body or a function's path, formatted for display.
+fn source_text(closure: &Expr) -> String {
+    let body = match closure {
         Expr::Closure(closure) => &*closure.body,
         other => other,
     };

@@ -1,4 +1,4 @@
-//! `impl Managed`.
+//! Expands the implementation of `Managed` for the struct that kube generates.
 
 use crate::{
     check::Checked,
@@ -53,7 +53,7 @@ fn finalizer(managed: &Managed) -> TokenStream {
     }
 }
 
-/// Nothing, where the kind has no schema; only a mended model comes here like that.
+/// The constant `SCHEMA`. Only a fallback model has no schema.
 fn schema(managed: &Managed, root: &Ident) -> TokenStream {
     let private = &managed.paths.private;
     let disabled = managed.kube.as_ref().and_then(|kube| kube.schema.as_ref());
@@ -66,13 +66,13 @@ fn schema(managed: &Managed, root: &Ident) -> TokenStream {
     }
 }
 
-/// Nothing, where no field names anything: the trait says so.
+/// The constant `REFERENCES`. Without references the trait's default holds.
 fn references(managed: &Managed, root: &Ident) -> TokenStream {
     let (krate, private) = (&managed.paths.krate, &managed.paths.private);
     let of_field = managed.fields.iter().filter_map(|field| {
         let (kind, ident, ty) = (field.reference.as_ref()?, &field.ident, &field.ty);
         let (path, granted) = (format!("spec.{}", field.name), field.grant.is_some());
-        // The type is named, so that one that names nothing is an error of the field.
+        // The path names the type of the field, so that the compiler reports a missing `Names` at the field.
         let names = quote_spanned! { ty.span() => <#ty as #krate::reference::Names>::names };
         Some(quote! {
             #krate::reference::Reference {
@@ -90,7 +90,7 @@ fn references(managed: &Managed, root: &Ident) -> TokenStream {
     quote! { const REFERENCES: &'static [#krate::reference::Reference<Self>] = &[#(#references),*]; }
 }
 
-/// Without a status the object has no such field; only a mended model comes here like that.
+/// The status of the object. Only a fallback model has no status.
 fn status(managed: &Managed) -> TokenStream {
     let krate = &managed.paths.krate;
     match managed.kube.as_ref().and_then(|kube| kube.status.as_ref()) {

@@ -1,8 +1,8 @@
-//! Stage 4: checked models to code; nothing else builds tokens.
+//! Stage 4 expands checked models into code; no other stage builds tokens.
 
 pub(crate) mod access;
 mod child;
-mod data;
+mod dependency;
 pub(crate) mod managed;
 pub(crate) mod operator;
 pub(crate) mod provisioner;

@@ -1,4 +1,4 @@
-//! `fn operator` and `fn main`.
+//! Expands `fn operator` and `fn main` of an operator's binary.
 
 use crate::{
     check::Checked,
@@ -10,41 +10,41 @@ use syn::{Expr, LitStr, spanned::Spanned};
 
 pub(crate) fn expand(operator: &Checked<Operator>) -> TokenStream {
     match &operator.source {
-        Source::Built(built) => {
-            let main_of = if matches!(**built, Expr::Closure(_)) {
+        Source::Expression(expression) => {
+            let main_fn = if matches!(**expression, Expr::Closure(_)) {
                 quote! { main_with }
             } else {
                 quote! { main }
             };
-            main(operator, &main_of, &quote! { #built })
+            main(operator, &main_fn, &quote! { #expression })
         }
-        Source::Listed { name, kinds } => {
-            let mut code = listed(operator, name.as_ref(), kinds);
+        Source::Kinds { name, kinds } => {
+            let mut code = operator_fn(operator, name.as_ref(), kinds);
             code.extend(main(operator, &quote! { main }, &quote! { operator() }));
             code
         }
     }
 }
 
-fn main(operator: &Operator, main_of: &TokenStream, built: &TokenStream) -> TokenStream {
+fn main(operator: &Operator, main_fn: &TokenStream, argument: &TokenStream) -> TokenStream {
     let private = &operator.paths.private;
     quote! {
         fn main() -> ::std::process::ExitCode {
-            #private::#main_of(#built)
+            #private::#main_fn(#argument)
         }
     }
 }
 
-fn listed(operator: &Operator, name: Option<&LitStr>, kinds: &[Kind]) -> TokenStream {
+fn operator_fn(operator: &Operator, name: Option<&LitStr>, kinds: &[Kind]) -> TokenStream {
     let krate = &operator.paths.krate;
     let name = match name {
         Some(name) => quote! { #name },
         None => quote! { ::core::env!("CARGO_PKG_NAME") },
     };
     let controls = kinds.iter().map(controls);
-    let once = (kinds.len() > 1).then(|| once(kinds));
+    let distinct_kinds = (kinds.len() > 1).then(|| distinct_kinds(kinds));
     quote! {
-        #once
+        #distinct_kinds
         /// The operator of this binary: its kinds with their trees.
         pub fn operator() -> #krate::Operator {
             #krate::Operator::new(#name).version(::core::env!("CARGO_PKG_VERSION")) #(#controls)*
@@ -52,8 +52,8 @@ fn listed(operator: &Operator, name: Option<&LitStr>, kinds: &[Kind]) -> TokenSt
     }
 }
 
-/// A kind that is listed under two names is two implementations of one trait, which the compiler refuses.
-fn once(kinds: &[Kind]) -> TokenStream {
+/// Implements a local trait for each kind: the compiler reports a kind that is listed twice under different names.
+fn distinct_kinds(kinds: &[Kind]) -> TokenStream {
     let kinds = kinds.iter().map(|Kind { kind, .. }| quote_spanned! { kind.span() => impl ListedOnce for #kind {} });
     quote! {
         const _: () = {

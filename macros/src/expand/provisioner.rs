@@ -1,12 +1,12 @@
-//! `impl Provisioner`, and for groups `impl Provision`.
+//! Expands the implementation of `Provisioner`, and of `Provision` for groups.
 
-use super::{access, child, data};
+use super::{access, child, dependency};
 use crate::{
     check::Checked,
     model::{
         child::Child,
-        managed::last_segment,
         provisioner::{Node, Order, Provisioner},
+        type_path::last_segment,
     },
 };
 use proc_macro2::{Literal, TokenStream};
@@ -20,10 +20,10 @@ pub(crate) fn expand(node: &Checked<Provisioner>) -> TokenStream {
             code.extend(provision(node, up, down));
             code.extend(keyed(node));
         }
-        Node::Custom | Node::Open => code.extend(access::grants(node)),
+        Node::Custom | Node::Unspecified => code.extend(access::grants(node)),
     }
     code.extend(gives(node));
-    code.extend(beside(node));
+    code.extend(private_items(node));
     code
 }
 
@@ -33,7 +33,7 @@ fn shape(node: &Provisioner) -> TokenStream {
     let (parameters, arguments, bounds) = generics.split_for_impl();
     let kind = match node.node() {
         Node::Group { up, down } => group(node, up, down),
-        Node::Custom | Node::Open => quote! { #krate::Node::Custom },
+        Node::Custom | Node::Unspecified => quote! { #krate::Node::Custom },
     };
     let access = access::entries(&node.paths, &node.access);
     let takes = node.takes.iter().map(|taken| &taken.ty);
@@ -71,7 +71,7 @@ fn group(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     }
 }
 
-/// The parameters of a type that has none, unless it is a mended one; then they hold as long as a node has to.
+/// The generics of the type, with `Self: 'static`. Only a fallback model has any.
 fn generics(node: &Provisioner) -> Generics {
     let mut generics = node.generics.clone();
     if !generics.params.is_empty() {
@@ -80,13 +80,12 @@ fn generics(node: &Provisioner) -> Generics {
     generics
 }
 
-/// A hand-written node may have fields; they are no children.
+/// The children; the fields of a hand-written node are none.
 fn children(node: &Provisioner) -> &[Child] {
     if node.node() == Node::Custom { &[] } else { &node.children }
 }
 
-/// The owner, and the parameters of an implementation for it: only a mended model comes without one, and then it fits
-/// every one.
+/// The owner, and the generics of an implementation for it. A fallback model without an owner is implemented for all.
 fn owner(node: &Provisioner) -> (Generics, TokenStream) {
     let (krate, mut generics) = (&node.paths.krate, generics(node));
     match &node.owner {
@@ -103,10 +102,11 @@ fn provision(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     let (_, arguments, _) = node.generics.split_for_impl();
     let (generics, owner) = owner(node);
     let (parameters, _, bounds) = generics.split_for_impl();
-    let mut ups: Vec<TokenStream> = node.children.iter().map(|child| child::up(node, child, &owner)).collect();
-    ups.extend(node.retired.iter().map(|retired| child::retire(node, retired, true)));
-    let mut downs: Vec<TokenStream> = node.children.iter().map(|child| child::down(node, child, &owner)).collect();
-    downs.extend(node.retired.iter().map(|retired| child::retire(node, retired, false)));
+    let mut ups: Vec<TokenStream> = node.children.iter().map(|child| child::provision(node, child, &owner)).collect();
+    ups.extend(node.retired.iter().map(|retired| child::remove_retired(node, retired, true)));
+    let mut downs: Vec<TokenStream> =
+        node.children.iter().map(|child| child::deprovision(node, child, &owner)).collect();
+    downs.extend(node.retired.iter().map(|retired| child::remove_retired(node, retired, false)));
     let before: Vec<Vec<usize>> = (0..ups.len()).map(|at| before(node, at)).collect();
     let up = body(node, up, ups, &before);
     let down = match down {
@@ -127,24 +127,24 @@ fn provision(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     }
 }
 
-/// The places of the children that one comes after: those it names, and those it reads. A retired one comes after all others,
-/// since one of them may take over its objects.
+/// The indices of the children before a child: those in its `after` and `from`. A retired node comes after all children, since
+/// a child may take over its objects.
 fn before(node: &Provisioner, at: usize) -> Vec<usize> {
     let Some(child) = node.children.get(at) else { return (0..node.children.len()).collect() };
     let named = child.after.iter().chain(&child.from).filter_map(|path| node.child(&path.0[0]));
-    let mut places: Vec<usize> = named.map(|(place, _)| place).collect();
-    places.sort_unstable();
-    places.dedup();
-    places
+    let mut indices: Vec<usize> = named.map(|(index, _)| index).collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices
 }
 
-/// On the way down a child goes only when those that come after it are gone.
+/// The order of deprovision: a child waits for those that depend on it.
 fn reversed(before: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let after = |at: usize| (0..before.len()).filter(move |other| before[*other].contains(&at)).collect();
     (0..before.len()).map(after).collect()
 }
 
-/// The calls of all children, one after the other or at once.
+/// Runs the calls of all children, serially or concurrently.
 fn body(node: &Provisioner, order: Order, calls: Vec<TokenStream>, before: &[Vec<usize>]) -> TokenStream {
     let private = &node.paths.private;
     if calls.is_empty() {
@@ -162,25 +162,25 @@ fn body(node: &Provisioner, order: Order, calls: Vec<TokenStream>, before: &[Vec
     if before.iter().all(Vec::is_empty) {
         return quote! { #private::concurrently([#(#calls),*]).await };
     }
-    let before = before.iter().map(|places| {
-        let places = places.iter().map(|place| Literal::usize_unsuffixed(*place));
-        quote! { &[#(#places),*] }
+    let before = before.iter().map(|indices| {
+        let indices = indices.iter().map(|index| Literal::usize_unsuffixed(*index));
+        quote! { &[#(#indices),*] }
     });
     quote! { #private::in_order([#((#calls, #before)),*]).await }
 }
 
-/// A group for the items of an `each` finds its keys again.
+/// Implements `Keyed`, which lists the keys of existing items, for a group below `each`.
 fn keyed(node: &Provisioner) -> TokenStream {
     let (krate, private, ident) = (&node.paths.krate, &node.paths.private, &node.ident);
     let is_each = |owner| last_segment(owner).is_some_and(|segment| segment.ident == "Each");
-    // Without an owner it may be one of those.
+    // A group without an owner may be below `each`.
     if !node.owner.as_ref().is_none_or(is_each) {
         return quote! {};
     }
     let (_, arguments, _) = node.generics.split_for_impl();
     let (generics, owner) = owner(node);
     let (parameters, _, bounds) = generics.split_for_impl();
-    let below = node.children.iter().filter(|child| child.is_provisioner() && child.each.is_none()).map(|child| {
+    let nested = node.children.iter().filter(|child| child.is_provisioner() && child.each.is_none()).map(|child| {
         let (ty, name) = (&child.ty, child.name());
         quote_spanned! { ty.span() => keys.extend(#private::keys_below::<#ty, #owner, _>(cx, #name).await?); }
     });
@@ -189,14 +189,14 @@ fn keyed(node: &Provisioner) -> TokenStream {
         impl #parameters #krate::Keyed<#owner> for #ident #arguments #bounds {
             async fn keys(cx: &#krate::Teardown<'_, #owner, Self>) -> #krate::Result<#private::Keys> {
                 let mut keys = #private::keys_of_objects(cx)?;
-                #(#below)*
+                #(#nested)*
                 ::core::result::Result::Ok(keys)
             }
         }
     }
 }
 
-/// That a value is given; of a mended node that it may be.
+/// Implements `GivesValue` for a node with `gives`.
 fn gives(node: &Provisioner) -> TokenStream {
     if node.gives.is_none() {
         return quote! {};
@@ -210,17 +210,19 @@ fn gives(node: &Provisioner) -> TokenStream {
     }
 }
 
-/// What has no name outside: the constants of the children, and, since a tree is never constructed, reads that keep the
-/// compiler from calling its fields dead.
-fn beside(node: &Provisioner) -> TokenStream {
+/// The items without a name outside: the constants of the children, and reads of the fields, which the compiler would report as
+/// dead code because a tree is never constructed.
+fn private_items(node: &Provisioner) -> TokenStream {
     let ident = &node.ident;
     let (parameters, arguments, bounds) = node.generics.split_for_impl();
-    let (sound, lost) = (children(node), &node.lost);
-    let fields = sound.iter().map(|child| &child.ident);
-    // A mended node may have parameters, which no constant can speak of.
-    let constants = node.generics.params.is_empty().then(|| data::children(node, sound, lost));
-    let lints = (!sound.is_empty() || !lost.is_empty()).then(|| {
-        quote! { missing_debug_implementations, missing_docs, non_upper_case_globals, private_interfaces, unreachable_pub }
+    let (checked, unchecked) = (children(node), &node.unchecked_children);
+    let fields = checked.iter().map(|child| &child.ident);
+    // A fallback model may have generics, which a constant can't name.
+    let constants = node.generics.params.is_empty().then(|| dependency::children(node, checked, unchecked));
+    let lints = (!checked.is_empty() || !unchecked.is_empty()).then(|| {
+        quote! {
+            missing_debug_implementations, missing_docs, non_upper_case_globals, private_interfaces, unreachable_pub
+        }
     });
     quote! {
         #[allow(dead_code, #lints)]

@@ -1,4 +1,4 @@
-//! Warnings of the compiler's own: the use of a deprecated constant, spanned to what is warned about.
+//! Expands warnings: the use of a deprecated constant, at the span of the warning.
 
 use crate::diag::Warning;
 use proc_macro2::{Ident, TokenStream};

@@ -1,45 +1,46 @@
-//! What a hand-written node may do, and what a role hands on.
+//! Models access rights: those of a hand-written node, or those that a role grants to others.
 
-use super::provisioner::starts_upper;
+use super::type_path::starts_upper;
 use crate::{
-    attrs::access::{self, Subject},
+    attrs::access::{self, AccessTarget},
     diag::Diags,
 };
 use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{LitStr, Path};
 
+/// The rights on one target.
 pub(crate) struct Access {
-    pub(crate) subject: Subject,
-    pub(crate) subresource: Option<Path>,
+    pub(crate) target: AccessTarget,
+    pub(crate) subresource_path: Option<Path>,
     /// Objects by name; `None` means all of them.
     pub(crate) names: Option<Vec<LitStr>>,
     pub(crate) namespace: Option<LitStr>,
-    /// For the raw client, and for none of the calls.
+    /// Whether only the raw client has the right, not the typed calls.
     pub(crate) raw: bool,
-    /// In the order of [`Verb`], each once.
+    /// Sorted, each once.
     pub(crate) verbs: Vec<Verb>,
-    /// What was written, for messages.
-    pub(crate) written: Vec<Ident>,
+    /// The verbs as spelled in the source, for messages.
+    pub(crate) verb_words: Vec<Ident>,
 }
 
-/// A subresource.
-pub(crate) enum Part<'a> {
+/// A subresource of a kind.
+pub(crate) enum Subresource<'a> {
     Status,
     Scale,
-    /// One that Kubernetes has, and its type in `opgen::part`.
+    /// A subresource with a type in `opgen::part`.
     Known {
-        word: &'static str,
         name: &'static str,
+        type_name: &'static str,
     },
-    /// A type of the user's, which says its name.
+    /// A type of the user's that implements `Part`.
     Type(&'a Path),
-    /// Any other word: there are no calls for it.
-    Word(String),
+    /// Any other name, without typed calls.
+    Other(String),
 }
 
 /// The subresources with a type in `opgen::part`.
-const PARTS: [(&str, &str); 8] = [
+const SUBRESOURCES: [(&str, &str); 8] = [
     ("approval", "Approval"),
     ("binding", "Binding"),
     ("ephemeralcontainers", "EphemeralContainers"),
@@ -50,11 +51,12 @@ const PARTS: [(&str, &str); 8] = [
     ("token", "Token"),
 ];
 
-/// The subresources that have calls, for messages.
-pub(crate) fn part_words() -> Vec<&'static str> {
-    ["scale", "status"].into_iter().chain(PARTS.iter().map(|(word, _)| *word)).collect()
+/// The subresources with typed calls, for messages.
+pub(crate) fn subresource_names() -> Vec<&'static str> {
+    ["scale", "status"].into_iter().chain(SUBRESOURCES.iter().map(|(name, _)| *name)).collect()
 }
 
+/// A verb of RBAC, or `reference`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verb {
     Get,
@@ -65,12 +67,12 @@ pub(crate) enum Verb {
     Patch,
     Delete,
     DeleteCollection,
-    /// What opgen does with what is named; a role spells other verbs for it.
+    /// opgen's own verb for references; the role expands it to verbs of RBAC.
     Reference,
 }
 
-/// Every verb, and `apply`: what server-side apply needs.
-const WORDS: [&str; 10] =
+/// Every verb, and `apply` for the verbs of server-side apply.
+const VERB_WORDS: [&str; 10] =
     ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "reference", "apply"];
 
 impl Verb {
@@ -101,8 +103,8 @@ impl Verb {
         }
     }
 
-    /// A subresource exists as soon as its object does, so applying to one only patches.
-    fn of_word(word: &str, subresource: bool) -> &'static [Self] {
+    /// A subresource exists as long as its object, so `apply` on a subresource is only `patch`.
+    fn of_word(word: &str, is_subresource: bool) -> &'static [Self] {
         match word {
             "get" => &[Self::Get],
             "list" => &[Self::List],
@@ -113,20 +115,20 @@ impl Verb {
             "delete" => &[Self::Delete],
             "deletecollection" => &[Self::DeleteCollection],
             "reference" => &[Self::Reference],
-            "apply" if subresource => &[Self::Patch],
+            "apply" if is_subresource => &[Self::Patch],
             "apply" => &[Self::Create, Self::Patch],
             _ => &[],
         }
     }
 }
 
-pub(crate) fn resolve(entries: Vec<access::Entry>, diags: &mut Diags) -> Vec<Access> {
+pub(crate) fn resolve(entries: Vec<access::AccessEntry>, diags: &mut Diags) -> Vec<Access> {
     let mut resolved: Vec<Access> = Vec::new();
     for entry in entries {
         let entry = Access::resolve(entry, diags);
         let same = |other: &&mut Access| {
-            other.subject == entry.subject
-                && other.subresource == entry.subresource
+            other.target == entry.target
+                && other.subresource_path == entry.subresource_path
                 && other.names == entry.names
                 && other.namespace == entry.namespace
                 && other.raw == entry.raw
@@ -140,52 +142,53 @@ pub(crate) fn resolve(entries: Vec<access::Entry>, diags: &mut Diags) -> Vec<Acc
 }
 
 impl Access {
-    fn resolve(entry: access::Entry, diags: &mut Diags) -> Self {
+    fn resolve(entry: access::AccessEntry, diags: &mut Diags) -> Self {
         let mut verbs = Vec::new();
         for word in &entry.verbs {
-            let meant = Verb::of_word(&word.to_string(), entry.subresource.is_some());
-            if meant.is_empty() {
+            let granted = Verb::of_word(&word.to_string(), entry.subresource.is_some());
+            if granted.is_empty() {
                 unknown(word, diags);
             }
-            verbs.extend(meant);
+            verbs.extend(granted);
         }
         verbs.sort_unstable();
         verbs.dedup();
-        let access::Entry { subject, subresource, names, namespace, verbs: written, raw } = entry;
-        Self { subject, subresource, names, namespace, raw, verbs, written }
+        let access::AccessEntry { target, subresource: subresource_path, names, namespace, verbs: verb_words, raw } =
+            entry;
+        Self { target, subresource_path, names, namespace, raw, verbs, verb_words }
     }
 
-    /// The kind, if it is about one.
+    /// The kind; `None` for a non-resource URL.
     pub(crate) fn kind(&self) -> Option<&Path> {
-        match &self.subject {
-            Subject::Kind(kind) => Some(kind),
-            Subject::Url(_) => None,
+        match &self.target {
+            AccessTarget::Kind(kind) => Some(kind),
+            AccessTarget::Url(_) => None,
         }
     }
 
-    /// The subresource, if there is one.
-    pub(crate) fn part(&self) -> Option<Part<'_>> {
-        let path = self.subresource.as_ref()?;
+    /// The subresource, if any.
+    pub(crate) fn subresource(&self) -> Option<Subresource<'_>> {
+        let path = self.subresource_path.as_ref()?;
         if starts_upper(path) {
-            return Some(Part::Type(path));
+            return Some(Subresource::Type(path));
         }
         let word = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-        let part = match word.as_str() {
-            "status" => Part::Status,
-            "scale" => Part::Scale,
-            _ => PARTS
+        let subresource = match word.as_str() {
+            "status" => Subresource::Status,
+            "scale" => Subresource::Scale,
+            _ => SUBRESOURCES
                 .iter()
                 .find(|(known, _)| *known == word)
-                .map_or(Part::Word(word), |(word, name)| Part::Known { word, name }),
+                .map_or(Subresource::Other(word), |(name, type_name)| Subresource::Known { name, type_name }),
         };
-        Some(part)
+        Some(subresource)
     }
 
-    /// What stands before the colon, as far as it says the kind.
-    pub(crate) fn said(&self) -> String {
-        match &self.subject {
-            Subject::Kind(kind) => kind.to_token_stream().to_string().replace(' ', ""),
-            Subject::Url(url) => url.to_token_stream().to_string(),
+    /// The kind or URL before the colon, as text.
+    pub(crate) fn target_text(&self) -> String {
+        match &self.target {
+            AccessTarget::Kind(kind) => kind.to_token_stream().to_string().replace(' ', ""),
+            AccessTarget::Url(url) => url.to_token_stream().to_string(),
         }
     }
 
@@ -198,9 +201,9 @@ impl Access {
 
 fn unknown(word: &Ident, diags: &mut Diags) {
     let lower = word.to_string().to_lowercase();
-    if WORDS.contains(&lower.as_str()) {
+    if VERB_WORDS.contains(&lower.as_str()) {
         diags.error(word, format!("`{word}` is not a verb"), format!("write `{lower}`, as a role does"));
     } else {
-        diags.unknown("verb", word, &WORDS);
+        diags.unknown("verb", word, &VERB_WORDS);
     }
 }

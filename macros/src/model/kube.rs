@@ -1,21 +1,22 @@
-//! The facts of a kind that `#[kube(...)]` states.
+//! Models the settings of a kind in `#[kube(...)]`: names, scale, columns and metadata.
 
-use crate::attrs::kube::{Entry, Item, Value};
+use crate::attrs::kube::{KubeEntry, KubeItem, KubeValue};
 use syn::{LitBool, LitStr, Path};
 
+/// The settings in `#[kube(...)]`.
 #[derive(Default)]
 pub(crate) struct Kube {
     pub(crate) group: Option<LitStr>,
     pub(crate) version: Option<LitStr>,
     pub(crate) kind: Option<LitStr>,
-    /// The name of the generated struct where it is not the kind's.
+    /// The name of the generated struct, if it differs from the kind.
     pub(crate) root: Option<LitStr>,
     pub(crate) plural: Option<LitStr>,
     pub(crate) singular: Option<LitStr>,
     pub(crate) shortnames: Vec<LitStr>,
     pub(crate) categories: Vec<LitStr>,
     pub(crate) status: Option<Path>,
-    /// The key itself, so that it can be pointed at.
+    /// The key, for messages that point at it.
     pub(crate) no_spec: Option<Path>,
     pub(crate) printcolumns: Vec<PrintColumn>,
     pub(crate) selectable: Vec<LitStr>,
@@ -27,15 +28,17 @@ pub(crate) struct Kube {
     pub(crate) labels: Vec<(LitStr, LitStr)>,
 }
 
+/// `printcolumn(...)`.
 pub(crate) struct PrintColumn {
     pub(crate) name: Option<LitStr>,
     pub(crate) type_: Option<LitStr>,
     pub(crate) json_path: Option<LitStr>,
     pub(crate) format: Option<LitStr>,
     pub(crate) priority: Option<String>,
-    pub(crate) priority_at: Option<Path>,
+    pub(crate) priority_key: Option<Path>,
 }
 
+/// `scale(...)`.
 pub(crate) struct Scale {
     pub(crate) key: Path,
     pub(crate) spec_replicas: Option<LitStr>,
@@ -44,17 +47,17 @@ pub(crate) struct Scale {
 }
 
 impl Kube {
-    pub(crate) fn from_entries(entries: Vec<Entry>) -> Self {
+    pub(crate) fn from_entries(entries: Vec<KubeEntry>) -> Self {
         let mut kube = Self::default();
         for entry in entries {
             let Some(key) = entry.key.get_ident().map(ToString::to_string) else { continue };
             match entry.value {
-                Value::Text(text) => kube.text(&key, text),
-                Value::Path(path) if key == "status" => kube.status = Some(path),
-                Value::Bool(flag) if key == "served" => kube.served = Some(flag),
-                Value::Bool(flag) if key == "no_spec" => kube.no_spec = flag.value.then_some(entry.key),
-                Value::Word if key == "no_spec" => kube.no_spec = Some(entry.key),
-                Value::List(items) => kube.list(&key, entry.key, items),
+                KubeValue::Text(text) => kube.text(&key, text),
+                KubeValue::Path(path) if key == "status" => kube.status = Some(path),
+                KubeValue::Bool(flag) if key == "served" => kube.served = Some(flag),
+                KubeValue::Bool(flag) if key == "no_spec" => kube.no_spec = flag.value.then_some(entry.key),
+                KubeValue::Flag if key == "no_spec" => kube.no_spec = Some(entry.key),
+                KubeValue::List(items) => kube.list(&key, entry.key, items),
                 _ => (),
             }
         }
@@ -84,7 +87,7 @@ impl Kube {
         }
     }
 
-    fn list(&mut self, key: &str, key_path: Path, items: Vec<Item>) {
+    fn list(&mut self, key: &str, key_path: Path, items: Vec<KubeItem>) {
         match key {
             "printcolumn" => self.printcolumns.push(PrintColumn::from_items(items)),
             "scale" => self.scale = Some(Scale::from_items(key_path, items)),
@@ -96,19 +99,19 @@ impl Kube {
 }
 
 impl PrintColumn {
-    fn from_items(items: Vec<Item>) -> Self {
+    fn from_items(items: Vec<KubeItem>) -> Self {
         let mut column =
-            Self { name: None, type_: None, json_path: None, format: None, priority: None, priority_at: None };
+            Self { name: None, type_: None, json_path: None, format: None, priority: None, priority_key: None };
         for entry in entries(items) {
             let Some(key) = entry.key.get_ident().map(ToString::to_string) else { continue };
             match (key.as_str(), entry.value) {
-                ("name", Value::Text(text)) => column.name = Some(text),
-                ("type_", Value::Text(text)) => column.type_ = Some(text),
-                ("json_path", Value::Text(text)) => column.json_path = Some(text),
-                ("format", Value::Text(text)) => column.format = Some(text),
-                ("priority", Value::Other(number)) => {
+                ("name", KubeValue::Text(text)) => column.name = Some(text),
+                ("type_", KubeValue::Text(text)) => column.type_ = Some(text),
+                ("json_path", KubeValue::Text(text)) => column.json_path = Some(text),
+                ("format", KubeValue::Text(text)) => column.format = Some(text),
+                ("priority", KubeValue::Other(number)) => {
                     column.priority = Some(number.to_string());
-                    column.priority_at = Some(entry.key);
+                    column.priority_key = Some(entry.key);
                 }
                 _ => (),
             }
@@ -118,10 +121,10 @@ impl PrintColumn {
 }
 
 impl Scale {
-    fn from_items(key: Path, items: Vec<Item>) -> Self {
+    fn from_items(key: Path, items: Vec<KubeItem>) -> Self {
         let mut scale = Self { key, spec_replicas: None, status_replicas: None, label_selector: None };
         for entry in entries(items) {
-            let Value::Text(text) = entry.value else { continue };
+            let KubeValue::Text(text) = entry.value else { continue };
             if entry.key.is_ident("spec_replicas_path") {
                 scale.spec_replicas = Some(text);
             } else if entry.key.is_ident("status_replicas_path") {
@@ -134,17 +137,17 @@ impl Scale {
     }
 }
 
-fn entries(items: Vec<Item>) -> impl Iterator<Item = Entry> {
+fn entries(items: Vec<KubeItem>) -> impl Iterator<Item = KubeEntry> {
     items.into_iter().filter_map(|item| match item {
-        Item::Entry(entry) => Some(entry),
-        Item::Text(_) => None,
+        KubeItem::Entry(entry) => Some(entry),
+        KubeItem::Text(_) => None,
     })
 }
 
-fn pair(items: Vec<Item>) -> Option<(LitStr, LitStr)> {
+fn pair(items: Vec<KubeItem>) -> Option<(LitStr, LitStr)> {
     let mut texts = items.into_iter().filter_map(|item| match item {
-        Item::Text(text) => Some(text),
-        Item::Entry(_) => None,
+        KubeItem::Text(text) => Some(text),
+        KubeItem::Entry(_) => None,
     });
     Some((texts.next()?, texts.next()?))
 }

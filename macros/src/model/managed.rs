@@ -1,104 +1,109 @@
-//! A managed kind: the facts of `#[kube(...)]` and `#[managed(...)]`, and the fields that decide its schema.
+//! Models a managed kind: its `#[kube(...)]` and `#[managed(...)]` settings and the fields of its spec.
 
 use super::kube::Kube;
 use crate::{
     attrs::{
-        field::Hints,
-        managed::{Read, ReadField, ReadVariant},
+        field::SchemaHints,
+        managed::{ManagedFieldInput, ManagedInput, ManagedVariantInput},
     },
     paths::Paths,
 };
 use proc_macro2::Ident;
 use quote::ToTokens;
-use syn::{Data, Fields, GenericArgument, Generics, LitStr, Path, PathArguments, PathSegment, Type};
+use syn::{Data, Fields, Generics, LitStr, Path, Type};
 
+/// A kind that an operator manages.
 pub(crate) struct Managed {
     pub(crate) paths: Paths,
-    /// The struct the derive stands on.
+    /// The type that derives `Managed`.
     pub(crate) spec: Ident,
     pub(crate) generics: Generics,
-    pub(crate) form: Form,
+    pub(crate) style: SpecStyle,
     /// `None` without any `#[kube(...)]`.
     pub(crate) kube: Option<Kube>,
     pub(crate) finalizer: Option<LitStr>,
-    /// The field that `#[managed(pause = ...)]` names, whether there is one or not.
-    pub(crate) pause_named: Option<Ident>,
+    /// The identifier in `#[managed(pause = ...)]`, even if no such field exists.
+    pub(crate) pause_ident: Option<Ident>,
     pub(crate) pause: Option<Pause>,
-    pub(crate) allowed: Vec<Path>,
-    /// Keys that belong on a field.
-    pub(crate) misplaced: Vec<Path>,
-    pub(crate) hints: Hints,
+    pub(crate) allowed_warnings: Vec<Path>,
+    /// Keys on the struct that belong on a field.
+    pub(crate) misplaced_keys: Vec<Path>,
+    pub(crate) hints: SchemaHints,
     pub(crate) fields: Vec<Field>,
 }
 
-pub(crate) enum Form {
+/// The style of the type that is the spec.
+pub(crate) enum SpecStyle {
     Named,
     Tuple,
     Unit,
-    Enum(Vec<ReadVariant>),
+    Enum(Vec<ManagedVariantInput>),
     Union,
 }
 
+/// The field that pauses reconciliation.
 pub(crate) struct Pause {
     pub(crate) field: Ident,
+    /// Whether its type is `Option<bool>`.
     pub(crate) optional: bool,
 }
 
+/// A field of the spec.
 pub(crate) struct Field {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
     /// The name in JSON.
     pub(crate) name: String,
-    pub(crate) hints: Hints,
-    pub(crate) allowed: Vec<Path>,
-    /// What `#[managed(reference = ...)]` names.
+    pub(crate) hints: SchemaHints,
+    pub(crate) allowed_warnings: Vec<Path>,
+    /// The kind in `#[managed(reference = ...)]`.
     pub(crate) reference: Option<Path>,
-    /// The key `grant`, where it is given.
+    /// The key `grant`, if present.
     pub(crate) grant: Option<Path>,
-    /// Keys that belong above the struct.
-    pub(crate) misplaced: Vec<Path>,
+    /// Keys on the field that belong on the struct.
+    pub(crate) misplaced_keys: Vec<Path>,
 }
 
-pub(crate) fn resolve(read: Read) -> Managed {
-    let rename_all = read.hints.rename_all.as_ref().map(LitStr::value);
-    let form = match read.item.data {
+pub(crate) fn resolve(input: ManagedInput) -> Managed {
+    let rename_all = input.hints.rename_all.as_ref().map(LitStr::value);
+    let style = match input.item.data {
         Data::Struct(data) => match data.fields {
-            Fields::Named(_) => Form::Named,
-            Fields::Unnamed(_) => Form::Tuple,
-            Fields::Unit => Form::Unit,
+            Fields::Named(_) => SpecStyle::Named,
+            Fields::Unnamed(_) => SpecStyle::Tuple,
+            Fields::Unit => SpecStyle::Unit,
         },
-        Data::Enum(_) => Form::Enum(read.variants),
-        Data::Union(_) => Form::Union,
+        Data::Enum(_) => SpecStyle::Enum(input.variants),
+        Data::Union(_) => SpecStyle::Union,
     };
     let fields: Vec<Field> =
-        read.fields.into_iter().filter_map(|field| Field::resolve(field, rename_all.as_deref())).collect();
-    let pause = pause(&fields, read.args.pause.as_ref());
-    let misplaced =
-        read.args.keys.iter().filter(|key| key.is_ident("reference") || key.is_ident("grant")).cloned().collect();
+        input.fields.into_iter().filter_map(|field| Field::resolve(field, rename_all.as_deref())).collect();
+    let pause = pause(&fields, input.args.pause.as_ref());
+    let misplaced_keys =
+        input.args.keys.iter().filter(|key| key.is_ident("reference") || key.is_ident("grant")).cloned().collect();
     Managed {
-        paths: Paths::new(read.args.krate),
-        spec: read.item.ident,
-        generics: read.item.generics,
-        form,
-        kube: read.kube.map(Kube::from_entries),
-        finalizer: read.args.finalizer,
-        pause_named: read.args.pause,
+        paths: Paths::new(input.args.krate),
+        spec: input.item.ident,
+        generics: input.item.generics,
+        style,
+        kube: input.kube.map(Kube::from_entries),
+        finalizer: input.args.finalizer,
+        pause_ident: input.args.pause,
         pause,
-        allowed: read.args.allow.to_vec(),
-        misplaced,
-        hints: read.hints,
+        allowed_warnings: input.args.allow.to_vec(),
+        misplaced_keys,
+        hints: input.hints,
         fields,
     }
 }
 
 impl Managed {
-    /// The name of the generated struct, if there can be one.
+    /// The name of the struct that kube generates, or `None` if it generates none.
     pub(crate) fn root(&self) -> Option<Ident> {
         let kube = self.kube.as_ref()?;
         let ident: Ident = kube.root()?.parse().ok()?;
-        // Without these kube's derive reports what is missing, and generates nothing.
+        // Without these keys kube's derive reports an error and generates nothing.
         let complete = kube.group.is_some() && kube.version.is_some() && kube.kind.is_some();
-        if !complete || matches!(self.form, Form::Union) || !self.generics.params.is_empty() {
+        if !complete || matches!(self.style, SpecStyle::Union) || !self.generics.params.is_empty() {
             return None;
         }
         (ident != self.spec).then_some(ident)
@@ -106,45 +111,25 @@ impl Managed {
 }
 
 impl Field {
-    fn resolve(read: ReadField, rename_all: Option<&str>) -> Option<Self> {
-        let ident = read.field.ident?;
-        let plain = ident.to_string().trim_start_matches("r#").to_owned();
-        let renamed = read.hints.rename.as_ref().map(LitStr::value);
-        let name = renamed.unwrap_or_else(|| renamed_by_rule(&plain, rename_all));
+    fn resolve(input: ManagedFieldInput, rename_all: Option<&str>) -> Option<Self> {
+        let ident = input.field.ident?;
+        let unraw = ident.to_string().trim_start_matches("r#").to_owned();
+        let renamed = input.hints.rename.as_ref().map(LitStr::value);
+        let name = renamed.unwrap_or_else(|| renamed_by_rule(&unraw, rename_all));
         let belongs = |key: &&Path| ["crate", "finalizer", "pause"].iter().any(|above| key.is_ident(above));
-        let misplaced = read.args.keys.iter().filter(belongs).cloned().collect();
-        let grant = read.args.keys.iter().find(|key| read.args.grant.is_present() && key.is_ident("grant")).cloned();
+        let misplaced_keys = input.args.keys.iter().filter(belongs).cloned().collect();
+        let grant = input.args.keys.iter().find(|key| input.args.grant.is_present() && key.is_ident("grant")).cloned();
         Some(Self {
             ident,
-            ty: read.field.ty,
+            ty: input.field.ty,
             name,
-            hints: read.hints,
-            allowed: read.args.allow.to_vec(),
-            reference: read.args.reference,
+            hints: input.hints,
+            allowed_warnings: input.args.allow.to_vec(),
+            reference: input.args.reference,
             grant,
-            misplaced,
+            misplaced_keys,
         })
     }
-}
-
-/// The last segment of a path type: `Option<bool>` of `::core::option::Option<bool>`.
-pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
-    match ty {
-        Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
-        Type::Group(group) => last_segment(&group.elem),
-        Type::Paren(paren) => last_segment(&paren.elem),
-        _ => None,
-    }
-}
-
-/// The types between the angle brackets of a segment.
-pub(crate) fn type_arguments(segment: &PathSegment) -> Vec<&Type> {
-    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return Vec::new() };
-    let types = arguments.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    });
-    types.collect()
 }
 
 fn pause(fields: &[Field], named: Option<&Ident>) -> Option<Pause> {
@@ -157,7 +142,7 @@ fn pause(fields: &[Field], named: Option<&Ident>) -> Option<Pause> {
     Some(Pause { field: field.ident.clone(), optional })
 }
 
-/// serde's `rename_all` for a field in snake case.
+/// Applies serde's `rename_all` to a field in snake case.
 fn renamed_by_rule(field: &str, rule: Option<&str>) -> String {
     let pascal = || field.split('_').map(capitalised).collect::<String>();
     match rule {

@@ -1,48 +1,53 @@
-//! An operator: kinds, their trees and their options.
+//! Models the input of `operator!`: the kinds with their trees and options.
 
+use super::key::reject_duplicates;
 use crate::{
-    attrs::operator::{Opt, Read, ReadKind},
+    attrs::operator::{KindInput, OperatorInput, OperatorOption},
     diag::Diags,
     paths::Paths,
 };
-use proc_macro2::{Ident, Literal};
+use proc_macro2::Literal;
 use std::time::Duration;
 use syn::{Expr, ExprLit, Lit, LitBool, LitInt, LitStr, Path};
 
+/// The operator of a binary.
 pub(crate) struct Operator {
     pub(crate) paths: Paths,
     pub(crate) source: Source,
 }
 
+/// How the macro gets the operator.
 pub(crate) enum Source {
-    /// An operator that a library made, or a closure that makes one of its options.
-    Built(Box<Expr>),
-    Listed {
+    /// A call that returns an operator, or a closure from options to an operator.
+    Expression(Box<Expr>),
+    Kinds {
         name: Option<LitStr>,
         kinds: Vec<Kind>,
     },
 }
 
+/// A kind, its tree and its options.
 pub(crate) struct Kind {
     pub(crate) kind: Path,
     pub(crate) tree: Path,
     pub(crate) options: Vec<KindOption>,
 }
 
+/// An option of the controller of a kind.
 pub(crate) enum KindOption {
     Poll {
-        written: LitStr,
+        literal: LitStr,
         every: Duration,
     },
     Events(LitBool),
     Workers {
-        written: LitInt,
+        literal: LitInt,
         count: usize,
     },
     Finalizer(LitStr),
-    /// Names and values.
+    /// A label selector: names and values.
     Labels {
-        written: LitStr,
+        literal: LitStr,
         labels: Vec<(String, String)>,
     },
 }
@@ -50,13 +55,15 @@ pub(crate) enum KindOption {
 const OPTIONS: [&str; 6] = ["poll", "events", "workers", "finalizer", "labels", "options"];
 const POLL: &str = "use a number and a unit, for example `\"500ms\"`, `\"60s\"`, `\"5m\"` or `\"1h\"`";
 
-pub(crate) fn resolve(read: Read, diags: &mut Diags) -> Operator {
-    match read {
-        Read::Built(built) => Operator { paths: Paths::new(None), source: Source::Built(built) },
-        Read::Listed { options, kinds } => {
+pub(crate) fn resolve(input: OperatorInput, diags: &mut Diags) -> Operator {
+    match input {
+        OperatorInput::Expression(expression) => {
+            Operator { paths: Paths::new(None), source: Source::Expression(expression) }
+        }
+        OperatorInput::Kinds { options, kinds } => {
             let mut name = None;
             let mut krate = None;
-            once(&options, diags);
+            reject_duplicates(options.iter().map(|option| &option.key), diags);
             for option in options {
                 match option.key.to_string().as_str() {
                     "name" => name = text(&option, "name it in quotes, for example `name: \"webapp\"`", diags),
@@ -71,36 +78,36 @@ pub(crate) fn resolve(read: Read, diags: &mut Diags) -> Operator {
                 }
             }
             let kinds = kinds.into_iter().map(|kind| Kind::resolve(kind, diags)).collect();
-            Operator { paths: Paths::new(krate), source: Source::Listed { name, kinds } }
+            Operator { paths: Paths::new(krate), source: Source::Kinds { name, kinds } }
         }
     }
 }
 
 impl Operator {
-    /// What can be expanded beside errors.
+    /// The model to expand beside errors.
     pub(crate) fn without_kinds(self) -> Self {
-        Self { paths: self.paths, source: Source::Listed { name: None, kinds: Vec::new() } }
+        Self { paths: self.paths, source: Source::Kinds { name: None, kinds: Vec::new() } }
     }
 }
 
 impl Kind {
-    fn resolve(read: ReadKind, diags: &mut Diags) -> Self {
-        once(&read.options, diags);
-        let options = read.options.into_iter().filter_map(|option| KindOption::resolve(option, diags)).collect();
-        Self { kind: read.kind, tree: read.tree, options }
+    fn resolve(input: KindInput, diags: &mut Diags) -> Self {
+        reject_duplicates(input.options.iter().map(|option| &option.key), diags);
+        let options = input.options.into_iter().filter_map(|option| KindOption::resolve(option, diags)).collect();
+        Self { kind: input.kind, tree: input.tree, options }
     }
 }
 
 impl KindOption {
-    fn resolve(option: Opt, diags: &mut Diags) -> Option<Self> {
+    fn resolve(option: OperatorOption, diags: &mut Diags) -> Option<Self> {
         match option.key.to_string().as_str() {
             "poll" => {
-                let written = text(&option, POLL, diags)?;
-                let every = duration(&written.value());
+                let literal = text(&option, POLL, diags)?;
+                let every = duration(&literal.value());
                 if every.is_none() {
-                    diags.error(&written, format!("`\"{}\"` is not a duration", written.value()), POLL);
+                    diags.error(&literal, format!("`\"{}\"` is not a duration", literal.value()), POLL);
                 }
-                Some(Self::Poll { every: every?, written })
+                Some(Self::Poll { every: every?, literal })
             }
             "events" => match &option.value {
                 Expr::Lit(ExprLit { lit: Lit::Bool(flag), .. }) => Some(Self::Events(flag.clone())),
@@ -112,13 +119,13 @@ impl KindOption {
             "workers" => workers(&option, diags),
             "finalizer" => text(&option, "write it in quotes: `\"example.com/name\"`", diags).map(Self::Finalizer),
             "labels" => {
-                let written = text(&option, "write them in quotes: `\"team=web,tier=front\"`", diags)?;
+                let literal = text(&option, "write them in quotes: `\"team=web,tier=front\"`", diags)?;
                 let pair = |part: &str| {
                     let (name, value) = part.split_once('=').unwrap_or((part, ""));
                     (name.trim().to_owned(), value.trim().to_owned())
                 };
-                let labels = written.value().split(',').map(pair).collect();
-                Some(Self::Labels { written, labels })
+                let labels = literal.value().split(',').map(pair).collect();
+                Some(Self::Labels { literal, labels })
             }
             "options" => {
                 diags.error(
@@ -140,24 +147,24 @@ impl KindOption {
     }
 }
 
-fn workers(option: &Opt, diags: &mut Diags) -> Option<KindOption> {
+fn workers(option: &OperatorOption, diags: &mut Diags) -> Option<KindOption> {
     const FIX: &str = "write a whole number from 1 on";
-    let Expr::Lit(ExprLit { lit: Lit::Int(written), .. }) = &option.value else {
+    let Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) = &option.value else {
         diags.error(&option.value, "`workers` is a number", FIX);
         return None;
     };
-    match written.base10_parse() {
-        Ok(count) if written.suffix().is_empty() || written.suffix() == "usize" => {
-            Some(KindOption::Workers { written: written.clone(), count })
+    match literal.base10_parse() {
+        Ok(count) if literal.suffix().is_empty() || literal.suffix() == "usize" => {
+            Some(KindOption::Workers { literal: literal.clone(), count })
         }
         _ => {
-            diags.error(written, format!("`{}` is not a number of workers", Literal::to_string(&written.token())), FIX);
+            diags.error(literal, format!("`{}` is not a number of workers", Literal::to_string(&literal.token())), FIX);
             None
         }
     }
 }
 
-fn text(option: &Opt, fix: &str, diags: &mut Diags) -> Option<LitStr> {
+fn text(option: &OperatorOption, fix: &str, diags: &mut Diags) -> Option<LitStr> {
     match &option.value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
         other => {
@@ -167,7 +174,7 @@ fn text(option: &Opt, fix: &str, diags: &mut Diags) -> Option<LitStr> {
     }
 }
 
-/// `1h30m`, `500ms`.
+/// Parses a duration: `1h30m`, `500ms`.
 fn duration(text: &str) -> Option<Duration> {
     let mut rest = text;
     let mut total = Duration::ZERO;
@@ -186,19 +193,4 @@ fn duration(text: &str) -> Option<Duration> {
         rest = after.get(unit.len()..)?;
     }
     (!text.is_empty()).then_some(total)
-}
-
-fn once(options: &[Opt], diags: &mut Diags) {
-    let twice = |at: usize, key: &Ident| options[..at].iter().find(|first| first.key == *key);
-    for (at, option) in options.iter().enumerate() {
-        if let Some(first) = twice(at, &option.key) {
-            diags.conflict(
-                &option.key,
-                format!("`{}` is given twice", option.key),
-                "keep one",
-                &first.key,
-                "first given here",
-            );
-        }
-    }
 }

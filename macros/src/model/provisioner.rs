@@ -1,57 +1,64 @@
-//! A node of a tree: a group with its children, or a hand-written one with its permissions.
+//! Models a provisioner: a group with its children, or a hand-written node with its access rights.
 
 use super::{
     access::{self, Access, Verb},
-    child::{self, Child, plain},
+    child::{Child, node_name},
+    key::{FIELD_KEYS, RESERVED_KEYS, STRUCT_KEYS, reject_duplicates, reject_reserved},
+    type_path::starts_upper,
 };
 use crate::{
-    attrs::provisioner::{Arg, Read, Typed, Value},
+    attrs::provisioner::{ArgValue, NamedType, ProvisionerArg, ProvisionerInput},
     diag::Diags,
     paths::Paths,
 };
 use proc_macro2::Ident;
-use syn::{Data, Expr, Fields, Generics, Path, Type};
+use syn::{Data, Expr, Fields, Generics, Type};
 
+/// A node of a tree.
 pub(crate) struct Provisioner {
     pub(crate) paths: Paths,
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,
-    pub(crate) form: Form,
-    /// Order of the children on the way up and on the way down, as far as it is said.
+    pub(crate) style: StructStyle,
+    /// The orders in which the group provisions and deprovisions its children, if specified.
     pub(crate) up: Option<Order>,
     pub(crate) down: Option<Order>,
-    pub(crate) by_hand: bool,
-    /// Each key that says what kind of node it is, in the order written.
+    /// Whether the node is hand-written: it has `access(...)`.
+    pub(crate) is_custom: bool,
+    /// The keys that select the kind of node, in source order.
     pub(crate) node_keys: Vec<Ident>,
     pub(crate) owner: Option<Type>,
     pub(crate) owner_key: Option<Ident>,
     pub(crate) access: Vec<Access>,
-    pub(crate) takes: Vec<Typed>,
+    pub(crate) takes: Vec<NamedType>,
     pub(crate) takes_key: Option<Ident>,
     pub(crate) gives: Option<Type>,
     pub(crate) gives_key: Option<Ident>,
     /// Nodes of earlier releases, whose objects are removed.
-    pub(crate) retired: Vec<Typed>,
+    pub(crate) retired: Vec<NamedType>,
     pub(crate) retired_key: Option<Ident>,
     pub(crate) children: Vec<Child>,
-    /// Children of a group with mistakes: others may still speak of them.
-    pub(crate) lost: Vec<Child>,
+    /// Children of an invalid group, which other nodes may still name.
+    pub(crate) unchecked_children: Vec<Child>,
 }
 
+/// The style of the item that derives `Provisioner`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum StructStyle {
     Named,
     Tuple,
     Unit,
-    NoStruct(&'static str),
+    NotStruct(&'static str),
 }
 
+/// The order of the children of a group.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Serial,
     Concurrent,
 }
 
+/// The kind of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Node {
     Group {
@@ -59,34 +66,28 @@ pub(crate) enum Node {
         down: Order,
     },
     Custom,
-    /// The attribute doesn't say.
-    Open,
+    /// The attribute doesn't specify the kind.
+    Unspecified,
 }
 
-/// What a struct may say, for messages.
-pub(super) const STRUCT_KEYS: [&str; 10] =
-    ["serial", "concurrent", "up", "down", "access", "owner", "takes", "gives", "retired", "crate"];
-/// Keys with a meaning to come.
-pub(super) const ROOMS: [&str; 2] = ["remote", "application"];
-
-pub(crate) fn resolve(read: Read, diags: &mut Diags) -> Option<Provisioner> {
-    let form = match &read.item.data {
+pub(crate) fn resolve(input: ProvisionerInput, diags: &mut Diags) -> Option<Provisioner> {
+    let style = match &input.item.data {
         Data::Struct(data) => match data.fields {
-            Fields::Named(_) => Form::Named,
-            Fields::Unnamed(_) => Form::Tuple,
-            Fields::Unit => Form::Unit,
+            Fields::Named(_) => StructStyle::Named,
+            Fields::Unnamed(_) => StructStyle::Tuple,
+            Fields::Unit => StructStyle::Unit,
         },
-        Data::Enum(_) => Form::NoStruct("an enum"),
-        Data::Union(_) => Form::NoStruct("a union"),
+        Data::Enum(_) => StructStyle::NotStruct("an enum"),
+        Data::Union(_) => StructStyle::NotStruct("a union"),
     };
     let mut model = Provisioner {
         paths: Paths::new(None),
-        ident: read.item.ident,
-        generics: read.item.generics,
-        form,
+        ident: input.item.ident,
+        generics: input.item.generics,
+        style,
         up: None,
         down: None,
-        by_hand: false,
+        is_custom: false,
         node_keys: Vec::new(),
         owner: None,
         owner_key: None,
@@ -98,23 +99,23 @@ pub(crate) fn resolve(read: Read, diags: &mut Diags) -> Option<Provisioner> {
         retired: Vec::new(),
         retired_key: None,
         children: Vec::new(),
-        lost: Vec::new(),
+        unchecked_children: Vec::new(),
     };
-    once(read.args.as_deref().unwrap_or_default(), diags);
-    for arg in read.args.into_iter().flatten() {
+    reject_duplicates(input.args.iter().flatten().map(|arg| &arg.key), diags);
+    for arg in input.args.into_iter().flatten() {
         model.add(arg, diags);
     }
-    model.children = read.fields.into_iter().filter_map(|field| Child::resolve(field, diags)).collect();
+    model.children = input.fields.into_iter().filter_map(|field| Child::resolve(field, diags)).collect();
     Some(model)
 }
 
 impl Provisioner {
-    /// What can be expanded beside errors: every listed kind may be used in every way, so that no use is reported again.
+    /// The model to expand beside errors. It grants every verb on each kind, so that no call causes a second error.
     pub(crate) fn without_children(mut self) -> Self {
-        if self.node() == Node::Open && self.is_meant_as_group() {
+        if self.node() == Node::Unspecified && self.looks_like_group() {
             (self.up, self.down) = (Some(Order::Serial), Some(Order::Serial));
         }
-        self.lost = std::mem::take(&mut self.children);
+        self.unchecked_children = std::mem::take(&mut self.children);
         self.retired.clear();
         self.access.retain(|access| access.kind().is_none_or(starts_upper));
         for access in &mut self.access {
@@ -124,54 +125,54 @@ impl Provisioner {
     }
 
     pub(crate) fn node(&self) -> Node {
-        match (self.up, self.down, self.by_hand) {
+        match (self.up, self.down, self.is_custom) {
             (Some(up), Some(down), _) => Node::Group { up, down },
             (_, _, true) => Node::Custom,
-            _ => Node::Open,
+            _ => Node::Unspecified,
         }
     }
 
-    /// Children are what a hand-written node has none of, and it implements `Provision` itself.
-    fn is_meant_as_group(&self) -> bool {
+    /// Whether the keys fit a group: a hand-written node has no children and implements `Provision` itself.
+    fn looks_like_group(&self) -> bool {
         self.owner_key.is_some() || !self.node_keys.is_empty() || !self.children.is_empty()
     }
 
-    /// A keyword may be written as it is, or as the field has to write it.
+    /// The child of a name; `r#type` and `type` name the same child.
     pub(crate) fn child(&self, name: &Ident) -> Option<(usize, &Child)> {
-        self.children.iter().enumerate().find(|(_, child)| child.name() == plain(name))
+        self.children.iter().enumerate().find(|(_, child)| child.name() == node_name(name))
     }
 
-    /// The place of a value that the group above hands down.
-    pub(crate) fn taken(&self, name: &Ident) -> Option<usize> {
-        self.takes.iter().position(|taken| plain(&taken.name) == plain(name))
+    /// The index of an input in `takes(...)`.
+    pub(crate) fn input_index(&self, name: &Ident) -> Option<usize> {
+        self.takes.iter().position(|input| node_name(&input.name) == node_name(name))
     }
 
-    fn add(&mut self, arg: Arg, diags: &mut Diags) {
+    fn add(&mut self, arg: ProvisionerArg, diags: &mut Diags) {
         let key = arg.key.to_string();
         match (key.as_str(), arg.value) {
-            ("serial", Value::Word) => self.is(Some(Order::Serial), Some(Order::Serial), arg.key),
-            ("concurrent", Value::Word) => self.is(Some(Order::Concurrent), Some(Order::Concurrent), arg.key),
-            ("up", Value::Expr(order)) => {
-                let order = order_of(&order, diags);
-                self.is(order, None, arg.key);
+            ("serial", ArgValue::Flag) => self.set_order(Some(Order::Serial), Some(Order::Serial), arg.key),
+            ("concurrent", ArgValue::Flag) => self.set_order(Some(Order::Concurrent), Some(Order::Concurrent), arg.key),
+            ("up", ArgValue::Expr(order)) => {
+                let order = parse_order(&order, diags);
+                self.set_order(order, None, arg.key);
             }
-            ("down", Value::Expr(order)) => {
-                let order = order_of(&order, diags);
-                self.is(None, order, arg.key);
+            ("down", ArgValue::Expr(order)) => {
+                let order = parse_order(&order, diags);
+                self.set_order(None, order, arg.key);
             }
-            ("access", Value::Access(entries)) => {
-                self.by_hand = true;
+            ("access", ArgValue::Access(entries)) => {
+                self.is_custom = true;
                 self.node_keys.push(arg.key);
                 self.access = access::resolve(entries, diags);
             }
-            ("owner", Value::Type(owner)) => (self.owner, self.owner_key) = (Some(*owner), Some(arg.key)),
-            ("crate", Value::Path(path)) => self.paths = Paths::new(Some(path)),
-            ("takes" | "retired", Value::Typed(typed)) if typed.is_empty() => {
+            ("owner", ArgValue::Type(owner)) => (self.owner, self.owner_key) = (Some(*owner), Some(arg.key)),
+            ("crate", ArgValue::Path(path)) => self.paths = Paths::new(Some(path)),
+            ("takes" | "retired", ArgValue::NamedTypes(typed)) if typed.is_empty() => {
                 diags.error(&arg.key, format!("`{key}()` names nothing"), "name something, or remove it");
             }
-            ("takes", Value::Typed(takes)) => (self.takes, self.takes_key) = (takes, Some(arg.key)),
-            ("gives", Value::Type(gives)) => (self.gives, self.gives_key) = (Some(*gives), Some(arg.key)),
-            ("retired", Value::Typed(retired)) => (self.retired, self.retired_key) = (retired, Some(arg.key)),
+            ("takes", ArgValue::NamedTypes(takes)) => (self.takes, self.takes_key) = (takes, Some(arg.key)),
+            ("gives", ArgValue::Type(gives)) => (self.gives, self.gives_key) = (Some(*gives), Some(arg.key)),
+            ("retired", ArgValue::NamedTypes(retired)) => (self.retired, self.retired_key) = (retired, Some(arg.key)),
             ("serial" | "concurrent", _) => {
                 diags.error(&arg.key, format!("`{key}` takes nothing"), format!("write `{key}` alone"))
             }
@@ -179,22 +180,22 @@ impl Provisioner {
                 let fix = format!("write `{key} = serial` or `{key} = concurrent`");
                 diags.error(&arg.key, format!("`{key}` has no order"), fix);
             }
-            (room, _) if ROOMS.contains(&room) => refuse_room(&arg.key, diags),
-            (field, _) if child::KEYS.contains(&field) => {
+            (reserved, _) if RESERVED_KEYS.contains(&reserved) => reject_reserved(&arg.key, diags),
+            (field, _) if FIELD_KEYS.contains(&field) => {
                 diags.error(&arg.key, format!("`{key}` belongs on a field"), "move it to the field that it speaks of");
             }
             _ => diags.unknown("key", &arg.key, &STRUCT_KEYS),
         }
     }
 
-    fn is(&mut self, up: Option<Order>, down: Option<Order>, key: Ident) {
+    fn set_order(&mut self, up: Option<Order>, down: Option<Order>, key: Ident) {
         self.up = self.up.or(up);
         self.down = self.down.or(down);
         self.node_keys.push(key);
     }
 }
 
-fn order_of(order: &Expr, diags: &mut Diags) -> Option<Order> {
+fn parse_order(order: &Expr, diags: &mut Diags) -> Option<Order> {
     let word = match order {
         Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
         _ => None,
@@ -205,33 +206,6 @@ fn order_of(order: &Expr, diags: &mut Diags) -> Option<Order> {
         _ => {
             diags.error(order, "there is no such order", "write `serial` or `concurrent`");
             None
-        }
-    }
-}
-
-/// Types start with a capital; what doesn't is a resource name (`secrets`) or a module.
-pub(crate) fn starts_upper(path: &Path) -> bool {
-    path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
-}
-
-pub(super) fn refuse_room(key: &Ident, diags: &mut Diags) {
-    diags.error(
-        key,
-        format!("`{key}` is not supported yet"),
-        "remove it, or write the node by hand with `access(...)`",
-    );
-}
-
-pub(super) fn once(args: &[Arg], diags: &mut Diags) {
-    for (at, arg) in args.iter().enumerate() {
-        if let Some(first) = args[..at].iter().find(|first| first.key == arg.key) {
-            diags.conflict(
-                &arg.key,
-                format!("`{}` is given twice", arg.key),
-                "keep one",
-                &first.key,
-                "first given here",
-            );
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Mistakes, and what is said about each.
+//! Tests the messages of invalid input against golden files.
 
-use super::{MACROS, Outcome, assert_golden, check_golden, fixtures};
+use super::{Expansion, MACROS, assert_golden, check_golden, fixtures};
 use proc_macro2::{Group, TokenStream, TokenTree};
 use std::{fmt::Write, fs};
 
@@ -11,12 +11,12 @@ fn each_mistake_gives_its_message() {
     let mut differences = Vec::new();
     for (name, run) in MACROS {
         for file in fixtures("diagnostics", name) {
-            let mut said = String::new();
+            let mut text = String::new();
             for case in cases(&fs::read_to_string(&file).unwrap()) {
-                let outcome = run(case.source.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display())));
-                writeln!(said, "{MARKER}{}\n{}", case.title, shown(&outcome)).unwrap();
+                let expansion = run(case.source.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display())));
+                writeln!(text, "{MARKER}{}\n{}", case.title, messages(&expansion)).unwrap();
             }
-            differences.extend(check_golden(&file.with_extension("txt"), &said).err());
+            differences.extend(check_golden(&file.with_extension("txt"), &text).err());
         }
     }
     assert_golden(&differences);
@@ -34,7 +34,7 @@ fn code_beside_errors_is_valid_syntax() {
     }
 }
 
-/// Whatever is left out of good input, the macros don't panic, and what they emit is code.
+/// The macros don't panic on input with a token missing, and their output parses.
 #[test]
 fn a_token_too_few_is_a_mistake_like_others() {
     for (name, run) in MACROS {
@@ -54,26 +54,26 @@ fn count(tokens: &TokenStream) -> usize {
     tokens.clone().into_iter().map(|token| 1 + inside(token)).sum()
 }
 
-/// The tokens without the one at `at`, counted into the groups; a group goes with what is in it.
+/// The tokens without the one at index `at`, counted depth first. Removing a group removes its content.
 fn without(tokens: TokenStream, at: &mut usize) -> TokenStream {
-    let mut left = Vec::new();
+    let mut remaining = Vec::new();
     for token in tokens {
         if *at == 0 {
             *at = usize::MAX;
             continue;
         }
         *at -= 1;
-        left.push(match token {
+        remaining.push(match token {
             TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), without(group.stream(), at))),
             other => other,
         });
     }
-    left.into_iter().collect()
+    remaining.into_iter().collect()
 }
 
 struct Case {
     title: String,
-    /// Empty lines first, so that positions are those of the file.
+    /// Starts with empty lines, so that positions are those of the file.
     source: String,
 }
 
@@ -92,23 +92,23 @@ fn cases(text: &str) -> Vec<Case> {
     cases
 }
 
-/// `line:column` of each message; what belongs to the one before is indented.
-fn shown(outcome: &Outcome) -> String {
-    let mut said = String::new();
-    for error in outcome.diags.errors() {
+/// Each message after its `line:column`; the second span of a conflict is indented.
+fn messages(expansion: &Expansion) -> String {
+    let mut text = String::new();
+    for error in expansion.diags.errors() {
         for (at, part) in error.into_iter().enumerate() {
             let indent = if at == 0 { "" } else { "    " };
-            writeln!(said, "{indent}{} {part}", place(part.span())).unwrap();
+            writeln!(text, "{indent}{} {part}", position(part.span())).unwrap();
         }
     }
-    for warning in outcome.diags.warnings() {
-        writeln!(said, "{} warning: {}", place(warning.span), warning.text).unwrap();
+    for warning in expansion.diags.warnings() {
+        writeln!(text, "{} warning: {}", position(warning.span), warning.text).unwrap();
     }
-    said
+    text
 }
 
-/// What is missing has no place of its own; the compiler shows it at the name of the macro.
-fn place(span: proc_macro2::Span) -> String {
+/// An error about something missing has no position; the compiler reports it at the macro.
+fn position(span: proc_macro2::Span) -> String {
     let start = span.start();
     if span.byte_range().is_empty() { "macro".to_owned() } else { format!("{}:{}", start.line, start.column + 1) }
 }

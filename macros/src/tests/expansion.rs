@@ -1,4 +1,4 @@
-//! What good input becomes, and that it depends on nothing in scope.
+//! Tests the expansion of valid input against golden files, and its hygiene.
 
 use super::{MACROS, assert_golden, check_golden, fixtures};
 use proc_macro2::{TokenStream, TokenTree};
@@ -9,16 +9,16 @@ fn good_input_expands_as_reviewed() {
     let mut differences = Vec::new();
     for (name, run) in MACROS {
         for file in fixtures("expand", name) {
-            let outcome = run(fs::read_to_string(&file).unwrap().parse().unwrap());
-            assert!(outcome.diags.errors().is_empty(), "{}: {}", file.display(), outcome.diags.errors()[0]);
-            let code = prettyplease::unparse(&syn::parse2(outcome.code).unwrap());
+            let expansion = run(fs::read_to_string(&file).unwrap().parse().unwrap());
+            assert!(expansion.diags.errors().is_empty(), "{}: {}", file.display(), expansion.diags.errors()[0]);
+            let code = prettyplease::unparse(&syn::parse2(expansion.code).unwrap());
             differences.extend(check_golden(&file.with_extension("out.rs"), &code).err());
         }
     }
     assert_golden(&differences);
 }
 
-/// Names that a user's crate may give another meaning; each must stand behind a path that begins with `::`.
+/// Names that a user's crate may shadow; expansions must name them by absolute paths.
 const SHADOWABLE: [&str; 20] = [
     "std", "core", "alloc", "opgen", "Vec", "Option", "Some", "None", "Result", "Ok", "Err", "String", "Box",
     "Default", "Send", "bool", "str", "usize", "vec", "env",
@@ -29,10 +29,10 @@ fn expansions_name_nothing_that_is_in_scope_by_chance() {
     for (name, run) in MACROS {
         for file in fixtures("expand", name) {
             let source: TokenStream = fs::read_to_string(&file).unwrap().parse().unwrap();
-            // What the user wrote is the user's business.
-            let written = bare_names(source.clone());
+            // Names in the input are the user's own.
+            let in_source = bare_names(source.clone());
             let bare: Vec<_> =
-                bare_names(run(source).code).into_iter().filter(|name| !written.contains(name)).collect();
+                bare_names(run(source).code).into_iter().filter(|name| !in_source.contains(name)).collect();
             assert!(bare.is_empty(), "{}: {bare:?}", file.display());
         }
     }
@@ -49,7 +49,7 @@ fn an_overridden_path_replaces_every_mention_of_the_crate() {
     }
 }
 
-/// The shadowable names that are not behind a `::`.
+/// The shadowable names without `::` before them.
 fn bare_names(tokens: TokenStream) -> Vec<String> {
     let mut bare = Vec::new();
     let mut colons = 0;

@@ -32,11 +32,11 @@ impl Fixture {
         let inputs = inputs(&self.project, &self.project.root, &dep_info, package).unwrap();
         assert!(!inputs.contains(&main), "the generator's own source");
         let findings = json!([{"severity": "warning", "kind": "Widget", "path": "", "problem": "a", "fix": "b"}]);
-        Stamp::taken(&self.project, inputs, &Report::deserialize(json!({"findings": findings})).unwrap())
+        Stamp::new(&self.project, inputs, &Report::deserialize(json!({"findings": findings})).unwrap())
     }
 
     fn is_current(&self) -> bool {
-        Stamp::current(&self.path("stamp.json"), &self.project).is_some()
+        Stamp::load_current(&self.path("stamp.json"), &self.project).is_some()
     }
 }
 
@@ -45,8 +45,8 @@ fn an_unchanged_project_is_recognised() {
     let fixture = Fixture::new();
     assert!(!fixture.is_current(), "never stamped");
     fixture.stamp().store(&fixture.path("stamp.json")).unwrap();
-    let stamp = Stamp::current(&fixture.path("stamp.json"), &fixture.project).unwrap();
-    assert_eq!(stamp.unchanged().findings.len(), 1, "warnings are said again");
+    let stamp = Stamp::load_current(&fixture.path("stamp.json"), &fixture.project).unwrap();
+    assert_eq!(stamp.report().findings.len(), 1, "warnings are said again");
 }
 
 #[test]

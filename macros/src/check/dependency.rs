@@ -1,10 +1,10 @@
-//! The rules for what a child waits for and reads.
+//! Checks the dependencies of a child: the nodes in `after(...)` and `from(...)`.
 
 use crate::{
-    attrs::provisioner::{NodePath, Typed},
+    attrs::provisioner::{NamedType, NodePath},
     diag::Diags,
     model::{
-        child::{Child, plain},
+        child::{Child, node_name},
         provisioner::{Node, Order, Provisioner},
     },
 };
@@ -13,7 +13,7 @@ use proc_macro2::Ident;
 pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     let child = &group.children[at];
     for (key, nodes) in [("after", &child.after), ("from", &child.from)] {
-        twice(key, nodes, diags);
+        duplicates(key, nodes, diags);
     }
     for node in &child.after {
         after(group, at, node, diags);
@@ -23,16 +23,16 @@ pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     }
 }
 
-/// The rules for what is handed down to a node, a group or a hand-written one.
-pub(super) fn takes(takes: &[Typed], diags: &mut Diags) {
-    for (at, Typed { name, .. }) in takes.iter().enumerate() {
-        if let Some(first) = takes[..at].iter().find(|first| plain(&first.name) == plain(name)) {
+/// Checks the inputs in `takes(...)`, of a group or a hand-written node.
+pub(super) fn inputs(takes: &[NamedType], diags: &mut Diags) {
+    for (at, NamedType { name, .. }) in takes.iter().enumerate() {
+        if let Some(first) = takes[..at].iter().find(|first| node_name(&first.name) == node_name(name)) {
             diags.conflict(name, format!("`{name}` is taken twice"), "keep one", &first.name, "first taken here");
         }
     }
 }
 
-fn twice(key: &str, nodes: &[NodePath], diags: &mut Diags) {
+fn duplicates(key: &str, nodes: &[NodePath], diags: &mut Diags) {
     for (at, node) in nodes.iter().enumerate() {
         let text = node.text(".");
         if let Some(first) = nodes[..at].iter().find(|first| first.text(".") == text) {
@@ -55,17 +55,17 @@ fn after(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
     earlier(group, at, name, &[], diags);
 }
 
-/// Children come after those declared before them, so there is no circle.
+/// The child of a name. It must be declared before the reader, so dependencies have no cycle.
 fn earlier<'g>(
     group: &'g Provisioner,
     at: usize,
     name: &Ident,
-    taken: &[Typed],
+    inputs: &[NamedType],
     diags: &mut Diags,
 ) -> Option<&'g Child> {
     match group.child(name) {
-        Some((place, child)) if place < at => return Some(child),
-        Some((place, _)) if place == at => {
+        Some((index, child)) if index < at => return Some(child),
+        Some((index, _)) if index == at => {
             diags.error(name, format!("`{name}` cannot wait for itself"), "remove it");
         }
         Some((_, later)) => {
@@ -74,7 +74,7 @@ fn earlier<'g>(
         }
         None => {
             let children = group.children[..at].iter().map(Child::name);
-            let known: Vec<String> = children.chain(taken.iter().map(|taken| plain(&taken.name))).collect();
+            let known: Vec<String> = children.chain(inputs.iter().map(|input| node_name(&input.name))).collect();
             if known.is_empty() {
                 diags.error(name, format!("unknown child `{name}`"), "there is none before this one; remove it");
             } else {
@@ -86,9 +86,9 @@ fn earlier<'g>(
 }
 
 fn from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
-    let (name, below) = (&node.0[0], &node.0[1..]);
-    if group.taken(name).is_some() {
-        if let Some(inner) = below.first() {
+    let (name, nested) = (&node.0[0], &node.0[1..]);
+    if group.input_index(name).is_some() {
+        if let Some(inner) = nested.first() {
             let fix = format!("write `from({name})`");
             diags.error(inner, format!("`{name}` is handed down as a whole"), fix);
         }
@@ -113,7 +113,7 @@ fn from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
         };
         return diags.conflict(name, what, fix, &source.ident, "this one has a condition");
     }
-    match below {
+    match nested {
         [inner, ..] if source.resource.is_some() => {
             diags.error(inner, format!("`{name}` has no children"), format!("write `from({name})`"));
         }
@@ -125,7 +125,7 @@ fn from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
     }
 }
 
-/// The words of a path can be no field's name, not even a raw one.
+/// Path keywords can't name a field, not even as a raw identifier.
 fn child_name(inner: &Ident, diags: &mut Diags) {
     if ["self", "Self", "super", "crate", "_"].iter().any(|word| inner == word) {
         diags.error(inner, format!("`{inner}` is no child's name"), "write the name of the field");

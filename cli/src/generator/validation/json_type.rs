@@ -1,4 +1,4 @@
-//! What a type is in JSON, as far as its name and the imports of its module tell.
+//! Derives the JSON type of a Rust type from its name and the imports of its module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,9 @@ use syn::{GenericArgument, Item, PathArguments, PathSegment, Type, UseTree};
 const NUMBERS: [&str; 14] =
     ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "f32", "f64"];
 
+/// The JSON type of a Rust type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum JsonType {
     Text,
     Number,
     Bool,
@@ -19,8 +20,8 @@ pub(super) enum Form {
     Unknown,
 }
 
-impl Form {
-    pub(super) fn shown(self) -> &'static str {
+impl JsonType {
+    pub(super) fn noun(self) -> &'static str {
         match self {
             Self::Text => "a text",
             Self::Number => "a number",
@@ -33,60 +34,60 @@ impl Form {
     }
 }
 
-/// The names of one module.
-pub(super) struct Scope {
-    /// Types of its own.
-    own: BTreeSet<String>,
-    /// The path behind each imported name.
+/// The names in scope of a module.
+pub(super) struct ModuleScope {
+    /// The types of the module.
+    local: BTreeSet<String>,
+    /// The path of each imported name.
     imported: BTreeMap<String, Vec<String>>,
 }
 
-impl Scope {
+impl ModuleScope {
     pub(super) fn of(items: &[Item]) -> Self {
-        let (mut own, mut imported) = (BTreeSet::new(), BTreeMap::new());
+        let (mut local, mut imported) = (BTreeSet::new(), BTreeMap::new());
         for item in items {
             match item {
-                Item::Struct(item) => _ = own.insert(item.ident.to_string()),
-                Item::Enum(item) => _ = own.insert(item.ident.to_string()),
-                Item::Type(item) => _ = own.insert(item.ident.to_string()),
+                Item::Struct(item) => _ = local.insert(item.ident.to_string()),
+                Item::Enum(item) => _ = local.insert(item.ident.to_string()),
+                Item::Type(item) => _ = local.insert(item.ident.to_string()),
                 Item::Use(item) => import(&item.tree, &[], &mut imported),
                 _ => {}
             }
         }
-        Self { own, imported }
+        Self { local, imported }
     }
 
-    pub(super) fn form(&self, ty: &Type) -> Form {
+    pub(super) fn json_type(&self, ty: &Type) -> JsonType {
         let path = match ty {
-            Type::Array(_) | Type::Slice(_) => return Form::List,
-            Type::Group(group) => return self.form(&group.elem),
-            Type::Paren(paren) => return self.form(&paren.elem),
+            Type::Array(_) | Type::Slice(_) => return JsonType::List,
+            Type::Group(group) => return self.json_type(&group.elem),
+            Type::Paren(paren) => return self.json_type(&paren.elem),
             Type::Path(path) if path.qself.is_none() => &path.path,
-            _ => return Form::Unknown,
+            _ => return JsonType::Unknown,
         };
-        let Some(segment) = path.segments.last() else { return Form::Unknown };
+        let Some(segment) = path.segments.last() else { return JsonType::Unknown };
         let resolved = self.resolved(path);
         let is_of_project = resolved.first().is_none_or(|first| ["crate", "self", "super"].contains(&first.as_str()));
         let is_of_kubernetes = resolved.iter().any(|segment| segment == "k8s_openapi");
         let arguments = arguments(segment);
         match (resolved.last().map_or("", String::as_str), arguments.as_slice()) {
-            _ if is_of_project => Form::Unknown,
-            ("Option" | "Box" | "Arc" | "Rc" | "Cow", [inner, ..]) => self.form(inner),
-            ("String" | "str" | "char", []) => Form::Text,
-            ("bool", []) => Form::Bool,
-            ("Quantity" | "IntOrString", []) if is_of_kubernetes => Form::IntOrString,
-            (number, []) if NUMBERS.contains(&number) => Form::Number,
-            ("Vec" | "VecDeque" | "HashSet" | "BTreeSet" | "IndexSet", [_, ..]) => Form::List,
-            ("BTreeMap" | "HashMap" | "IndexMap", [_, _, ..]) => Form::Map,
-            _ => Form::Unknown,
+            _ if is_of_project => JsonType::Unknown,
+            ("Option" | "Box" | "Arc" | "Rc" | "Cow", [inner, ..]) => self.json_type(inner),
+            ("String" | "str" | "char", []) => JsonType::Text,
+            ("bool", []) => JsonType::Bool,
+            ("Quantity" | "IntOrString", []) if is_of_kubernetes => JsonType::IntOrString,
+            (number, []) if NUMBERS.contains(&number) => JsonType::Number,
+            ("Vec" | "VecDeque" | "HashSet" | "BTreeSet" | "IndexSet", [_, ..]) => JsonType::List,
+            ("BTreeMap" | "HashMap" | "IndexMap", [_, _, ..]) => JsonType::Map,
+            _ => JsonType::Unknown,
         }
     }
 
-    /// The path of a type with what its first name was imported as; empty for a type of the module itself.
+    /// The path of a type after resolving its import; empty for a type of the module.
     fn resolved(&self, path: &syn::Path) -> Vec<String> {
         let mut names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let first = names.first().cloned().unwrap_or_default();
-        if self.own.contains(&first) {
+        if self.local.contains(&first) {
             return Vec::new();
         }
         if let Some(import) = self.imported.get(&first) {
@@ -96,9 +97,9 @@ impl Scope {
     }
 }
 
-fn import(tree: &UseTree, above: &[String], imported: &mut BTreeMap<String, Vec<String>>) {
+fn import(tree: &UseTree, parent: &[String], imported: &mut BTreeMap<String, Vec<String>>) {
     let with = |name: &syn::Ident| {
-        let mut path = above.to_vec();
+        let mut path = parent.to_vec();
         // `use a::{self}` imports `a`.
         if name != "self" || path.is_empty() {
             path.push(name.to_string());
@@ -112,7 +113,7 @@ fn import(tree: &UseTree, above: &[String], imported: &mut BTreeMap<String, Vec<
             imported.extend(path.last().cloned().map(|name| (name, path)));
         }
         UseTree::Rename(rename) => _ = imported.insert(rename.rename.to_string(), with(&rename.ident)),
-        UseTree::Group(group) => group.items.iter().for_each(|tree| import(tree, above, imported)),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| import(tree, parent, imported)),
         UseTree::Glob(_) => {}
     }
 }

@@ -1,28 +1,28 @@
-//! Answers that the command line left out: asked for on a terminal, an error elsewhere.
+//! Prompts for missing arguments on a terminal; elsewhere they are errors.
 
 use std::io::{self, BufRead, IsTerminal as _, Write};
 
 use crate::{
-    error::{Error, Explain as _, Result},
+    error::{Error, Result, ResultExt as _},
     ui,
 };
 
-/// Something that a command has to know.
+/// A question about a required argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Question {
-    /// What is asked on a terminal.
+    /// The prompt on a terminal.
     pub(crate) text: &'static str,
-    /// How the command line says it.
+    /// The argument on the command line.
     pub(crate) argument: &'static str,
-    /// A command line that says it.
+    /// An example of a command line with the argument.
     pub(crate) example: &'static str,
 }
 
-/// Takes what was given, or asks the person at the terminal until there is a good answer.
-pub(crate) fn answer<T>(given: Option<&str>, question: Question, check: impl Fn(&str) -> Result<T>) -> Result<T> {
-    match given {
-        Some(given) => check(given),
-        None if io::stdin().is_terminal() => ask(&mut io::stdin().lock(), &mut ui::screen(), question, check),
+/// Checks the argument, or prompts for it until the answer is valid.
+pub(crate) fn answer<T>(argument: Option<&str>, question: Question, check: impl Fn(&str) -> Result<T>) -> Result<T> {
+    match argument {
+        Some(argument) => check(argument),
+        None if io::stdin().is_terminal() => ask(&mut io::stdin().lock(), &mut ui::stderr(), question, check),
         None => Err(missing(question)),
     }
 }
@@ -75,7 +75,7 @@ mod tests {
     fn the_end_of_input_ends_the_questions() {
         let error = ask(&mut "".as_bytes(), &mut Vec::new(), QUESTION, number).expect_err("no answer");
         assert_eq!(error.to_string(), "`--number` is missing");
-        assert_eq!(error.hinted(), Some("for example `count --number 3`"));
+        assert_eq!(error.hint_text(), Some("for example `count --number 3`"));
     }
 
     #[test]

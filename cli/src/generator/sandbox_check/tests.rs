@@ -26,18 +26,19 @@ fn definition(field: &Value, version: &Value) -> Value {
     definition
 }
 
-fn verdict(field: Value, version: Value, sample: Value) -> Verdict {
+fn report(field: Value, version: Value, sample: Value) -> SandboxReport {
     let sample = json!({
         "apiVersion": "demo.example.com/v1", "kind": "Gate", "metadata": {"name": "a", "namespace": "b"}, "spec": sample,
     });
-    let file = |path: &str, object: &Value| File { path: path.to_owned(), text: format!("# A note.\n{object}\n") };
-    of(&[file("crds/gates.yaml", &definition(&field, &version)), file("samples/gate.yaml", &sample)]).unwrap()
+    let file =
+        |path: &str, object: &Value| GeneratedFile { path: path.to_owned(), text: format!("# A note.\n{object}\n") };
+    check(&[file("crds/gates.yaml", &definition(&field, &version)), file("samples/gate.yaml", &sample)]).unwrap()
 }
 
 #[track_caller]
 fn check_refused(field: Value, version: Value, parts: [&str; 2]) {
-    let verdict = verdict(field, version, json!({}));
-    let [refusal] = verdict.refusals.as_slice() else { panic!("{verdict:#?}") };
+    let report = report(field, version, json!({}));
+    let [refusal] = report.refusals.as_slice() else { panic!("{report:#?}") };
     for part in parts {
         assert!(refusal.contains(part), "{part} is not in {refusal}");
     }
@@ -45,7 +46,7 @@ fn check_refused(field: Value, version: Value, parts: [&str; 2]) {
 
 #[test]
 fn what_the_server_takes_has_no_refusal() {
-    assert_eq!(verdict(json!({"type": "string"}), json!({}), json!({"field": "a"})), Verdict::default());
+    assert_eq!(report(json!({"type": "string"}), json!({}), json!({"field": "a"})), SandboxReport::default());
 }
 
 #[test]
@@ -90,14 +91,14 @@ fn a_selectable_path_to_nothing_is_refused() {
 #[test]
 fn a_sample_that_breaks_a_rule_is_refused() {
     let field = json!({"type": "string", "x-kubernetes-validations": [{"rule": "self == 'c'", "message": "only c"}]});
-    let refusals = verdict(field, json!({}), json!({"field": "d"})).refusals;
+    let refusals = report(field, json!({}), json!({"field": "d"})).refusals;
     assert_eq!(refusals, ["samples/gate.yaml: spec.field: Invalid value: \"d\": only c"]);
 }
 
 #[test]
 fn a_place_in_a_schema_is_a_field_of_the_object() {
     let place = "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[sizes].items.default";
-    assert_eq!(of_object(place).unwrap(), ".spec.sizes[*]");
-    assert_eq!(of_object("spec.validation.openAPIV3Schema.type").unwrap(), ".");
-    assert_eq!(of_object("spec.names.kind"), None);
+    assert_eq!(object_path(place).unwrap(), ".spec.sizes[*]");
+    assert_eq!(object_path("spec.validation.openAPIV3Schema.type").unwrap(), ".");
+    assert_eq!(object_path("spec.names.kind"), None);
 }

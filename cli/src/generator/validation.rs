@@ -1,66 +1,67 @@
 //! Finds validation attributes that `schemars` ignores for the type of their field.
 //!
-//! The schema says nothing of what was left out, and the derive `Managed` sees the spec alone. So this reads the source of
-//! every struct and enum with a schema. A type whose form its name doesn't tell (an alias, a type of the project) is left
-//! alone, as is what a macro writes.
+//! The schema doesn't show ignored attributes, and the derive `Managed` sees the spec only. So this module parses every struct
+//! and enum with a schema. It skips types whose JSON type their name doesn't show (aliases, types of the project), and generated
+//! code.
 
-mod form;
+mod json_type;
 
 use std::{collections::BTreeSet, path::Path};
 
 use syn::{Attribute, Field, Fields, Item, Meta, Path as Name, Token, punctuated::Punctuated, spanned::Spanned as _};
 
 use crate::error::{Error, Result};
-use form::{Form, Scope};
+use json_type::{JsonType, ModuleScope};
 
-/// An error that lists the rules without effect in the files of a program that lie below `root`.
+/// Fails with a list of the rules without effect in the source files below `root`.
 pub(crate) fn check<'a>(files: impl Iterator<Item = &'a Path>, root: &Path) -> Result<()> {
-    let mut found = BTreeSet::new();
+    let mut ignored = BTreeSet::new();
     for file in files.filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
-        let Ok(shown) = file.strip_prefix(root) else { continue };
+        let Ok(relative) = file.strip_prefix(root) else { continue };
         let Ok(text) = fs_err::read_to_string(file) else { continue };
         let of_file = without_effect(&text).into_iter();
-        found.extend(of_file.map(|Finding { line, text }| (shown.to_owned(), line, text)));
+        ignored.extend(of_file.map(|IgnoredRule { line, text }| (relative.to_owned(), line, text)));
     }
-    if found.is_empty() {
+    if ignored.is_empty() {
         return Ok(());
     }
-    let list = found.iter().map(|(file, line, text)| format!("\n  {}:{line}: {text}", file.display()));
+    let list = ignored.iter().map(|(file, line, text)| format!("\n  {}:{line}: {text}", file.display()));
     let list: String = list.collect();
     Err(Error::failed(format!("the schema would lack rules that the code has, so nothing is written{list}"))
         .hint("`schemars` leaves out a rule that the type of the field doesn't take; change the rule or the type"))
 }
 
+/// A validation rule without effect.
 #[derive(Debug, PartialEq, Eq)]
-struct Finding {
+struct IgnoredRule {
     line: usize,
     text: String,
 }
 
-/// The rules without effect in the text of a file; none in one that can't be parsed, since it is no Rust.
-fn without_effect(text: &str) -> Vec<Finding> {
-    let is_ruled = ["schemars(", "validate(", "garde("].iter().any(|attribute| text.contains(attribute));
-    let file = Some(text).filter(|_| is_ruled).and_then(|text| syn::parse_file(text).ok());
-    let mut found = Vec::new();
-    items(&file.map(|file| file.items).unwrap_or_default(), &mut found);
-    found
+/// The rules without effect in a source text; none if it doesn't parse.
+fn without_effect(text: &str) -> Vec<IgnoredRule> {
+    let has_rules = ["schemars(", "validate(", "garde("].iter().any(|attribute| text.contains(attribute));
+    let file = Some(text).filter(|_| has_rules).and_then(|text| syn::parse_file(text).ok());
+    let mut ignored = Vec::new();
+    items(&file.map(|file| file.items).unwrap_or_default(), &mut ignored);
+    ignored
 }
 
-fn items(all: &[Item], found: &mut Vec<Finding>) {
-    let scope = Scope::of(all);
+fn items(all: &[Item], ignored: &mut Vec<IgnoredRule>) {
+    let scope = ModuleScope::of(all);
     for item in all {
         match item {
             Item::Mod(module) if !is_test(&module.attrs) => {
-                items(module.content.as_ref().map(|(_, items)| items.as_slice()).unwrap_or_default(), found);
+                items(module.content.as_ref().map(|(_, items)| items.as_slice()).unwrap_or_default(), ignored);
             }
             Item::Struct(item) => {
-                let Some(schema) = Derived::of(&item.attrs) else { continue };
-                schema.fields(&item.fields, &item.ident.to_string(), &scope, found);
+                let Some(schema) = SchemaType::of(&item.attrs) else { continue };
+                schema.fields(&item.fields, &item.ident.to_string(), &scope, ignored);
             }
             Item::Enum(item) => {
-                let Some(schema) = Derived::of(&item.attrs) else { continue };
+                let Some(schema) = SchemaType::of(&item.attrs) else { continue };
                 for variant in &item.variants {
-                    schema.fields(&variant.fields, &format!("{}::{}", item.ident, variant.ident), &scope, found);
+                    schema.fields(&variant.fields, &format!("{}::{}", item.ident, variant.ident), &scope, ignored);
                 }
             }
             _ => {}
@@ -74,15 +75,15 @@ fn is_test(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// A type whose schema is derived.
-struct Derived {
-    /// Whether `validate` and `garde` are read by a derive of their own: then a rule has an effect without a schema.
+/// A type that derives its schema.
+struct SchemaType {
+    /// Whether the type also derives `Validate`, so that `validate` and `garde` have an effect of their own.
     validates: bool,
     /// Whether every field has a default.
     default: bool,
 }
 
-impl Derived {
+impl SchemaType {
     fn of(attributes: &[Attribute]) -> Option<Self> {
         let derives: Vec<Name> =
             attributes.iter().filter(|it| it.path().is_ident("derive")).flat_map(arguments::<Name>).collect();
@@ -91,21 +92,21 @@ impl Derived {
         (has("JsonSchema") || has("KubeSchema")).then_some(Self { validates: has("Validate"), default })
     }
 
-    fn fields(&self, fields: &Fields, owner: &str, scope: &Scope, found: &mut Vec<Finding>) {
+    fn fields(&self, fields: &Fields, owner: &str, scope: &ModuleScope, ignored: &mut Vec<IgnoredRule>) {
         for (index, field) in fields.iter().enumerate() {
             let name = field.ident.as_ref().map_or_else(|| index.to_string(), ToString::to_string);
-            self.field(field, &format!("{owner}.{name}"), scope, found);
+            self.field(field, &format!("{owner}.{name}"), scope, ignored);
         }
     }
 
-    fn field(&self, field: &Field, shown: &str, scope: &Scope, found: &mut Vec<Finding>) {
+    fn field(&self, field: &Field, field_path: &str, scope: &ModuleScope, ignored: &mut Vec<IgnoredRule>) {
         let general = metas(&field.attrs, &["serde", "schemars"]);
         let has = |names: &[&str]| general.iter().any(|meta| names.iter().any(|name| meta.path().is_ident(name)));
         if has(&["skip", "skip_serializing", "with", "schema_with", "flatten"]) {
             return;
         }
         let rules: &[&str] = if self.validates { &["schemars"] } else { &["schemars", "validate", "garde"] };
-        let form = scope.form(&field.ty);
+        let json_type = scope.json_type(&field.ty);
         for meta in metas(&field.attrs, rules) {
             let Some(rule) = meta.path().get_ident().map(ToString::to_string) else { continue };
             let problem = match rule.as_str() {
@@ -113,27 +114,27 @@ impl Derived {
                     "a field with a default, which may be missing".to_owned(),
                     "remove `required`, or the default",
                 )),
-                rule => form.refuses(rule).map(|fix| (form.shown().to_owned(), fix)),
+                rule => json_type.fix_for(rule).map(|fix| (json_type.noun().to_owned(), fix)),
             };
             if let Some((what, fix)) = problem {
-                let text = format!("`{shown}`: `{rule}` has no effect on {what}; {fix}");
-                found.push(Finding { line: meta.path().span().start().line, text });
+                let text = format!("`{field_path}`: `{rule}` has no effect on {what}; {fix}");
+                ignored.push(IgnoredRule { line: meta.path().span().start().line, text });
             }
         }
     }
 }
 
-impl Form {
-    /// What to write in place of a rule that has no effect on a type of this form.
-    fn refuses(self, rule: &str) -> Option<&'static str> {
-        let of_forms: &[Self] = match rule {
+impl JsonType {
+    /// The fix for a rule without effect on this JSON type; `None` if the rule has an effect.
+    fn fix_for(self, rule: &str) -> Option<&'static str> {
+        let supported: &[Self] = match rule {
             "length" => &[Self::Text, Self::List],
             "regex" | "pattern" | "contains" => &[Self::Text],
             "range" => &[Self::Number],
             "inner" => &[Self::List],
             _ => return None,
         };
-        if self == Self::Unknown || of_forms.contains(&self) {
+        if self == Self::Unknown || supported.contains(&self) {
             return None;
         }
         Some(match (rule, self) {
@@ -162,5 +163,5 @@ fn arguments<T: syn::parse::Parse>(attribute: &Attribute) -> Vec<T> {
 }
 
 #[cfg(test)]
-#[path = "rules/tests.rs"]
+#[path = "validation/tests.rs"]
 mod tests;

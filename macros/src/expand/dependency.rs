@@ -1,11 +1,11 @@
-//! What a child reads of earlier ones, and what its questions are asked about.
+//! Expands `from`, `when`, `each` and `key`: values of earlier nodes, and calls of closures.
 
 use crate::{
     attrs::provisioner::NodePath,
     model::{
-        child::{Child, plain},
-        managed::last_segment,
+        child::{Child, node_name},
         provisioner::Provisioner,
+        type_path::last_segment,
     },
     paths::located,
 };
@@ -13,20 +13,20 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Expr, Type, spanned::Spanned};
 
-/// What `from` names, each in a variable of its own.
+/// Binds each value that `from` names to a variable.
 pub(super) fn reads(node: &Provisioner, child: &Child) -> TokenStream {
-    let one = |(at, path)| {
-        let (made, value) = (made(at), source(node, path));
-        quote! { let #made = #value; }
+    let read = |(at, path)| {
+        let (variable, value) = (variable(at), source(node, path));
+        quote! { let #variable = #value; }
     };
-    child.from.iter().enumerate().map(one).collect()
+    child.from.iter().enumerate().map(read).collect()
 }
 
 fn source(node: &Provisioner, path: &NodePath) -> TokenStream {
     let (private, name, text) = (&node.paths.private, &path.0[0], path.text("/"));
-    if let Some(place) = node.taken(name) {
-        let place = Literal::usize_unsuffixed(place);
-        return quote! { ::core::clone::Clone::clone(&cx.taken().#place) };
+    if let Some(index) = node.input_index(name) {
+        let index = Literal::usize_unsuffixed(index);
+        return quote! { ::core::clone::Clone::clone(&cx.taken().#index) };
     }
     let Some((_, source)) = node.child(name) else { return quote! {} };
     let ty = &source.ty;
@@ -40,29 +40,29 @@ fn source(node: &Provisioner, path: &NodePath) -> TokenStream {
     }
 }
 
-/// What the build functions of a child depend on.
+/// The inputs of a child's build function, for the comparison with the last pass.
 pub(super) fn inputs(node: &Provisioner, child: &Child) -> TokenStream {
     let private = &node.paths.private;
     let versions = (0..child.from.len()).map(|at| {
-        let made = made(at);
-        quote! { #private::version(&#made) }
+        let variable = variable(at);
+        quote! { #private::version(&#variable) }
     });
     quote! { #private::inputs(cx, &[#(#versions),*]) }
 }
 
-/// What is handed to a child's `takes`: all that `from` names, unless a question of the child's has taken it.
-pub(super) fn handed(child: &Child) -> TokenStream {
-    let consumed = [&child.when, &child.each].into_iter().flatten().any(|asked| takes_all(child, asked));
-    let handed = (0..if consumed { 0 } else { child.from.len() }).map(|at| {
-        let made = made(at);
-        quote! { ::core::clone::Clone::clone(&#made), }
+/// The values for a child's `takes`: everything that `from` names, unless `when` or `each` takes it.
+pub(super) fn takes_tuple(child: &Child) -> TokenStream {
+    let consumed = [&child.when, &child.each].into_iter().flatten().any(|closure| takes_values(child, closure));
+    let values = (0..if consumed { 0 } else { child.from.len() }).map(|at| {
+        let variable = variable(at);
+        quote! { ::core::clone::Clone::clone(&#variable), }
     });
-    quote! { (#(#handed)*) }
+    quote! { (#(#values)*) }
 }
 
 /// The items of an `each`, with their keys.
 pub(super) fn items(node: &Provisioner, child: &Child, each: &Expr, key: &Expr, owner: &TokenStream) -> TokenStream {
-    let (ty, items) = (&child.ty, ask_with(node, child, each, "draft_of_items"));
+    let (ty, items) = (&child.ty, call_with(node, child, each, "draft_of_items"));
     let (of_each, of_key) = (located(each.span()), located(key.span()));
     let private = node.paths.private_at(of_key);
     let key = quote_spanned! { of_key => #private::text(#private::ask1(item, #key)) };
@@ -70,21 +70,22 @@ pub(super) fn items(node: &Provisioner, child: &Child, each: &Expr, key: &Expr, 
     quote_spanned! { of_each => #private::keyed::<#ty, _, #owner, _>(#items, |item| #key) }
 }
 
-/// What `from` names, as arguments: an `Option` as one of a reference.
+/// The values that `from` names, as arguments; an `Option` becomes an `Option` of a reference.
 pub(super) fn values(node: &Provisioner, child: &Child) -> Vec<TokenStream> {
     let of = |(at, path): (usize, &NodePath)| {
-        let made = made(at);
+        let variable = variable(at);
         let sibling = node.child(&path.0[0]).filter(|(_, source)| source.resource.is_some() && path.0.len() == 1);
-        let ty = sibling.map(|(_, source)| &source.ty).or_else(|| node.taken(&path.0[0]).map(|at| &node.takes[at].ty));
+        let ty =
+            sibling.map(|(_, source)| &source.ty).or_else(|| node.input_index(&path.0[0]).map(|at| &node.takes[at].ty));
         match ty.is_some_and(is_option) {
-            true => quote! { ::core::option::Option::as_ref(#made.get()?) },
-            false => quote! { #made.get()? },
+            true => quote! { ::core::option::Option::as_ref(#variable.get()?) },
+            false => quote! { #variable.get()? },
         }
     };
     child.from.iter().enumerate().map(of).collect()
 }
 
-/// Variables for [`values`], each at the place where it is named: one of a wrong type is reported there.
+/// Variables for [`values`] with the spans of their names in `from`, where the compiler reports a wrong type.
 pub(super) fn value_names(child: &Child) -> Vec<Ident> {
     let name = |(at, path): (usize, &NodePath)| {
         let last = path.0.last().map_or_else(Span::call_site, Ident::span);
@@ -93,41 +94,41 @@ pub(super) fn value_names(child: &Child) -> Vec<Ident> {
     child.from.iter().enumerate().map(name).collect()
 }
 
-/// Whether a predicate or an `each` also takes what `from` names.
-pub(super) fn takes_all(child: &Child, asked: &Expr) -> bool {
-    match asked {
+/// Whether a closure or function also takes the values that `from` names.
+pub(super) fn takes_values(child: &Child, closure: &Expr) -> bool {
+    match closure {
         Expr::Closure(closure) => closure.inputs.len() > 1,
         _ => !child.from.is_empty(),
     }
 }
 
-/// The answer of a closure or a function; a function is handed the draft, which becomes what it takes.
-pub(super) fn ask(node: &Provisioner, child: &Child, asked: &Expr) -> TokenStream {
-    ask_with(node, child, asked, "draft")
+/// Calls a closure with the object, or a function with a draft of it.
+pub(super) fn call(node: &Provisioner, child: &Child, closure: &Expr) -> TokenStream {
+    call_with(node, child, closure, "draft")
 }
 
-/// The same, with the name of the function that makes the draft.
-fn ask_with(node: &Provisioner, child: &Child, asked: &Expr, draft: &str) -> TokenStream {
-    let place = located(asked.span());
-    let private = node.paths.private_at(place);
-    let values = if takes_all(child, asked) { values(node, child) } else { Vec::new() };
-    match asked {
+/// [`call`] with the name of the function that returns the draft.
+fn call_with(node: &Provisioner, child: &Child, closure: &Expr, draft: &str) -> TokenStream {
+    let span = located(closure.span());
+    let private = node.paths.private_at(span);
+    let values = if takes_values(child, closure) { values(node, child) } else { Vec::new() };
+    match closure {
         Expr::Closure(_) => {
-            let ask = format_ident!("ask{}", values.len() + 1, span = place);
-            quote_spanned! { place => #private::#ask(#private::subject(cx), #(#values,)* #asked) }
+            let ask = format_ident!("ask{}", values.len() + 1, span = span);
+            quote_spanned! { span => #private::#ask(#private::subject(cx), #(#values,)* #closure) }
         }
         _ => {
-            let draft = Ident::new(draft, place);
-            quote_spanned! { place => (#asked)(&#private::#draft(cx), #(#values),*) }
+            let draft = Ident::new(draft, span);
+            quote_spanned! { span => (#closure)(&#private::#draft(cx), #(#values),*) }
         }
     }
 }
 
-/// How the groups above read a node's children: a constant for each.
-pub(super) fn children(node: &Provisioner, sound: &[Child], lost: &[Child]) -> TokenStream {
+/// The constants by which other groups read the children of a node.
+pub(super) fn children(node: &Provisioner, checked: &[Child], unchecked: &[Child]) -> TokenStream {
     let (private, ident) = (&node.paths.private, &node.ident);
-    let name = format_ident!("ChildrenOf{}", plain(ident));
-    let sound = sound.iter().map(|child| {
+    let name = format_ident!("ChildrenOf{}", node_name(ident));
+    let checked = checked.iter().map(|child| {
         let source = match child.resource {
             _ if child.is_conditional() || child.each.is_some() => "Several",
             Some(_) => "Resource",
@@ -135,7 +136,7 @@ pub(super) fn children(node: &Provisioner, sound: &[Child], lost: &[Child]) -> T
         };
         (child, source)
     });
-    let constants = sound.chain(lost.iter().map(|child| (child, "Mended"))).map(|(child, source)| {
+    let constants = checked.chain(unchecked.iter().map(|child| (child, "Mended"))).map(|(child, source)| {
         let (ty, child, source) = (&child.ty, constant(&child.ident), format_ident!("{source}"));
         quote_spanned! { ty.span() => pub const #child: #private::#source<#ty> = #private::#source::CHILD; }
     });
@@ -153,9 +154,9 @@ pub(super) fn children(node: &Provisioner, sound: &[Child], lost: &[Child]) -> T
     }
 }
 
-/// A child's name, raw where it has to be.
+/// The name of a child's constant, a raw identifier if necessary.
 fn constant(child: &Ident) -> Ident {
-    let name = plain(child);
+    let name = node_name(child);
     let raw = syn::parse_str::<Ident>(&name).is_err();
     if raw { Ident::new_raw(&name, child.span()) } else { Ident::new(&name, child.span()) }
 }
@@ -164,6 +165,6 @@ fn is_option(ty: &Type) -> bool {
     last_segment(ty).is_some_and(|segment| segment.ident == "Option")
 }
 
-fn made(at: usize) -> Ident {
+fn variable(at: usize) -> Ident {
     Ident::new(&format!("__made{at}"), Span::mixed_site())
 }

@@ -1,4 +1,4 @@
-//! Asks a sandbox whether an API server takes the definitions and the samples, before anything is written.
+//! Creates the generated CRDs and samples in a sandbox, and collects refusals and warnings.
 
 use std::time::Duration;
 
@@ -6,61 +6,56 @@ use bytes::Bytes;
 use http::{Method, Request, Response, header};
 use http_body_util::BodyExt as _;
 use opgen_sandbox::{Body, Sandbox, User};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{
     runtime::Builder,
     time::{Instant, sleep},
 };
 
-use crate::error::{Error, Explain as _, Result};
+use super::report::GeneratedFile;
+use crate::error::{Error, Result, ResultExt as _};
 
-/// How long a kind may take to be served.
-const PATIENCE: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_millis(5);
+/// The timeout for a kind to be served.
+const SERVED_TIMEOUT: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A file that is yet to be written.
-#[derive(Debug, Deserialize)]
-pub(crate) struct File {
-    pub(crate) path: String,
-    pub(crate) text: String,
-}
-
-/// What an API server says to the files, refusals and warnings apart; each with the file and the place in it.
+/// The refusals and warnings of the API server, each with its file and field.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct SandboxReport {
     pub(crate) refusals: Vec<String>,
     pub(crate) warnings: Vec<String>,
 }
 
-/// Creates every definition and then every sample in a sandbox of its own.
-pub(crate) fn of(files: &[File]) -> Result<Verdict> {
+/// Creates every CRD and then every sample in a new sandbox.
+pub(crate) fn check(files: &[GeneratedFile]) -> Result<SandboxReport> {
     let failed = || "failed to check the YAML".to_owned();
     let runtime = Builder::new_current_thread().enable_all().build().or_failed(failed)?;
     runtime.block_on(async {
-        let server = Server(Sandbox::builder().workloads(false).start());
-        let mut verdict = Verdict::default();
+        let server = CheckServer(Sandbox::builder().workloads(false).start());
+        let mut report = SandboxReport::default();
         let mut served = Vec::new();
         for (file, definition) in objects(files, "crds/")? {
-            if server.create(file, DEFINITIONS, &definition, &mut verdict).await? {
-                server.established(&definition).await?;
+            if server.create(file, DEFINITIONS, &definition, &mut report).await? {
+                server.wait_established(&definition).await?;
                 served.push(definition);
             }
         }
         for (file, sample) in objects(files, "samples/")? {
-            // A sample of a kind that was refused has nowhere to go.
-            let Some(path) = served.iter().find_map(|definition| path(definition, &sample)) else { continue };
-            server.namespace(&sample).await?;
-            server.create(file, &format!("{path}?fieldValidation=Strict"), &sample, &mut verdict).await?;
+            // Skips samples of refused kinds.
+            let Some(path) = served.iter().find_map(|definition| collection_path(definition, &sample)) else {
+                continue;
+            };
+            server.create_namespace(&sample).await?;
+            server.create(file, &format!("{path}?fieldValidation=Strict"), &sample, &mut report).await?;
         }
-        Ok(verdict)
+        Ok(report)
     })
 }
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-impl Verdict {
-    /// An error, if there is a refusal.
+impl SandboxReport {
+    /// The warnings, or an error that lists the refusals.
     pub(crate) fn into_result(self) -> Result<Vec<String>> {
         if self.refusals.is_empty() {
             return Ok(self.warnings);
@@ -71,17 +66,17 @@ impl Verdict {
     }
 }
 
-fn objects<'a>(files: &'a [File], folder: &str) -> Result<Vec<(&'a str, Value)>> {
+fn objects<'a>(files: &'a [GeneratedFile], folder: &str) -> Result<Vec<(&'a str, Value)>> {
     let of_folder = files.iter().filter(|file| file.path.starts_with(folder));
-    let read = |file: &'a File| {
+    let read = |file: &'a GeneratedFile| {
         let object = serde_saphyr::from_str(&file.text);
         Ok((file.path.as_str(), object.or_failed(|| format!("`{}` can't be read", file.path))?))
     };
     of_folder.map(read).collect()
 }
 
-/// Where objects like the sample are, if it is of that kind.
-fn path(definition: &Value, sample: &Value) -> Option<String> {
+/// The path of the collection of the sample, if the CRD defines its kind.
+fn collection_path(definition: &Value, sample: &Value) -> Option<String> {
     let spec = &definition["spec"];
     let (group, version) = sample["apiVersion"].as_str()?.split_once('/')?;
     let is_of_kind = spec["group"] == group && spec["names"]["kind"] == sample["kind"];
@@ -97,36 +92,37 @@ fn namespace(sample: &Value) -> &str {
     sample["metadata"]["namespace"].as_str().unwrap_or("default")
 }
 
-struct Server(Sandbox);
+/// The sandbox of a check.
+struct CheckServer(Sandbox);
 
-impl Server {
-    /// Creates an object and notes what is said. Whether it was created.
-    async fn create(&self, file: &str, path: &str, object: &Value, verdict: &mut Verdict) -> Result<bool> {
-        let response = self.ask(Method::POST, path, Some(object)).await?;
+impl CheckServer {
+    /// Creates an object and collects warnings and refusals. Returns whether it was created.
+    async fn create(&self, file: &str, path: &str, object: &Value, report: &mut SandboxReport) -> Result<bool> {
+        let response = self.request(Method::POST, path, Some(object)).await?;
         let warnings = response.headers().get_all(header::WARNING).into_iter().filter_map(|text| text.to_str().ok());
         // `299 - "the text"`
         let text = |warning: &str| warning.splitn(3, ' ').last().unwrap_or_default().trim_matches('"').to_owned();
-        verdict.warnings.extend(warnings.map(|warning| format!("{file}: {}", text(warning))));
+        report.warnings.extend(warnings.map(|warning| format!("{file}: {}", text(warning))));
         if response.status().is_success() {
             return Ok(true);
         }
         let status = body(response).await?;
         let causes = status["details"]["causes"].as_array().filter(|causes| !causes.is_empty());
         match causes {
-            Some(causes) => verdict.refusals.extend(causes.iter().map(|cause| refusal(file, cause))),
+            Some(causes) => report.refusals.extend(causes.iter().map(|cause| refusal(file, cause))),
             None => {
                 let message = status["message"].as_str().unwrap_or("refused without a reason");
-                verdict.refusals.push(format!("{file}: {message}"));
+                report.refusals.push(format!("{file}: {message}"));
             }
         }
         Ok(false)
     }
 
-    async fn established(&self, definition: &Value) -> Result<()> {
+    async fn wait_established(&self, definition: &Value) -> Result<()> {
         let name = definition["metadata"]["name"].as_str().unwrap_or_default();
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + SERVED_TIMEOUT;
         loop {
-            let found = body(self.ask(Method::GET, &format!("{DEFINITIONS}/{name}"), None).await?).await?;
+            let found = body(self.request(Method::GET, &format!("{DEFINITIONS}/{name}"), None).await?).await?;
             let mut conditions = found["status"]["conditions"].as_array().into_iter().flatten();
             if conditions.any(|it| it["type"] == "Established" && it["status"] == "True") {
                 return Ok(());
@@ -134,17 +130,17 @@ impl Server {
             if Instant::now() > end {
                 return Err(Error::failed(format!("`{name}` is not served")).because(found["status"].to_string()));
             }
-            sleep(PAUSE).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Makes the namespace of a sample; one that is there already is as good.
-    async fn namespace(&self, sample: &Value) -> Result<()> {
+    /// Creates the namespace of a sample, unless it exists.
+    async fn create_namespace(&self, sample: &Value) -> Result<()> {
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace(sample)}});
-        self.ask(Method::POST, "/api/v1/namespaces", Some(&object)).await.map(drop)
+        self.request(Method::POST, "/api/v1/namespaces", Some(&object)).await.map(drop)
     }
 
-    async fn ask(&self, method: Method, path: &str, object: Option<&Value>) -> Result<Response<Body>> {
+    async fn request(&self, method: Method, path: &str, object: Option<&Value>) -> Result<Response<Body>> {
         let bytes = object.map_or_else(Bytes::new, |object| Bytes::from(object.to_string()));
         let request =
             Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, "application/json").body(bytes);
@@ -161,14 +157,14 @@ async fn body(response: Response<Body>) -> Result<Value> {
 
 fn refusal(file: &str, cause: &Value) -> String {
     let (field, message) = (cause["field"].as_str().unwrap_or_default(), cause["message"].as_str().unwrap_or_default());
-    match of_object(field) {
+    match object_path(field) {
         Some(path) => format!("{file}: {path}: {message} ({field})"),
         None => format!("{file}: {field}: {message}"),
     }
 }
 
-/// The field of the object that a place in its schema is about: `.spec.sizes[*]`.
-fn of_object(place: &str) -> Option<String> {
+/// The field of the object for a path in its schema, for example `.spec.sizes[*]`.
+fn object_path(place: &str) -> Option<String> {
     let (_, mut rest) = place.split_once("openAPIV3Schema")?;
     let mut path = String::new();
     loop {
@@ -188,5 +184,5 @@ fn of_object(place: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "verdict/tests.rs"]
+#[path = "sandbox_check/tests.rs"]
 mod tests;

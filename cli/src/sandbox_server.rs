@@ -1,4 +1,4 @@
-//! The sandbox behind HTTPS, as the commands start and announce it.
+//! Serves the sandbox over HTTPS and prints how to connect to it.
 
 use std::{
     net::Ipv4Addr,
@@ -7,14 +7,13 @@ use std::{
 
 use opgen_sandbox::{Sandbox, ServeOptions, Serving};
 use serde_json::json;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
-    error::{Error, Explain as _, Result},
+    error::{Error, Result},
     ui::Ui,
 };
 
-/// Listens on a port of the loopback (0 is any that is free), and writes a kubeconfig with all rights to a folder.
+/// Listens on a port of the loopback interface (0 is any free port), and writes an administrator's kubeconfig to a folder.
 pub(crate) async fn serve(sandbox: &Sandbox, port: u16, folder: PathBuf) -> Result<Serving> {
     let address = (Ipv4Addr::LOCALHOST, port).into();
     let options = ServeOptions::default().address(address).folder(folder);
@@ -24,36 +23,14 @@ pub(crate) async fn serve(sandbox: &Sandbox, port: u16, folder: PathBuf) -> Resu
     })
 }
 
-/// Says how others get there.
-pub(crate) fn announce(kubeconfig: &Path, url: &str, ui: Ui) {
+/// Prints the path of the kubeconfig.
+pub(crate) fn print_kubeconfig(kubeconfig: &Path, url: &str, ui: Ui) {
     let kubeconfig = kubeconfig.display().to_string();
     ui.data(&format!("export KUBECONFIG={}", quoted(&kubeconfig)));
     ui.json(&json!({"kubeconfig": kubeconfig, "url": url}));
 }
 
-/// What asks a command to end: Ctrl-C, and SIGTERM.
-#[derive(Debug)]
-pub(crate) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    pub(crate) fn new() -> Result<Self> {
-        let handler = |kind| signal(kind).or_failed(|| "signals can't be listened to".to_owned());
-        Ok(Self { interrupt: handler(SignalKind::interrupt())?, terminate: handler(SignalKind::terminate())? })
-    }
-
-    /// The next of either.
-    pub(crate) async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
-
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }

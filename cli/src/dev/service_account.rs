@@ -1,4 +1,4 @@
-//! The operator's own identity: its ServiceAccount, so that its generated role is all it may do.
+//! Writes a kubeconfig of the operator's ServiceAccount, so that only its generated role applies.
 
 use std::{
     fs::OpenOptions,
@@ -9,33 +9,38 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{api::Api, document::Document};
-use crate::error::{Error, Explain as _, Result};
+use super::{client::Client, document::Document};
+use crate::error::{Error, Result, ResultExt as _};
 
-/// How long the token is good for, in seconds: longer than a terminal stays open.
-const LIFETIME: u32 = 30 * 24 * 60 * 60;
+/// The lifetime of the token in seconds, longer than any session.
+const TOKEN_LIFETIME: u32 = 30 * 24 * 60 * 60;
 
-/// Writes a kubeconfig of the ServiceAccount that is among the documents: the administrator's with another token.
-pub(super) async fn kubeconfig(api: &Api, documents: &[Document], admin: &str, folder: &Path) -> Result<PathBuf> {
+/// Writes a kubeconfig of the ServiceAccount in the documents: the administrator's with another token.
+pub(super) async fn write_kubeconfig(
+    client: &Client,
+    documents: &[Document],
+    admin: &str,
+    folder: &Path,
+) -> Result<PathBuf> {
     let account = documents.iter().find(|document| document.kind() == "ServiceAccount");
     let account = account.ok_or_else(|| Error::failed("the operator's manifests have no ServiceAccount"))?;
     let (namespace, name) = (account.namespace().unwrap_or_default(), account.name());
     let failed = || format!("failed to get a token for ServiceAccount {namespace}/{name}");
     let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token");
-    let wanted = json!({
+    let request = json!({
         "apiVersion": "authentication.k8s.io/v1",
         "kind": "TokenRequest",
-        "spec": {"expirationSeconds": LIFETIME},
+        "spec": {"expirationSeconds": TOKEN_LIFETIME},
     });
-    let granted = api.create(&path, &wanted).await?.object(failed)?;
+    let token_request = client.create(&path, &request).await?.object(failed)?;
     let mut config: Value = serde_saphyr::from_str(admin).or_failed(failed)?;
-    config["users"][0]["user"] = json!({"token": granted["status"]["token"]});
+    config["users"][0]["user"] = json!({"token": token_request["status"]["token"]});
     let file = folder.join("operator.kubeconfig");
     write_privately(&file, &config.to_string()).or_failed(|| format!("failed to write `{}`", file.display()))?;
     Ok(file)
 }
 
-/// Only the owner reads the token.
+/// Writes a file that only its owner can read.
 fn write_privately(file: &Path, text: &str) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);

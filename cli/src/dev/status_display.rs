@@ -1,0 +1,193 @@
+//! Displays the state of the samples by the output of the operator's `tree`.
+
+use std::{collections::BTreeMap, fmt::Write as _, path::Path, time::Duration};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{document::Document, process_group::ProcessGroup};
+use crate::ui::Ui;
+
+/// The intervals between refreshes: after a change, and otherwise.
+const ACTIVE_INTERVAL: Duration = Duration::from_millis(200);
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The time after a change with the shorter interval.
+const ACTIVE_PERIOD: Duration = Duration::from_secs(5);
+
+/// The key of the condition `Available`, which sorts after those of the objects.
+const CONDITION_KEY: &str = "~";
+
+/// The trees of the samples: redrawn in place on a terminal, changed lines elsewhere.
+#[derive(Debug)]
+pub(super) struct StatusDisplay {
+    ui: Ui,
+    samples: Vec<Document>,
+    trees: BTreeMap<String, Value>,
+    bar: Option<ProgressBar>,
+    next_refresh: Instant,
+    last_change: Instant,
+}
+
+impl StatusDisplay {
+    pub(super) fn new(ui: Ui) -> Self {
+        let bar = ui.is_interactive().then(|| {
+            let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
+        });
+        let now = Instant::now();
+        Self { ui, samples: Vec::new(), trees: BTreeMap::new(), bar, next_refresh: now, last_change: now }
+    }
+
+    /// Sets the samples, and schedules a refresh.
+    pub(super) fn set_samples(&mut self, samples: Vec<Document>) {
+        self.samples = samples;
+        self.last_change = Instant::now();
+        self.next_refresh = self.last_change;
+    }
+
+    /// The time of the next refresh.
+    pub(super) fn next_refresh(&self) -> Instant {
+        self.next_refresh
+    }
+
+    /// Hides the display while `print` runs.
+    pub(super) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    /// Clears the display before other output.
+    pub(super) fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.set_message("");
+        }
+    }
+
+    /// Runs the operator's `tree` for each sample, and shows changes.
+    pub(super) async fn refresh(&mut self, program: &Path, kubeconfig: Option<&Path>, process_group: &ProcessGroup) {
+        let mut texts = String::new();
+        for sample in self.samples.clone() {
+            let format = if self.bar.is_some() { "text" } else { "json" };
+            let Some(output) = tree(program, &sample, format, kubeconfig, process_group).await else { continue };
+            let output =
+                if format == "json" { serde_json::from_str(&output).unwrap_or_default() } else { json!(output) };
+            _ = write!(texts, "{}", output.as_str().unwrap_or_default());
+            if self.trees.get(&sample.title()) != Some(&output) {
+                let before = self.trees.insert(sample.title(), output.clone()).unwrap_or_default();
+                self.last_change = Instant::now();
+                self.show(&sample, &before, &output);
+            }
+        }
+        if let Some(bar) = &self.bar {
+            // Drawing the same text again would flicker.
+            let text = texts.trim_end();
+            if bar.message() != text {
+                bar.set_message(text.to_owned());
+            }
+        }
+        let pause = if self.last_change.elapsed() < ACTIVE_PERIOD { ACTIVE_INTERVAL } else { IDLE_INTERVAL };
+        self.next_refresh = Instant::now() + pause;
+    }
+
+    fn show(&self, sample: &Document, before: &Value, now: &Value) {
+        if self.bar.is_some() {
+            return;
+        }
+        self.ui.json(&json!({"sample": {"kind": sample.kind(), "name": sample.name()}, "tree": now}));
+        for line in changed_lines(before, now) {
+            self.ui.data(&format!("{}: {line}", sample.title()));
+        }
+    }
+}
+
+/// The output of the operator's `tree` for an object. It is empty if the object doesn't exist or the operator doesn't manage it,
+/// `None` if the command failed to run.
+async fn tree(
+    program: &Path,
+    sample: &Document,
+    format: &str,
+    kubeconfig: Option<&Path>,
+    process_group: &ProcessGroup,
+) -> Option<String> {
+    let mut command = process_group.command(program);
+    command
+        .arg("tree")
+        .arg(format!("{}.{}/{}", sample.kind(), sample.group(), sample.name()))
+        .args(["--output", format]);
+    if let Some(namespace) = sample.namespace() {
+        command.args(["--namespace", namespace]);
+    }
+    if let Some(kubeconfig) = kubeconfig {
+        command.env("KUBECONFIG", kubeconfig);
+    }
+    let output = command.output().await.ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// A line for each change between two trees: of the condition `Available`, and of each object.
+fn changed_lines(before: &Value, now: &Value) -> Vec<String> {
+    if now.is_null() {
+        return if before.is_null() { Vec::new() } else { vec!["gone".to_owned()] };
+    }
+    let (earlier, later) = (states(before), states(now));
+    let mut lines: Vec<_> =
+        later.iter().filter(|(what, how)| earlier.get(*what) != Some(how)).map(|(_, how)| how.clone()).collect();
+    lines.extend(
+        earlier
+            .keys()
+            .filter(|what| *what != CONDITION_KEY && !later.contains_key(*what))
+            .map(|what| format!("{what} is gone")),
+    );
+    lines
+}
+
+/// The state of the condition and of each object of a tree, by name.
+fn states(tree: &Value) -> BTreeMap<String, String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut states = BTreeMap::new();
+    objects(&tree["tree"], &mut states);
+    for condition in tree["conditions"].as_array().into_iter().flatten().filter(|it| it["type"] == "Available") {
+        let (status, reason, message) =
+            (text(&condition["status"]), text(&condition["reason"]), text(&condition["message"]));
+        let why = if message.is_empty() { reason } else { format!("{reason}: {message}") };
+        states.insert(CONDITION_KEY.to_owned(), format!("Available={status}  {why}"));
+    }
+    states
+}
+
+fn objects(node: &Value, states: &mut BTreeMap<String, String>) {
+    for object in node["objects"].as_array().into_iter().flatten() {
+        let word = |key: &str| object[key].as_str().unwrap_or_default();
+        let what = format!("{} {}", word("kind"), word("name"));
+        let why = if word("message").is_empty() { String::new() } else { format!(" ({})", word("message")) };
+        states.insert(what.clone(), format!("{what} {}{why}", word("state")));
+    }
+    for child in node["children"].as_array().into_iter().flatten() {
+        objects(&child["node"], states);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(state: &str, available: &str) -> Value {
+        let object = json!({"kind": "ConfigMap", "name": "a", "state": state, "message": ""});
+        let condition = json!({"type": "Available", "status": available, "reason": "R", "message": "m"});
+        json!({"conditions": [condition], "tree": {"objects": [], "children": [{"node": {"objects": [object]}}]}})
+    }
+
+    #[test]
+    fn only_what_is_new_is_changed_lines() {
+        let all = ["ConfigMap a ready", "Available=True  R: m"];
+        assert_eq!(changed_lines(&Value::Null, &tree("ready", "True")), all);
+        assert_eq!(changed_lines(&tree("notReady", "True"), &tree("ready", "True")), all[..1]);
+        assert_eq!(changed_lines(&tree("ready", "True"), &tree("ready", "True")), [""; 0]);
+        assert_eq!(changed_lines(&tree("ready", "True"), &json!({"tree": {}})), ["ConfigMap a is gone"]);
+        assert_eq!(changed_lines(&tree("ready", "True"), &Value::Null), ["gone"]);
+    }
+}

@@ -1,0 +1,19 @@
+//! Parses comma-separated lists in parentheses, and skips tokens after a syntax error.
+
+use proc_macro2::TokenTree;
+use syn::{Token, parenthesized, parse::ParseStream, punctuated::Punctuated};
+
+/// Parses `(one, another)`.
+pub(super) fn parenthesized_list<T>(
+    input: ParseStream<'_>,
+    element: fn(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<Vec<T>> {
+    let inside;
+    parenthesized!(inside in input);
+    Ok(Punctuated::<T, Token![,]>::parse_terminated_with(&inside, element)?.into_iter().collect())
+}
+
+/// Skips tokens until `end` holds, or until the end of the input.
+pub(super) fn skip_until(input: ParseStream<'_>, end: impl Fn(ParseStream<'_>) -> bool) {
+    while !input.is_empty() && !end(input) && input.parse::<TokenTree>().is_ok() {}
+}

@@ -1,0 +1,118 @@
+//! Checks for validation rules that `schemars` ignores because the type doesn't support them.
+
+use crate::{
+    diag::Diags,
+    model::{
+        managed::{Field, Managed},
+        type_path::{last_segment, type_arguments},
+    },
+};
+use quote::ToTokens;
+use syn::{Path, Type};
+
+const NUMBERS: [&str; 14] =
+    ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "f32", "f64"];
+
+/// The JSON type of a Rust type, by its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum JsonType {
+    Text,
+    Number,
+    Bool,
+    List,
+    Map,
+    /// `Quantity` and `IntOrString` of Kubernetes, whose schema has no type.
+    IntOrString,
+    Unknown,
+}
+
+pub(super) fn check(model: &Managed, diags: &mut Diags) {
+    for field in model.fields.iter().filter(|field| !field.hints.skip) {
+        if let Some(strategy) = &field.hints.rules.struct_merge {
+            let what = "`StructMerge` says `x-kubernetes-struct-type`, which the API server doesn't know";
+            diags.error(strategy, what, "use `MapMerge`: it holds for structs, too");
+        }
+        if let Some(required) = &field.hints.rules.required
+            && (field.hints.default || model.hints.default)
+        {
+            let what = "`required` has no effect on a field with a default, which may be missing";
+            diags.error(required, what, "remove `required`, or the default");
+        }
+        if !field.hints.foreign_schema {
+            effects(field, diags);
+        }
+    }
+}
+
+fn effects(field: &Field, diags: &mut Diags) {
+    let (rules, json_type) = (&field.hints.rules, json_type(&field.ty));
+    let mut without_effect = |rule: &Option<Path>, on: &[JsonType], fix: &str| {
+        let Some(rule) = rule.as_ref().filter(|_| json_type != JsonType::Unknown && !on.contains(&json_type)) else {
+            return;
+        };
+        let key = rule.to_token_stream();
+        diags.error(rule, format!("`{key}` has no effect on {}", json_type.noun()), fix);
+    };
+    let length = match json_type {
+        JsonType::Map => "use `#[schemars(extend(\"minProperties\" = ..., \"maxProperties\" = ...))]`",
+        JsonType::IntOrString => "use `#[schemars(extend(\"maxLength\" = ...))]`",
+        _ => "use `range`, or remove it",
+    };
+    without_effect(&rules.length, &[JsonType::Text, JsonType::List], length);
+    let pattern = match json_type {
+        JsonType::List => "write it in `inner(...)`",
+        JsonType::IntOrString => "use `#[schemars(extend(\"pattern\" = ...))]`",
+        _ => "remove it",
+    };
+    without_effect(&rules.pattern, &[JsonType::Text], pattern);
+    let range = match json_type {
+        JsonType::List => "write it in `inner(...)`",
+        JsonType::IntOrString => "use `#[schemars(extend(\"minimum\" = ..., \"maximum\" = ...))]`",
+        _ => "use `length`, or remove it",
+    };
+    without_effect(&rules.range, &[JsonType::Number], range);
+    let inner = match json_type {
+        JsonType::Map => "use a type with these rules for the values",
+        _ => "write what is in it beside it",
+    };
+    without_effect(&rules.inner, &[JsonType::List], inner);
+}
+
+impl JsonType {
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Text => "a text",
+            Self::Number => "a number",
+            Self::Bool => "a `bool`",
+            Self::List => "a list",
+            Self::Map => "a map",
+            Self::IntOrString => "a number or text",
+            Self::Unknown => "this type",
+        }
+    }
+}
+
+/// Whether a type is written with the path of `k8s_openapi`. A bare name may be a type of the project. `opgen generate` also
+/// reads the imports.
+fn is_of_kubernetes(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.iter().any(|segment| segment.ident == "k8s_openapi"))
+}
+
+fn json_type(ty: &Type) -> JsonType {
+    let segment = match ty {
+        Type::Array(_) | Type::Slice(_) => return JsonType::List,
+        _ => last_segment(ty),
+    };
+    let Some(segment) = segment else { return JsonType::Unknown };
+    let arguments = type_arguments(segment);
+    match (segment.ident.to_string().as_str(), arguments.as_slice()) {
+        ("Option" | "Box" | "Arc" | "Rc" | "Cow", [inner, ..]) => json_type(inner),
+        ("String" | "str" | "char", []) => JsonType::Text,
+        ("bool", []) => JsonType::Bool,
+        ("Quantity" | "IntOrString", []) if is_of_kubernetes(ty) => JsonType::IntOrString,
+        (number, []) if NUMBERS.contains(&number) => JsonType::Number,
+        ("Vec" | "VecDeque" | "HashSet" | "BTreeSet" | "IndexSet", _) => JsonType::List,
+        ("BTreeMap" | "HashMap" | "IndexMap", _) => JsonType::Map,
+        _ => JsonType::Unknown,
+    }
+}

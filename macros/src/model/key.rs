@@ -1,0 +1,34 @@
+//! Lists the keys of `#[provisioner(...)]`, and rejects reserved and repeated ones.
+
+use crate::diag::Diags;
+use proc_macro2::Ident;
+
+/// The keys of a struct, for messages.
+pub(super) const STRUCT_KEYS: [&str; 10] =
+    ["serial", "concurrent", "up", "down", "access", "owner", "takes", "gives", "retired", "crate"];
+/// The keys of a field, for messages.
+pub(super) const FIELD_KEYS: [&str; 8] = ["resource", "manifest", "when", "each", "key", "after", "from", "if_api"];
+/// Keys reserved for future node kinds.
+pub(super) const RESERVED_KEYS: [&str; 2] = ["remote", "application"];
+
+/// Reports a reserved key.
+pub(super) fn reject_reserved(key: &Ident, diags: &mut Diags) {
+    diags.error(
+        key,
+        format!("`{key}` is not supported yet"),
+        "remove it, or write the node by hand with `access(...)`",
+    );
+}
+
+/// Reports each key that repeats an earlier one.
+pub(super) fn reject_duplicates<'a>(keys: impl Iterator<Item = &'a Ident>, diags: &mut Diags) {
+    let mut earlier: Vec<&Ident> = Vec::new();
+    for key in keys {
+        match earlier.iter().find(|first| **first == key) {
+            Some(first) => {
+                diags.conflict(key, format!("`{key}` is given twice"), "keep one", first, "first given here");
+            }
+            None => earlier.push(key),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Reads type paths: the last segment, its type arguments, and the case of its first letter.
+
+use syn::{GenericArgument, Path, PathArguments, PathSegment, Type};
+
+/// The last segment of a path type: `Option<bool>` of `::core::option::Option<bool>`.
+pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
+        Type::Group(group) => last_segment(&group.elem),
+        Type::Paren(paren) => last_segment(&paren.elem),
+        _ => None,
+    }
+}
+
+/// The types between the angle brackets of a segment.
+pub(crate) fn type_arguments(segment: &PathSegment) -> Vec<&Type> {
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return Vec::new() };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    types.collect()
+}
+
+/// Types start with a capital letter. Other paths are resource names (`secrets`) or modules.
+pub(crate) fn starts_upper(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
+}
