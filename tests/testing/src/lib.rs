@@ -1,5 +1,7 @@
-//! The whole life of an operator as a test, without a cluster: it is stopped at every call, hit by every fault, its objects
-//! are edited and deleted, and each time the end must be the same as if nothing had happened.
+//! Fault-injection tests of Kubernetes operators without a cluster.
+//!
+//! A trial stops the operator at every call, injects every fault, and edits and deletes its objects. After each run it compares
+//! the final state with that of an undisturbed run.
 //!
 //! ```no_run
 //! # mod webapp_controller { pub fn operator() -> opgen::Operator { opgen::Operator::new("webapp") } }
@@ -10,63 +12,58 @@
 //! }
 //! ```
 //!
-//! A run happens on a [sandbox](opgen_sandbox) in the process, on a paused clock: waiting is free, and the same course gives
-//! the same calls. The operator has the rights of its generated role and no others.
+//! A run uses an in-process [sandbox](opgen_sandbox) and a paused clock: waiting costs nothing, and a run is deterministic. The
+//! operator has the permissions of its generated role and no others.
 //!
 //! # Upgrades
 //! `trial(v2::operator).upgrades_from(v1::operator)` runs the older release until it is at rest, then the newer one, stopped
-//! after each of its first calls: what both want keeps its uid; see [`Trial::upgrades_from`].
+//! after each of its first calls. The objects that both releases want keep their UIDs; see [`Trial::upgrades_from`].
 //!
 //! # Invariants
-//! Beside the comparison of ends, each run holds these, and names the object that breaks one:
+//! Each run also checks these invariants; a finding names the object that violates one:
 //!
-//! - No task of the program panics, also where the program contains the panic.
-//! - An object that stays wanted keeps its uid: it is deleted and made anew only where the server takes no such change, and
-//!   never if it holds data, as a claim does.
-//! - A value that chance decides, such as a password, stays the same while its object does.
-//! - Objects of somebody else are left alone. There is one of each kind that the role lets the program change in each namespace
-//!   of the samples and of what is made of them, and in another one; and some with the labels by which applications are known
-//!   (`app`, `app.kubernetes.io/name`) that objects of the program carry.
-//! - What is made of an object is made of that object alone: a second object comes and goes beside each sample.
-//! - After an edit that the schema admits no call is repeated that the server refuses, and no pass fails for ever. Who waits for
-//!   somebody else says so in the status, as a new object's does.
-//! - Nobody writes one path more than 500 times between two rests; the report has the path and the server's last answer.
+//! - No task of the program panics, even if the program catches the panic.
+//! - An object that the program still wants keeps its UID. The program recreates it only if the server rejects the update, and
+//!   never if the object holds data, as a PersistentVolumeClaim does.
+//! - A random value, such as a password, stays the same as long as its object exists.
+//! - Foreign objects stay unchanged. Each namespace with samples or their children, and one more, has a foreign object of each
+//!   kind that the role can change, and foreign objects with the common labels (`app`, `app.kubernetes.io/name`) of the
+//!   program's objects.
+//! - Children belong to one owner: a second object is created and deleted beside each sample.
+//! - After an edit that the schema allows, no rejected call is repeated and no pass fails forever. An object that waits for
+//!   another one says so in its status, as a new object does.
+//! - No client writes one path more than 500 times before the program is at rest; the report has the path and the last response.
 //!
-//! A program may poll: a read that it repeats is no unrest, as long as it reads one path at most once a second.
+//! A program may poll: at rest it may read each path once a second.
 //!
 //! # Replay
-//! What fails says its course, such as `after:17`. `OPGEN_REPLAY=after:17 cargo test` runs that alone and shows all that was
-//! asked and told. `OPGEN_REPORT=FOLDER cargo test` writes the report as a page, too: [`Report::page`].
+//! A finding has the schedule of its run, such as `after:17`. `OPGEN_REPLAY=after:17 cargo test` runs only that schedule and
+//! shows its whole timeline. `OPGEN_REPORT=FOLDER cargo test` also writes the report as a page: [`Report::page`].
 
-mod again;
-mod beside;
-mod bystander;
-mod course;
-mod difference;
-mod edit;
-mod failing;
-mod hold;
-mod idle;
-mod install;
-mod life;
-mod lived;
-mod observer;
+mod admin;
+mod check;
+mod diff;
+mod footprint;
+mod object;
+mod oracle;
 mod page;
-mod panics;
+mod path;
+mod permission;
 mod pool;
-mod prepared;
 mod program;
-mod remade;
 mod report;
-mod rights;
-mod state;
-mod step;
-mod surroundings;
+mod scenario;
+mod schedule;
+mod simulation;
+mod snapshot;
+mod suite;
+mod target;
 mod trial;
-mod writes;
+mod variant;
 
-pub use course::{Course, NoCourse};
+pub use check::Check;
 pub use opgen_sandbox::fault::{Class, Timeline};
 pub use program::{Manifests, Program};
-pub use report::{Check, Failed, Finding, Report, Step};
+pub use report::{Failed, Finding, Report, Step};
+pub use schedule::{Course, NoCourse};
 pub use trial::{Trial, trial, trial_of};

@@ -1,4 +1,4 @@
-//! A report as a page: one HTML file that needs no network.
+//! Renders a report as one HTML file without external resources.
 
 use std::{
     collections::BTreeMap,
@@ -9,31 +9,34 @@ use std::{
 use maud::{Markup, html};
 use opgen_sandbox::page::{course, document};
 
-use crate::report::{Check, Finding, Report, Step};
+use crate::{
+    check::Check,
+    report::{Finding, Report, Step},
+};
 
-/// The environment variable that asks [`Trial::run`](crate::Trial::run) for a page: a path that ends in `.html`, or a folder
-/// that gets a file named after the program. Cargo runs tests in the folder of their package.
-pub(crate) const ASKED: &str = "OPGEN_REPORT";
+/// The environment variable that makes [`Trial::run`](crate::Trial::run) write a page: a path that ends in `.html`, or a folder
+/// for a file named after the program. Cargo runs tests in the folder of their package.
+const PAGE_VARIABLE: &str = "OPGEN_REPORT";
 
-/// How many findings of a check are shown with all that was asked: most have one cause.
-const WHOLE: usize = 2;
+/// How many findings of a check the page shows in full: most have one cause.
+const FULL_FINDINGS: usize = 2;
 
-/// How many lines of a difference are shown.
-const MOST: usize = 500;
+/// How many lines of a difference the page shows.
+const MAX_LINES: usize = 500;
 
 impl Report {
-    /// The report as a page: one HTML file that needs no network, with the lanes of each course that went wrong. It has
-    /// names, codes and reasons, and nothing of a Secret's content.
+    /// The report as one HTML file without external resources, with the timeline of each finding. It has names, codes and
+    /// reasons, and no content of Secrets.
     #[must_use]
     pub fn page(&self) -> String {
         let title = format!("the life of {}", self.program);
         document(&title, &body(self, &title))
     }
 
-    /// Writes the [page](Self::page) in one step, and the folders above it.
+    /// Writes the [page](Self::page) atomically, and creates its parent folders.
     ///
     /// # Errors
-    /// If a folder or the file can't be written; what was there before stays.
+    /// If a folder or the file can't be written; an existing file stays as it is.
     pub fn write_page(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -45,21 +48,21 @@ impl Report {
                 "it is no regular file, and would be replaced by one",
             ));
         }
-        let beside = path.with_extension(format!("{}.new", std::process::id()));
-        let written = fs::write(&beside, self.page()).and_then(|()| fs::rename(&beside, path));
-        written.inspect_err(|_| drop(fs::remove_file(&beside)))
+        let temporary = path.with_extension(format!("{}.new", std::process::id()));
+        let written = fs::write(&temporary, self.page()).and_then(|()| fs::rename(&temporary, path));
+        written.inspect_err(|_| drop(fs::remove_file(&temporary)))
     }
 }
 
-/// Writes the page if the environment asks for one; where that fails, the report says so.
-pub(crate) fn if_asked_for(mut report: Report) -> Report {
-    let Some(wanted) = env::var_os(ASKED).filter(|wanted| !wanted.is_empty()) else { return report };
+/// Writes the page if `OPGEN_REPORT` is set; an error becomes a finding of the report.
+pub(crate) fn write_if_requested(mut report: Report) -> Report {
+    let Some(wanted) = env::var_os(PAGE_VARIABLE).filter(|wanted| !wanted.is_empty()) else { return report };
     let path = file(&PathBuf::from(wanted), &report.program);
     if let Err(error) = report.write_page(&path) {
         report.findings.push(Finding {
             check: Check::Convergence,
             problem: format!("the page of the report can't be written to {}: {error}", path.display()),
-            hint: format!("give {ASKED} a path that can be written, or none"),
+            hint: format!("give {PAGE_VARIABLE} a path that can be written, or none"),
             course: String::new(),
             difference: Vec::new(),
             timeline: Default::default(),
@@ -140,17 +143,17 @@ fn checks(report: &Report) -> Markup {
 }
 
 fn findings(report: &Report) -> Markup {
-    let mut shown = BTreeMap::<Check, usize>::new();
-    let (whole, others): (Vec<_>, Vec<_>) = report.findings.iter().enumerate().partition(|(_, finding)| {
-        let count = shown.entry(finding.check).or_default();
+    let mut counts = BTreeMap::<Check, usize>::new();
+    let (full, others): (Vec<_>, Vec<_>) = report.findings.iter().enumerate().partition(|(_, finding)| {
+        let count = counts.entry(finding.check).or_default();
         *count += 1;
-        *count <= WHOLE
+        *count <= FULL_FINDINGS
     });
     html! {
-        @if !whole.is_empty() {
+        @if !full.is_empty() {
             h2 { "Findings" }
-            @for (index, finding) in whole {
-                (one(index + 1, finding))
+            @for (index, finding) in full {
+                (full_finding(index + 1, finding))
             }
         }
         @if !others.is_empty() {
@@ -167,7 +170,7 @@ fn findings(report: &Report) -> Markup {
     }
 }
 
-fn one(number: usize, finding: &Finding) -> Markup {
+fn full_finding(number: usize, finding: &Finding) -> Markup {
     let id = format!("finding-{number}");
     html! {
         article.panel.finding id=(id) {
@@ -200,18 +203,18 @@ fn difference(finding: &Finding) -> Markup {
         @if !lines.is_empty() {
             p.quiet { "From what was expected (\u{2212}) to what was found (+):" }
             div.diff tabindex="0" role="group" aria-label="the difference" {
-                @for line in lines.iter().take(MOST) {
-                    div class=(class(line)) { (line) }
+                @for line in lines.iter().take(MAX_LINES) {
+                    div class=(line_class(line)) { (line) }
                 }
-                @if lines.len() > MOST {
-                    div.quiet { "\u{2026} and " (lines.len() - MOST) " lines more" }
+                @if lines.len() > MAX_LINES {
+                    div.quiet { "\u{2026} and " (lines.len() - MAX_LINES) " lines more" }
                 }
             }
         }
     }
 }
 
-fn class(line: &str) -> &'static str {
+fn line_class(line: &str) -> &'static str {
     match line.as_bytes().first() {
         Some(b'-') => "expected",
         Some(b'+') => "found",
@@ -242,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_finding_is_on_the_page_as_text() {
+    fn a_page_shows_all_of_a_finding_as_text() {
         let page = report(4).page();
         for words in [
             "4 findings",
@@ -261,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_written_whole_or_not_at_all() {
+    fn a_page_is_written_atomically() {
         let folder = env::temp_dir().join(format!("opgen-page-{}", std::process::id()));
         let path = file(&folder.join("deep"), "shop");
         assert_eq!(file(Path::new("a/b.html"), "shop"), Path::new("a/b.html"));

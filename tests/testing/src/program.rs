@@ -1,4 +1,4 @@
-//! What is tried.
+//! The program under test: the `Program` trait and its implementation for opgen operators.
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -9,18 +9,18 @@ use opgen::{
 };
 use serde_json::Value;
 
-/// What an installation of a program consists of.
+/// The manifests of a program under test.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Manifests {
-    /// What stands in the cluster before the program runs: namespaces, definitions, accounts, roles.
+    /// The objects that are installed before the program runs: namespaces, CustomResourceDefinitions, accounts, roles.
     pub install: Vec<Value>,
-    /// What it is to work on; the first is made first and deleted last.
+    /// The objects that the program reconciles; the first is created first and deleted last.
     pub samples: Vec<Value>,
 }
 
 impl Manifests {
-    /// What is installed, in this order, and the samples, as JSON objects of Kubernetes.
+    /// The objects to install, in this order, and the samples, both as Kubernetes JSON.
     ///
     /// ```
     /// # use opgen_testing::Manifests;
@@ -36,76 +36,76 @@ impl Manifests {
     }
 }
 
-/// Something that controls objects by calls to an API server: an opgen [`Operator`], or one that is written otherwise.
+/// A program that controls objects through an API server: an opgen [`Operator`], or any other controller.
 pub trait Program: Send + Sync {
-    /// Its name; also that of its ServiceAccount, and what the names of its field managers begin with.
+    /// The name of the program and of its ServiceAccount, and the prefix of its field managers.
     fn name(&self) -> String;
 
-    /// The namespace of its ServiceAccount.
+    /// The namespace of the program's ServiceAccount.
     fn namespace(&self) -> String;
 
-    /// What is installed, and the samples.
+    /// The objects to install, and the samples.
     ///
     /// # Errors
-    /// If it can't be said, in words.
+    /// If the manifests can't be generated; the text is the reason.
     fn manifests(&self) -> Result<Manifests, String>;
 
-    /// For how long it may do nothing although there is something to do, jitter included.
+    /// The longest time between two calls while there is work to do, jitter included.
     fn longest_pause(&self) -> Duration;
 
-    /// A fresh process: it runs until it is dropped.
+    /// Starts a new process, which runs until the future is dropped.
     fn run(&self, client: kube::Client, environment: Environment) -> BoxFuture<'static, Result<(), String>>;
 }
 
-/// An operator of opgen, made anew for each process.
-pub(crate) struct OfOpgen<F> {
-    make: F,
-    /// Whether a policy puts the finalizer on new objects.
+/// An opgen operator, built anew for each process.
+pub(crate) struct OpgenProgram<F> {
+    build: F,
+    /// Whether an admission policy adds the finalizer to new objects.
     policy: bool,
-    facts: OnceLock<Facts>,
+    identity: OnceLock<Identity>,
 }
 
-/// What every process is to know; to derive it takes longer than a process lives.
+/// The name and scope of an operator; deriving them takes longer than a run.
 #[derive(Debug, Default)]
-struct Facts {
+struct Identity {
     name: String,
     namespace: String,
     namespaced: bool,
 }
 
-impl<F: Fn() -> Operator + Send + Sync> OfOpgen<F> {
-    pub(crate) fn new(make: F, policy: bool) -> Self {
-        Self { make, policy, facts: OnceLock::new() }
+impl<F: Fn() -> Operator + Send + Sync> OpgenProgram<F> {
+    pub(crate) fn new(build: F, policy: bool) -> Self {
+        Self { build, policy, identity: OnceLock::new() }
     }
 
-    fn facts(&self) -> &Facts {
-        self.facts.get_or_init(|| {
-            // What is wrong with it is said where its manifests are rendered.
-            let Ok(project) = (self.make)().project() else { return Facts::default() };
-            Facts { name: project.name, namespace: project.namespace, namespaced: project.namespaced }
+    fn identity(&self) -> &Identity {
+        self.identity.get_or_init(|| {
+            // The error is reported when the manifests are rendered.
+            let Ok(project) = (self.build)().project() else { return Identity::default() };
+            Identity { name: project.name, namespace: project.namespace, namespaced: project.namespaced }
         })
     }
 }
 
-impl<F: Fn() -> Operator + Send + Sync> Program for OfOpgen<F> {
+impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
     fn name(&self) -> String {
-        self.facts().name.clone()
+        self.identity().name.clone()
     }
 
     fn namespace(&self) -> String {
-        self.facts().namespace.clone()
+        self.identity().namespace.clone()
     }
 
     fn manifests(&self) -> Result<Manifests, String> {
-        let project = (self.make)().project().map_err(|error| error.to_string())?;
+        let project = (self.build)().project().map_err(|error| error.to_string())?;
         let rendered = manifest::files(&project).map_err(|error| error.to_string())?;
         let mut manifests = Manifests::default();
-        let mut install = |path: &str, wanted: fn(&Value) -> bool| -> Result<(), String> {
+        let mut install = |path: &str, filter: fn(&Value) -> bool| -> Result<(), String> {
             let Some(text) = rendered.text(path) else { return Ok(()) };
-            manifests.install.extend(documents(text)?.into_iter().filter(wanted));
+            manifests.install.extend(documents(text)?.into_iter().filter(filter));
             Ok(())
         };
-        // The operator itself runs here, so its Deployment is left out.
+        // The operator runs in this process, so its Deployment is not installed.
         install("operator.yaml", |object| object["kind"] == "Namespace")?;
         for file in rendered.files.iter().filter(|file| file.path.starts_with("crds/")) {
             install(&file.path, |_| true)?;
@@ -121,15 +121,15 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OfOpgen<F> {
     }
 
     fn longest_pause(&self) -> Duration {
-        // A tenth of jitter, and what a pass itself may take.
-        (self.make)().longest_pause().mul_f64(1.1) + Duration::from_secs(5)
+        // A tenth of jitter, and the duration of a pass.
+        (self.build)().longest_pause().mul_f64(1.1) + Duration::from_secs(5)
     }
 
     fn run(&self, client: kube::Client, environment: Environment) -> BoxFuture<'static, Result<(), String>> {
-        let operator = (self.make)().environment(environment);
-        let facts = self.facts();
-        let own = facts.namespaced.then(|| facts.namespace.clone());
-        let options = own.into_iter().fold(RunOptions::default(), RunOptions::namespace);
+        let operator = (self.build)().environment(environment);
+        let identity = self.identity();
+        let namespace = identity.namespaced.then(|| identity.namespace.clone());
+        let options = namespace.into_iter().fold(RunOptions::default(), RunOptions::namespace);
         async move {
             let never = std::future::pending::<()>();
             operator.run_with(client, options, never).await.map_err(|error| error.to_string())

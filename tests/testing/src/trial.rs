@@ -1,4 +1,4 @@
-//! What is tried, how thoroughly, and in which order.
+//! The builder of a trial: the program, its samples, the checks to run and their bounds.
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc, thread::available_parallelism};
 
@@ -8,15 +8,17 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    course::{Course, NoCourse},
+    check::Check,
     page,
-    prepared::Prepared,
-    program::{OfOpgen, Program},
-    report::{Check, Finding, Report},
-    step,
+    program::{OpgenProgram, Program},
+    report::{Finding, Report},
+    scenario,
+    schedule::{Course, NoCourse},
+    suite::{self, Bounds},
+    target::Target,
 };
 
-/// A trial of an operator. Its function makes a fresh one for each process.
+/// A trial of an opgen operator. The function builds the operator for each process.
 ///
 /// # Examples
 /// ```no_run
@@ -26,12 +28,12 @@ use crate::{
 /// ```
 pub fn trial(operator: impl Fn() -> Operator + Clone + Send + Sync + 'static) -> Trial {
     let with_policy = operator.clone();
-    let mut trial = trial_of(OfOpgen::new(operator, false));
-    trial.with_policy = Some(Arc::new(OfOpgen::new(with_policy, true)));
+    let mut trial = trial_of(OpgenProgram::new(operator, false));
+    trial.with_policy = Some(Arc::new(OpgenProgram::new(with_policy, true)));
     trial
 }
 
-/// A trial of a program that is not written with opgen.
+/// A trial of any other program.
 pub fn trial_of(program: impl Program + 'static) -> Trial {
     Trial {
         program: Arc::new(program),
@@ -45,11 +47,11 @@ pub fn trial_of(program: impl Program + 'static) -> Trial {
     }
 }
 
-/// How many seeds are tried, and how many pairs of stops, without a word about it.
+/// The default number of seeds, and of pairs of stops.
 const SEEDS: u64 = 33;
 const PAIRS: usize = 30;
 
-/// How a program is tried.
+/// A trial: runs a program through fault schedules and compares the results.
 pub struct Trial {
     pub(crate) program: Arc<dyn Program>,
     with_policy: Option<Arc<dyn Program>>,
@@ -62,28 +64,28 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// An object to work on, instead of the generated samples. Several may be given; the first is made first.
+    /// Adds a sample, in place of the generated ones; samples are created in the order of these calls.
     ///
-    /// An object that is no JSON is reported when the trial runs.
+    /// An object that can't be serialized is reported when the trial runs.
     #[must_use]
     pub fn sample(mut self, object: &impl Serialize) -> Self {
         self.samples.push(serde_json::to_value(object).unwrap_or_default());
         self
     }
 
-    /// Installs the generated policy that puts the finalizer on new objects.
+    /// Installs the generated admission policy that adds the finalizer to new objects.
     #[must_use]
     pub fn finalizer_policy(mut self) -> Self {
         self.program = self.with_policy.take().unwrap_or(self.program);
         self
     }
 
-    /// Upgrades from an older release of the operator, for [`Check::Upgrade`]: that works on the samples until it is at rest,
-    /// then the operator takes over, and then the older release once more. The operator is also stopped after each call that it
-    /// makes until it is at rest, and disturbed by faults of every third seed.
+    /// Upgrades from an older release of the operator, for [`Check::Upgrade`]: the older release reconciles the samples until it
+    /// is at rest, then the operator takes over, then the older release again. Further runs stop the operator after each of the
+    /// calls that it makes until it is at rest, and add random faults from every third seed.
     ///
-    /// What both releases want must stay: an object of the same kind, namespace and name keeps its uid, is not being deleted,
-    /// and the values that are generated for a Secret are the same. The end must be the same as if the operator were new.
+    /// The objects that both releases want must stay: an object of the same kind, namespace and name keeps its UID and its
+    /// generated Secret values, and is not deleted. The final state must be the same as without an older release.
     /// Default: no older release, and nothing is checked.
     ///
     /// ```no_run
@@ -96,101 +98,101 @@ impl Trial {
     /// ```
     ///
     /// The older release is usually a dev-dependency on the published crate, under another name:
-    /// `webapp-v1 = { package = "webapp-controller", version = "1" }`; or a module with the tree as it was.
+    /// `webapp-v1 = { package = "webapp-controller", version = "1" }`; or a module with a copy of the older tree.
     #[must_use]
     pub fn upgrades_from(self, operator: impl Fn() -> Operator + Send + Sync + 'static) -> Self {
-        self.upgrades_from_program(OfOpgen::new(operator, false))
+        self.upgrades_from_program(OpgenProgram::new(operator, false))
     }
 
-    /// As [`Trial::upgrades_from`], from a program that is not written with opgen.
+    /// As [`Trial::upgrades_from`], for any other program.
     #[must_use]
     pub fn upgrades_from_program(mut self, program: impl Program + 'static) -> Self {
         self.older = Some(Arc::new(program));
         self
     }
 
-    /// Only these checks. Default: all.
+    /// Runs these checks only. Default: all.
     #[must_use]
     pub fn only(mut self, checks: impl IntoIterator<Item = Check>) -> Self {
         self.checks = checks.into_iter().collect();
         self
     }
 
-    /// The seeds of [`Check::Chance`]. Default: 33, in which each class comes alone at least once.
+    /// The seeds of [`Check::Chance`]. Default: 33, which includes a run with each fault class alone.
     #[must_use]
     pub fn seeds(mut self, seeds: Range<u64>) -> Self {
         self.seeds = seeds;
         self
     }
 
-    /// How many pairs of stops are tried at most; they are spread over all there are. Default: 30.
+    /// The maximum number of pairs of stops, taken evenly from all pairs. Default: 30.
     #[must_use]
     pub fn pairs(mut self, most: usize) -> Self {
         self.pairs = most;
         self
     }
 
-    /// How many runs go on at a time. Default: as many as the machine has cores.
+    /// The number of concurrent runs. Default: the number of cores.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
     }
 
-    /// Runs all. If the environment has `OPGEN_REPLAY`, only [that](Self::replay). If it has `OPGEN_REPORT`, the report is
+    /// Runs the checks, or only the schedule in `OPGEN_REPLAY` as [`Trial::replay`] does. If `OPGEN_REPORT` is set, the report is
     /// also written there as a [page](Report::page): to that file if it ends in `.html`, else into that folder.
     #[must_use]
     pub fn run(&self) -> Report {
-        page::if_asked_for(self.tried())
+        page::write_if_requested(self.report())
     }
 
-    fn tried(&self) -> Report {
+    fn report(&self) -> Report {
         if let Some(course) = std::env::var("OPGEN_REPLAY").ok().filter(|course| !course.is_empty()) {
             return self
                 .replay(&course)
-                .unwrap_or_else(|wrong| self.refused("the course can't be read", &wrong.to_string()));
+                .unwrap_or_else(|error| self.setup_error("the course can't be read", &error.to_string()));
         }
-        match self.prepared() {
-            Ok((prepared, older)) => {
-                let bounds = step::Bounds { seeds: self.seeds.clone(), pairs: self.pairs, threads: self.threads };
-                step::all(&prepared, older.as_ref(), &self.checks, &bounds)
+        match self.targets() {
+            Ok((target, older)) => {
+                let bounds = Bounds { seeds: self.seeds.clone(), pairs: self.pairs, threads: self.threads };
+                suite::run(&target, older.as_ref(), &self.checks, &bounds)
             }
-            Err(why) => self.refused("the program can't be installed", &why),
+            Err(error) => self.setup_error("the program can't be installed", &error),
         }
     }
 
-    /// Runs one course, such as `after:17`, and shows all that was asked and told.
+    /// Runs one schedule, such as `after:17`; the report shows its whole timeline.
     ///
     /// # Errors
-    /// If the text is no course.
+    /// If the text is not a schedule.
     pub fn replay(&self, course: &str) -> Result<Report, NoCourse> {
         let course: Course = course.parse()?;
-        Ok(match self.prepared() {
-            Ok((prepared, older)) => step::replay(&prepared, older.as_ref(), &course),
-            Err(why) => self.refused("the program can't be installed", &why),
+        Ok(match self.targets() {
+            Ok((target, older)) => suite::replay(&target, older.as_ref(), &course),
+            Err(error) => self.setup_error("the program can't be installed", &error),
         })
     }
 
-    /// What is asked and told in a course, such as `chance:3`.
+    /// The timeline of one schedule, such as `chance:3`.
     ///
     /// # Errors
-    /// If the text is no course, or the program can't be installed.
+    /// If the text is not a schedule, or the program can't be installed.
     pub fn timeline(&self, course: &str) -> Result<Timeline, Box<dyn std::error::Error + Send + Sync>> {
         let course: Course = course.parse()?;
-        let (prepared, older) = self.prepared()?;
-        Ok(step::one(&prepared, older.as_ref(), &course).timeline)
+        let (target, older) = self.targets()?;
+        Ok(scenario::execute(&target, older.as_ref(), &course).timeline)
     }
 
-    fn prepared(&self) -> Result<(Prepared, Option<Prepared>), String> {
-        let prepared = Prepared::new(self.program.clone(), &self.samples)?;
-        let older = self.older.clone().map(|older| Prepared::new(older, &self.samples)).transpose()?;
-        Ok((prepared, older))
+    fn targets(&self) -> Result<(Target, Option<Target>), String> {
+        let target = Target::new(self.program.clone(), &self.samples)?;
+        let older = self.older.clone().map(|older| Target::new(older, &self.samples)).transpose()?;
+        Ok((target, older))
     }
 
-    fn refused(&self, what: &str, why: &str) -> Report {
+    fn setup_error(&self, what: &str, error: &str) -> Report {
         let finding = Finding {
             check: Check::Convergence,
-            problem: format!("{what}: {why}"),
+            problem: format!("{what}: {error}"),
             hint: "mend that first; nothing was tried".to_owned(),
             course: String::new(),
             difference: Vec::new(),

@@ -1,4 +1,4 @@
-//! The whole life of a chain of five kinds, each of which names the one below: stopped at every call, and all the rest.
+//! A trial of an operator with a chain of five kinds, each of which refers to the next.
 #![allow(clippy::print_stdout, unreachable_pub)]
 
 #[path = "../../suites/plane/reference/chain/kinds.rs"]
@@ -12,8 +12,8 @@ fn operator() -> Operator {
     kinds::controlled_by(Operator::new("chain"))
 }
 
-/// Made from the top, so that each waits for the one below it. An edit would have one name what is not there; it keeps what it
-/// had until it can have the other, and so ends elsewhere than a new one. Chance edits, too.
+/// The samples are created from the top, so that each waits for the one below it. An edit may refer to an object that does not
+/// exist; the sample then keeps its children, and its state differs from that of a new object. Random faults come with edits.
 #[test]
 fn a_chain_of_references_lives_through_everything() {
     let on = |below: &str| below.to_owned();

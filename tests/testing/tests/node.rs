@@ -1,4 +1,4 @@
-//! Hand-written nodes and resources of an operator of opgen: findings name the node, and who does nothing wrong is not accused.
+//! Trials of an opgen operator with hand-written nodes: a finding names the node.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, unreachable_pub)]
 
 use std::collections::BTreeMap;
@@ -17,31 +17,31 @@ pub struct DeskSpec {
     lamp: bool,
 }
 
-/// What the nodes do that is wrong, and what is right.
+/// The bug of the nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Way {
+enum Defect {
     #[default]
-    Right,
-    /// A build function panics over a desk without a lamp.
+    None,
+    /// A build function panics for a desk without a lamp.
     Panics,
-    /// A hand-written node does.
+    /// A hand-written node panics for a desk without a lamp.
     PanicsByHand,
-    /// A build function gives a name that the server refuses.
+    /// A build function returns a name that the server rejects.
     Refused,
-    /// A hand-written node deletes and makes anew what nobody can change.
+    /// No bug: a hand-written node recreates an immutable object.
     Immutable,
-    /// The same, of what anybody can change.
+    /// A hand-written node recreates a mutable object.
     Remakes,
 }
 
 type Owner = For<Desk, Options>;
 
 #[derive(Clone, Debug, Default)]
-pub struct Options(Way);
+pub struct Options(Defect);
 
 impl Options {
-    fn is(&self, way: Way, desk: &Desk) -> bool {
-        self.0 == way && !desk.spec.lamp
+    fn is(&self, defect: Defect, desk: &Desk) -> bool {
+        self.0 == defect && !desk.spec.lamp
     }
 }
 
@@ -62,8 +62,8 @@ pub struct Top {
 impl Top {
     fn lamp(draft: &Draft<'_, Owner>) -> ConfigMap {
         let options = draft.options();
-        assert!(!options.is(Way::Panics, draft.owner), "a desk has a lamp");
-        let refused = options.is(Way::Refused, draft.owner).then_some("No_Lamp");
+        assert!(!options.is(Defect::Panics, draft.owner), "a desk has a lamp");
+        let refused = options.is(Defect::Refused, draft.owner).then_some("No_Lamp");
         let name = refused.map_or_else(|| format!("{}-lamp", draft.name_any()), str::to_owned);
         let metadata = ObjectMeta { name: Some(name), ..ObjectMeta::default() };
         ConfigMap { metadata, data: Some(data(draft.owner)), ..ConfigMap::default() }
@@ -74,7 +74,7 @@ fn data(desk: &Desk) -> BTreeMap<String, String> {
     [("lamp".to_owned(), desk.spec.lamp.to_string())].into()
 }
 
-/// What it makes has no owner reference, as it does not have the name of the node.
+/// Its ConfigMap has no owner reference, since its name is not that of the node.
 #[derive(Debug, Provisioner)]
 #[provisioner(access(ConfigMap: get, apply, delete))]
 pub struct Ledger;
@@ -85,14 +85,14 @@ fn ledger(desk: &Desk) -> String {
 
 impl Provision<Owner> for Ledger {
     async fn provision(cx: &Context<'_, Owner, Self>) -> Result<()> {
-        let (desk, way) = (cx.object(), cx.options().0);
-        assert!(!cx.options().is(Way::PanicsByHand, desk), "a desk has a lamp");
+        let (desk, defect) = (cx.object(), cx.options().0);
+        assert!(!cx.options().is(Defect::PanicsByHand, desk), "a desk has a lamp");
         let metadata = ObjectMeta { name: Some(ledger(desk)), ..ObjectMeta::default() };
-        let immutable = (way == Way::Immutable).then_some(true);
+        let immutable = (defect == Defect::Immutable).then_some(true);
         let wanted = ConfigMap { metadata, immutable, data: Some(data(desk)), ..ConfigMap::default() };
         let found = cx.find::<ConfigMap>(&ledger(desk)).await?;
         let is_another = found.as_ref().is_some_and(|found| found.data != wanted.data);
-        if is_another && matches!(way, Way::Immutable | Way::Remakes) {
+        if is_another && matches!(defect, Defect::Immutable | Defect::Remakes) {
             cx.delete::<ConfigMap>(&ledger(desk)).await?;
         }
         if is_another || found.is_none() {
@@ -109,15 +109,15 @@ impl Provision<Owner> for Ledger {
     }
 }
 
-fn report(way: Way, checks: &[Check]) -> Report {
-    // What a node makes by calls is no child that anybody watches of itself.
+fn report(defect: Defect, checks: &[Check]) -> Report {
+    // A ConfigMap that a hand-written node applies needs an explicit watch.
     let of_ledger = |map: &ConfigMap| {
         let (namespace, name) = (map.metadata.namespace.clone(), map.name_any());
         name.strip_suffix("-ledger").map(|desk| NamespacedName { name: desk.to_owned(), namespace })
     };
     let operator = move || {
         Operator::new("desk")
-            .controls_with::<Owner, Tree>(|controller| controller.options(Options(way)).watches(of_ledger))
+            .controls_with::<Owner, Tree>(|controller| controller.options(Options(defect)).watches(of_ledger))
     };
     let desk = |name: &str| Desk::new(name, DeskSpec { lamp: true });
     let checks = checks.iter().copied();
@@ -125,8 +125,8 @@ fn report(way: Way, checks: &[Check]) -> Report {
 }
 
 #[track_caller]
-fn found(way: Way, words: &[&str]) {
-    let report = report(way, &[Check::Edit]);
+fn found(defect: Defect, words: &[&str]) {
+    let report = report(defect, &[Check::Edit]);
     let has_all = |problem: &str| words.iter().all(|words| problem.contains(words));
     assert!(report.findings.iter().any(|finding| has_all(&finding.problem)), "{words:?}: {report}");
 }
@@ -134,20 +134,20 @@ fn found(way: Way, words: &[&str]) {
 #[test]
 fn a_build_function_that_panics_is_named_with_its_object() {
     found(
-        Way::Panics,
+        Defect::Panics,
         &["it panicked at tests/testing/tests/node.rs:", "over Desk default/one (node `top/lamp`): a desk"],
     );
 }
 
 #[test]
 fn a_hand_written_node_that_panics_is_named_with_its_object() {
-    found(Way::PanicsByHand, &["it panicked at", "over Desk default/one (node `ledger`): a desk has a lamp"]);
+    found(Defect::PanicsByHand, &["it panicked at", "over Desk default/one (node `ledger`): a desk has a lamp"]);
 }
 
 #[test]
-fn a_node_whose_object_the_server_refuses_is_named() {
+fn a_node_whose_object_the_server_rejects_is_named() {
     found(
-        Way::Refused,
+        Defect::Refused,
         &[
             "after an edit of Desk default/one that the schema admits",
             "repeated PATCH /api/v1/namespaces/default/configmaps/No_Lamp (node `top/lamp`)",
@@ -155,19 +155,19 @@ fn a_node_whose_object_the_server_refuses_is_named() {
     );
 }
 
-/// Whoever may change it is told not to delete it; whoever may not is not accused.
+/// The recreation of a mutable object is a finding, that of an immutable object is none.
 #[test]
-fn what_nobody_can_change_may_be_made_anew_and_nothing_else() {
-    found(Way::Remakes, &["ConfigMap default/one-ledger was deleted and made anew after the samples were changed"]);
-    let report = report(Way::Immutable, &[Check::Edit]);
+fn only_an_immutable_object_may_be_recreated() {
+    found(Defect::Remakes, &["ConfigMap default/one-ledger was deleted and made anew after the samples were changed"]);
+    let report = report(Defect::Immutable, &[Check::Edit]);
     assert!(report.is_clean(), "{report}");
     assert!(report.steps.iter().any(|step| step.check == Check::Edit && step.runs > 2), "{report}");
 }
 
-/// Neither what is made of one is taken for the other's, nor what a node makes by calls for nobody's.
+/// The children of two samples are told apart, and a ConfigMap of a hand-written node belongs to its sample.
 #[test]
 fn a_hand_written_node_with_two_objects_is_clean() {
-    let report = report(Way::Right, Check::ALL);
+    let report = report(Defect::None, Check::ALL);
     assert!(report.is_clean(), "{report}");
     for check in [Check::Gate, Check::Beside, Check::Stop, Check::Repair, Check::Edit] {
         assert!(report.steps.iter().any(|step| step.check == check && step.runs > 0), "{report}");

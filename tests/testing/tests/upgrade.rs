@@ -1,5 +1,4 @@
-//! Objects that move between the nodes of a tree from one release to the next: two releases with the same nodes, in which each
-//! object belongs to a node by chance.
+//! Upgrades between two releases with the same nodes, in which random nodes own each object: moved objects are kept.
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 use std::sync::Arc;
@@ -18,7 +17,7 @@ pub struct RackSpec {
     text: String,
 }
 
-/// Which node wants an object.
+/// The node that owns an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Nobody,
@@ -44,7 +43,7 @@ const PLACES: [Place; 9] = [
 
 const NAMES: [&str; 5] = ["one", "two", "three", "four", "five"];
 
-/// A release: the form of its tree, and where each object belongs.
+/// A release: the form of its tree, and the node of each object.
 #[derive(Clone, Debug)]
 struct Release {
     form: Form,
@@ -55,17 +54,17 @@ struct Release {
 enum Form {
     Serial,
     Concurrent,
-    /// The first and the second node have other names, the former ones are retired, and all stand in another order.
+    /// The first and the second node have other names, the former ones are retired, and the order is another one.
     Renamed,
 }
 
-/// What the operator is told of its release.
+/// The objects of a release with their nodes, as options of the operator.
 #[derive(Clone, Debug, Default)]
 pub struct Places(Arc<Vec<(&'static str, Place)>>);
 
 impl Places {
     fn of(&self, place: Place) -> impl Iterator<Item = &'static str> {
-        self.0.iter().filter(move |(_, held)| *held == place).map(|(name, _)| *name)
+        self.0.iter().filter(move |(_, owner)| *owner == place).map(|(name, _)| *name)
     }
 
     fn configs(&self, place: Place) -> Vec<ConfigMap> {
@@ -100,7 +99,7 @@ fn keys(draft: &Draft<'_, Owner>) -> Vec<&'static str> {
     ["a", "b"].into_iter().filter(|key| draft.options().of(Place::Item(key)).next().is_some()).collect()
 }
 
-/// What an item of the racks has.
+/// The objects of an item of the rack.
 #[derive(Debug, Provisioner)]
 #[provisioner(serial, owner = Each<Owner, &'static str>)]
 pub struct Items {
@@ -114,7 +113,7 @@ impl Items {
     }
 }
 
-/// Gives a value that later nodes need.
+/// Outputs a value that later nodes need.
 #[derive(Debug, Provisioner)]
 #[provisioner(access(), gives = usize)]
 pub struct Value;
@@ -130,7 +129,7 @@ impl Provision<Owner> for Value {
     }
 }
 
-/// The build functions of a tree, by the names of those nodes that are renamed.
+/// The build functions of a tree, by the names of the renamed nodes.
 macro_rules! builds {
     ($tree:ident, $first:ident, $second:ident, $password:ident) => {
         impl $tree {
@@ -205,7 +204,7 @@ pub struct Concurrent {
 
 builds!(Concurrent, first, second, password);
 
-/// The nodes of the other two, by other names and in another order.
+/// The nodes of the other two trees with other names and in another order.
 #[derive(Debug, Provisioner)]
 #[provisioner(serial, owner = Owner, retired(first: ConfigMap, second: ConfigMap, password: Secret))]
 pub struct Renamed {
@@ -229,12 +228,12 @@ pub struct Renamed {
 builds!(Renamed, front, back, secret);
 
 impl Release {
-    fn by_chance(seed: u64) -> Self {
-        let mut dice = fastrand::Rng::with_seed(seed);
+    fn random(seed: u64) -> Self {
+        let mut random = fastrand::Rng::with_seed(seed);
         let forms = [Form::Serial, Form::Concurrent, Form::Renamed];
         Self {
-            form: forms[dice.usize(..forms.len())],
-            places: [(); NAMES.len()].map(|()| PLACES[dice.usize(..PLACES.len())]),
+            form: forms[random.usize(..forms.len())],
+            places: [(); NAMES.len()].map(|()| PLACES[random.usize(..PLACES.len())]),
         }
     }
 
@@ -259,14 +258,14 @@ fn upgrade(older: &Release, newer: &Release, seeds: u64) -> Report {
         .run()
 }
 
-/// How many pairs of releases are tried; `OPGEN_UPGRADES` says another number.
+/// The number of pairs of releases; `OPGEN_UPGRADES` overrides it.
 const PAIRS: u64 = 6;
 
 #[test]
-fn objects_that_move_between_nodes_by_chance_are_kept() {
+fn objects_that_move_between_random_nodes_are_kept() {
     let pairs = std::env::var("OPGEN_UPGRADES").ok().and_then(|pairs| pairs.parse().ok()).unwrap_or(PAIRS);
     for pair in 0..pairs {
-        let (older, newer) = (Release::by_chance(2 * pair), Release::by_chance(2 * pair + 1));
+        let (older, newer) = (Release::random(2 * pair), Release::random(2 * pair + 1));
         let report = upgrade(&older, &newer, 1);
         assert!(report.is_clean(), "pair {pair}, from {older:?} to {newer:?}: {report}");
         assert!(report.runs() > 10, "{report}");

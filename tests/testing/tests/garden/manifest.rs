@@ -1,4 +1,4 @@
-//! What is installed.
+//! The manifests of the gardener: its CustomResourceDefinition, role and sample.
 
 use opgen_testing::Manifests;
 use serde_json::json;

@@ -1,88 +1,87 @@
-//! An operator that is written by hand: a garden has soil, a seedbox, and perhaps a shed. Each of its
-//! bugs is one that operators had.
+//! A hand-written operator: a garden has soil, a seedbox and optionally a shed. Each of its bugs is one that operators had.
 
-mod loss;
+mod expectation;
 mod manifest;
+mod misbehavior;
 mod pass;
-mod planted;
 mod watch;
 
 use std::time::Duration;
 
+pub use expectation::gardener_with;
 use futures::future::{BoxFuture, FutureExt as _};
 use opgen::Environment;
 use opgen_testing::{Manifests, Program};
-pub use planted::planted;
 
-/// What is wrong with the operator.
+/// The bug of the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
     None,
     /// The finalizer is stored after the first child.
     FinalizerAfterSideEffect,
-    /// The soil has no name of its own, and which it is stands in memory.
+    /// The soil has a generated name, which is only in memory.
     CreateWithoutName,
-    /// The status says of a newer spec what was done for an older one.
+    /// The status has the generation of a newer spec than the one that was applied.
     StatusFromStaleRead,
-    /// Nobody is told when a child goes.
+    /// Children are not watched.
     MissingWatch,
-    /// The shed belongs to nobody.
+    /// The shed has no owner.
     UnownedChild,
-    /// The ticket has a generated name, which is noted a call later.
+    /// The ticket has a generated name, which is stored one call later.
     NonIdempotentGenerateName,
-    /// A shed that is not wanted any more stays.
+    /// A shed that the spec disables is not deleted.
     LeakedOnFlip,
-    /// The role does not allow to delete.
+    /// The role lacks the verb `delete`.
     WrongRole,
-    /// Every pass writes the time.
+    /// Every pass writes a counter to the status.
     HotLoop,
-    /// The condition is written only when its status or its reason is another, not for its message.
+    /// The condition is written only if its status or its reason changed, not for its message.
     OldMessage,
-    /// A conflict is taken for success.
+    /// A conflict counts as success.
     SwallowedConflict,
-    /// The finalizer leaves before the children are gone.
+    /// The finalizer is removed before the children are gone.
     UngatedDelete,
-    /// All children are waited for but one.
+    /// The teardown waits for all children but one.
     OneUngated,
-    /// What a garden has is deleted also where its deletion is to orphan that.
+    /// The children are deleted although the propagation policy is `Orphan`.
     OrphansDeleted,
-    /// The list of finalizers is written as a whole.
+    /// The whole list of finalizers is overwritten.
     OthersFinalizers,
-    /// What is done is known by the name of the garden and its generation.
+    /// Finished work is remembered by the name of the garden and its generation.
     MemoryByName,
-    /// What is begun is taken for done (Sieve: intermediate state).
+    /// A started step counts as finished (Sieve: intermediate state).
     IntermediateState,
-    /// What an old list does not show is taken for deleted (Sieve: stale state).
+    /// An object that a stale list lacks counts as deleted (Sieve: stale state).
     StaleState,
-    /// An edit deletes the seedbox and makes it anew.
+    /// An edit recreates the seedbox.
     RemadeOnEdit,
-    /// A new list of maps does.
+    /// A new list of ConfigMaps recreates the seedbox.
     RemadeOnRelist,
-    /// An edit deletes the claim of the cellar and makes it anew.
+    /// An edit recreates the claim of the cellar.
     ClaimRemade,
     /// A pass over a garden without a shed panics.
     PanicOnEdit,
-    /// A pass over a garden without a shed asks for what the server refuses.
+    /// A pass over a garden without a shed makes a write that the server rejects.
     RefusedOnEdit,
-    /// A pass over a garden without a shed makes, again and again, an object that is there.
+    /// A pass over a garden without a shed creates an object that exists.
     ExistsOnEdit,
-    /// It changes, again and again, one that isn't there.
+    /// A pass over a garden without a shed patches an object that does not exist.
     MissingOnEdit,
-    /// It reads and writes, again and again, what the role doesn't allow.
+    /// A pass over a garden without a shed patches an object that the role does not allow.
     ForbiddenOnEdit,
-    /// The teardown removes all Secrets of the namespace.
+    /// The teardown deletes all Secrets of the namespace.
     OthersSecrets,
-    /// Each edit gives the garden another password.
+    /// Each edit generates another password.
     RolledPassword,
-    /// All gardens of a namespace have one shed.
+    /// All gardens of a namespace share one shed.
     SharedName,
-    /// There are more Pods than a cluster holds.
+    /// A ReplicaSet has more Pods than a cluster can run.
     Crowd,
-    /// What happened while nobody looked is never noticed (Sieve: unobserved state).
+    /// Only events are handled, not the differences of a new list (Sieve: unobserved state).
     UnobservedState,
-    /// A call waits for its answer however long it takes.
+    /// Calls have no timeout.
     NoDeadline,
-    /// What an earlier release has made is deleted, and then made again.
+    /// Children of an older release are deleted and created again.
     ReplacedOnUpgrade,
 }
 
@@ -98,18 +97,17 @@ pub const NAME: &str = "gardener";
 #[derive(Clone, Copy, Debug)]
 pub struct Gardener {
     pub bug: Bug,
-    /// Whether it lists gardens from any cache of the server, and removes what belongs to none that it sees; one without bugs
-    /// asks before that.
+    /// Whether it lists gardens at any version and removes children without a garden; without bugs, it makes a live read first.
     pub weeds: bool,
     /// Whether it reads its gardens every few seconds.
     pub polls: bool,
-    /// Whether a garden without a shed needs a permit, for which it waits; observedGeneration is what was done last.
-    pub patient: bool,
+    /// Whether a garden without a shed waits for a permit; `observedGeneration` is that of the last applied spec.
+    pub waits_for_permit: bool,
 }
 
 impl Gardener {
     pub fn new(bug: Bug) -> Self {
-        Self { bug, weeds: false, polls: false, patient: false }
+        Self { bug, weeds: false, polls: false, waits_for_permit: false }
     }
 }
 

@@ -1,4 +1,4 @@
-//! One pass over all gardens.
+//! One pass of the gardener over all gardens.
 
 use std::collections::BTreeSet;
 
@@ -19,38 +19,55 @@ const FINALIZER: &str = "example.com/gardener";
 pub struct Gardens {
     pub bug: Bug,
     weeds: bool,
-    patient: bool,
+    waits_for_permit: bool,
     pub(super) client: Client,
     pub(super) environment: Environment,
-    /// Whether maps were listed once more.
+    /// Whether there is a new list of ConfigMaps.
     pub relisted: bool,
     pub gardens: Cache,
     pub maps: Cache,
-    /// What a list has told so far, of gardens and of maps.
+    /// The incomplete lists of gardens and of ConfigMaps.
     pub listing: [Cache; 2],
-    /// The gardens that are deleted and leave what they have.
+    /// The UIDs of gardens whose deletion orphans the children.
     orphaning: BTreeSet<String>,
-    /// What was done, where that is known by name and generation.
+    /// The finished work, if a bug remembers it by name and generation.
     done: BTreeSet<(String, i64)>,
-    /// The name of the soil, where it has none of its own.
+    /// The generated name of the soil, if a bug keeps it in memory.
     soil: Option<String>,
 }
 
 pub(super) type Done<T = ()> = Result<T, kube::Error>;
 
 impl Gardens {
-    pub fn new(Gardener { bug, weeds, patient, .. }: Gardener, client: Client, environment: Environment) -> Self {
+    pub fn new(
+        Gardener { bug, weeds, waits_for_permit, .. }: Gardener,
+        client: Client,
+        environment: Environment,
+    ) -> Self {
         let (gardens, maps, listing, orphaning, done) = Default::default();
         let (relisted, soil) = (false, None);
-        Self { bug, weeds, patient, client, environment, relisted, gardens, maps, listing, orphaning, done, soil }
+        Self {
+            bug,
+            weeds,
+            waits_for_permit,
+            client,
+            environment,
+            relisted,
+            gardens,
+            maps,
+            listing,
+            orphaning,
+            done,
+            soil,
+        }
     }
 
     pub async fn pass(&mut self) -> Done {
         if self.weeds {
-            self.weed().await?;
+            self.remove_unowned_maps().await?;
         }
         for garden in self.gardens.values().cloned().collect::<Vec<_>>() {
-            self.tend(&garden).await?;
+            self.reconcile_garden(&garden).await?;
         }
         Ok(())
     }
@@ -63,39 +80,39 @@ impl Gardens {
         Api::namespaced_with(self.client.clone(), &of.namespace().unwrap_or_default(), &garden())
     }
 
-    /// Reads all gardens, for nothing.
-    pub async fn look(&self) {
+    /// Reads all gardens, as an operator that polls does.
+    pub async fn poll(&self) {
         for garden in self.gardens.values() {
-            // The next look comes soon.
+            // The next poll repeats a failed read.
             drop(self.api(garden).get_opt(&garden.name_any()).await);
         }
     }
 
-    /// Removes what belongs to no garden.
-    async fn weed(&self) -> Done {
+    /// Deletes ConfigMaps without a garden.
+    async fn remove_unowned_maps(&self) -> Done {
         for ((namespace, name), map) in &self.maps {
             let owner = map.labels().get("garden").cloned().unwrap_or_default();
             if self.gardens.contains_key(&(namespace.clone(), owner.clone())) {
                 continue;
             }
             let gardens: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), namespace, &garden());
-            // The list may be older than the garden.
+            // The list may be stale.
             if !self.bug.is(Bug::StaleState) && gardens.get_opt(&owner).await?.is_some() {
                 continue;
             }
             let maps: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), namespace, &config_map());
-            // One that was left in place meanwhile is another version.
+            // An orphaned one has another version meanwhile.
             let unchanged = Preconditions { resource_version: map.resource_version(), uid: map.uid() };
             let params = DeleteParams { preconditions: Some(unchanged), ..DeleteParams::default() };
             match maps.delete(name, &params).await.map(drop) {
                 Err(kube::Error::Api(status)) if status.code == 409 => {}
-                done => gone(done)?,
+                done => ignore_not_found(done)?,
             }
         }
         Ok(())
     }
 
-    async fn tend(&mut self, garden: &DynamicObject) -> Done {
+    async fn reconcile_garden(&mut self, garden: &DynamicObject) -> Done {
         let has_finalizer = garden.finalizers().iter().any(|one| one == FINALIZER);
         if garden.metadata.deletion_timestamp.is_some() {
             let uid = garden.uid().unwrap_or_default();
@@ -103,8 +120,10 @@ impl Gardens {
                 self.orphaning.insert(uid.clone());
             }
             return match has_finalizer {
-                true if self.orphaning.contains(&uid) && !self.bug.is(Bug::OrphansDeleted) => self.leave(garden).await,
-                true => self.clear(garden).await,
+                true if self.orphaning.contains(&uid) && !self.bug.is(Bug::OrphansDeleted) => {
+                    self.orphan_children(garden).await
+                }
+                true => self.delete_children(garden).await,
                 false => Ok(()),
             };
         }
@@ -114,7 +133,7 @@ impl Gardens {
         }
         let late = self.bug.is(Bug::FinalizerAfterSideEffect);
         if !has_finalizer && !late {
-            return self.claim(garden).await;
+            return self.add_finalizer(garden).await;
         }
         let generation = garden.metadata.generation.unwrap_or_default();
         let status = &garden.data["status"];
@@ -124,17 +143,17 @@ impl Gardens {
             return Ok(());
         }
         if self.bug.is(Bug::IntermediateState) {
-            self.say(garden, json!({"observedGeneration": generation})).await?;
+            self.patch_status(garden, json!({"observedGeneration": generation})).await?;
         }
-        self.spoil(garden).await?;
-        if self.patient && garden.data["spec"]["shed"] != true {
+        self.misbehave(garden).await?;
+        if self.waits_for_permit && garden.data["spec"]["shed"] != true {
             return self.wait_for_permit(garden).await;
         }
-        self.make(garden).await?;
+        self.create_children(garden).await?;
         if !has_finalizer {
-            return self.claim(garden).await;
+            return self.add_finalizer(garden).await;
         }
-        self.report(garden, generation).await?;
+        self.write_status(garden, generation).await?;
         if self.bug.is(Bug::MemoryByName) {
             self.done.insert(known);
         }
@@ -142,24 +161,24 @@ impl Gardens {
     }
 
     /// Everything that a garden has.
-    async fn make(&mut self, garden: &DynamicObject) -> Done {
+    async fn create_children(&mut self, garden: &DynamicObject) -> Done {
         let (spec, name) = (&garden.data["spec"], garden.name_any());
         if self.bug.is(Bug::ReplacedOnUpgrade) {
             self.clear_former(garden).await?;
         }
-        self.soil(garden, &spec["plants"].to_string()).await?;
+        self.apply_soil(garden, &spec["plants"].to_string()).await?;
         self.apply(garden, &format!("{name}-seedbox"), json!({"seeds": "many"}), true).await?;
         let status = &garden.data["status"];
         if self.bug.is(Bug::NonIdempotentGenerateName) && status["ticket"].is_null() {
             let ticket = self.create(garden, &format!("{name}-ticket-")).await?;
-            self.say(garden, json!({"ticket": ticket})).await?;
+            self.patch_status(garden, json!({"ticket": ticket})).await?;
         }
         let shed = if self.bug.is(Bug::SharedName) { "shed".to_owned() } else { format!("{name}-shed") };
         if spec["shed"] == true {
             let owned = !self.bug.is(Bug::UnownedChild);
             self.apply(garden, &shed, json!({"tools": "some"}), owned).await?;
-        } else if !self.bug.is(Bug::LeakedOnFlip) && self.has(garden, &shed) {
-            gone(self.maps(garden).delete(&shed, &DeleteParams::default()).await.map(drop))?;
+        } else if !self.bug.is(Bug::LeakedOnFlip) && self.has_map(garden, &shed) {
+            ignore_not_found(self.maps(garden).delete(&shed, &DeleteParams::default()).await.map(drop))?;
         }
         Ok(())
     }
@@ -170,12 +189,12 @@ impl Gardens {
             map.labels().get("garden") == Some(&garden.name_any()) && !map.labels().contains_key("release")
         };
         for map in self.maps.values().filter(|map| is_former(map)) {
-            gone(self.maps(garden).delete(&map.name_any(), &DeleteParams::default()).await.map(drop))?;
+            ignore_not_found(self.maps(garden).delete(&map.name_any(), &DeleteParams::default()).await.map(drop))?;
         }
         Ok(())
     }
 
-    async fn soil(&mut self, garden: &DynamicObject, plants: &str) -> Done {
+    async fn apply_soil(&mut self, garden: &DynamicObject, plants: &str) -> Done {
         let prefix = format!("{}-soil", garden.name_any());
         if !self.bug.is(Bug::CreateWithoutName) {
             return self.apply(garden, &prefix, json!({"plants": plants}), true).await;
@@ -188,11 +207,11 @@ impl Gardens {
         self.apply(garden, &name, json!({"plants": plants}), true).await
     }
 
-    pub(super) fn has(&self, garden: &DynamicObject, name: &str) -> bool {
+    pub(super) fn has_map(&self, garden: &DynamicObject, name: &str) -> bool {
         self.maps.contains_key(&(garden.namespace().unwrap_or_default(), name.to_owned()))
     }
 
-    /// Applies a ConfigMap, unless it is as it should be.
+    /// Applies a ConfigMap, unless the cache has it with this data.
     pub(super) async fn apply(&self, garden: &DynamicObject, name: &str, data: Value, owned: bool) -> Done {
         let key = (garden.namespace().unwrap_or_default(), name.to_owned());
         if self.maps.get(&key).is_some_and(|map| map.data["data"] == data) {
@@ -201,14 +220,14 @@ impl Gardens {
         self.apply_with(garden, name, data, owned).await
     }
 
-    /// The same, whatever is known of it.
+    /// Applies a ConfigMap without a look into the cache.
     pub(super) async fn apply_anew(&self, garden: &DynamicObject, name: &str, data: Value) -> Done {
         self.apply_with(garden, name, data, true).await
     }
 
     async fn apply_with(&self, garden: &DynamicObject, name: &str, data: Value, owned: bool) -> Done {
         let mut labels = if owned { json!({"garden": garden.name_any()}) } else { json!({}) };
-        // As an operator of opgen does; what it leaves behind in place would have to lose it again.
+        // Opgen operators set this annotation; orphaning would have to remove it.
         let node = match self.bug {
             Bug::RemadeOnEdit | Bug::RemadeOnRelist | Bug::RefusedOnEdit => {
                 json!({"opgen.dev/node": name.rsplit('-').next().unwrap_or_default()})
@@ -224,7 +243,7 @@ impl Gardens {
             return Ok(());
         }
         let done = self.maps(garden).patch(name, &PatchParams::apply(NAME).force(), &Patch::Apply(&map)).await;
-        self.judged(done.map(drop))
+        self.with_swallowed_conflict(done.map(drop))
     }
 
     async fn create(&self, garden: &DynamicObject, prefix: &str) -> Done<String> {
@@ -235,17 +254,17 @@ impl Gardens {
         Ok(self.maps(garden).create(&params, &map).await?.name_any())
     }
 
-    async fn claim(&self, garden: &DynamicObject) -> Done {
+    async fn add_finalizer(&self, garden: &DynamicObject) -> Done {
         let patch = if self.bug.is(Bug::OthersFinalizers) {
             Patch::Merge(json!({"metadata": {"finalizers": [FINALIZER]}}))
         } else {
             let all: Vec<_> = garden.finalizers().iter().map(String::as_str).chain([FINALIZER]).collect();
             Patch::Merge(json!({"metadata": {"finalizers": all, "resourceVersion": garden.resource_version()}}))
         };
-        self.judged(self.api(garden).patch(&garden.name_any(), &manager(), &patch).await.map(drop))
+        self.with_swallowed_conflict(self.api(garden).patch(&garden.name_any(), &manager(), &patch).await.map(drop))
     }
 
-    async fn clear(&self, garden: &DynamicObject) -> Done {
+    async fn delete_children(&self, garden: &DynamicObject) -> Done {
         let of_garden = ListParams::default().labels(&format!("garden={}", garden.name_any()));
         if self.bug.is(Bug::OthersSecrets) {
             self.clear_secrets(garden).await?;
@@ -253,9 +272,9 @@ impl Gardens {
         let maps = self.maps(garden);
         let left = maps.list(&of_garden).await?.items;
         for map in left.iter().filter(|map| map.metadata.deletion_timestamp.is_none()) {
-            gone(maps.delete(&map.name_any(), &DeleteParams::default()).await.map(drop))?;
+            ignore_not_found(maps.delete(&map.name_any(), &DeleteParams::default()).await.map(drop))?;
         }
-        // If something keeps them, their going is told.
+        // A blocked deletion leads to an event later.
         let is_waited_for = |map: &DynamicObject| match self.bug {
             Bug::UngatedDelete => false,
             Bug::OneUngated => !map.name_any().ends_with("-seedbox"),
@@ -264,21 +283,21 @@ impl Gardens {
         if maps.list(&of_garden).await?.items.iter().any(is_waited_for) {
             return Ok(());
         }
-        self.release(garden).await
+        self.remove_finalizer(garden).await
     }
 
-    /// Nothing says any more that what the garden has is its.
-    async fn leave(&self, garden: &DynamicObject) -> Done {
+    /// Removes the owner marks of the children.
+    async fn orphan_children(&self, garden: &DynamicObject) -> Done {
         let of_garden = ListParams::default().labels(&format!("garden={}", garden.name_any()));
         let maps = self.maps(garden);
         for map in maps.list(&of_garden).await?.items {
             let patch = Patch::Merge(json!({"metadata": {"labels": {"garden": null}}}));
-            gone(maps.patch(&map.name_any(), &manager(), &patch).await.map(drop))?;
+            ignore_not_found(maps.patch(&map.name_any(), &manager(), &patch).await.map(drop))?;
         }
-        self.release(garden).await
+        self.remove_finalizer(garden).await
     }
 
-    async fn release(&self, garden: &DynamicObject) -> Done {
+    async fn remove_finalizer(&self, garden: &DynamicObject) -> Done {
         let rest: Vec<_> = garden.finalizers().iter().filter(|one| *one != FINALIZER).collect();
         let patch = if self.bug.is(Bug::OthersFinalizers) {
             json!({"metadata": {"finalizers": null}})
@@ -286,11 +305,11 @@ impl Gardens {
             json!({"metadata": {"finalizers": rest, "resourceVersion": garden.resource_version()}})
         };
         let done = self.api(garden).patch(&garden.name_any(), &manager(), &Patch::Merge(patch)).await;
-        gone(self.judged(done.map(drop)))
+        ignore_not_found(self.with_swallowed_conflict(done.map(drop)))
     }
 
-    /// What is said of a garden when all is done.
-    async fn report(&self, garden: &DynamicObject, mut generation: i64) -> Done {
+    /// Writes the status after all work is done.
+    async fn write_status(&self, garden: &DynamicObject, mut generation: i64) -> Done {
         if self.bug.is(Bug::StatusFromStaleRead) {
             let now = self.api(garden).get(&garden.name_any()).await?;
             generation = now.metadata.generation.unwrap_or_default();
@@ -309,10 +328,10 @@ impl Gardens {
         if same("observedGeneration") && same("conditions") && (wanted["passes"].is_null() || same("passes")) {
             return Ok(());
         }
-        self.say(garden, wanted).await
+        self.patch_status(garden, wanted).await
     }
 
-    /// Nobody has given it one.
+    /// Writes a status that waits for a permit, which never comes.
     async fn wait_for_permit(&self, garden: &DynamicObject) -> Done {
         let waits =
             json!({"type": "Ready", "status": "False", "reason": "PermitMissing", "message": "nobody allows it"});
@@ -320,15 +339,18 @@ impl Gardens {
         if status["conditions"][0] == waits {
             return Ok(());
         }
-        self.say(garden, json!({"observedGeneration": status["observedGeneration"], "conditions": [waits]})).await
+        self.patch_status(garden, json!({"observedGeneration": status["observedGeneration"], "conditions": [waits]}))
+            .await
     }
 
-    async fn say(&self, garden: &DynamicObject, status: Value) -> Done {
+    async fn patch_status(&self, garden: &DynamicObject, status: Value) -> Done {
         let patch = Patch::Merge(json!({"status": status}));
-        self.judged(self.api(garden).patch_status(&garden.name_any(), &manager(), &patch).await.map(drop))
+        self.with_swallowed_conflict(
+            self.api(garden).patch_status(&garden.name_any(), &manager(), &patch).await.map(drop),
+        )
     }
 
-    fn judged(&self, done: Done) -> Done {
+    fn with_swallowed_conflict(&self, done: Done) -> Done {
         match done {
             Err(kube::Error::Api(status)) if status.code == 409 && self.bug.is(Bug::SwallowedConflict) => Ok(()),
             done => done,
@@ -340,8 +362,8 @@ fn manager() -> PatchParams {
     PatchParams { field_manager: Some(NAME.to_owned()), ..PatchParams::default() }
 }
 
-/// What is gone already needs no deletion.
-pub(super) fn gone(done: Done) -> Done {
+/// Succeeds if the object does not exist.
+pub(super) fn ignore_not_found(done: Done) -> Done {
     match done {
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
         done => done,

@@ -1,4 +1,4 @@
-//! Follows gardens and ConfigMaps, and runs a pass when something changes.
+//! Watches gardens and ConfigMaps, and starts a pass after each change.
 
 use std::{collections::BTreeMap, panic::AssertUnwindSafe, time::Duration};
 
@@ -16,16 +16,16 @@ use opgen::Environment;
 
 use super::{Bug, Gardener, pass::Gardens};
 
-/// How long after a failure the next pass begins.
+/// The delay of the next pass after a failure.
 pub const RETRY: Duration = Duration::from_secs(5);
 
-/// How long a call may take, until its answer begins.
-const DEADLINE: Duration = Duration::from_secs(30);
+/// The timeout of a call.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often a gardener looks that polls.
+/// The interval of a gardener that polls.
 const POLL: Duration = Duration::from_secs(7);
 
-/// Objects by namespace and name, as the watch has told of them.
+/// Watched objects by namespace and name.
 pub type Cache = BTreeMap<(String, String), DynamicObject>;
 
 pub fn garden() -> ApiResource {
@@ -37,32 +37,32 @@ pub fn config_map() -> ApiResource {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum Source {
     Gardens,
     Maps,
 }
 
-type Told = (Of, Result<Event<DynamicObject>, watcher::Error>);
+type WatchEvent = (Source, Result<Event<DynamicObject>, watcher::Error>);
 
-fn follow(client: &Client, kind: &ApiResource, of: Of, gardener: Gardener) -> BoxStream<'static, Told> {
+fn follow(client: &Client, kind: &ApiResource, of: Source, gardener: Gardener) -> BoxStream<'static, WatchEvent> {
     let mut config = watcher::Config::default();
-    if of == Of::Maps {
+    if of == Source::Maps {
         config = config.labels("garden");
     }
-    if gardener.weeds && of == Of::Gardens {
-        // A list in pages never takes any version.
+    if gardener.weeds && of == Source::Gardens {
+        // A paginated list does not accept any version.
         config = watcher::Config { page_size: None, ..config.any_semantic() };
     }
     watcher(Api::all_with(client.clone(), kind), config).map(move |event| (of, event)).boxed()
 }
 
-/// A client whose calls have a deadline; watches have one of the watcher.
-fn bound(client: Client) -> Client {
+/// A client whose calls have a timeout; the watcher has one for watches.
+fn with_timeout(client: Client) -> Client {
     let namespace = client.default_namespace().to_owned();
     let service = tower::service_fn(move |request| {
         let client = client.clone();
         async move {
-            let answer = tokio::time::timeout(DEADLINE, client.send(request)).await;
+            let answer = tokio::time::timeout(TIMEOUT, client.send(request)).await;
             answer.unwrap_or_else(|late| Err(kube::Error::Service(late.into())))
         }
     });
@@ -70,10 +70,10 @@ fn bound(client: Client) -> Client {
 }
 
 pub async fn run(gardener: Gardener, client: Client, environment: Environment) -> Result<(), String> {
-    let client = if gardener.bug.is(Bug::NoDeadline) { client } else { bound(client) };
-    let mut all = vec![follow(&client, &garden(), Of::Gardens, gardener)];
+    let client = if gardener.bug.is(Bug::NoDeadline) { client } else { with_timeout(client) };
+    let mut all = vec![follow(&client, &garden(), Source::Gardens, gardener)];
     if !gardener.bug.is(Bug::MissingWatch) {
-        all.push(follow(&client, &config_map(), Of::Maps, gardener));
+        all.push(follow(&client, &config_map(), Source::Maps, gardener));
     }
     let mut listed = 2 - all.len();
     let mut events = stream::select_all(all);
@@ -86,19 +86,19 @@ pub async fn run(gardener: Gardener, client: Client, environment: Environment) -
             event = events.next() => event,
             () = tokio::time::sleep_until(poll), if gardener.polls => {
                 poll += POLL;
-                gardens.look().await;
+                gardens.poll().await;
                 continue;
             }
             () = tokio::time::sleep_until(retry.unwrap_or_else(tokio::time::Instant::now)), if retry.is_some() => None,
         };
         let mut pass = event.is_none();
         match event {
-            // What was missed is seen in the next list.
+            // The next list has the missed changes.
             Some((_, Err(_))) => {
                 tokio::time::sleep_until(tokio::time::Instant::now() + Duration::from_secs(1)).await;
                 continue;
             }
-            Some((of, Ok(event))) => pass |= take(&mut gardens, of, event, &mut listed),
+            Some((of, Ok(event))) => pass |= update_cache(&mut gardens, of, event, &mut listed),
             None => {}
         }
         if !pass || listed < 2 {
@@ -111,12 +111,12 @@ pub async fn run(gardener: Gardener, client: Client, environment: Environment) -
     }
 }
 
-/// Brings the cache up to date; whether that is a reason for a pass.
-fn take(gardens: &mut Gardens, of: Of, event: Event<DynamicObject>, listed: &mut usize) -> bool {
+/// Updates the cache; whether the event starts a pass.
+fn update_cache(gardens: &mut Gardens, of: Source, event: Event<DynamicObject>, listed: &mut usize) -> bool {
     let bug = gardens.bug;
     let (cache, listing) = match of {
-        Of::Gardens => (&mut gardens.gardens, &mut gardens.listing[0]),
-        Of::Maps => (&mut gardens.maps, &mut gardens.listing[1]),
+        Source::Gardens => (&mut gardens.gardens, &mut gardens.listing[0]),
+        Source::Maps => (&mut gardens.maps, &mut gardens.listing[1]),
     };
     let key = |object: &DynamicObject| (object.namespace().unwrap_or_default(), object.name_any());
     match event {
@@ -132,8 +132,8 @@ fn take(gardens: &mut Gardens, of: Of, event: Event<DynamicObject>, listed: &mut
             let again = *listed >= 2;
             *cache = std::mem::take(listing);
             *listed += 1;
-            gardens.relisted = again && of == Of::Maps;
-            // Whoever only listens to events does not see what a new list has less than the old one.
+            gardens.relisted = again && of == Source::Maps;
+            // A handler of events alone misses the objects that a new list lacks.
             !(again && bug.is(Bug::UnobservedState))
         }
         Event::Apply(object) => {

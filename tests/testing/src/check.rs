@@ -1,0 +1,79 @@
+//! The checks of a trial, in the order in which they run.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// A property that a trial checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Check {
+    /// The program comes to rest after the samples are created, and removes all of its objects after they are deleted.
+    Convergence,
+    /// At rest, the program makes no calls, and neither does a new process.
+    Steadiness,
+    /// A stop before or after any call does not change the final state.
+    Stop,
+    /// Two stops do not change the final state.
+    TwoStops,
+    /// A new process that starts from a stale list does not change the final state. Only for lists that accept any version.
+    OldList,
+    /// A deletion at any call removes all children, or orphans them with that propagation policy; and a new object of the same
+    /// name inherits nothing from the deleted one.
+    Deletion,
+    /// The finalizer stays until the children are gone, and foreign finalizers stay as they are.
+    Gate,
+    /// A child that another client deletes is created again, also if no watch delivers the event.
+    Repair,
+    /// A second object of the same kind, and the deletion of either, does not affect the other one's children.
+    Beside,
+    /// An edit leads to the same state as a new object with that spec, and an undone edit to the state before.
+    Edit,
+    /// Random faults do not change the final state.
+    Chance,
+    /// An upgrade and a downgrade keep the objects that both releases want, and lead to the state of each release. It needs
+    /// [`Trial::upgrades_from`](crate::Trial::upgrades_from).
+    Upgrade,
+    /// The role grants every permission that the program uses, and no other.
+    Role,
+}
+
+impl Check {
+    /// All checks in the order in which they run.
+    pub const ALL: &'static [Self] = &[
+        Self::Convergence,
+        Self::Steadiness,
+        Self::Stop,
+        Self::TwoStops,
+        Self::OldList,
+        Self::Deletion,
+        Self::Gate,
+        Self::Repair,
+        Self::Beside,
+        Self::Edit,
+        Self::Chance,
+        Self::Upgrade,
+        Self::Role,
+    ];
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Convergence => "convergence",
+            Self::Steadiness => "nothing to do, nothing done",
+            Self::Stop => "stopped at every call",
+            Self::TwoStops => "stopped twice",
+            Self::OldList => "begun with an old list",
+            Self::Deletion => "deleted, and created again, at every call",
+            Self::Gate => "held by others",
+            Self::Repair => "deleted by others",
+            Self::Beside => "beside a second object",
+            Self::Edit => "edited",
+            Self::Chance => "faults by chance",
+            Self::Upgrade => "upgraded and downgraded",
+            Self::Role => "rights of the role",
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! The baseline of a trial: the results of undisturbed runs, which the oracles compare all other runs with.
+
+use std::sync::OnceLock;
+
+use opgen_sandbox::fault::Timeline;
+
+use crate::{
+    diff::Noise,
+    scenario,
+    schedule::Course,
+    simulation::{Failure, Outcome},
+    snapshot::Snapshot,
+    target::Target,
+};
+
+/// The results of undisturbed runs.
+pub(crate) struct Baseline {
+    /// After the samples were created.
+    pub(crate) after_create: Snapshot,
+    /// The same of the older release.
+    pub(crate) older: Option<Snapshot>,
+    pub(crate) noise: Noise,
+    pub(crate) calls_to_create: u64,
+    pub(crate) calls: u64,
+    pub(crate) timeline: Timeline,
+    /// The results of the variants as new objects.
+    fresh: Vec<OnceLock<FreshResult>>,
+}
+
+/// The result of a run with a variant as a new object.
+#[derive(Debug, Default)]
+pub(super) struct FreshResult {
+    /// `None` if the server rejects the variant, or if the program does not come to rest.
+    pub(super) after_create: Option<Snapshot>,
+    pub(super) is_not_at_rest: bool,
+}
+
+impl Baseline {
+    /// The baseline of two runs with different seeds, and of one of the older release.
+    pub(crate) fn new(target: &Target, first: Outcome, second: Outcome, older: Option<Outcome>) -> Self {
+        let (after_create, other) = (first.after_create.unwrap_or_default(), second.after_create.unwrap_or_default());
+        Self {
+            noise: Noise::between(&after_create, &other),
+            fresh: target.variants.iter().map(|_| OnceLock::new()).collect(),
+            after_create,
+            older: older.and_then(|outcome| outcome.after_create),
+            calls_to_create: first.calls_to_create,
+            calls: first.calls,
+            timeline: first.timeline,
+        }
+    }
+
+    /// The result of a variant as a new object; the first call runs it.
+    pub(super) fn fresh(&self, target: &Target, variant: usize) -> Option<&FreshResult> {
+        let fresh = self.fresh.get(variant)?;
+        Some(fresh.get_or_init(|| {
+            let outcome = scenario::execute(target, None, &Course::fresh(variant));
+            let is_not_at_rest = matches!(outcome.failure, Some(Failure::NotAtRest(_)));
+            FreshResult { after_create: outcome.after_create, is_not_at_rest }
+        }))
+    }
+
+    /// How many variants have run as new objects.
+    pub(crate) fn fresh_runs(&self) -> usize {
+        self.fresh.iter().filter(|fresh| fresh.get().is_some()).count()
+    }
+}

@@ -1,0 +1,63 @@
+//! A finished run as the oracles see it, and the findings about it.
+
+use serde_json::Value;
+
+use super::hint;
+use crate::{
+    check::Check,
+    object::{is_waiting, label},
+    report::Finding,
+    schedule::Course,
+    simulation::Outcome,
+    snapshot::Snapshot,
+    target::Target,
+};
+
+/// A finished run: its check, program, schedule and outcome.
+#[derive(Clone, Copy)]
+pub(crate) struct Case<'a> {
+    pub(crate) check: Check,
+    pub(crate) target: &'a Target,
+    pub(crate) course: &'a Course,
+    pub(crate) outcome: &'a Outcome,
+}
+
+impl Case<'_> {
+    /// A finding about the run.
+    pub(super) fn finding(&self, problem: String, hint: &str, difference: Vec<String>) -> Finding {
+        Finding {
+            check: self.check,
+            problem,
+            hint: hint.to_owned(),
+            course: self.course.to_string(),
+            difference,
+            timeline: self.outcome.timeline.clone(),
+        }
+    }
+
+    /// A finding about a difference, with the hint that fits the check and the lines.
+    pub(super) fn mismatch(&self, problem: &str, lines: Vec<String>) -> Finding {
+        let hint = hint::of_mismatch(self.check, self.course, &lines);
+        self.finding(problem.to_owned(), hint, lines)
+    }
+
+    /// The samples that the schedule edits, as a list in a message; all samples if it edits none.
+    pub(super) fn edited_samples(&self) -> String {
+        let (course, samples) = (self.course, &self.target.manifests.samples);
+        let variant = course.edit.or(course.fresh).or(course.change.map(|(_, variant)| variant));
+        let variant = variant.and_then(|variant| self.target.variants.get(variant)).unwrap_or(samples);
+        let pairs = samples.iter().zip(variant);
+        let edited: Vec<&Value> =
+            pairs.filter(|(sample, edited)| sample["spec"] != edited["spec"]).map(|(sample, _)| sample).collect();
+        let named = if edited.is_empty() { samples.iter().collect() } else { edited };
+        named.into_iter().map(label).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether the samples wait for another object in both snapshots; such states are not compared: an edited object keeps the
+    /// children of its earlier spec.
+    pub(super) fn both_wait(&self, fresh: &Snapshot, edited: &Snapshot) -> bool {
+        let samples = &self.target.manifests.samples;
+        let waits = |snapshot: &Snapshot| samples.iter().filter_map(|sample| snapshot.find(sample)).any(is_waiting);
+        waits(fresh) && waits(edited)
+    }
+}

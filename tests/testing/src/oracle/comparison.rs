@@ -1,0 +1,107 @@
+//! Pairs of expected and actual snapshots: after creation, an edit, an upgrade, a recreation, or a deletion by another client.
+
+use super::{baseline::Baseline, case::Case};
+use crate::{schedule::Course, snapshot::Snapshot, target::Target};
+
+/// The problem that a difference means, the expected and the actual snapshot.
+type Comparison = (&'static str, Snapshot, Snapshot);
+
+/// Whether a schedule leaves the desired state as it is until the samples are created.
+pub(super) fn is_only_disturbed(course: &Course) -> bool {
+    course.delete_at.is_none() && course.fresh.is_none() && course.change.is_none() && !course.upgrade
+}
+
+/// All comparisons of a run.
+pub(super) fn comparisons(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline) -> Vec<Comparison> {
+    let mut comparisons = Vec::new();
+    comparisons.extend(after_creation(case, baseline));
+    comparisons.extend(after_change(case, baseline));
+    match (case.course, &case.outcome.after_recovery) {
+        (Course { edit: Some(variant), .. }, _) => comparisons.extend(after_edit(case, *variant, baseline)),
+        (Course { upgrade: true, .. }, Some(recovered)) => {
+            comparisons.extend(after_upgrade(case, older, baseline, recovered));
+        }
+        (Course { again: Some(_), .. }, Some(recovered)) => comparisons.push(recovery(
+            "an object that is created again under its name is another than a new one",
+            case,
+            baseline,
+            recovered,
+        )),
+        (Course { beside: None, .. }, Some(recovered)) => {
+            comparisons.push(recovery("what somebody deleted is not made again", case, baseline, recovered));
+        }
+        _ => {}
+    }
+    comparisons
+}
+
+fn after_creation(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
+    let created = case.outcome.after_create.as_ref().filter(|_| is_only_disturbed(case.course))?;
+    let problem = "the final state differs from that of an undisturbed run";
+    Some((problem, baseline.after_create.clone(), created.clone()))
+}
+
+/// A change during creation leads to the state of a new object, if the server accepted the change.
+fn after_change(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
+    let (_, variant) = case.course.change?;
+    let created = case.outcome.after_create.as_ref()?;
+    let fresh = baseline.fresh(case.target, variant)?.after_create.as_ref()?;
+    if !have_same_specs(case.target, fresh, created) || case.both_wait(fresh, created) {
+        return None;
+    }
+    let name = &case.target.name;
+    let problem = "a change in the middle leads elsewhere than a new object";
+    Some((problem, fresh.desired(name), created.desired(name)))
+}
+
+/// An edit leads to the state of a new object, and undoing it to the state before.
+fn after_edit(case: &Case<'_>, variant: usize, baseline: &Baseline) -> Vec<Comparison> {
+    let name = &case.target.name;
+    let mut comparisons = Vec::new();
+    if matches!(case.outcome.after_edit, Some(Err(_))) {
+        return comparisons;
+    }
+    if let Some(Ok(edited)) = &case.outcome.after_edit {
+        let fresh = baseline.fresh(case.target, variant).and_then(|fresh| fresh.after_create.as_ref());
+        if let Some(fresh) = fresh.filter(|fresh| !case.both_wait(fresh, edited)) {
+            let problem = "an edit leads elsewhere than a new object";
+            comparisons.push((problem, fresh.desired(name), edited.desired(name)));
+        }
+    }
+    if let Some(recovered) = &case.outcome.after_recovery {
+        comparisons.push(recovery("an edit that is undone leaves a trace", case, baseline, recovered));
+    }
+    comparisons
+}
+
+/// An upgrade leads to the state of a new installation, and a downgrade to the state before.
+fn after_upgrade(
+    case: &Case<'_>,
+    older: Option<&Target>,
+    baseline: &Baseline,
+    downgraded: &Snapshot,
+) -> Vec<Comparison> {
+    let mut comparisons = Vec::new();
+    if let Some(Ok(upgraded)) = &case.outcome.after_edit {
+        let problem = "after the upgrade it is another than if it were new";
+        comparisons.push(recovery(problem, case, baseline, upgraded));
+    }
+    if let (Some(expected), Some(older)) = (&baseline.older, older) {
+        // An older release does not know the objects of a newer one, which may have another name.
+        let (expected, mut actual) = (expected.desired(&older.name), downgraded.desired(&older.name));
+        actual.objects.retain(|key, _| expected.objects.contains_key(key));
+        comparisons.push(("after the downgrade it is another than before", expected, actual));
+    }
+    comparisons
+}
+
+/// A later state that must be that of the undisturbed run.
+fn recovery(problem: &'static str, case: &Case<'_>, baseline: &Baseline, recovered: &Snapshot) -> Comparison {
+    let name = &case.target.name;
+    (problem, baseline.after_create.desired(name), recovered.desired(name))
+}
+
+fn have_same_specs(target: &Target, one: &Snapshot, other: &Snapshot) -> bool {
+    let spec = |snapshot: &Snapshot, sample| snapshot.find(sample).map(|object| object["spec"].clone());
+    target.manifests.samples.iter().all(|sample| spec(one, sample) == spec(other, sample))
+}

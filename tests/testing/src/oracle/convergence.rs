@@ -1,0 +1,48 @@
+//! Findings about the undisturbed run: no objects, unmet conditions, an `observedGeneration` that is not current.
+
+use super::baseline::Baseline;
+use crate::{
+    check::Check,
+    object::{conditions, is_not_ready, is_observed, text},
+    report::Finding,
+    schedule::Course,
+    target::Target,
+};
+
+/// All findings about the undisturbed run.
+pub(crate) fn convergence(target: &Target, baseline: &Baseline) -> Vec<Finding> {
+    let finding = |problem: String, hint: &str| Finding {
+        check: Check::Convergence,
+        problem,
+        hint: hint.to_owned(),
+        course: Course::undisturbed(1).to_string(),
+        difference: Vec::new(),
+        timeline: baseline.timeline.clone(),
+    };
+    let mut findings = Vec::new();
+    if baseline.after_create.desired(&target.name).objects.is_empty() {
+        findings.push(finding(
+            format!("{} does nothing for its samples: no object names it as a field manager", target.name),
+            "write under field managers that begin with its name, and see whether it watches what the samples are",
+        ));
+    }
+    for sample in &target.manifests.samples {
+        let Some(object) = baseline.after_create.find(sample) else { continue };
+        let label = format!("{} {}", text(object, "/kind"), text(object, "/metadata/name"));
+        for condition in conditions(object).filter(|condition| is_not_ready(condition)) {
+            let [type_, reason, message] = ["/type", "/reason", "/message"].map(|at| text(condition, at));
+            findings.push(finding(
+                format!("{label} does not become {type_}: {reason}: {message}"),
+                "give the trial a sample that can be built, or mend what the condition says",
+            ));
+        }
+        if is_observed(object) == Some(false) {
+            let (observed, generation) = (&object["status"]["observedGeneration"], &object["metadata"]["generation"]);
+            findings.push(finding(
+                format!("{label} says that it has seen generation {observed} of {generation}"),
+                "write observedGeneration from the object that the pass has worked on",
+            ));
+        }
+    }
+    findings
+}

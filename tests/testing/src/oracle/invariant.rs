@@ -1,0 +1,119 @@
+//! Invariants of every run: no panics, no recreated objects, no endless failures, no regenerated values, isolated objects.
+
+use std::collections::BTreeSet;
+
+use opgen_sandbox::fault::Timeline;
+
+use super::{baseline::Baseline, case::Case, failure::panicked, isolation};
+use crate::{
+    diff::regenerated_fields,
+    object::{is_observed, label, label_with_node},
+    path::object_path,
+    report::Finding,
+    schedule::Course,
+    simulation::StaleStatus,
+};
+
+/// The violations of all invariants.
+pub(super) fn violations(case: &Case<'_>, baseline: &Baseline) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    findings.extend(panicked(case));
+    findings.extend(recreated(case));
+    if case.course.chance.is_none() && case.course.stops.is_empty() {
+        findings.extend(endless_failure(case, baseline));
+    }
+    findings.extend(regenerated(case, baseline));
+    findings.extend(isolation::violation(case, baseline));
+    findings
+}
+
+/// Children whose UID changed although the program wanted them all the time.
+fn recreated(case: &Case<'_>) -> Option<Finding> {
+    let recreations = &case.outcome.recreations;
+    let first = recreations.first()?;
+    let lines = recreations.iter().map(|recreation| format!("  {} after {}", recreation.object, recreation.after));
+    let lost = if first.lost_data { ", and what was in it is lost" } else { "" };
+    let problem =
+        format!("{} was deleted and made anew after {}, though it was wanted{lost}", first.object, first.after);
+    let hint = if case.course.beside.is_some() {
+        "give what is made of an object a name that only that object has, and delete by owner, not by a name or a label that others may have"
+    } else {
+        "change an object that is there in place of deleting it: apply what is wanted, and delete only what is wanted no more"
+    };
+    Some(case.finding(problem, hint, lines.collect()))
+}
+
+/// A child that the program deleted during creation and that exists again, although the undisturbed run does not delete it.
+pub(super) fn recreated_child(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
+    let created = case.outcome.after_create.as_ref()?;
+    let deleted = |timeline: &Timeline, until: u64| -> BTreeSet<String> {
+        let deletions = timeline.calls().filter(|call| call.method == "DELETE" && call.number <= until);
+        let successful = deletions.filter(|call| call.code.is_some_and(|code| code < 300));
+        successful.map(|call| call.path().to_owned()).collect()
+    };
+    let mut paths = deleted(&case.outcome.timeline, case.outcome.calls_to_create);
+    let undisturbed = deleted(&baseline.timeline, baseline.calls_to_create);
+    paths.retain(|path| !undisturbed.contains(path));
+    let (name, manifests) = (&case.target.name, &case.target.manifests);
+    let mut children = created.children(name, &manifests.samples).map(|entry| &entry.raw);
+    let child = children.find(|child| paths.contains(&object_path(child, &manifests.install)))?;
+    let problem = format!("{} was deleted and made again, though it was wanted", label(child));
+    let hint = "ask the server before you delete: what an old list, or a cache, does not show need not be gone";
+    Some(case.finding(problem, hint, Vec::new()))
+}
+
+/// Rejected writes, failing passes and stale statuses that persist after an edit.
+fn endless_failure(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
+    let failures = &case.outcome.edit_failures;
+    let stale = failures.stale.iter().filter(|stale| !is_stale_when_new(case, baseline, stale));
+    let failing: Vec<&String> = failures.failing.iter().chain(stale.map(|stale| &stale.problem)).collect();
+    let edit = format!("after an edit of {} that the schema admits", case.edited_samples());
+    let (problem, hint) = match (failures.rejected.first(), failing.first()) {
+        (Some(write), _) => (
+            format!("{edit}, {write}"),
+            "refuse in the schema what can't be built, or say in the status what the user is to change (a user action); else the object waits for ever",
+        ),
+        (None, Some(failing)) => (
+            format!("{edit}, {failing}"),
+            "say in the status what the user is to change (a user action), or build what the schema admits: an unexpected error is repeated for ever",
+        ),
+        (None, None) => return None,
+    };
+    let lines = failures.rejected.iter().map(|write| format!("  {write}"));
+    let lines = lines.chain(failing.iter().map(|failing| format!("  {failing}"))).collect();
+    Some(case.finding(problem, hint, lines))
+}
+
+/// Whether a new object with the same spec does not observe its generation either: it waits, and so may an edited one.
+fn is_stale_when_new(case: &Case<'_>, baseline: &Baseline, stale: &StaleStatus) -> bool {
+    let variant = case.course.edit.or(case.course.change.map(|(_, variant)| variant));
+    let Some(fresh) = variant.and_then(|variant| baseline.fresh(case.target, variant)) else { return false };
+    let new = fresh.after_create.as_ref().and_then(|created| created.find(&stale.object));
+    new.map_or(fresh.is_not_at_rest, |new| is_observed(new) != Some(true))
+}
+
+/// Random values, such as passwords, that changed although their object stayed.
+fn regenerated(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
+    // A random value may depend on the deleted child, and each release may have its own.
+    if case.course.lose.is_some() || case.course.upgrade {
+        return None;
+    }
+    let outcome = case.outcome;
+    let created = outcome.after_create.as_ref()?;
+    let edited = outcome.after_edit.as_ref().and_then(|edited| edited.as_ref().ok());
+    let later = [edited, outcome.with_second.as_ref(), outcome.after_recovery.as_ref()];
+    let (child, lines) = later.into_iter().flatten().find_map(|snapshot| {
+        let children = created.children(&case.target.name, &case.target.manifests.samples);
+        let mut fields = children.map(|child| (child, regenerated_fields(child, snapshot, &baseline.noise)));
+        fields.find(|(_, lines)| !lines.is_empty())
+    })?;
+    let event = match case.course {
+        Course { edit: Some(_), .. } => "an edit",
+        Course { beside: Some(_), .. } => "a second object was made",
+        _ => "a disturbance",
+    };
+    let problem = format!("{} has a generated value that is another after {event}", label_with_node(&child.raw));
+    let hint =
+        "generate once: read what is there before you generate, and keep it (`resource(once)` in a tree of opgen)";
+    Some(case.finding(problem, hint, lines))
+}

@@ -1,0 +1,71 @@
+//! Findings about children that a sample shares with its second object.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{baseline::Baseline, case::Case};
+use crate::{
+    diff::diff,
+    object::{conditions, is_same_object, label_with_node},
+    report::Finding,
+    snapshot::Snapshot,
+    target::Target,
+};
+
+/// The first violation: of the second object by the first, or of the first by the second.
+pub(super) fn violation(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
+    let number = case.course.beside?;
+    let (target, outcome) = (case.target, case.outcome);
+    let created = outcome.after_create.as_ref()?;
+    let (with_second, after) = (outcome.with_second.as_ref()?, outcome.after_recovery.as_ref()?);
+    let first_children = |snapshot: &Snapshot| {
+        let mut children = snapshot.desired(&target.name);
+        let is_sample = |object: &Value| target.manifests.samples.iter().any(|sample| is_same_object(sample, object));
+        children.objects.retain(|key, entry| created.objects.contains_key(key) && !is_sample(&entry.raw));
+        children
+    };
+    let mismatch = |problem: &str, actual: &Snapshot| {
+        let lines = diff(&first_children(created), &first_children(actual), &baseline.noise);
+        (!lines.is_empty()).then(|| case.mismatch(problem, lines))
+    };
+    if let Some(finding) = name_conflict(case, created, with_second) {
+        return Some(finding);
+    }
+    if let Some(finding) = mismatch("a second object changes what was made of the first", with_second) {
+        return Some(finding);
+    }
+    if number.is_multiple_of(2) {
+        return mismatch("the end of a second object changes what was made of the first", after);
+    }
+    let lines = missing(&children_by_kind(target, created), &children_by_kind(target, after));
+    let problem = "the end of an object takes what was made of a second one with it";
+    (!lines.is_empty()).then(|| case.mismatch(problem, lines))
+}
+
+/// A second object that can't have its children, since the first one owns objects of those names.
+fn name_conflict(case: &Case<'_>, created: &Snapshot, with_second: &Snapshot) -> Option<Finding> {
+    let mut new = with_second.objects.iter().filter(|(key, _)| !created.objects.contains_key(*key));
+    let (object, message) = new.find_map(|(_, entry)| {
+        let condition = conditions(&entry.raw).find(|condition| condition["reason"] == "NotOwned")?;
+        Some((&entry.raw, condition["message"].as_str().unwrap_or_default()))
+    })?;
+    let problem = format!("{} can't have what it needs: {message}", label_with_node(object));
+    let hint = "give what is made of an object a name that only that object has";
+    Some(case.finding(problem, hint, Vec::new()))
+}
+
+fn children_by_kind(target: &Target, snapshot: &Snapshot) -> BTreeMap<String, usize> {
+    let mut kinds = BTreeMap::new();
+    for child in snapshot.children(&target.name, &target.manifests.samples) {
+        *kinds.entry(child.raw["kind"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
+    }
+    kinds
+}
+
+/// A line for each kind of which there are fewer children than expected.
+fn missing(expected: &BTreeMap<String, usize>, actual: &BTreeMap<String, usize>) -> Vec<String> {
+    let count = |kind: &String| actual.get(kind).copied().unwrap_or_default();
+    let fewer = expected.iter().filter(|(kind, expected)| count(kind) < **expected);
+    fewer.map(|(kind, expected)| format!("- {kind}: {} of {expected}", count(kind))).collect()
+}

@@ -1,0 +1,43 @@
+//! Findings about objects that exist after the deletion of the samples.
+
+use serde_json::Value;
+
+use super::case::Case;
+use crate::{
+    object::{finalizers, is_same_object, text},
+    report::Finding,
+    schedule::Propagation,
+    snapshot::Entry,
+};
+
+/// The objects that should be gone.
+pub(crate) fn leaked(case: &Case<'_>) -> Option<Finding> {
+    let after_delete = case.outcome.after_delete.as_ref()?;
+    let samples = &case.target.manifests.samples;
+    let may_stay = |entry: &Entry| {
+        let is_sample = samples.iter().any(|sample| is_same_object(sample, &entry.raw));
+        entry.may_stay() || case.course.propagation == Propagation::Orphan && !is_sample
+    };
+    let objects = after_delete.objects.iter().filter(|(_, entry)| !may_stay(entry)).map(|(key, _)| key);
+    let leaked: Vec<&String> = objects.collect();
+    if leaked.is_empty() {
+        return None;
+    }
+    let stuck = samples.iter().filter_map(|sample| after_delete.find(sample)).find_map(|object| {
+        let finalizers: Vec<&str> = finalizers(object).collect();
+        let (kind, name) = (text(object, "/kind"), text(object, "/metadata/name"));
+        let is_stuck = !finalizers.is_empty();
+        is_stuck.then(|| format!("{kind} {name} is still there: it has the finalizers {}", Value::from(finalizers)))
+    });
+    let (problem, hint) = match stuck {
+        Some(stuck) => (
+            format!("the deletion does not end; {stuck}"),
+            "look at what its teardown waits for: a finalizer may leave only when what it guards is gone, but then it must",
+        ),
+        None => (
+            format!("{} objects are left after the deletion", leaked.len()),
+            "give what is made an owner reference, or remove it in the teardown, and store the finalizer before the first is made",
+        ),
+    };
+    Some(case.finding(problem, hint, leaked.into_iter().map(|key| format!("+ {key}")).collect()))
+}

@@ -1,0 +1,24 @@
+//! Oracles: compare a run with the baseline and check its invariants, and turn each violation into a finding.
+
+mod baseline;
+mod case;
+mod comparison;
+mod convergence;
+mod failure;
+mod hint;
+mod invariant;
+mod isolation;
+mod leak;
+mod orphan;
+mod role;
+mod status;
+mod upgrade;
+mod verdict;
+
+pub(crate) use baseline::Baseline;
+pub(crate) use case::Case;
+pub(crate) use convergence::convergence;
+pub(crate) use failure::{failed, panicked, runner_panicked};
+pub(crate) use leak::leaked;
+pub(crate) use role::{lacking, unused};
+pub(crate) use verdict::judge;

@@ -1,0 +1,65 @@
+//! Findings about a deletion with the propagation policy `Orphan`: lost children, and owner marks that remain on them.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{baseline::Baseline, case::Case};
+use crate::{
+    object::{NODE, owner_references, text},
+    path::object_path,
+    report::Finding,
+    snapshot::Snapshot,
+    target::Target,
+};
+
+/// The annotations by which an opgen operator marks its children.
+const OWNER_MARKS: [&str; 3] = [NODE, "opgen.dev/applied", "opgen.dev/owner"];
+
+/// Children that are gone, or that still name their owner.
+pub(super) fn orphaned(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
+    let after_delete = case.outcome.after_delete.as_ref()?;
+    let lost = lost_children(case, baseline, after_delete);
+    if !lost.is_empty() {
+        let problem = "objects are gone although the deletion was to orphan them".to_owned();
+        let hint = "remove only the finalizer where the object is deleted with `propagationPolicy: Orphan`; remember it: the garbage collector removes its finalizer `orphan` without waiting for others";
+        return Some(case.finding(problem, hint, lost.into_iter().map(|path| format!("- {path}")).collect()));
+    }
+    let owned = after_delete.objects.iter().filter(|(_, entry)| names_a_sample(case.target, &entry.raw));
+    let lines: Vec<String> = owned.map(|(key, _)| format!("+ {key}")).collect();
+    let problem = "objects still name an owner that is gone, after a deletion that was to orphan them".to_owned();
+    let hint = "remove owner references and marks from each child before the finalizer: what names an owner that is gone is collected";
+    (!lines.is_empty()).then(|| case.finding(problem, hint, lines))
+}
+
+/// The paths of the children that the run created and that no longer exist.
+fn lost_children(case: &Case<'_>, baseline: &Baseline, after_delete: &Snapshot) -> BTreeSet<String> {
+    let (name, manifests, outcome) = (&case.target.name, &case.target.manifests, case.outcome);
+    let path = |object: &Value| object_path(object, &manifests.install);
+    // An apply that creates an object has the name of the object in its path.
+    let creations = outcome.timeline.calls().filter(|call| call.method == "PATCH" && call.code == Some(201));
+    let mut created: BTreeSet<String> = creations.map(|call| call.path().to_owned()).collect();
+    if case.course.delete_at.is_none() {
+        let children = outcome.after_create.iter().flat_map(|snapshot| snapshot.children(name, &manifests.samples));
+        created.extend(children.map(|entry| path(&entry.raw)));
+    }
+    let existing: BTreeSet<String> = after_delete.objects.values().map(|entry| path(&entry.raw)).collect();
+    let samples: BTreeSet<String> = manifests.samples.iter().map(path).collect();
+    // The baseline has neither events and leases, nor the objects that the program deletes for other reasons.
+    let stays = |created: &String| baseline.after_create.objects.values().any(|entry| path(&entry.raw) == *created);
+    created.retain(|path| stays(path) && !existing.contains(path) && !samples.contains(path));
+    created
+}
+
+/// Whether an owner reference or an owner mark of an object names a sample.
+fn names_a_sample(target: &Target, object: &Value) -> bool {
+    let is_sample = |owner: &Value| {
+        let mut samples = target.manifests.samples.iter();
+        samples.any(|sample| sample["kind"] == owner["kind"] && text(sample, "/metadata/name") == text(owner, "/name"))
+    };
+    // Controllers such as that of Deployments copy annotations to the objects that they own.
+    let has_other_controller = owner_references(object).any(|owner| owner["controller"] == true && !is_sample(owner));
+    let mut annotations = object["metadata"]["annotations"].as_object().into_iter().flatten().map(|(key, _)| key);
+    owner_references(object).any(is_sample)
+        || !has_other_controller && annotations.any(|key| OWNER_MARKS.contains(&key.as_str()))
+}

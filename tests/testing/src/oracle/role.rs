@@ -1,0 +1,36 @@
+//! Findings about the role of a program: permissions that it lacks or never uses.
+
+use std::collections::BTreeSet;
+
+use opgen_sandbox::fault::Timeline;
+
+use crate::{check::Check, permission::Permission, report::Finding, schedule::Course};
+
+/// The permissions that the role lacks, with the first run that needed one.
+pub(crate) fn lacking(permissions: &BTreeSet<Permission>, run: Option<(Course, Timeline)>) -> Option<Finding> {
+    let (course, timeline) = run?;
+    let permissions: Vec<String> = permissions.iter().map(ToString::to_string).collect();
+    Some(Finding {
+        check: Check::Role,
+        problem: format!("the role does not allow {}", permissions.join(", ")),
+        hint: "add the rule to the role; in a tree of opgen, declare it with `access(...)` on the node".to_owned(),
+        course: course.to_string(),
+        difference: Vec::new(),
+        timeline,
+    })
+}
+
+/// The permissions that no run used.
+pub(crate) fn unused(permissions: &[&Permission]) -> Option<Finding> {
+    if permissions.is_empty() {
+        return None;
+    }
+    Some(Finding {
+        check: Check::Role,
+        problem: format!("{} rights of the role were never used", permissions.len()),
+        hint: "take them from the role, or give the trial a sample that needs them".to_owned(),
+        course: Course::default().to_string(),
+        difference: permissions.iter().map(|permission| format!("+ {permission}")).collect(),
+        timeline: Timeline::default(),
+    })
+}

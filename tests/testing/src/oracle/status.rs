@@ -1,0 +1,24 @@
+//! Findings about a status that still describes the spec before an edit.
+
+use super::{baseline::Baseline, case::Case};
+use crate::{diff::stale_fields, report::Finding, snapshot::Snapshot};
+
+/// The status fields that an edit, or undoing it, should have changed and did not.
+pub(super) fn stale_status(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
+    let (outcome, noise) = (case.outcome, &baseline.noise);
+    let fresh = baseline.fresh(case.target, case.course.edit?)?.after_create.as_ref()?;
+    let edited = outcome.after_edit.as_ref().and_then(|edited| edited.as_ref().ok())?;
+    let statuses = |snapshot: &Snapshot| snapshot.statuses(&case.target.manifests.samples);
+    let created = outcome.after_create.as_ref().map(statuses)?;
+    let after_edit = (!case.both_wait(fresh, edited))
+        .then(|| stale_fields(&created, &statuses(fresh), &statuses(edited), noise))
+        .filter(|lines| !lines.is_empty());
+    let after_undo = || {
+        let recovered = outcome.after_recovery.as_ref()?;
+        Some(stale_fields(&statuses(edited), &statuses(&baseline.after_create), &statuses(recovered), noise))
+    };
+    let lines = after_edit.or_else(after_undo).filter(|lines| !lines.is_empty())?;
+    let problem = "the status still says what was so before an edit".to_owned();
+    let hint = "say anew in each pass all that the status says, messages too, and write it when any of it is another than before";
+    Some(case.finding(problem, hint, lines))
+}

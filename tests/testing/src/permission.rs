@@ -1,0 +1,144 @@
+//! Computes the RBAC permissions that roles grant and that calls use.
+
+use std::collections::BTreeSet;
+
+use opgen_sandbox::fault::{CallSeen, Timeline};
+use serde_json::Value;
+
+/// A verb on a resource of an API group.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Permission {
+    group: String,
+    resource: String,
+    verb: String,
+}
+
+impl std::fmt::Display for Permission {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let dot = if self.group.is_empty() { "" } else { "." };
+        write!(f, "{} {}{dot}{}", self.verb, self.resource, self.group)
+    }
+}
+
+/// All permissions of the roles among objects.
+pub(crate) fn granted(objects: &[Value]) -> BTreeSet<Permission> {
+    let roles = objects.iter().filter(|object| object["kind"] == "ClusterRole" || object["kind"] == "Role");
+    let rules = roles.flat_map(|role| role["rules"].as_array().into_iter().flatten());
+    let words = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().filter_map(|word| word.as_str().map(str::to_owned)).collect()
+    };
+    let mut permissions = BTreeSet::new();
+    for rule in rules {
+        for group in words(&rule["apiGroups"]) {
+            for resource in words(&rule["resources"]) {
+                for verb in words(&rule["verbs"]) {
+                    permissions.insert(Permission { group: group.clone(), resource: resource.clone(), verb });
+                }
+            }
+        }
+    }
+    permissions
+}
+
+/// The resources, such as `deployments.apps`, that the roles among objects allow to change or delete.
+pub(crate) fn writable_resources(objects: &[Value]) -> BTreeSet<String> {
+    let changes = |permission: &Permission| {
+        matches!(permission.verb.as_str(), "delete" | "deletecollection" | "patch" | "update" | "*")
+    };
+    let permissions = granted(objects).into_iter().filter(changes);
+    permissions
+        .map(|permission| {
+            if permission.group.is_empty() {
+                permission.resource
+            } else {
+                format!("{}.{}", permission.resource, permission.group)
+            }
+        })
+        .collect()
+}
+
+/// The permissions that calls used, and those that they lacked. A `list` also counts as `get`: it gives no more access, and an
+/// operator may need it only in a race.
+pub(crate) fn used_and_lacking(timeline: &Timeline) -> (BTreeSet<Permission>, BTreeSet<Permission>) {
+    let (mut used, mut lacking) = (BTreeSet::new(), BTreeSet::new());
+    for call in timeline.calls() {
+        let is_injected = call.fault.is_some() && call.code != Some(201);
+        match call.code {
+            Some(403) if !is_injected => lacking.extend(needed(call)),
+            // A 404 or a 409 was authorized, too: authorization comes first.
+            Some(code) if code != 401 && code != 403 => {
+                let needed = needed(call);
+                let lists = needed.iter().filter(|permission| permission.verb == "list");
+                used.extend(lists.map(|permission| Permission { verb: "get".to_owned(), ..permission.clone() }));
+                used.extend(needed);
+            }
+            _ => {}
+        }
+    }
+    (used, lacking)
+}
+
+/// The permissions that a call needs; an apply that creates an object needs two.
+fn needed(call: &CallSeen) -> Vec<Permission> {
+    let path = call.path();
+    let words: Vec<&str> = path.split('/').filter(|word| !word.is_empty()).collect();
+    let (group, rest) = match words[..] {
+        ["api", _, ref rest @ ..] => ("", rest),
+        ["apis", group, _, ref rest @ ..] => (group, rest),
+        _ => return Vec::new(),
+    };
+    let rest = match rest {
+        ["namespaces", _, rest @ ..] if !rest.is_empty() && !matches!(rest, ["status" | "finalize"]) => rest,
+        rest => rest,
+    };
+    let Some(plural) = rest.first() else { return Vec::new() };
+    let named = rest.len() > 1;
+    let resource = rest.get(2).map_or_else(|| (*plural).to_owned(), |part| format!("{plural}/{part}"));
+    let verb = match call.method.as_str() {
+        "GET" if call.is_watch() => "watch",
+        "GET" if named => "get",
+        "GET" => "list",
+        "POST" => "create",
+        "PUT" => "update",
+        "PATCH" => "patch",
+        "DELETE" if named => "delete",
+        "DELETE" => "deletecollection",
+        _ => return Vec::new(),
+    };
+    let permission =
+        |verb: &str| Permission { group: group.to_owned(), resource: resource.clone(), verb: verb.to_owned() };
+    let mut permissions = vec![permission(verb)];
+    if verb == "patch" && call.code == Some(201) {
+        permissions.push(permission("create"));
+    }
+    permissions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn call(method: &str, uri: &str, code: u16) -> Vec<String> {
+        let call = CallSeen { number: 1, method: method.into(), uri: uri.into(), code: Some(code), fault: None };
+        needed(&call).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn calls_need_what_rbac_calls_them() {
+        assert_eq!(call("GET", "/api/v1/configmaps?watch=true", 200), ["watch configmaps"]);
+        assert_eq!(call("GET", "/api/v1/namespaces/a", 200), ["get namespaces"]);
+        assert_eq!(
+            call("PATCH", "/apis/apps/v1/namespaces/a/deployments/b", 201),
+            ["patch deployments.apps", "create deployments.apps"]
+        );
+        assert_eq!(call("PATCH", "/apis/d.e/v1/namespaces/a/webs/b/status", 200), ["patch webs/status.d.e"]);
+        assert_eq!(call("DELETE", "/api/v1/namespaces/a/pods", 200), ["deletecollection pods"]);
+    }
+
+    #[test]
+    fn a_role_grants_each_verb_on_each_resource() {
+        let role = json!({"kind": "Role", "rules": [{"apiGroups": ["", "apps"], "resources": ["a"], "verbs": ["get", "list"]}]});
+        assert_eq!(granted(&[role]).len(), 4);
+    }
+}

@@ -1,0 +1,48 @@
+//! Changes the samples to a variant and back.
+
+use crate::{
+    admin,
+    simulation::{Cluster, Failure, Outcome, WAIT_PAUSES},
+};
+
+/// The phase after an edit was undone.
+pub(crate) const EDIT_UNDONE: &str = "the samples were changed back";
+
+const EDITED: &str = "the samples were changed";
+
+/// How many calls a pause may have while a program waits for another object.
+const MAX_CALLS_PER_PAUSE: u64 = 10;
+
+pub(super) async fn run(cluster: &mut Cluster<'_>, index: usize, outcome: &mut Outcome) -> Result<(), Failure> {
+    let Some(variant) = cluster.target.variants.get(index) else { return Ok(()) };
+    let installed = &cluster.target.manifests.install;
+    for sample in variant {
+        if let Err(error) = admin::replace_spec(&cluster.sandbox, sample, installed).await {
+            outcome.after_edit = Some(Err(error.to_string()));
+            return Ok(());
+        }
+    }
+    let (calls, before) = (cluster.faults.calls(), cluster.snapshot());
+    let limit = cluster.target.pause * WAIT_PAUSES;
+    let is_at_rest = cluster.rests_within(limit, EDITED).await?;
+    let edited = cluster.snapshot();
+    cluster.record_recreations((&before, &edited), None, EDITED, outcome).await;
+    cluster.record_edit_failures(&edited, is_at_rest, outcome);
+    if is_at_rest {
+        outcome.after_edit = Some(Ok(edited.clone()));
+    } else if cluster.faults.calls() - calls > u64::from(WAIT_PAUSES) * MAX_CALLS_PER_PAUSE {
+        return Err(Failure::NotAtRest(EDITED));
+    }
+    // Else it waits for an object that the variant refers to, and undoing the edit must end the wait.
+    for sample in &cluster.target.manifests.samples {
+        if admin::replace_spec(&cluster.sandbox, sample, installed).await.is_err() {
+            // The schema may forbid the way back.
+            return Ok(());
+        }
+    }
+    cluster.rest(EDIT_UNDONE).await?;
+    let recovered = cluster.snapshot();
+    cluster.record_recreations((&edited, &recovered), None, EDIT_UNDONE, outcome).await;
+    outcome.after_recovery = Some(recovered);
+    Ok(())
+}

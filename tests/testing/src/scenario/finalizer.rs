@@ -1,0 +1,69 @@
+//! Deletes the samples while foreign finalizers block the deletion of children, then removes those finalizers.
+
+use serde_json::Value;
+
+use crate::{
+    admin,
+    object::{finalizers, label_with_node, text},
+    schedule::Propagation,
+    simulation::{Cluster, Failure},
+    snapshot::FOREIGN_FINALIZER,
+};
+
+/// Puts a foreign finalizer on all children for 0, else on the child of that number alone. The samples already have one.
+pub(super) async fn run(cluster: &mut Cluster<'_>, which: usize) -> Result<(), Failure> {
+    let (name, manifests) = (&cluster.target.name, &cluster.target.manifests);
+    let snapshot = cluster.snapshot();
+    let children = snapshot.children(name, &manifests.samples).zip(1..);
+    let children: Vec<&Value> =
+        children.filter(|(_, number)| which == 0 || which == *number).map(|(entry, _)| &entry.raw).collect();
+    for child in &children {
+        let added = admin::add_finalizer(&cluster.sandbox, child, &manifests.install, FOREIGN_FINALIZER).await;
+        added.map_err(|error| Failure::setup("an object can't be held", error))?;
+    }
+    cluster.rest("others hold the objects").await?;
+    cluster.delete(&manifests.samples, Propagation::Background).await?;
+    // The program may poll while it waits.
+    let limit = cluster.target.pause * 10;
+    cluster.rests_within(limit, "the samples were deleted, others hold them").await?;
+    check_gate(cluster)?;
+    for object in children.into_iter().chain(&manifests.samples) {
+        remove_finalizer(cluster, object).await?;
+    }
+    Ok(())
+}
+
+/// Fails if a foreign finalizer is gone, or if the program removed its own while a child exists.
+fn check_gate(cluster: &Cluster<'_>) -> Result<(), Failure> {
+    let (name, samples) = (&cluster.target.name, &cluster.target.manifests.samples);
+    let snapshot = cluster.snapshot();
+    let (mut released, mut waits) = (None, false);
+    for sample in samples {
+        let label = format!("{} {}", text(sample, "/kind"), text(sample, "/metadata/name"));
+        let Some(object) = snapshot.find(sample) else { return Err(Failure::LostFinalizer(label)) };
+        let count = finalizers(object).count();
+        if !finalizers(object).any(|finalizer| finalizer == FOREIGN_FINALIZER) {
+            return Err(Failure::LostFinalizer(label));
+        }
+        waits |= count > 1;
+        if count == 1 {
+            released.get_or_insert(label);
+        }
+    }
+    // A child without owner references may belong to any sample: one that waits may wait for it.
+    let mut remaining = snapshot.children(name, samples).filter(|entry| entry.is_unowned() && !entry.may_stay());
+    if let (Some(sample), Some(child), false) = (released, remaining.next(), waits) {
+        let child = label_with_node(&child.raw);
+        return Err(Failure::EarlyRelease(format!("{sample} was let go while {child} was still there")));
+    }
+    Ok(())
+}
+
+/// Removes the foreign finalizer of an object, if the object still exists.
+async fn remove_finalizer(cluster: &Cluster<'_>, object: &Value) -> Result<(), Failure> {
+    let snapshot = cluster.snapshot();
+    let Some(current) = snapshot.find(object) else { return Ok(()) };
+    let others: Vec<&str> = finalizers(current).filter(|finalizer| *finalizer != FOREIGN_FINALIZER).collect();
+    let removed = admin::set_finalizers(&cluster.sandbox, object, &cluster.target.manifests.install, &others).await;
+    removed.map_err(|error| Failure::setup("an object can't be let go", error))
+}

@@ -1,0 +1,61 @@
+//! Checks that a program at rest makes no writes, and polls at most once a second.
+
+use std::collections::BTreeMap;
+
+use opgen_sandbox::fault::{CallSeen, Happening};
+use tokio::time::{Instant, sleep};
+
+use crate::simulation::{Cluster, Failure};
+
+/// How often a program may read one path at rest.
+const READS_PER_SECOND: u64 = 1;
+
+/// Lets time pass, then replaces the process.
+pub(super) async fn run(cluster: &mut Cluster<'_>) -> Result<(), Failure> {
+    let (before, started) = (cluster.faults.calls(), Instant::now());
+    sleep(cluster.target.pause * 3).await;
+    let writes = calls_since(cluster, before, CallSeen::is_write);
+    if !writes.is_empty() {
+        return Err(Failure::BusyAtRest(writes));
+    }
+    let reads = calls_since(cluster, before, |call| !call.is_watch());
+    // A program that reports passes, and had none, does not poll.
+    if !reads.is_empty() && reports_passes(cluster) && !had_passes_since(cluster, before) {
+        return Err(Failure::BusyAtRest(reads));
+    }
+    let hot = hot_reads(cluster, before, started.elapsed().as_secs() + 1);
+    if !hot.is_empty() {
+        return Err(Failure::HotPolling(hot));
+    }
+    cluster.stop().await;
+    cluster.rest("a new process takes over").await?;
+    let writes = calls_since(cluster, before, CallSeen::is_write);
+    if writes.is_empty() { Ok(()) } else { Err(Failure::BusyAtRest(writes)) }
+}
+
+fn calls_since(cluster: &Cluster<'_>, number: u64, which: impl Fn(&CallSeen) -> bool) -> Vec<String> {
+    let timeline = cluster.faults.timeline();
+    timeline.calls().filter(|call| call.number > number && which(call)).map(ToString::to_string).collect()
+}
+
+fn reports_passes(cluster: &Cluster<'_>) -> bool {
+    cluster.faults.timeline().moments.iter().any(|moment| matches!(moment.what, Happening::Pass(_)))
+}
+
+fn had_passes_since(cluster: &Cluster<'_>, number: u64) -> bool {
+    let timeline = cluster.faults.timeline();
+    let since = timeline.moments.iter().rev();
+    let mut since = since.take_while(|moment| !matches!(&moment.what, Happening::Call(call) if call.number <= number));
+    since.any(|moment| matches!(moment.what, Happening::Pass(_)))
+}
+
+/// The reads that are more frequent than polling may be, with their counts.
+fn hot_reads(cluster: &Cluster<'_>, number: u64, seconds: u64) -> Vec<String> {
+    let mut counts = BTreeMap::<String, u64>::new();
+    for call in cluster.faults.timeline().calls().filter(|call| call.number > number && !call.is_watch()) {
+        *counts.entry(format!("{} {}", call.method, call.uri)).or_default() += 1;
+    }
+    let limit = seconds.max(1) * READS_PER_SECOND;
+    let hot = counts.into_iter().filter(|(_, count)| *count > limit);
+    hot.map(|(call, count)| format!("{call}, {count} times in {seconds} s")).collect()
+}

@@ -1,0 +1,111 @@
+//! Runs the samples through their life cycle: creation, the disturbances of the schedule, deletion.
+
+use serde_json::json;
+
+use super::{edit, finalizer, idle, isolation, loss, recreate, upgrade};
+use crate::{
+    admin,
+    schedule::Course,
+    simulation::{Cluster, Failure, Outcome, WAIT_PAUSES},
+    snapshot::FOREIGN_FINALIZER,
+    target::Target,
+};
+
+const CREATED: &str = "the samples were made";
+const DELETED: &str = "the samples were deleted";
+
+/// Runs a schedule.
+pub(super) async fn run(target: &Target, older: Option<&Target>, course: &Course) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut cluster = Cluster::new(target, course);
+    let result = live(&mut cluster, older, course, &mut outcome).await;
+    cluster.finish(result, &mut outcome).await;
+    outcome
+}
+
+async fn live<'a>(
+    cluster: &mut Cluster<'a>,
+    older: Option<&'a Target>,
+    course: &Course,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let newer = cluster.target;
+    if let Some(older) = older.filter(|_| course.upgrade) {
+        cluster.target = older;
+    }
+    cluster.install().await?;
+    if let Some(number) = course.beside {
+        isolation::prepare(cluster, number).await?;
+    }
+    cluster.add_foreign_objects().await?;
+    let samples = match course.fresh {
+        Some(index) => newer.variants.get(index).cloned().unwrap_or_default(),
+        None => cluster.target.manifests.samples.clone(),
+    };
+    cluster.set_base_version(course.old);
+    for sample in &samples {
+        let mut sample = sample.clone();
+        if course.held.is_some() {
+            sample["metadata"]["finalizers"] = json!([FOREIGN_FINALIZER]);
+        }
+        let created = admin::create(&cluster.sandbox, &sample, &cluster.target.manifests.install).await;
+        if let Err(error) = created {
+            outcome.after_edit = course.fresh.map(|_| Err(error.to_string()));
+            return if course.fresh.is_some() { Ok(()) } else { Err(Failure::setup("the sample is refused", error)) };
+        }
+    }
+    rest_after_creation(cluster, course).await?;
+    outcome.calls_to_create = cluster.faults.calls();
+    let created = cluster.snapshot();
+    if course.change.is_some() {
+        cluster.record_edit_failures(&created, true, outcome);
+    }
+    outcome.after_create = Some(created);
+    disturb(cluster, newer, course, outcome).await?;
+    match course.held {
+        Some(which) => finalizer::run(cluster, which).await?,
+        None => cluster.delete(&samples, course.propagation).await?,
+    }
+    cluster.rest(DELETED).await?;
+    outcome.after_delete = Some(cluster.snapshot());
+    Ok(())
+}
+
+async fn rest_after_creation(cluster: &mut Cluster<'_>, course: &Course) -> Result<(), Failure> {
+    if course.fresh.is_none() && course.change.is_none() {
+        return cluster.rest(CREATED).await;
+    }
+    // The variant may refer to an object that does not exist.
+    let limit = cluster.target.pause * WAIT_PAUSES;
+    if !cluster.rests_within(limit, CREATED).await? && course.again.is_none() {
+        return Err(Failure::NotAtRest(CREATED));
+    }
+    Ok(())
+}
+
+async fn disturb<'a>(
+    cluster: &mut Cluster<'a>,
+    newer: &'a Target,
+    course: &Course,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    if course.upgrade {
+        upgrade::run(cluster, newer, outcome).await?;
+    }
+    if course.idle {
+        idle::run(cluster).await?;
+    }
+    if let Some(index) = course.lose {
+        loss::run(cluster, index, course.unseen, outcome).await?;
+    }
+    if let Some(index) = course.edit {
+        edit::run(cluster, index, outcome).await?;
+    }
+    if course.again == Some(0) {
+        recreate::run(cluster, outcome).await?;
+    }
+    if let Some(number) = course.beside {
+        isolation::run(cluster, number, outcome).await?;
+    }
+    Ok(())
+}

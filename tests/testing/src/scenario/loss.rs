@@ -1,0 +1,31 @@
+//! Deletes a child as another client would, and waits until the program has created it again.
+
+use crate::{
+    admin,
+    schedule::Propagation,
+    simulation::{Cluster, Failure, Outcome},
+};
+
+const CHILD_DELETED: &str = "somebody deleted an object";
+
+pub(super) async fn run(
+    cluster: &mut Cluster<'_>,
+    index: usize,
+    unseen: bool,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let (name, manifests) = (&cluster.target.name, &cluster.target.manifests);
+    let before = cluster.snapshot();
+    let Some(child) = before.children(name, &manifests.samples).nth(index) else { return Ok(()) };
+    let child = &child.raw;
+    if unseen {
+        cluster.lose_events();
+    }
+    let deleted = admin::delete(&cluster.sandbox, child, &manifests.install, Propagation::Background).await;
+    deleted.map_err(|error| Failure::setup("an object can't be deleted", error))?;
+    cluster.rest(CHILD_DELETED).await?;
+    let recovered = cluster.snapshot();
+    cluster.record_recreations((&before, &recovered), Some(child), CHILD_DELETED, outcome).await;
+    outcome.after_recovery = Some(recovered);
+    Ok(())
+}

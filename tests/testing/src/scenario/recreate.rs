@@ -1,0 +1,16 @@
+//! Recreates the samples at rest while watches miss the events, so that the program sees new objects under the old names.
+
+use crate::{
+    admin,
+    simulation::{Cluster, Failure, Outcome},
+};
+
+pub(super) async fn run(cluster: &mut Cluster<'_>, outcome: &mut Outcome) -> Result<(), Failure> {
+    let manifests = &cluster.target.manifests;
+    cluster.lose_events();
+    let created = admin::recreate_all(&cluster.sandbox, &manifests.samples, &manifests.install).await;
+    created.map_err(|error| Failure::setup("a sample can't be created again", error))?;
+    cluster.rest("the samples were created again").await?;
+    outcome.after_recovery = Some(cluster.snapshot());
+    Ok(())
+}

@@ -1,0 +1,21 @@
+//! Replaces the older release by the newer one, and downgrades again.
+
+use crate::{
+    simulation::{Cluster, Failure, Outcome},
+    target::Target,
+};
+
+pub(super) async fn run<'a>(
+    cluster: &mut Cluster<'a>,
+    newer: &'a Target,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let older = cluster.replace_program(newer).await?;
+    cluster.rest("the newer release runs").await?;
+    outcome.calls_to_upgrade = cluster.faults.calls();
+    outcome.after_edit = Some(Ok(cluster.snapshot()));
+    cluster.replace_program(older).await?;
+    cluster.rest("the older release runs again").await?;
+    outcome.after_recovery = Some(cluster.snapshot());
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! A simulated cluster with the process of the program: starts it, stops it and waits until it is at rest.
+
+use std::time::Duration;
+
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use opgen::{
+    Environment,
+    queue::{Jitter as _, Seeded},
+};
+use opgen_sandbox::{Sandbox, User, fault::Faults};
+use serde_json::Value;
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, sleep},
+};
+
+use super::{
+    fault_plan,
+    foreign_object::ForeignObjects,
+    observer::{object_of, record_nodes, record_passes},
+    outcome::{Failure, Outcome},
+    panic_hook,
+    recreation::recreations,
+    write_log::WriteLog,
+};
+use crate::{
+    admin,
+    object::is_same_object,
+    schedule::{Course, Propagation},
+    snapshot::Snapshot,
+    target::Target,
+};
+
+/// The start time of a sandbox with a seed.
+const START_TIME: i64 = 1_767_225_600;
+
+/// How many of its pauses a program may need to come to rest with a value that it can't use.
+pub(crate) const WAIT_PAUSES: u32 = 20;
+
+/// For how many pauses a program makes nothing but the same reads until it counts as polling.
+const POLL_PAUSES: u32 = 6;
+
+/// How long a program may take to come to rest.
+const MAX_TIME_TO_REST: Duration = Duration::from_secs(4 * 3600);
+
+/// For how long watches miss events.
+const EVENT_LOSS: Duration = Duration::from_secs(3);
+
+/// A simulated cluster in which the program runs.
+pub(crate) struct Cluster<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) faults: Faults,
+    log: WriteLog,
+    foreign_objects: ForeignObjects,
+    started: Instant,
+    seed: u64,
+    process: Option<JoinHandle<Result<(), String>>>,
+    /// The version before the samples were created.
+    base_version: u64,
+    /// The installed manifests of all releases.
+    installed: Vec<Value>,
+}
+
+impl<'a> Cluster<'a> {
+    /// Starts a sandbox with the faults of a schedule, and starts to record panics.
+    pub(crate) fn new(target: &'a Target, course: &Course) -> Self {
+        panic_hook::start_recording();
+        let seed = course.dice.unwrap_or(1);
+        let log = WriteLog::new();
+        let audit = log.clone();
+        let sandbox = Sandbox::builder().seed(seed).workloads(true).audit(move |record| audit.record(record)).start();
+        let faults = fault_plan::faults(target, &sandbox, course);
+        let (foreign_objects, installed) = (ForeignObjects::default(), Vec::new());
+        let started = Instant::now();
+        Self { target, sandbox, faults, log, foreign_objects, started, seed, process: None, base_version: 0, installed }
+    }
+
+    /// Installs the manifests of the program.
+    pub(crate) async fn install(&mut self) -> Result<(), Failure> {
+        let objects = &self.target.manifests.install;
+        self.installed.extend(objects.iter().cloned());
+        for object in objects {
+            let applied = admin::apply(&self.sandbox, object, objects).await;
+            applied.map_err(|error| Failure::setup(&format!("{} can't be installed", object["kind"]), error))?;
+        }
+        // The server needs a moment until it serves new kinds.
+        sleep(Duration::from_secs(1)).await;
+        Ok(())
+    }
+
+    /// Creates the foreign objects.
+    pub(crate) async fn add_foreign_objects(&mut self) -> Result<(), Failure> {
+        self.foreign_objects.create(&self.sandbox, self.target).await?;
+        // The controllers of the sandbox may change them.
+        sleep(Duration::from_secs(1)).await;
+        self.foreign_objects.refresh(&self.sandbox, self.target).await
+    }
+
+    /// Takes the current version as the one before the samples: snapshots have the later objects only, and stale lists, if the
+    /// run has them, show this version.
+    pub(crate) fn set_base_version(&mut self, has_stale_lists: bool) {
+        self.base_version = self.sandbox.version();
+        if has_stale_lists {
+            self.faults.begin_as_of(self.base_version);
+        }
+    }
+
+    /// Replaces the program by another release and returns the former one.
+    pub(crate) async fn replace_program(&mut self, target: &'a Target) -> Result<&'a Target, Failure> {
+        let former = std::mem::replace(&mut self.target, target);
+        self.stop().await;
+        self.install().await?;
+        Ok(former)
+    }
+
+    /// Runs the program until it is at rest, and restarts it after each stop.
+    pub(crate) async fn rest(&mut self, after: &'static str) -> Result<(), Failure> {
+        if self.rests_within(MAX_TIME_TO_REST, after).await? { Ok(()) } else { Err(Failure::NotAtRest(after)) }
+    }
+
+    /// Runs the program for a limited time; whether it is at rest.
+    pub(crate) async fn rests_within(&mut self, limit: Duration, after: &'static str) -> Result<bool, Failure> {
+        let is_at_rest = self.run_until_rest(limit, after).await?;
+        self.foreign_objects.check(&self.sandbox, self.target, &self.log, after).await?;
+        Ok(is_at_rest)
+    }
+
+    async fn run_until_rest(&mut self, limit: Duration, after: &'static str) -> Result<bool, Failure> {
+        self.faults.stir();
+        self.faults.note(after);
+        self.log.begin_phase();
+        let deadline = Instant::now() + limit;
+        loop {
+            let mut process = match self.process.take() {
+                Some(process) => process,
+                None => self.start(),
+            };
+            tokio::select! {
+                biased;
+                () = self.faults.stopped() => {
+                    process.abort();
+                    // The result of an aborted task says nothing.
+                    let _ = process.await;
+                    if self.faults.is_exhausted() {
+                        return Err(Failure::NotAtRest(after));
+                    }
+                }
+                exit = &mut process => return Err(Failure::Exited(match exit {
+                    Ok(Ok(())) => "it ended as if it had been asked to".to_owned(),
+                    Ok(Err(error)) => error,
+                    Err(panic) => panic.to_string(),
+                })),
+                () = self.faults.quiet(self.target.pause) => {
+                    self.process = Some(process);
+                    return Ok(true);
+                }
+                write = self.log.hot_loop() => {
+                    self.process = Some(process);
+                    return Err(Failure::HotLoop(after, Box::new(write)));
+                }
+                () = self.faults.quiet_but_for_reads(self.target.pause * POLL_PAUSES) => {
+                    self.process = Some(process);
+                    return Ok(true);
+                }
+                () = tokio::time::sleep_until(deadline) => {
+                    self.process = Some(process);
+                    return Ok(false);
+                }
+            }
+        }
+    }
+
+    fn start(&mut self) -> JoinHandle<Result<(), String>> {
+        let (namespace, name) = (&self.target.namespace, &self.target.name);
+        let client = self.sandbox.client_through(User::service_account(namespace, name, ""), &self.faults);
+        let client = record_nodes(client, self.log.clone());
+        let (faults, started) = (self.faults.clone(), self.started);
+        let now = move || {
+            let ahead = SignedDuration::from_secs(faults.jumped());
+            let start = Timestamp::from_second(START_TIME).unwrap_or(Timestamp::UNIX_EPOCH);
+            start.checked_add(started.elapsed()).and_then(|now| now.checked_add(ahead)).unwrap_or(start)
+        };
+        let random = Seeded::new(self.seed ^ self.faults.calls() << 32);
+        let environment = Environment::new(now, move || random.bits())
+            .observed(record_passes(self.faults.clone()))
+            .panics_observed(|pass, node| panic_hook::locate(&object_of(pass), node));
+        tokio::spawn(self.target.program.run(client, environment))
+    }
+
+    /// Stops the process of the program.
+    pub(crate) async fn stop(&mut self) {
+        if let Some(process) = self.process.take() {
+            self.faults.end();
+            process.abort();
+            // The result of an aborted task says nothing.
+            let _ = process.await;
+        }
+    }
+
+    /// The samples and all objects that were created after them, without the installed ones.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let mut objects = self.sandbox.objects(self.base_version);
+        objects.retain(|object| !self.installed.iter().any(|installed| is_same_object(installed, object)));
+        Snapshot::of(objects)
+    }
+
+    /// Deletes samples.
+    pub(crate) async fn delete(&mut self, samples: &[Value], propagation: Propagation) -> Result<(), Failure> {
+        let installed = &self.target.manifests.install;
+        let deleted = admin::delete_all(&self.sandbox, samples, installed, propagation).await;
+        deleted.map_err(|error| Failure::setup("a sample can't be deleted", error))
+    }
+
+    /// Lets watches miss events for a few seconds.
+    pub(crate) fn lose_events(&self) {
+        self.faults.lose_events(EVENT_LOSS);
+    }
+
+    /// Records the failures at the end of a phase in which the samples were edited.
+    pub(crate) fn record_edit_failures(&self, now: &Snapshot, is_at_rest: bool, outcome: &mut Outcome) {
+        let timeline = self.faults.timeline();
+        outcome.edit_failures.record(self.target, (&self.log, &timeline), (now, is_at_rest));
+    }
+
+    /// Records the children that were recreated in a phase, except for one that another client `deleted`.
+    pub(crate) async fn record_recreations(
+        &self,
+        snapshots: (&Snapshot, &Snapshot),
+        deleted: Option<&Value>,
+        after: &'static str,
+        outcome: &mut Outcome,
+    ) {
+        let recreations = recreations(&self.sandbox, self.target, snapshots, deleted, after).await;
+        outcome.recreations.extend(recreations);
+    }
+
+    /// Ends the run: stops the program and completes the outcome.
+    pub(crate) async fn finish(mut self, result: Result<(), Failure>, outcome: &mut Outcome) {
+        self.stop().await;
+        outcome.failure = result.err();
+        outcome.panics = panic_hook::stop_recording();
+        outcome.calls = self.faults.calls();
+        outcome.timeline = self.faults.timeline();
+    }
+}

@@ -1,0 +1,106 @@
+//! Failures that persist after an edit: rejected writes, failing passes and statuses of an older generation.
+
+use opgen_sandbox::fault::{Happening, PassPart, PassSeen, Timeline};
+use serde_json::Value;
+
+use super::write_log::{RepeatedWrite, WriteLog};
+use crate::{
+    object::{conditions, group, is_observed, is_waiting, text},
+    path::plural,
+    snapshot::Snapshot,
+    target::Target,
+};
+
+/// The prefix of the outcome of a pass that failed and is retried.
+const FAILED_PREFIX: &str = "failed";
+
+/// Condition reasons of failures that another client can resolve.
+const BLOCKED_REASONS: [&str; 4] = ["NotOwned", "Forbidden", "NamespaceTerminating", "NamespaceNotFound"];
+
+/// The failures at the end of a phase in which the samples were edited.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EditFailures {
+    /// The writes that the server rejected last and never accepted.
+    pub(crate) rejected: Vec<RepeatedWrite>,
+    /// The samples whose last pass failed, each with the message of its condition.
+    pub(crate) failing: Vec<String>,
+    /// The samples whose status is that of an older generation.
+    pub(crate) stale: Vec<StaleStatus>,
+}
+
+/// An object whose `observedGeneration` is not its generation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StaleStatus {
+    /// The object.
+    pub(crate) object: Value,
+    /// The message of a finding, unless the object waits for another one.
+    pub(crate) problem: String,
+}
+
+impl EditFailures {
+    /// Adds the failures at the end of a phase. Futile writes count only if the program does not come to rest and no sample
+    /// says that it waits.
+    pub(super) fn record(
+        &mut self,
+        target: &Target,
+        (log, timeline): (&WriteLog, &Timeline),
+        (now, is_at_rest): (&Snapshot, bool),
+    ) {
+        let user = format!("system:serviceaccount:{}:{}", target.namespace, target.name);
+        let samples = &target.manifests.samples;
+        let waits = samples.iter().filter_map(|sample| now.find(sample)).any(is_waiting);
+        let is_futile = |write: &RepeatedWrite| !is_at_rest && !waits && write.is_futile();
+        let writes = log.current_phase().into_iter().filter(|write| write.user == user);
+        self.rejected.extend(writes.filter(|write| write.is_invalid() || is_futile(write)));
+        for sample in samples {
+            let Some(object) = now.find(sample) else { continue };
+            let (kind, name) = (text(object, "/kind"), text(object, "/metadata/name"));
+            let condition = ready_condition(object);
+            if last_pass_failed(target, timeline, sample)
+                && !BLOCKED_REASONS.iter().any(|reason| condition.starts_with(reason))
+            {
+                self.failing.push(format!("the pass over {kind} {name} fails and is repeated for ever: {condition}"));
+            }
+            if is_observed(object) == Some(false) {
+                let (generation, observed) =
+                    (&object["metadata"]["generation"], &object["status"]["observedGeneration"]);
+                let problem = format!(
+                    "{kind} {name} has generation {generation}, and its status still speaks of generation {observed}"
+                );
+                self.stale.push(StaleStatus { object: object.clone(), problem });
+            }
+        }
+    }
+}
+
+/// Whether the last pass over an object in this phase failed, if the program reports its passes.
+fn last_pass_failed(target: &Target, timeline: &Timeline, sample: &Value) -> bool {
+    let phase = timeline.moments.iter().rev().take_while(|moment| !matches!(moment.what, Happening::Note { .. }));
+    let mut passes = phase.filter_map(|moment| match &moment.what {
+        Happening::Pass(pass) if is_pass_of(target, pass, sample) => Some(&pass.part),
+        _ => None,
+    });
+    passes.find_map(outcome).is_some_and(|outcome| outcome.starts_with(FAILED_PREFIX))
+}
+
+fn is_pass_of(target: &Target, pass: &PassSeen, sample: &Value) -> bool {
+    let (plural, group) = (plural(sample, &target.manifests.install), group(sample));
+    let resource = if group.is_empty() { plural } else { format!("{plural}.{group}") };
+    let name = (text(sample, "/metadata/namespace"), text(sample, "/metadata/name"));
+    pass.resource == resource && (pass.namespace.as_str(), pass.name.as_str()) == name
+}
+
+fn outcome(part: &PassPart) -> Option<&str> {
+    match part {
+        PassPart::End { outcome } | PassPart::Whole { outcome } => Some(outcome),
+        _ => None,
+    }
+}
+
+/// The reason and the message of an object's `Ready` or `Available` condition.
+fn ready_condition(object: &Value) -> String {
+    let mut conditions = conditions(object);
+    let ready = conditions.find(|condition| matches!(condition["type"].as_str(), Some("Ready" | "Available")));
+    let ready = ready.cloned().unwrap_or_default();
+    format!("{}: {}", text(&ready, "/reason"), text(&ready, "/message"))
+}

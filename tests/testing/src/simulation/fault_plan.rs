@@ -1,0 +1,67 @@
+//! Turns a schedule into the faults of a run, and into the actions that other clients take before calls.
+
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use opgen_sandbox::{Sandbox, fault::Faults};
+use serde_json::Value;
+
+use crate::{admin, path::object_path, program::Manifests, schedule::Course, target::Target};
+
+/// More calls in one run are an endless loop.
+const MAX_CALLS: u64 = 3_000;
+
+/// How long random faults are injected.
+const RANDOM_FAULTS: Duration = Duration::from_secs(120);
+
+/// The faults and actions of a schedule.
+pub(super) fn faults(target: &Target, sandbox: &Sandbox, course: &Course) -> Faults {
+    let faults = match &course.chance {
+        Some((seed, classes)) => Faults::by_chance(*seed, classes, RANDOM_FAULTS),
+        None => Faults::none(),
+    };
+    let mut faults = faults.at_most(MAX_CALLS);
+    for (call, fault) in &course.stops {
+        faults = faults.at_call(*call, *fault);
+    }
+    if let Some(call) = course.delete_at {
+        let (sandbox, manifests, policy) = (sandbox.clone(), target.manifests.clone(), course.propagation);
+        let action = move || {
+            // The deletion at the end of the run reports a rejection.
+            async move { drop(admin::delete_all(&sandbox, &manifests.samples, &manifests.install, policy).await) }
+                .boxed()
+        };
+        faults = faults.before_call(call, Box::new(action));
+    }
+    if let Some(call) = course.again.filter(|call| *call > 0) {
+        let (sandbox, manifests) = (sandbox.clone(), target.manifests.clone());
+        let action = move || async move { recreate_samples(&sandbox, &manifests).await }.boxed();
+        faults = faults.before_call(call, Box::new(action));
+    }
+    if let Some((call, variant)) = course.change {
+        let (sandbox, installed) = (sandbox.clone(), target.manifests.install.clone());
+        let variant = target.variants.get(variant).cloned().unwrap_or_default();
+        let action = move || async move { replace_specs(&sandbox, &variant, &installed).await }.boxed();
+        faults = faults.before_call(call, Box::new(action));
+    }
+    faults
+}
+
+/// Recreates the samples, and ignores a rejection: the final state shows it. A run may need fewer calls than the undisturbed one,
+/// so that the call comes during the deletion of the samples: they then stay deleted.
+async fn recreate_samples(sandbox: &Sandbox, manifests: &Manifests) {
+    for sample in &manifests.samples {
+        let current = admin::get(sandbox, &object_path(sample, &manifests.install)).await;
+        if current.is_err() || current.is_ok_and(|object| !object["metadata"]["deletionTimestamp"].is_null()) {
+            return;
+        }
+    }
+    drop(admin::recreate_all(sandbox, &manifests.samples, &manifests.install).await);
+}
+
+/// Replaces the specs of the samples, and ignores a rejection: the run with the variant as a new object reports it.
+async fn replace_specs(sandbox: &Sandbox, variant: &[Value], installed: &[Value]) {
+    for sample in variant {
+        drop(admin::replace_spec(sandbox, sample, installed).await);
+    }
+}

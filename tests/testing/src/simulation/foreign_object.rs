@@ -1,0 +1,166 @@
+//! Foreign objects beside those of the program, which it must not change or delete.
+
+use opgen_sandbox::Sandbox;
+use serde_json::{Value, json};
+
+use super::{outcome::Failure, write_log::WriteLog};
+use crate::{
+    admin,
+    footprint::{FOREIGN_NAMESPACE, Footprint},
+    object::label,
+    path::object_path,
+    permission::writable_resources,
+    target::Target,
+};
+
+/// The name of the objects without labels; those with labels have a number behind it.
+const NAME: &str = "of-somebody-else";
+
+/// Objects by resource: one of each kind whose creation has no side effects.
+fn templates() -> Vec<(&'static str, Value)> {
+    let object = |version: &str, kind: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": NAME}});
+    let with = |mut object: Value, field: &str, value: Value| {
+        object[field] = value;
+        object
+    };
+    let rules = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]);
+    let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": NAME});
+    let requests = json!({"requests": {"storage": "1Gi"}});
+    let claim = json!({"accessModes": ["ReadWriteOnce"], "storageClassName": "", "resources": requests});
+    let job = json!({"spec": {"template": pod_template("Never")}});
+    let cron_job = json!({"schedule": "0 0 1 1 *", "suspend": true, "jobTemplate": job});
+    vec![
+        ("configmaps", with(object("v1", "ConfigMap"), "data", json!({"key": "value"}))),
+        ("secrets", with(object("v1", "Secret"), "data", json!({"key": "dmFsdWU="}))),
+        ("serviceaccounts", object("v1", "ServiceAccount")),
+        ("services", with(object("v1", "Service"), "spec", json!({"ports": [{"port": 80}]}))),
+        ("persistentvolumeclaims", with(object("v1", "PersistentVolumeClaim"), "spec", claim)),
+        ("roles.rbac.authorization.k8s.io", with(object("rbac.authorization.k8s.io/v1", "Role"), "rules", rules)),
+        (
+            "rolebindings.rbac.authorization.k8s.io",
+            with(object("rbac.authorization.k8s.io/v1", "RoleBinding"), "roleRef", role),
+        ),
+        (
+            "networkpolicies.networking.k8s.io",
+            with(
+                object("networking.k8s.io/v1", "NetworkPolicy"),
+                "spec",
+                json!({"podSelector": {"matchLabels": {"of": NAME}}}),
+            ),
+        ),
+        ("ingresses.networking.k8s.io", with(object("networking.k8s.io/v1", "Ingress"), "spec", backend())),
+        ("deployments.apps", with(object("apps/v1", "Deployment"), "spec", workload(json!({})))),
+        ("statefulsets.apps", with(object("apps/v1", "StatefulSet"), "spec", workload(json!({"serviceName": NAME})))),
+        ("cronjobs.batch", with(object("batch/v1", "CronJob"), "spec", cron_job)),
+    ]
+}
+
+fn backend() -> Value {
+    json!({"defaultBackend": {"service": {"name": NAME, "port": {"number": 80}}}})
+}
+
+/// The spec of a workload without Pods, whose selector matches no other object.
+fn workload(mut spec: Value) -> Value {
+    spec["replicas"] = json!(0);
+    spec["selector"] = json!({"matchLabels": {"of": NAME}});
+    spec["template"] = pod_template("Always");
+    spec
+}
+
+fn pod_template(restart: &str) -> Value {
+    let containers = json!([{"name": "one", "image": "example.com/one:1"}]);
+    json!({"metadata": {"labels": {"of": NAME}}, "spec": {"containers": containers, "restartPolicy": restart}})
+}
+
+/// The foreign objects of a run.
+#[derive(Debug, Default)]
+pub(super) struct ForeignObjects(Vec<Value>);
+
+impl ForeignObjects {
+    /// Creates an object of each kind that the role allows to change or delete, in each namespace of the footprint: one without
+    /// labels, and one with each of its sets of labels.
+    pub(super) async fn create(&mut self, sandbox: &Sandbox, target: &Target) -> Result<(), Failure> {
+        let manifests = &target.manifests;
+        let footprint = target.footprint.get().cloned().unwrap_or_else(|| Footprint::of_samples(&manifests.samples));
+        let resources = writable_resources(&manifests.install);
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": FOREIGN_NAMESPACE}});
+        let created = admin::create(sandbox, &namespace, &manifests.install).await;
+        created.map_err(|error| Failure::setup("the namespace of somebody else can't be made", error))?;
+        for (_, object) in templates().into_iter().filter(|(resource, _)| resources.contains(*resource)) {
+            for namespace in &footprint.namespaces {
+                let labelled = footprint.labels.iter().enumerate().map(|(number, labels)| {
+                    json!({"name": format!("{NAME}-{}", number + 1), "namespace": namespace, "labels": labels})
+                });
+                let plain = json!({"name": NAME, "namespace": namespace});
+                for metadata in std::iter::once(plain).chain(labelled) {
+                    let mut object = object.clone();
+                    object["metadata"] = metadata;
+                    let created = admin::create(sandbox, &object, &manifests.install).await;
+                    created.map_err(|error| Failure::setup("an object of somebody else can't be made", error))?;
+                    self.0.push(object);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the objects as they are before the program runs.
+    pub(super) async fn refresh(&mut self, sandbox: &Sandbox, target: &Target) -> Result<(), Failure> {
+        for object in &mut self.0 {
+            let current = admin::get(sandbox, &object_path(object, &target.manifests.install)).await;
+            *object = current.map_err(|error| Failure::setup("an object of somebody else can't be read", error))?;
+        }
+        Ok(())
+    }
+
+    /// Fails if one of the objects is changed or deleted.
+    pub(super) async fn check(
+        &self,
+        sandbox: &Sandbox,
+        target: &Target,
+        log: &WriteLog,
+        after: &'static str,
+    ) -> Result<(), Failure> {
+        for before in &self.0 {
+            let path = object_path(before, &target.manifests.install);
+            let change = match admin::get(sandbox, &path).await {
+                Ok(now) if now["metadata"]["uid"] != before["metadata"]["uid"] => "was deleted and made anew",
+                Ok(now) if !now["metadata"]["deletionTimestamp"].is_null() => "is being deleted",
+                Ok(now) if content(&now) != content(before) => "was changed",
+                Ok(_) => continue,
+                Err(error) if error.code == 404 => "was deleted",
+                Err(error) => return Err(Failure::setup("an object of somebody else can't be read", error)),
+            };
+            let (object, writes) = (label(before), writes_to(log, &path));
+            return Err(Failure::ChangedForeignObject(format!(
+                "{object} is somebody else's and {change} after {after}{writes}"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The writes of the phase to an object or to its whole collection, as the end of a message.
+fn writes_to(log: &WriteLog, path: &str) -> String {
+    let collection = path.rsplit_once('/').map_or(path, |(collection, _)| collection);
+    let path_of = |call: &str| call.split(' ').nth(1).unwrap_or_default().to_owned();
+    let calls = log.current_phase().into_iter().map(|write| write.call);
+    let calls: Vec<String> = calls
+        .filter(|call| path_of(call) == path || (call.starts_with("DELETE") && path_of(call) == collection))
+        .collect();
+    if calls.is_empty() { String::new() } else { format!(", by {}", calls.join(", ")) }
+}
+
+/// The parts of an object that only its owner may change.
+fn content(object: &Value) -> Value {
+    let metadata = &object["metadata"];
+    let mut content = object.clone();
+    if let Some(map) = content.as_object_mut() {
+        map.remove("status");
+    }
+    content["metadata"] = json!({
+        "labels": metadata["labels"], "annotations": metadata["annotations"],
+        "finalizers": metadata["finalizers"], "ownerReferences": metadata["ownerReferences"],
+    });
+    content
+}

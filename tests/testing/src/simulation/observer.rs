@@ -1,0 +1,40 @@
+//! Observes a program: its passes, and the tree nodes that its writes and panics belong to.
+
+use http::{Method, Request};
+use kube::client::Body;
+use opgen::{Passed, Passing};
+use opgen_sandbox::fault::Faults;
+
+use super::write_log::WriteLog;
+
+/// A client that records the tree node in the annotation of each object that it writes.
+pub(super) fn record_nodes(client: kube::Client, writes: WriteLog) -> kube::Client {
+    let namespace = client.default_namespace().to_owned();
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (client, writes) = (client.clone(), writes.clone());
+        async move {
+            let (head, body) = request.into_parts();
+            let body = body.collect_bytes().await?;
+            if matches!(head.method, Method::POST | Method::PUT | Method::PATCH) {
+                writes.record_node(head.uri.path(), &body);
+            }
+            client.send(Request::from_parts(head, Body::from(body))).await
+        }
+    });
+    kube::Client::new(service, namespace)
+}
+
+/// An observer that adds the passes to the timeline.
+pub(super) fn record_passes(faults: Faults) -> impl Fn(Passing<'_>) -> Passed + Send + Sync + 'static {
+    move |pass| {
+        let (faults, kind) = (faults.clone(), pass.kind.full_name());
+        let number = faults.pass_begins(&kind, pass.namespace.unwrap_or_default(), pass.name);
+        Box::new(move |outcome| faults.pass_ends(number, outcome))
+    }
+}
+
+/// The object that a pass reconciles.
+pub(super) fn object_of(pass: Passing<'_>) -> String {
+    let namespace = pass.namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
+    format!("{} {namespace}{}", pass.kind.kind, pass.name)
+}

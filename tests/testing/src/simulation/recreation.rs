@@ -1,0 +1,80 @@
+//! Finds objects that the program deleted and created again although it wanted them all the time.
+
+use std::collections::BTreeSet;
+
+use opgen_sandbox::Sandbox;
+use serde_json::Value;
+
+use crate::{
+    admin,
+    object::{label_with_node, owner_references, text, uid},
+    path::object_path,
+    snapshot::Snapshot,
+    target::Target,
+};
+
+/// Kinds whose data is lost when the object is deleted.
+const KINDS_WITH_DATA: [&str; 4] =
+    ["PersistentVolumeClaim", "PersistentVolume", "Namespace", "CustomResourceDefinition"];
+
+/// An object that was deleted and created again: its UID changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Recreation {
+    /// The kind, namespace and name of the object, and the tree node that applied it.
+    pub(crate) object: String,
+    /// The phase of the run, such as "the samples were changed".
+    pub(crate) after: &'static str,
+    /// Whether the data of the object is lost.
+    pub(crate) lost_data: bool,
+}
+
+/// The children with different UIDs in two snapshots. This excludes the object that another client `deleted`, its dependents,
+/// and objects that the server allows nobody to update.
+pub(crate) async fn recreations(
+    sandbox: &Sandbox,
+    target: &Target,
+    (before, now): (&Snapshot, &Snapshot),
+    deleted: Option<&Value>,
+    after: &'static str,
+) -> Vec<Recreation> {
+    let gone = gone(before, now, deleted);
+    let mut recreations = Vec::new();
+    for child in before.children(&target.name, &target.manifests.samples) {
+        let old = &child.raw;
+        let Some(new) = now.find(old).filter(|new| gone.contains(uid(old)) && uid(new) != uid(old)) else { continue };
+        // The garbage collector, or another client, deleted these.
+        if is_owned_by(old, &gone) || deleted.is_some_and(|deleted| uid(deleted) == uid(old)) {
+            continue;
+        }
+        let lost_data = KINDS_WITH_DATA.contains(&text(old, "/kind"));
+        if lost_data || is_update_allowed(sandbox, target, old, new).await {
+            recreations.push(Recreation { object: label_with_node(old), after, lost_data });
+        }
+    }
+    recreations
+}
+
+/// Whether the server allows the update; the dry run goes from the new object back to the old one.
+async fn is_update_allowed(sandbox: &Sandbox, target: &Target, old: &Value, new: &Value) -> bool {
+    let mut object = old.clone();
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        metadata.remove("managedFields");
+        metadata.remove("creationTimestamp");
+    }
+    for field in ["uid", "resourceVersion"] {
+        object["metadata"][field] = new["metadata"][field].clone();
+    }
+    let path = object_path(new, &target.manifests.install);
+    admin::replace_dry_run(sandbox, &path, &object).await.is_ok()
+}
+
+/// The UIDs of the objects that no longer exist, and of the one that another client deleted.
+fn gone<'a>(before: &'a Snapshot, now: &Snapshot, deleted: Option<&'a Value>) -> BTreeSet<&'a str> {
+    let existing: BTreeSet<&str> = now.objects.values().map(|entry| uid(&entry.raw)).collect();
+    let all = before.objects.values().map(|entry| uid(&entry.raw));
+    all.filter(|uid| !existing.contains(uid)).chain(deleted.map(uid)).collect()
+}
+
+fn is_owned_by(object: &Value, uids: &BTreeSet<&str>) -> bool {
+    owner_references(object).filter_map(|owner| owner["uid"].as_str()).any(|uid| uids.contains(uid))
+}

@@ -1,0 +1,349 @@
+//! Snapshots of the cluster's objects, normalized so that those of two runs can be compared.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    net::IpAddr,
+};
+
+use serde_json::{Map, Value};
+
+use crate::object::{is_same_object, label, owner_references};
+
+/// Kinds that record what happened; they depend on timing.
+const EXCLUDED_KINDS: [&str; 2] = ["Event", "Lease"];
+
+/// The finalizer that a trial puts on objects to block their deletion.
+pub(crate) const FOREIGN_FINALIZER: &str = "testing.opgen.dev/another";
+
+/// The objects of a cluster by kind, namespace and name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Snapshot {
+    pub(crate) objects: BTreeMap<String, Entry>,
+}
+
+/// An object of a snapshot.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    /// The object without the values that differ between runs: UIDs, versions, generations, times, addresses, generated
+    /// names. The values of a Secret are digests.
+    pub(crate) normalized: Value,
+    /// The field managers that have written fields.
+    pub(crate) managers: BTreeSet<String>,
+    /// The object as the server returned it.
+    pub(crate) raw: Value,
+}
+
+impl Entry {
+    /// Whether the object has no owner reference, so that the garbage collector keeps it.
+    pub(crate) fn is_unowned(&self) -> bool {
+        owner_references(&self.raw).next().is_none()
+    }
+
+    /// Whether the object may stay after the deletion of the samples: volumes, and claims without an owner.
+    pub(crate) fn may_stay(&self) -> bool {
+        match self.raw["kind"].as_str() {
+            Some("PersistentVolumeClaim") => self.is_unowned(),
+            kind => kind == Some("PersistentVolume"),
+        }
+    }
+}
+
+impl Snapshot {
+    /// Normalizes objects.
+    pub(crate) fn of(objects: Vec<Value>) -> Self {
+        let objects = without_volatile_objects(objects);
+        let placeholders = Placeholders::of(&objects);
+        let mut objects_by_key = BTreeMap::new();
+        let mut entries: Vec<_> = objects.into_iter().map(|object| placeholders.entry(object)).collect();
+        // Objects with one generated name differ in their content alone.
+        entries.sort_by_cached_key(|(key, entry)| (key.clone(), entry.normalized.to_string()));
+        for (key, entry) in entries {
+            let mut unique = key.clone();
+            let mut count = 1;
+            while objects_by_key.contains_key(&unique) {
+                count += 1;
+                unique = format!("{key} ({count})");
+            }
+            objects_by_key.insert(unique, entry);
+        }
+        Self { objects: objects_by_key }
+    }
+
+    /// The objects that a program has written, without fields that depend on time and history.
+    pub(crate) fn desired(&self, program: &str) -> Self {
+        let of_program = |entry: &Entry| entry.managers.iter().any(|manager| is_manager_of(manager, program));
+        let objects = self.objects.iter().filter(|(_, entry)| of_program(entry)).map(|(key, entry)| {
+            let mut entry = entry.clone();
+            strip_history(&mut entry.normalized);
+            (key.clone(), entry)
+        });
+        Self { objects: objects.collect() }
+    }
+
+    /// The objects that a program has written, without its samples.
+    pub(crate) fn children<'a>(&'a self, program: &'a str, samples: &'a [Value]) -> impl Iterator<Item = &'a Entry> {
+        let is_sample = |entry: &Entry| samples.iter().any(|sample| is_same_object(sample, &entry.raw));
+        self.objects.values().filter(move |entry| {
+            !is_sample(entry) && entry.managers.iter().any(|manager| is_manager_of(manager, program))
+        })
+    }
+
+    /// The statuses of the samples.
+    pub(crate) fn statuses(&self, samples: &[Value]) -> Self {
+        let is_sample = |entry: &Entry| samples.iter().any(|sample| is_same_object(sample, &entry.raw));
+        let statuses = self.objects.iter().filter(|(_, entry)| is_sample(entry)).map(|(key, entry)| {
+            (
+                key.clone(),
+                Entry { normalized: serde_json::json!({"status": entry.normalized["status"]}), ..entry.clone() },
+            )
+        });
+        Self { objects: statuses.collect() }
+    }
+
+    /// The object of the same kind, namespace and name.
+    pub(crate) fn find(&self, object: &Value) -> Option<&Value> {
+        self.objects.values().map(|entry| &entry.raw).find(|other| is_same_object(object, other))
+    }
+}
+
+/// Whether a field manager is one of the program: the program's name, or a path that begins with it.
+fn is_manager_of(manager: &str, program: &str) -> bool {
+    manager.strip_prefix(program).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Drops excluded kinds, and the Jobs of CronJobs with their Pods: which of them exist depends on the time of the snapshot.
+fn without_volatile_objects(mut objects: Vec<Value>) -> Vec<Value> {
+    objects.retain(|object| !EXCLUDED_KINDS.iter().any(|kind| object["kind"] == *kind));
+    let mut dropped: BTreeSet<String> = BTreeSet::new();
+    loop {
+        let before = objects.len();
+        objects.retain(|object| {
+            let is_dropped = |owner: &Value| {
+                owner["kind"] == "CronJob" || owner["uid"].as_str().is_some_and(|uid| dropped.contains(uid))
+            };
+            let is_recurrent = owner_references(object).any(is_dropped);
+            if is_recurrent {
+                dropped.extend(object["metadata"]["uid"].as_str().map(str::to_owned));
+            }
+            !is_recurrent
+        });
+        if objects.len() == before {
+            break;
+        }
+    }
+    for object in &mut objects {
+        if object["kind"] == "CronJob" {
+            object.as_object_mut().map(|map| map.remove("status"));
+        }
+    }
+    objects
+}
+
+/// Placeholders of generated names and UIDs, which differ between runs.
+struct Placeholders(HashMap<String, String>);
+
+impl Placeholders {
+    fn of(objects: &[Value]) -> Self {
+        let mut names = HashMap::new();
+        for object in objects {
+            let metadata = &object["metadata"];
+            let name = metadata["name"].as_str().unwrap_or_default();
+            let placeholder = match metadata["generateName"].as_str() {
+                Some(prefix) => format!("{prefix}*"),
+                None => name.to_owned(),
+            };
+            if placeholder != name {
+                names.insert(name.to_owned(), placeholder.clone());
+            }
+            if let Some(uid) = metadata["uid"].as_str() {
+                names.insert(
+                    uid.to_owned(),
+                    format!("<uid of {} {placeholder}>", object["kind"].as_str().unwrap_or_default()),
+                );
+            }
+        }
+        Self(names)
+    }
+
+    fn entry(&self, raw: Value) -> (String, Entry) {
+        let managers = raw["metadata"]["managedFields"].as_array().into_iter().flatten();
+        let managers = managers.filter_map(|entry| entry["manager"].as_str().map(str::to_owned)).collect();
+        let mut normalized = raw.clone();
+        if let Some(metadata) = normalized["metadata"].as_object_mut() {
+            for field in ["managedFields", "uid", "creationTimestamp", "generation"] {
+                metadata.remove(field);
+            }
+        }
+        if let Some(finalizers) = normalized["metadata"]["finalizers"].as_array_mut() {
+            finalizers.retain(|one| *one != FOREIGN_FINALIZER);
+        }
+        if raw["kind"] == "Secret" {
+            digest_values(&mut normalized);
+        }
+        self.rename(&mut normalized);
+        (label(&normalized), Entry { normalized, managers, raw })
+    }
+
+    /// Replaces the UID at the end of a text; names of provisioned volumes have one.
+    fn rename_suffix(&self, text: &str) -> Option<String> {
+        let (start, uid) = text.split_at_checked(text.len().checked_sub(UID_LENGTH)?)?;
+        is_uid(uid).then(|| format!("{start}{}", self.0.get(uid).map_or("<uid>", String::as_str)))
+    }
+
+    fn rename(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Some(placeholder) = self.0.get(text) {
+                    placeholder.clone_into(text);
+                } else if is_time(text) {
+                    "<time>".clone_into(text);
+                } else if text.parse::<IpAddr>().is_ok() {
+                    "<address>".clone_into(text);
+                } else if let Some(placeholder) = self.rename_suffix(text) {
+                    *text = placeholder;
+                }
+            }
+            Value::Array(items) => {
+                items.iter_mut().for_each(|item| self.rename(item));
+                // Conditions are a set: their order depends on which was written first.
+                if items.iter().all(|item| item["type"].is_string() && item["status"].is_string()) {
+                    items.sort_by_cached_key(|item| item["type"].to_string());
+                }
+            }
+            Value::Object(map) => {
+                // The version of the object itself, or of one that it refers to.
+                map.remove("resourceVersion");
+                for (key, value) in map.iter_mut() {
+                    self.rename(value);
+                    if matches!(key.as_str(), "finalizers" | "ownerReferences")
+                        && let Value::Array(items) = value
+                    {
+                        items.sort_by_cached_key(Value::to_string);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Replaces the values of a Secret by digests.
+fn digest_values(secret: &mut Value) {
+    for part in ["data", "stringData"] {
+        for value in secret[part].as_object_mut().into_iter().flat_map(Map::values_mut) {
+            let mut hasher = DefaultHasher::new();
+            value.to_string().hash(&mut hasher);
+            *value = format!("{SECRET_DIGEST}{:016x}", hasher.finish()).into();
+        }
+    }
+    // This annotation has the applied values as text.
+    if let Some(annotations) = secret["metadata"]["annotations"].as_object_mut() {
+        annotations.retain(|key, _| key != "kubectl.kubernetes.io/last-applied-configuration");
+    }
+}
+
+/// The prefix of the digest of a Secret's value; reports do not show digests.
+pub(crate) const SECRET_DIGEST: &str = "<secret ";
+
+/// Removes fields that depend on time and on the history of an object.
+fn strip_history(object: &mut Value) {
+    let is_own = object["status"]["conditions"].is_array() && object["status"].get("observedGeneration").is_some();
+    if let Some(metadata) = object["metadata"].as_object_mut()
+        && let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut)
+    {
+        annotations.remove("deployment.kubernetes.io/revision");
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
+    let Some(map) = object.as_object_mut() else { return };
+    let conditions = map.get_mut("status").map(|status| status["conditions"].take());
+    map.remove("status");
+    if let Some(conditions) = conditions.filter(|_| is_own) {
+        let summaries = conditions.as_array().into_iter().flatten().map(|one| {
+            let word = |at: &str| one[at].as_str().unwrap_or_default();
+            Value::from(format!("{}={} {}", word("type"), word("status"), word("reason")))
+        });
+        map.insert("conditions".into(), summaries.collect::<Vec<_>>().into());
+    }
+}
+
+fn is_time(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    (20..=35).contains(&bytes.len())
+        && bytes[..4].iter().all(u8::is_ascii_digit)
+        && (bytes[4], bytes[7], bytes[10]) == (b'-', b'-', b'T')
+}
+
+/// The length of a UID.
+const UID_LENGTH: usize = 36;
+
+fn is_uid(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() == UID_LENGTH
+        && bytes.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn values_that_differ_between_runs_are_normalized() {
+        let pods = |names: [&str; 2], uid: &str, time: &str, address: &str| {
+            let pod = |name: &str| {
+                json!({
+                    "kind": "Pod", "apiVersion": "v1",
+                    "metadata": {"name": name, "generateName": "web-", "namespace": "a", "uid": uid, "resourceVersion": uid},
+                    "status": {"startTime": time, "podIP": address, "of": name},
+                })
+            };
+            Snapshot::of(names.map(pod).to_vec())
+        };
+        let one = pods(["web-1", "web-2"], "0b0e2a3c-0000-4000-8000-000000000001", "2026-01-01T00:00:00Z", "10.0.0.1");
+        let two = pods(["web-x", "web-y"], "0b0e2a3c-0000-4000-8000-000000000002", "2026-02-01T00:00:00Z", "10.0.0.9");
+        let values = |snapshot: &Snapshot| {
+            snapshot.objects.iter().map(|(k, entry)| (k.clone(), entry.normalized.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(values(&one), values(&two));
+        assert_eq!(one.objects.keys().collect::<Vec<_>>(), ["Pod a/web-*", "Pod a/web-* (2)"]);
+    }
+
+    #[test]
+    fn a_secret_is_a_digest() {
+        let secret = |value: &str| {
+            Snapshot::of(vec![json!({"kind": "Secret", "metadata": {"name": "s"}, "data": {"key": value}})])
+        };
+        let (one, two) = (secret("aGVsbG8="), secret("d29ybGQ="));
+        assert_ne!(one.objects["Secret s"].normalized, two.objects["Secret s"].normalized);
+        assert!(!one.objects["Secret s"].normalized.to_string().contains("aGVsbG8"));
+    }
+
+    #[test]
+    fn jobs_of_cron_jobs_are_dropped() {
+        let owned = |kind: &str, name: &str, owner: &str, by: &str| {
+            let owners = json!([{"kind": owner, "uid": format!("uid of {by}"), "name": by}]);
+            json!({"kind": kind, "metadata": {"name": name, "uid": format!("uid of {name}"), "ownerReferences": owners}})
+        };
+        let snapshot = Snapshot::of(vec![
+            owned("Pod", "c", "Job", "b"),
+            owned("Job", "b", "CronJob", "a"),
+            owned("Job", "kept", "Shop", "s"),
+            json!({"kind": "Event", "metadata": {"name": "e"}}),
+        ]);
+        assert_eq!(snapshot.objects.keys().collect::<Vec<_>>(), ["Job kept"]);
+    }
+
+    #[test]
+    fn claims_without_an_owner_may_stay() {
+        let may_stay = |object: Value| Snapshot::of(vec![object]).objects.values().all(Entry::may_stay);
+        assert!(may_stay(json!({"kind": "PersistentVolumeClaim", "metadata": {}})));
+        assert!(!may_stay(json!({"kind": "PersistentVolumeClaim", "metadata": {"ownerReferences": [{}]}})));
+        assert!(!may_stay(json!({"kind": "ConfigMap", "metadata": {}})));
+    }
+}

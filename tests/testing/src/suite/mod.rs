@@ -1,0 +1,7 @@
+//! Runs the checks of a trial one after another.
+
+mod plan;
+mod runner;
+
+pub(crate) use plan::Bounds;
+pub(crate) use runner::{replay, run};

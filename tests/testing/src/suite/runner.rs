@@ -1,0 +1,165 @@
+//! Runs the schedules of the checks, judges each run and collects the report.
+
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
+
+use opgen_sandbox::fault::Timeline;
+
+use super::plan::{self, Bounds};
+use crate::{
+    check::Check,
+    oracle::{self, Baseline, Case},
+    permission::{self, Permission},
+    pool,
+    report::{Finding, Report, Step},
+    scenario::execute,
+    schedule::Course,
+    simulation::Outcome,
+    target::Target,
+};
+
+/// The number of runs that the baseline and the footprint need.
+const BASELINE_RUNS: usize = 3;
+
+/// Runs checks and reports what they find.
+pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Check>, bounds: &Bounds) -> Report {
+    let mut runner = Runner::new(target, older, bounds);
+    let started = Instant::now();
+    // Without a baseline there is nothing to compare other runs with.
+    let baseline = match baseline(target, older) {
+        Ok(baseline) => baseline,
+        Err(finding) => {
+            // A missing permission comes first: it may be the cause of the other finding.
+            runner.add_permissions(&Course::undisturbed(1), &finding.timeline);
+            runner.report.findings.extend(oracle::lacking(&runner.lacking, runner.first_denied.take()));
+            runner.report.findings.push(*finding);
+            return runner.report;
+        }
+    };
+    runner.add_permissions(&Course::undisturbed(1), &baseline.timeline);
+    runner.report.timeline = baseline.timeline.clone();
+    runner.report.findings.extend(oracle::convergence(target, &baseline));
+    runner.report.steps.push(Step { check: Check::Convergence, runs: BASELINE_RUNS, took: started.elapsed() });
+    for check in Check::ALL.iter().copied().filter(|check| checks.contains(check)) {
+        let courses = plan::courses(check, target, older, &baseline, bounds);
+        if !courses.is_empty() {
+            runner.run(check, &courses, &baseline);
+        }
+    }
+    if checks.contains(&Check::Role) {
+        runner.check_role(checks);
+    }
+    runner.report
+}
+
+/// Runs one schedule; the report shows its whole timeline.
+pub(crate) fn replay(target: &Target, older: Option<&Target>, course: &Course) -> Report {
+    let mut report = Report { program: target.name.clone(), whole: true, ..Report::default() };
+    let started = Instant::now();
+    match baseline(target, older) {
+        Ok(baseline) => {
+            let outcome = execute(target, older, course);
+            let check = plan::check_of(course);
+            report.findings = oracle::judge(&Case { check, target, course, outcome: &outcome }, older, &baseline);
+            report.timeline = outcome.timeline;
+            report.steps.push(Step { check, runs: 1, took: started.elapsed() });
+        }
+        Err(finding) => report.findings.push(*finding),
+    }
+    report
+}
+
+/// Runs a program, and its older release, without disturbances; fails if one of them does not work at all.
+fn baseline(target: &Target, older: Option<&Target>) -> Result<Baseline, Box<Finding>> {
+    let (first, second) = (undisturbed(target, 1)?, undisturbed(target, 2)?);
+    let older = older.map(|older| undisturbed(older, 1)).transpose()?;
+    let course = Course::undisturbed(1);
+    let case = Case { check: Check::Convergence, target, course: &course, outcome: &first };
+    match oracle::leaked(&case) {
+        Some(finding) => Err(Box::new(finding)),
+        None => Ok(Baseline::new(target, first, second, older)),
+    }
+}
+
+fn undisturbed(target: &Target, seed: u64) -> Result<Outcome, Box<Finding>> {
+    let course = Course::undisturbed(seed);
+    let outcome = execute(target, None, &course);
+    let case = Case { check: Check::Convergence, target, course: &course, outcome: &outcome };
+    match oracle::failed(&case).or_else(|| oracle::panicked(&case)) {
+        Some(finding) => Err(Box::new(finding)),
+        None => Ok(outcome),
+    }
+}
+
+struct Runner<'a> {
+    target: &'a Target,
+    older: Option<&'a Target>,
+    bounds: &'a Bounds,
+    report: Report,
+    used: BTreeSet<Permission>,
+    lacking: BTreeSet<Permission>,
+    /// The first run that lacked a permission.
+    first_denied: Option<(Course, Timeline)>,
+}
+
+impl<'a> Runner<'a> {
+    fn new(target: &'a Target, older: Option<&'a Target>, bounds: &'a Bounds) -> Self {
+        let report = Report { program: target.name.clone(), ..Report::default() };
+        let (used, lacking) = (BTreeSet::new(), BTreeSet::new());
+        Self { target, older, bounds, report, used, lacking, first_denied: None }
+    }
+
+    fn run(&mut self, check: Check, courses: &[Course], baseline: &Baseline) {
+        let started = Instant::now();
+        let (target, older) = (self.target, self.older);
+        let fresh_runs = baseline.fresh_runs();
+        let results = pool::map(self.bounds.threads, courses, |course| {
+            let outcome = execute(target, older, course);
+            let findings = oracle::judge(&Case { check, target, course, outcome: &outcome }, older, baseline);
+            let (used, lacking) = permission::used_and_lacking(&outcome.timeline);
+            let denied = (!lacking.is_empty()).then_some(outcome.timeline);
+            (findings, used, lacking, denied)
+        });
+        for (course, result) in courses.iter().zip(results) {
+            let (findings, used, lacking, denied) = match result {
+                Ok(result) => result,
+                Err(message) => {
+                    self.report.findings.push(oracle::runner_panicked(check, course, &message));
+                    continue;
+                }
+            };
+            self.report.findings.extend(findings);
+            self.used.extend(used);
+            self.lacking.extend(lacking);
+            if let (None, Some(timeline)) = (&self.first_denied, denied) {
+                self.first_denied = Some((course.clone(), timeline));
+            }
+        }
+        let runs = courses.len() + baseline.fresh_runs() - fresh_runs;
+        self.report.steps.push(Step { check, runs, took: started.elapsed() });
+    }
+
+    /// Adds the permissions that an undisturbed run used and lacked.
+    fn add_permissions(&mut self, course: &Course, timeline: &Timeline) {
+        let (used, lacking) = permission::used_and_lacking(timeline);
+        if !lacking.is_empty() {
+            self.first_denied = Some((course.clone(), timeline.clone()));
+        }
+        self.used.extend(used);
+        self.lacking.extend(lacking);
+    }
+
+    fn check_role(&mut self, checks: &BTreeSet<Check>) {
+        let granted = permission::granted(&self.target.manifests.install);
+        let first_denied = self.first_denied.take();
+        self.report.findings.extend(oracle::lacking(&self.lacking, first_denied));
+        // A check that did not run may need the other permissions.
+        if checks.len() == Check::ALL.len() {
+            let unused: Vec<_> = granted.difference(&self.used).collect();
+            self.report.findings.extend(oracle::unused(&unused));
+        }
+        self.report.steps.push(Step { check: Check::Role, runs: 0, took: Duration::ZERO });
+    }
+}

@@ -1,0 +1,68 @@
+//! The program under test with its manifests, completed samples and their variants.
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    footprint::Footprint,
+    object::{group, text},
+    path::find_definition,
+    program::{Manifests, Program},
+    variant,
+};
+
+/// A program under test, and what its runs need to know of it.
+pub(crate) struct Target {
+    pub(crate) program: Arc<dyn Program>,
+    pub(crate) name: String,
+    pub(crate) namespace: String,
+    pub(crate) manifests: Manifests,
+    /// The time without a call after which the program is at rest.
+    pub(crate) pause: Duration,
+    /// The variants of the samples.
+    pub(crate) variants: Vec<Vec<Value>>,
+    /// The namespaces and labels of its objects; empty before its first run.
+    pub(crate) footprint: OnceLock<Footprint>,
+}
+
+impl Target {
+    /// Reads the manifests of a program; `samples`, if there are any, replace the generated ones.
+    pub(crate) fn new(program: Arc<dyn Program>, samples: &[Value]) -> Result<Self, String> {
+        let mut manifests = program.manifests()?;
+        if !samples.is_empty() {
+            manifests.samples = samples.to_vec();
+        }
+        for sample in &mut manifests.samples {
+            complete(sample, &manifests.install)?;
+        }
+        if manifests.samples.is_empty() {
+            return Err("there is no sample to work on".to_owned());
+        }
+        Ok(Self {
+            name: program.name(),
+            namespace: program.namespace(),
+            pause: program.longest_pause(),
+            variants: variant::variants(&manifests.samples, &manifests.install),
+            manifests,
+            program,
+            footprint: OnceLock::new(),
+        })
+    }
+}
+
+/// Makes a sample ready for creation: sets the namespace if its kind is namespaced, and removes the status.
+fn complete(sample: &mut Value, installed: &[Value]) -> Result<(), String> {
+    let definition = find_definition(group(sample), text(sample, "/kind"), installed);
+    let namespaced = definition.is_none_or(|definition| definition["spec"]["scope"] == "Namespaced");
+    let Some(object) = sample.as_object_mut() else { return Err("a sample is no JSON object".to_owned()) };
+    object.remove("status");
+    let metadata = &mut sample["metadata"];
+    if namespaced && metadata["namespace"].is_null() {
+        metadata["namespace"] = json!("default");
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+//! Generates variants of the samples: each changes one field of a spec within the schema.
+
+use serde_json::{Map, Value, json};
+
+use crate::path::find_definition;
+
+/// How much a number is raised at most: larger numbers of Pods slow a run down.
+const LARGE_STEP: i64 = 9;
+
+/// How far the lower limit of a number may be away to be a variant.
+const MAX_DISTANCE: i64 = 64;
+
+/// The samples with one field of one of them changed, a variant for each change that the schema allows. The server may still
+/// reject a variant.
+pub(crate) fn variants(samples: &[Value], installed: &[Value]) -> Vec<Vec<Value>> {
+    let mut variants = Vec::new();
+    for (index, sample) in samples.iter().enumerate() {
+        let Some(schema) = schema_of(sample, installed) else { continue };
+        for spec in mutations(&sample["spec"], &schema["properties"]["spec"]) {
+            let mut all = samples.to_vec();
+            all[index]["spec"] = spec;
+            variants.push(all);
+        }
+    }
+    variants
+}
+
+fn schema_of<'a>(sample: &Value, installed: &'a [Value]) -> Option<&'a Value> {
+    let (group, version) = sample["apiVersion"].as_str()?.split_once('/')?;
+    let definition = find_definition(group, sample["kind"].as_str()?, installed)?;
+    let versions = definition["spec"]["versions"].as_array()?;
+    let served = versions.iter().find(|one| one["name"] == version)?;
+    Some(&served["schema"]["openAPIV3Schema"])
+}
+
+/// The mutations of a value, each with one change.
+fn mutations(value: &Value, schema: &Value) -> Vec<Value> {
+    match value {
+        Value::Object(map) => mutations_of_object(map, schema),
+        Value::Array(items) => mutations_of_array(items, schema),
+        _ => mutations_of_scalar(value, schema),
+    }
+}
+
+fn mutations_of_object(map: &Map<String, Value>, schema: &Value) -> Vec<Value> {
+    let mut variants = Vec::new();
+    let with = |key: &str, value: Option<Value>| {
+        let mut map = map.clone();
+        match value {
+            Some(value) => drop(map.insert(key.to_owned(), value)),
+            None => drop(map.remove(key)),
+        }
+        Value::Object(map)
+    };
+    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for (key, value) in map {
+        let inner = if schema["properties"][key].is_null() {
+            &schema["additionalProperties"]
+        } else {
+            &schema["properties"][key]
+        };
+        variants.extend(mutations(value, inner).into_iter().map(|value| with(key, Some(value))));
+        if !required.contains(&key.as_str()) {
+            variants.push(with(key, None));
+        }
+    }
+    for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
+        if !map.contains_key(key) {
+            variants.extend(example(inner).map(|value| with(key, Some(value))));
+        }
+    }
+    if let Some(value) = example(&schema["additionalProperties"]) {
+        variants.push(with("another", Some(value)));
+    }
+    variants
+}
+
+fn mutations_of_array(items: &[Value], schema: &Value) -> Vec<Value> {
+    let mut variants = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        for value in mutations(item, &schema["items"]) {
+            let mut items = items.to_vec();
+            items[index] = value;
+            variants.push(items.into());
+        }
+    }
+    if let Some((_, rest)) = items.split_last() {
+        variants.push(rest.to_vec().into());
+    }
+    if let Some(more) = example(&schema["items"]) {
+        variants.push([items, &[more]].concat().into());
+    }
+    variants
+}
+
+fn mutations_of_scalar(value: &Value, schema: &Value) -> Vec<Value> {
+    if let Some(words) = schema["enum"].as_array() {
+        return words.iter().filter(|word| *word != value && !word.is_null()).cloned().collect();
+    }
+    match value {
+        Value::Bool(is) => vec![json!(!is)],
+        Value::Number(number) => {
+            let Some(number) = number.as_i64() else { return Vec::new() };
+            let least = schema["minimum"].as_f64().map_or(i64::MIN, |least| least as i64);
+            let most = schema["maximum"].as_f64().map_or(i64::MAX, |most| most as i64);
+            // Limits and large numbers often switch features on or off.
+            let large = number.saturating_add(LARGE_STEP).min(most);
+            let mut numbers = vec![number.saturating_sub(1), number.saturating_add(1), large];
+            numbers.extend((number.saturating_sub(least) <= MAX_DISTANCE).then_some(least));
+            numbers.retain(|other| *other != number && (least..=most).contains(other));
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers.into_iter().map(Value::from).collect()
+        }
+        Value::String(text) => mutations_of_text(text, schema),
+        _ => Vec::new(),
+    }
+}
+
+/// Texts near the current one: they match a pattern more often than random ones.
+fn mutations_of_text(text: &str, schema: &Value) -> Vec<Value> {
+    if !schema["format"].is_null() {
+        return Vec::new();
+    }
+    let digit = |character: char| match character.to_digit(10) {
+        Some(9) => '8',
+        Some(digit) => char::from_digit(digit + 1, 10).unwrap_or('1'),
+        None => character,
+    };
+    let shifted: String = text.chars().map(digit).collect();
+    let longer = format!("{text}x");
+    [shifted, longer].into_iter().filter(|near| near != text).map(Value::from).take(1).collect()
+}
+
+/// An example value of a schema; `None` if the schema does not determine one.
+fn example(schema: &Value) -> Option<Value> {
+    for key in ["default", "example"] {
+        if let Some(value) = schema.get(key).filter(|value| !value.is_null()) {
+            return Some(value.clone());
+        }
+    }
+    if let Some(first) = schema["enum"].get(0) {
+        return Some(first.clone());
+    }
+    match schema["type"].as_str()? {
+        "boolean" => Some(json!(true)),
+        "integer" | "number" => Some(json!(schema["minimum"].as_f64().map_or(1, |least| least as i64))),
+        "string" if schema["pattern"].is_null() && schema["format"].is_null() => Some(json!("another")),
+        "object" => {
+            let mut map = Map::new();
+            for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                map.insert(name.to_owned(), example(&schema["properties"][name])?);
+            }
+            Some(Value::Object(map))
+        }
+        "array" => Some(json!([])),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_field_is_changed_removed_and_added() {
+        let schema = json!({
+            "type": "object", "required": ["image"],
+            "properties": {
+                "image": {"type": "string"},
+                "replicas": {"type": "integer", "minimum": 0, "maximum": 4},
+                "mode": {"type": "string", "enum": ["a", "b"]},
+                "debug": {"type": "boolean"},
+            },
+        });
+        let variants = mutations(&json!({"image": "web:1", "replicas": 2, "mode": "a"}), &schema);
+        let expected = [
+            json!({"image": "web:2", "replicas": 2, "mode": "a"}),
+            json!({"image": "web:1", "replicas": 2, "mode": "b"}),
+            json!({"image": "web:1", "replicas": 2}),
+            json!({"image": "web:1", "replicas": 0, "mode": "a"}),
+            json!({"image": "web:1", "replicas": 1, "mode": "a"}),
+            json!({"image": "web:1", "replicas": 3, "mode": "a"}),
+            json!({"image": "web:1", "replicas": 4, "mode": "a"}),
+            json!({"image": "web:1", "mode": "a"}),
+            json!({"image": "web:1", "replicas": 2, "mode": "a", "debug": true}),
+        ];
+        assert_eq!(variants, expected);
+    }
+
+    #[test]
+    fn far_limits_are_no_variants() {
+        let schema = json!({"type": "integer", "minimum": -5, "maximum": 9999});
+        assert_eq!(mutations(&json!(0), &schema), [json!(-5), json!(-1), json!(1), json!(9)]);
+        assert_eq!(mutations(&json!(100), &schema), [json!(99), json!(101), json!(109)]);
+        assert_eq!(mutations(&json!(i64::MAX), &json!({"type": "integer"})), [json!(i64::MAX - 1)]);
+    }
+}
