@@ -1,5 +1,5 @@
-//! Takes the protobuf fields of the table: reads the Go types of Kubernetes' modules, whose tags have the numbers, and
-//! writes `table/fields.json.zst`. The folder is the one of the modules, `GOPATH/pkg/mod/k8s.io`.
+//! Generates `table/fields.json.zst`, the protobuf field numbers, from the tags of Kubernetes' Go types. FOLDER is the folder
+//! of the Go modules, `GOPATH/pkg/mod/k8s.io`.
 //!
 //! `cargo run -p opgen-sandbox --example fields -- FOLDER VERSION`
 

@@ -1,4 +1,4 @@
-//! A sandbox for trying out: listens, and says how to ask it.
+//! Serves a sandbox and prints how to connect to it.
 //!
 //! `cargo run -p opgen-sandbox --example serve -- [PORT] [FOLDER]`
 #![allow(clippy::print_stdout)]

@@ -1,4 +1,4 @@
-//! Who did what, and what the answer was.
+//! Audit records of requests, request counters, and observers of watch events.
 
 use std::{
     collections::BTreeMap,
@@ -8,70 +8,70 @@ use std::{
 use http::StatusCode;
 
 use crate::{
-    answer::{Answer, Content},
     call::{Call, Target, Verb},
     fault::EventSeen,
     object,
+    response::{ApiResponse, Content},
 };
 
-/// One request and its answer; an answer that streams is there from its start.
+/// One request and its response; a streamed response is recorded at its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// As in RBAC; an apply is a `patch`.
     pub verb: &'static str,
-    /// The user's name.
+    /// The name of the user.
     pub user: String,
-    /// What the client calls itself.
+    /// The `User-Agent` header.
     pub user_agent: String,
-    /// The API group; empty for the core group and for what is no resource.
+    /// The API group; empty for the core group and for non-resource paths.
     pub group: String,
-    /// The plural; empty for what is no resource.
+    /// The plural; empty for non-resource paths.
     pub resource: String,
     /// Empty for the object itself.
     pub subresource: String,
-    /// Empty for what is in no namespace.
+    /// Empty for cluster-scoped objects.
     pub namespace: String,
     /// Empty for collections.
     pub name: String,
-    /// The answer's HTTP code.
+    /// The HTTP status code of the response.
     pub code: u16,
-    /// The message of the `Status` that a refused request is answered with; empty for one that succeeds.
+    /// The message of the `Status` of a failed request; empty on success.
     pub message: String,
     /// Path and query.
     pub uri: String,
 }
 
-type Told = Box<dyn Fn(&Record) + Send + Sync>;
-type EventTold = Arc<dyn Fn(&Record, EventSeen) + Send + Sync>;
+type RequestObserver = Box<dyn Fn(&Record) + Send + Sync>;
+type EventObserver = Arc<dyn Fn(&Record, EventSeen) + Send + Sync>;
 
-/// Tells of requests and of what watches tell, and counts the requests.
+/// Passes requests and watch events to observers, and counts requests.
 #[derive(Default)]
 pub(crate) struct Audit {
-    pub(crate) told: Option<Told>,
-    pub(crate) event_told: Option<EventTold>,
+    pub(crate) observer: Option<RequestObserver>,
+    pub(crate) event_observer: Option<EventObserver>,
     /// By verb and code.
     counts: Mutex<BTreeMap<(&'static str, u16), u64>>,
 }
 
 impl Audit {
-    /// How many requests there were, by verb and code.
+    /// The number of requests, by verb and code.
     pub(crate) fn counts(&self) -> BTreeMap<(&'static str, u16), u64> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn record(&self, call: &Call, answer: &Answer) {
+    pub(crate) fn record(&self, call: &Call, answer: &ApiResponse) {
         let counted = (call.verb.as_str(), answer.code.as_u16());
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(counted).or_default() += 1;
-        if let Some(told) = &self.told {
+        if let Some(told) = &self.observer {
             told(&Record { message: refusal_of(answer), ..Record::of(call, answer.code) });
         }
     }
 
-    /// An answer that tells of the events of a watch as they go out.
-    pub(crate) fn overheard(&self, call: &Call, answer: Answer) -> Answer {
-        let (Verb::Watch, Some(told)) = (call.verb, &self.event_told) else { return answer };
+    /// The response, with an observer on its watch events.
+    pub(crate) fn observe_events(&self, call: &Call, answer: ApiResponse) -> ApiResponse {
+        let (Verb::Watch, Some(told)) = (call.verb, &self.event_observer) else { return answer };
         let (told, record) = (told.clone(), Record::of(call, answer.code));
-        answer.seen(move |line| {
+        answer.inspect(move |line| {
             if let Some(event) = EventSeen::read(line) {
                 told(&record, event);
             }
@@ -101,8 +101,8 @@ impl Record {
     }
 }
 
-/// The message of a refusal.
-fn refusal_of(answer: &Answer) -> String {
+/// The message of a failure.
+fn refusal_of(answer: &ApiResponse) -> String {
     let Content::Whole(text) = &answer.content else { return String::new() };
     if answer.code.is_success() {
         return String::new();
@@ -111,7 +111,7 @@ fn refusal_of(answer: &Answer) -> String {
     object::text(&status, &["message"]).to_owned()
 }
 
-/// The name that a new object brings along; empty if it gets one from the server.
+/// The name in the body of a create; empty if the server generates it.
 fn name_of_body(call: &Call) -> String {
     let object: serde_json::Value = match call.verb {
         Verb::Create => serde_json::from_slice(&call.body).unwrap_or_default(),
@@ -122,6 +122,6 @@ fn name_of_body(call: &Call) -> String {
 
 impl std::fmt::Debug for Audit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Audit").field(&self.told.is_some()).field(&self.event_told.is_some()).finish()
+        f.debug_tuple("Audit").field(&self.observer.is_some()).field(&self.event_observer.is_some()).finish()
     }
 }

@@ -1,4 +1,4 @@
-//! What every cluster starts with: namespaces, default roles and their bindings, priority classes, the `kubernetes` Service.
+//! Creates the objects of a new cluster: namespaces, default roles and bindings, priority classes, the `kubernetes` Service.
 
 use std::{
     collections::BTreeMap,
@@ -8,7 +8,7 @@ use std::{
 use serde::Deserialize;
 
 use crate::{
-    sandbox::Server,
+    server::Server,
     store::{Expect, Heading, Labels, Store, Stored, Text},
 };
 
@@ -16,78 +16,85 @@ use crate::{
 /// an object, and a line of the object as the store keeps it, with blanks for what only a sandbox knows.
 const TEXT: &str = include_str!("../table/bootstrap.jsonl");
 
-/// The line before an object.
+/// The header line of an object.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Row<'a> {
-    shelf: &'a str,
+struct ObjectRow<'a> {
+    #[serde(rename = "shelf")]
+    group_resource: &'a str,
     api_version: &'a str,
     #[serde(default)]
     namespace: &'a str,
     name: &'a str,
     #[serde(borrow, default)]
     labels: BTreeMap<&'a str, &'a str>,
-    /// How long the line of the object is.
+    /// The length of the object line.
     bytes: usize,
 }
 
-/// An object of the table.
+/// An object of a new cluster.
 #[derive(Debug)]
-struct First {
-    shelf: Arc<str>,
+struct BootstrapObject {
+    group_resource: Arc<str>,
     heading: Heading,
     version: u64,
     print: &'static str,
 }
 
-/// Read once in a process.
-static OBJECTS: LazyLock<Vec<First>> = LazyLock::new(|| {
-    let mut objects: Vec<First> = Vec::new();
+/// Parsed once in a process.
+static OBJECTS: LazyLock<Vec<BootstrapObject>> = LazyLock::new(|| {
+    let mut objects: Vec<BootstrapObject> = Vec::new();
     for ((row, print), version) in rows().zip(Store::FIRST + 1..) {
-        let shared = |text: &str, one: fn(&First) -> &Arc<str>| match objects.last().map(one) {
+        let shared = |text: &str, one: fn(&BootstrapObject) -> &Arc<str>| match objects.last().map(one) {
             Some(last) if **last == *text => last.clone(),
             _ => text.into(),
         };
         let labels: Labels = row.labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
         let api_version = shared(row.api_version, |first| &first.heading.api_version);
         let heading = Heading { namespace: row.namespace, name: row.name, labels, api_version };
-        let shelf = shared(row.shelf, |first| &first.shelf);
-        objects.push(First { shelf, heading, version, print });
+        let group_resource = shared(row.group_resource, |first| &first.group_resource);
+        objects.push(BootstrapObject { group_resource, heading, version, print });
     }
     objects
 });
 
-/// The pairs of lines.
-fn rows() -> impl Iterator<Item = (Row<'static>, &'static str)> {
+/// The pairs of lines: a header and an object template.
+fn rows() -> impl Iterator<Item = (ObjectRow<'static>, &'static str)> {
     let mut rest = TEXT;
     std::iter::from_fn(move || {
         let (row, after) = rest.split_once('\n')?;
-        let row: Row<'_> = serde_json::from_str(row).ok()?;
+        let row: ObjectRow<'_> = serde_json::from_str(row).ok()?;
         let (print, after) = after.split_at_checked(row.bytes)?;
         rest = after.strip_prefix('\n')?;
         Some((row, print))
     })
 }
 
-/// Puts into the store what is not there.
+/// Creates the objects that the store does not have.
 pub(crate) fn fill(server: &Server) {
     let time = Arc::<str>::from(server.environment.time());
-    let made = |first: &First| first.made(server.environment.uid().into(), time.clone());
+    let build = |first: &BootstrapObject| first.build(server.environment.uid().into(), time.clone());
     if server.store.is_new() {
-        return server.store.load(OBJECTS.iter().map(|first| (first.shelf.clone(), made(first))));
+        return server.store.load(OBJECTS.iter().map(|first| (first.group_resource.clone(), build(first))));
     }
     for first in OBJECTS.iter() {
         let Heading { namespace, name, api_version, .. } = &first.heading;
-        if server.store.get(&first.shelf, namespace, name).is_none() {
-            let object = serde_json::from_slice(&made(first).json).unwrap_or_default();
+        if server.store.get(&first.group_resource, namespace, name).is_none() {
+            let object = serde_json::from_slice(&build(first).json).unwrap_or_default();
             // Nobody else writes before the start.
-            let _ = server.store.commit(&first.shelf, (namespace, name), Expect::Absent, Some(object), api_version);
+            let _ = server.store.commit(
+                &first.group_resource,
+                (namespace, name),
+                Expect::Absent,
+                Some(object),
+                api_version,
+            );
         }
     }
 }
 
-impl First {
-    fn made(&self, uid: Arc<str>, time: Arc<str>) -> Stored {
+impl BootstrapObject {
+    fn build(&self, uid: Arc<str>, time: Arc<str>) -> Stored {
         let text = Text::printed(self.print, self.version, uid.clone(), time);
         Stored::headed(&self.heading, self.version, uid, text)
     }
@@ -107,12 +114,12 @@ mod tests {
     fn every_object_of_the_table_is_as_the_store_writes_it() {
         assert_eq!(OBJECTS.len() * 2, TEXT.lines().count());
         for first in OBJECTS.iter() {
-            let made = first.made(ID.into(), "2026-01-01T00:00:00Z".into());
-            let object = serde_json::from_slice(&made.json).unwrap();
+            let build = first.build(ID.into(), "2026-01-01T00:00:00Z".into());
+            let object = serde_json::from_slice(&build.json).unwrap();
             let Stored { namespace, name, uid, labels, owners, json, .. } =
-                Stored::new(object, made.version, &first.heading.api_version);
-            assert_eq!((&made.namespace, &made.name, &made.uid, &made.labels), (&namespace, &name, &uid, &labels));
-            assert_eq!(*made.json, *json);
+                Stored::new(object, build.version, &first.heading.api_version);
+            assert_eq!((&build.namespace, &build.name, &build.uid, &build.labels), (&namespace, &name, &uid, &labels));
+            assert_eq!(*build.json, *json);
             assert!(owners.is_empty(), "{}", first.print);
         }
     }
@@ -120,21 +127,22 @@ mod tests {
     #[test]
     fn every_object_of_the_table_gets_a_version_a_uid_and_a_time() {
         for first in OBJECTS.iter() {
-            let made = first.made(ID.into(), "2026-01-01T00:00:00Z".into());
-            let text = str::from_utf8(&made.json).unwrap();
+            let build = first.build(ID.into(), "2026-01-01T00:00:00Z".into());
+            let text = str::from_utf8(&build.json).unwrap();
             assert!(!text.contains("2006-01-02") && !text.contains("00000000-0000"), "{text}");
             let object: Value = serde_json::from_str(text).unwrap();
             assert_eq!(object::uid(&object), ID);
-            assert_eq!(object::version(&object), Some(made.version.to_string().as_str()));
+            assert_eq!(object::version(&object), Some(build.version.to_string().as_str()));
             assert_eq!(object["metadata"]["creationTimestamp"], "2026-01-01T00:00:00Z");
         }
     }
 
     #[test]
     fn every_object_of_the_table_lies_where_its_kind_is_kept() {
-        for First { shelf, heading, .. } in OBJECTS.iter() {
+        for BootstrapObject { group_resource, heading, .. } in OBJECTS.iter() {
             assert!(
-                builtin::kinds().any(|kind| kind.shelf == *shelf && *kind.api_version() == *heading.api_version),
+                builtin::kinds()
+                    .any(|kind| kind.group_resource == *group_resource && *kind.api_version() == *heading.api_version),
                 "{heading:?}"
             );
         }

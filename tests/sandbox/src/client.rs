@@ -3,12 +3,30 @@
 use http::Request;
 use tower::service_fn;
 
-use crate::{
-    Sandbox, User,
-    fault::{self, Faults},
-};
+use crate::{Sandbox, User};
 
-pub(crate) fn client(sandbox: Sandbox, user: User) -> kube::Client {
+impl Sandbox {
+    /// A client with all rights.
+    #[must_use]
+    pub fn client(&self) -> kube::Client {
+        self.client_of(User::admin("admin"))
+    }
+
+    /// A client with the rights of a user. Its default namespace is that of the ServiceAccount, or `default`.
+    #[must_use]
+    pub fn client_of(&self, user: User) -> kube::Client {
+        client(self.clone(), user)
+    }
+
+    /// A client with the rights of a user whose calls pass through [`Faults`](crate::fault::Faults). It begins the next life;
+    /// calls of earlier clients are no longer answered.
+    #[must_use]
+    pub fn client_through(&self, user: User, faults: &crate::fault::Faults) -> kube::Client {
+        client_through(self.clone(), user, faults)
+    }
+}
+
+fn client(sandbox: Sandbox, user: User) -> kube::Client {
     let namespace = user.home().unwrap_or("default").to_owned();
     let service = service_fn(move |request: Request<kube::client::Body>| {
         let (sandbox, user) = (sandbox.clone(), user.clone());
@@ -21,8 +39,8 @@ pub(crate) fn client(sandbox: Sandbox, user: User) -> kube::Client {
     kube::Client::new(service, namespace)
 }
 
-/// One whose calls pass through faults: the next life of whoever calls.
-pub(crate) fn client_through(sandbox: Sandbox, user: User, faults: &Faults) -> kube::Client {
+/// A client whose calls pass through faults. It begins the next life.
+fn client_through(sandbox: Sandbox, user: User, faults: &crate::fault::Faults) -> kube::Client {
     let (faults, life) = (faults.clone(), faults.begin());
     let namespace = user.home().unwrap_or("default").to_owned();
     let service = service_fn(move |request: Request<kube::client::Body>| {
@@ -30,7 +48,7 @@ pub(crate) fn client_through(sandbox: Sandbox, user: User, faults: &Faults) -> k
         async move {
             let (head, body) = request.into_parts();
             let request = Request::from_parts(head, body.collect_bytes().await?);
-            let answer = fault::call(&sandbox, user, (&faults, life), request).await;
+            let answer = crate::fault::call(&sandbox, user, (&faults, life), request).await;
             answer.map_err(|broken| kube::Error::Service(Box::new(broken)))
         }
     });

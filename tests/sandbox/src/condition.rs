@@ -1,4 +1,4 @@
-//! Conditions in a status.
+//! Reads and writes status conditions.
 
 use serde_json::{Map, Value, json};
 

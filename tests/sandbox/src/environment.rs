@@ -1,4 +1,4 @@
-//! Time and chance, from the machine or from a seed.
+//! The clock and the random numbers of a sandbox, from the machine or from a seed.
 
 use std::{
     cell::RefCell,

@@ -1,4 +1,4 @@
-//! Refusals, as Kubernetes words them: the `Status` object.
+//! API errors and their `Status` objects.
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -52,18 +52,18 @@ impl Cause {
 
 impl Cause {
     /// All of them in one sentence.
-    fn all(causes: &[Self]) -> String {
+    fn joined(causes: &[Self]) -> String {
         // What is found twice is said once.
-        let mut said: Vec<String> = Vec::new();
+        let mut messages: Vec<String> = Vec::new();
         for cause in causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)) {
-            if !said.contains(&cause) {
-                said.push(cause);
+            if !messages.contains(&cause) {
+                messages.push(cause);
             }
         }
-        if said.len() == 1 { said.concat() } else { format!("[{}]", said.join(", ")) }
+        if messages.len() == 1 { messages.concat() } else { format!("[{}]", messages.join(", ")) }
     }
 
-    fn written(&self) -> Value {
+    fn to_json(&self) -> Value {
         json!({"reason": self.reason, "message": self.message, "field": self.field})
     }
 }
@@ -76,7 +76,7 @@ impl Failure {
         Self { code: code.as_u16(), reason, message: message.into(), details: Map::new() }
     }
 
-    fn about(mut self, kind: &Kind, name: &str) -> Self {
+    fn with_details(mut self, kind: &Kind, name: &str) -> Self {
         self.detail("name", name);
         self.detail("group", &kind.group);
         self.detail("kind", &kind.plural);
@@ -92,7 +92,7 @@ impl Failure {
     /// 404 of an object.
     pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
         let message = format!("{} {name:?} not found", kind.resource());
-        Self::new(StatusCode::NOT_FOUND, "NotFound", message).about(kind, name)
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message).with_details(kind, name)
     }
 
     /// 404 of a path that nothing serves.
@@ -105,13 +105,13 @@ impl Failure {
 
     pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
         let message = format!("{} {name:?} already exists", kind.resource());
-        Self::new(StatusCode::CONFLICT, "AlreadyExists", message).about(kind, name)
+        Self::new(StatusCode::CONFLICT, "AlreadyExists", message).with_details(kind, name)
     }
 
     /// 409 of a write to an older state.
     pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {} {name:?}: {why}", kind.resource());
-        Self::new(StatusCode::CONFLICT, "Conflict", message).about(kind, name)
+        Self::new(StatusCode::CONFLICT, "Conflict", message).with_details(kind, name)
     }
 
     /// 409 about an object that a request names by its kind alone.
@@ -131,18 +131,18 @@ impl Failure {
 
     /// 422 with a cause for each field.
     pub(crate) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
-        Self::invalid_as(&kind.kind, kind.told_group(), name, causes)
+        Self::invalid_as(&kind.kind, kind.error_group(), name, causes)
     }
 
     /// The same of an object that is of no kind, or of another than was asked for.
     pub(crate) fn invalid_as(kind: &str, group: &str, name: &str, causes: &[Cause]) -> Self {
         let dot = if group.is_empty() { "" } else { "." };
-        let message = format!("{kind}{dot}{group} {name:?} is invalid: {}", Cause::all(causes));
+        let message = format!("{kind}{dot}{group} {name:?} is invalid: {}", Cause::joined(causes));
         let mut failure = Self::unprocessable(message);
         failure.detail("name", name);
         failure.detail("group", group);
         failure.detail("kind", kind);
-        failure.with_causes(causes.iter().map(Cause::written).collect())
+        failure.with_causes(causes.iter().map(Cause::to_json).collect())
     }
 
     /// 422 about the options of a list or a watch.
@@ -156,7 +156,7 @@ impl Failure {
     }
 
     /// 406 where none of the wished forms is served.
-    pub(crate) fn no_such_form() -> Self {
+    pub(crate) fn no_such_representation() -> Self {
         let served = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
         Self::not_acceptable(format!("406: Not Acceptable\n\nAvailable representations: {served}"))
     }
@@ -183,7 +183,9 @@ impl Failure {
     pub(crate) fn invalid_resource(kind: &Kind, name: &str, cause: &Cause) -> Self {
         let message = format!("{} {name:?} is invalid: {}: {}", kind.resource(), cause.field, cause.message);
         let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message).about(kind, name).with_causes(vec![cause])
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
+            .with_details(kind, name)
+            .with_causes(vec![cause])
     }
 
     /// 422 about the options of a request, which have no name.
@@ -204,7 +206,7 @@ impl Failure {
     pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
         let named = if name.is_empty() { String::new() } else { format!(" {name:?}") };
         let message = format!("{}{named} is forbidden: {why}", kind.resource());
-        Self::new(StatusCode::FORBIDDEN, "Forbidden", message).about(kind, name)
+        Self::new(StatusCode::FORBIDDEN, "Forbidden", message).with_details(kind, name)
     }
 
     /// 403 about a resource, whether or not a kind stands for it.

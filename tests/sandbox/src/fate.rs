@@ -1,20 +1,21 @@
-//! How Pods fare where nothing runs them: what a kubelet that only pretends says of them. The sandbox plays it, and so can
-//! whoever has an API server without a kubelet.
+//! The simulated life of Pods: the status that a kubelet would report.
+//!
+//! The sandbox uses it, and so can any API server that has no kubelet.
 
 use serde_json::{Value, json};
 
 use crate::object;
 
-/// On a Pod: how it fares, in the words of [`Fate`]. It may change while the Pod lives.
+/// The annotation that sets the [`Fate`] of a Pod. It may change while the Pod exists.
 pub const ANNOTATION: &str = "opgen.test/pod";
 
 /// The name of the only node.
 pub const NODE: &str = "plane";
 
-/// The kubelet's clock: Pods are as old as can be, so `minReadySeconds` holds nobody up.
+/// The time of the simulated kubelet: Pods look old, so that `minReadySeconds` never delays a test.
 const EPOCH: &str = "2026-01-01T00:00:00Z";
 
-/// How a Pod fares.
+/// The simulated state of a Pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fate {
@@ -28,16 +29,16 @@ pub enum Fate {
     Restarting,
     /// `pulling`: a container waits in `ImagePullBackOff`.
     Pulling,
-    /// `pending`: nothing happens to it.
+    /// `pending`: stays in phase `Pending`.
     Pending,
-    /// `failed`: it has ended with an error.
+    /// `failed`: has ended with an error.
     Failed,
-    /// `succeeded`: it has ended well; the default of a Pod that is not always restarted, as a Job's.
+    /// `succeeded`: has ended successfully; the default of a Pod that is not always restarted, such as that of a Job.
     Succeeded,
 }
 
 impl Fate {
-    /// The fate of a Pod. A word that means nothing is `pending`, so the test that misspelt it times out with the Pod's text.
+    /// The fate of a Pod. An unknown value means `pending`, so that a misspelled one makes the test time out.
     pub fn of(pod: &Value) -> Self {
         match pod["metadata"]["annotations"][ANNOTATION].as_str() {
             None if matches!(object::text(pod, &["spec", "restartPolicy"]), "" | "Always") => Self::Ready,
@@ -85,14 +86,14 @@ fn terminated(code: i64, reason: &str) -> Value {
     json!({"terminated": {"exitCode": code, "reason": reason, "startedAt": EPOCH, "finishedAt": EPOCH}})
 }
 
-/// The status of the node: it is ready, and there is room for all.
+/// The status of the node: ready, with room for all Pods.
 pub fn node_status() -> Value {
     let ready = json!({"type": "Ready", "status": "True", "reason": "KubeletReady", "lastTransitionTime": EPOCH, "lastHeartbeatTime": EPOCH});
     let room = json!({"cpu": "64", "memory": "256Gi", "pods": "10000"});
     json!({"conditions": [ready], "capacity": room, "allocatable": room})
 }
 
-/// The status that the Pod should have, or `None` if it has it.
+/// The next status of a Pod, or `None` if it does not change.
 pub fn next_status(pod: &Value) -> Option<Value> {
     let fate = Fate::of(pod);
     let now = &pod["status"];
@@ -131,7 +132,7 @@ pub fn next_status(pod: &Value) -> Option<Value> {
     }))
 }
 
-/// Whether `whole` has everything that `part` has; null is nothing.
+/// Whether `whole` contains `part`; null counts as absent.
 fn includes(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
         (Value::Object(whole), Value::Object(part)) => {
@@ -141,7 +142,7 @@ fn includes(whole: &Value, part: &Value) -> bool {
     }
 }
 
-/// An address made of the uid: endpoints want one, nobody calls it.
+/// A pod IP derived from the uid; Endpoints need one, but nothing listens there.
 fn address(uid: &str) -> String {
     let byte = |at: usize| uid.get(at..at + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok()).unwrap_or(1);
     format!("10.{}.{}.{}", byte(0), byte(2), byte(4))

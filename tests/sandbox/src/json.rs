@@ -1,8 +1,12 @@
-//! JSON as text.
+//! JSON objects and their text.
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-/// Writes a value behind a text. Only what is no JSON can't be written, and here it is values and words alone.
+/// The fields of a JSON object.
+pub(crate) type JsonObject = Map<String, Value>;
+
+/// Appends the JSON of a value to a text. Serialization cannot fail: callers pass JSON values and strings only.
 pub(crate) fn append(text: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     if let Err(error) = serde_json::to_writer(text, value) {
         unreachable!("{error}");

@@ -1,10 +1,9 @@
-//! A Kubernetes API server in the process: for tests of operators, and for trying them out without a cluster.
+//! A Kubernetes API server in the process, for tests of operators and for running them without a cluster.
 //!
 //! As a `kube::Client` (feature `client`) it needs no socket and lives on tokio's clock, so a test with a paused clock and a
 //! [seed](Builder::seed) repeats to the bit.
 
 mod admission;
-mod answer;
 mod audit;
 mod authentication;
 mod authorization;
@@ -16,24 +15,28 @@ mod condition;
 mod controller;
 mod convert;
 mod discovery;
+mod encoding;
 mod environment;
 mod failure;
 pub mod fate;
 pub mod fault;
 mod fields;
-mod form;
+mod handler;
 mod json;
 mod kind;
+mod listener;
 mod object;
 #[cfg(feature = "page")]
 pub mod page;
 mod patch;
 mod quantity;
+mod request;
+mod response;
 mod sandbox;
 mod schedule;
 mod schema;
 mod server;
-mod state;
+mod snapshot;
 mod store;
 mod strategy;
 mod user;
@@ -41,8 +44,8 @@ mod validation;
 mod verb;
 mod webhook;
 
-pub use answer::{Body, Never};
 pub use audit::Record;
+pub use listener::{ServeOptions, Serving};
+pub use response::{Body, Never};
 pub use sandbox::{Builder, Sandbox};
-pub use server::{ServeOptions, Serving};
 pub use user::User;

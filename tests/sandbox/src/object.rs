@@ -1,4 +1,4 @@
-//! What every object has, read from its JSON.
+//! Reads and writes the fields that all objects have.
 
 use serde_json::{Map, Value};
 
@@ -130,6 +130,20 @@ fn metadata(object: &Map<String, Value>) -> Option<&Map<String, Value>> {
 
 fn without<'a>(map: Option<&'a Map<String, Value>>, left: &[&str]) -> impl Iterator<Item = (&'a String, &'a Value)> {
     map.into_iter().flatten().filter(move |(name, _)| !left.contains(&name.as_str()))
+}
+
+/// The value at a path like `spec.replicas`.
+pub(crate) fn at_path<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
+    let path: Vec<&str> = path.split('.').collect();
+    at(object, &path)
+}
+
+/// Sets a field, or removes it.
+pub(crate) fn set(map: &mut Map<String, Value>, key: &str, value: Option<Value>) {
+    match value {
+        Some(value) => map.insert(key.to_owned(), value),
+        None => map.remove(key),
+    };
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Quantities (`resource.Quantity`): amounts with a suffix, and the one form in which each is written.
+//! Quantities (`resource.Quantity`): parsing, arithmetic and the canonical form.
 
 use std::{cmp::Ordering, fmt};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// How an amount was written, which decides how it is written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
+enum QuantityFormat {
     /// `k`, `M`, ...
     Decimal,
     /// `Ki`, `Mi`, ...
@@ -20,7 +20,7 @@ enum Format {
 pub(crate) struct Quantity {
     mantissa: i128,
     exponent: i32,
-    format: Format,
+    format: QuantityFormat,
 }
 
 /// The text is no quantity.
@@ -38,11 +38,11 @@ const DECIMAL: [(&str, i32); 10] =
     [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
 
 impl Quantity {
-    pub(crate) const ZERO: Self = Self { mantissa: 0, exponent: 0, format: Format::Decimal };
+    pub(crate) const ZERO: Self = Self { mantissa: 0, exponent: 0, format: QuantityFormat::Decimal };
 
     /// A whole number.
     pub(crate) const fn of(number: i64) -> Self {
-        Self { mantissa: number as i128, exponent: 0, format: Format::Decimal }
+        Self { mantissa: number as i128, exponent: 0, format: QuantityFormat::Decimal }
     }
 
     /// From JSON, where it may be a bare number; `None` if it is no quantity.
@@ -72,14 +72,14 @@ impl Quantity {
             mantissa = -mantissa;
         }
         let exponent = -i32::try_from(fraction.len()).map_err(|_| Malformed)?;
-        Self { mantissa, exponent, format: Format::Decimal }.suffixed(suffix)
+        Self { mantissa, exponent, format: QuantityFormat::Decimal }.suffixed(suffix)
     }
 
     fn suffixed(mut self, suffix: &str) -> Result<Self, Malformed> {
         if let Some((_, power)) = DECIMAL.iter().find(|(known, _)| *known == suffix) {
             self.exponent += power;
         } else if let Some(power) = BINARY.iter().position(|known| *known == suffix) {
-            self.format = Format::Binary;
+            self.format = QuantityFormat::Binary;
             let factor = 1i128 << (10 * power);
             self.mantissa = self.mantissa.checked_mul(factor).ok_or(Malformed)?;
         } else {
@@ -88,7 +88,7 @@ impl Quantity {
             if !(-30..=30).contains(&power) {
                 return Err(Malformed);
             }
-            self.format = Format::Exponent;
+            self.format = QuantityFormat::Exponent;
             self.exponent += power;
         }
         Ok(self.rounded(SMALLEST))
@@ -162,7 +162,7 @@ impl Quantity {
         let text = text.trim();
         let mut amount = Self::parse(text)?;
         let too_fine = thousandths && amount.exponent < MILLI;
-        if !too_fine && amount.format != Format::Binary && amount.exponent % 3 == 0 {
+        if !too_fine && amount.format != QuantityFormat::Binary && amount.exponent % 3 == 0 {
             let digits: String = text.chars().filter(char::is_ascii_digit).collect();
             let digits = text.find(['e', 'E']).map_or(digits.as_str(), |end| &text[..end]);
             let significant = digits.trim_start_matches(['+', '-']);
@@ -196,7 +196,7 @@ impl fmt::Display for Quantity {
         if self.mantissa == 0 {
             return f.write_str("0");
         }
-        if self.format == Format::Binary
+        if self.format == QuantityFormat::Binary
             && let Some(mut whole) = self.whole().filter(|whole| whole.unsigned_abs() >= 1024)
         {
             let mut power = 0;
@@ -215,11 +215,11 @@ impl fmt::Display for Quantity {
         mantissa *= 10i128.pow(over.unsigned_abs());
         exponent -= over;
         // There is no suffix beyond the last: the rest stays in the number.
-        while exponent > 18 && self.format != Format::Exponent {
+        while exponent > 18 && self.format != QuantityFormat::Exponent {
             mantissa *= 1000;
             exponent -= 3;
         }
-        if self.format == Format::Exponent {
+        if self.format == QuantityFormat::Exponent {
             return if exponent == 0 { write!(f, "{mantissa}") } else { write!(f, "{mantissa}e{exponent}") };
         }
         let suffix = DECIMAL.iter().find(|(_, power)| *power == exponent).map_or("", |(suffix, _)| suffix);

@@ -1,5 +1,6 @@
-//! When a CronJob runs: `MINUTE HOUR DAY MONTH WEEKDAY`, a word for one of the usual ones, or `@every DURATION`; as
-//! `robfig/cron` reads it, which Kubernetes uses.
+//! Schedules of CronJobs, parsed as by `robfig/cron`, which Kubernetes uses.
+//!
+//! A schedule is `MINUTE HOUR DAY MONTH WEEKDAY`, a macro like `@daily`, or `@every DURATION`.
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 

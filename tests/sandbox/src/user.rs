@@ -1,20 +1,20 @@
-//! Who asks.
+//! The user of a request.
 
-/// A user as authentication found it.
+/// An authenticated user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct User {
     /// For example `system:serviceaccount:default:operator`.
     pub name: String,
-    /// The id, where the user has one.
+    /// The uid, if the user has one.
     pub uid: String,
-    /// The groups, `system:authenticated` or `system:unauthenticated` among them.
+    /// The groups, including `system:authenticated` or `system:unauthenticated`.
     pub groups: Vec<String>,
-    /// What else the authenticator said, such as the Pod that a token belongs to.
+    /// Extra attributes, such as the Pod that a token is bound to.
     pub extra: Vec<(String, Vec<String>)>,
 }
 
-/// The group that may do everything.
+/// The group with all rights.
 pub(crate) const MASTERS: &str = "system:masters";
 
 impl User {
@@ -24,13 +24,13 @@ impl User {
         Self::of(name, &[MASTERS, "system:authenticated"])
     }
 
-    /// A user in some groups, and in that of all who are known.
+    /// A user in some groups and in `system:authenticated`.
     #[must_use]
     pub fn named(name: &str, groups: &[&str]) -> Self {
         Self::of(name, &[groups, &["system:authenticated"]].concat())
     }
 
-    /// Nobody in particular: what a request without credentials is.
+    /// The anonymous user of requests without credentials.
     #[must_use]
     pub fn anonymous() -> Self {
         Self::of("system:anonymous", &["system:unauthenticated"])
@@ -45,7 +45,7 @@ impl User {
         user
     }
 
-    /// The namespace of a ServiceAccount, which is where its Pods are and what its clients take for the default.
+    /// The namespace of a ServiceAccount, which is the default namespace of its clients.
     #[cfg(feature = "client")]
     pub(crate) fn home(&self) -> Option<&str> {
         Some(self.name.strip_prefix("system:serviceaccount:")?.split_once(':')?.0)
@@ -56,7 +56,7 @@ impl User {
         Self { name: name.to_owned(), uid: String::new(), groups, extra: Vec::new() }
     }
 
-    /// Whether nothing is forbidden to it.
+    /// Whether the user has all rights.
     pub(crate) fn is_master(&self) -> bool {
         self.groups.iter().any(|group| group == MASTERS)
     }

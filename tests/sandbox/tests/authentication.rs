@@ -1,9 +1,9 @@
-//! Who is who. What is expected here is what kube-apiserver 1.36.3 answered to the same.
+//! Tests of authentication. The expected responses are those of kube-apiserver 1.36.3.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::time::Duration;
 
-use crate::plain::{Answer, ask, given};
+use crate::user_client::{Answer, create, send};
 use base64::{
     Engine as _,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
@@ -17,19 +17,19 @@ const ONE: &str = "/api/v1/namespaces/one";
 /// A namespace `one` with an account `robo`, and the uid of that.
 async fn with_account() -> (Sandbox, String) {
     let sandbox = Sandbox::builder().seed(1).token("secret", User::named("jim", &["team"])).start();
-    given(&sandbox, "/api/v1/namespaces", json!({"metadata": {"name": "one"}})).await;
+    create(&sandbox, "/api/v1/namespaces", json!({"metadata": {"name": "one"}})).await;
     let uid = robo(&sandbox).await;
     (sandbox, uid)
 }
 
 async fn robo(sandbox: &Sandbox) -> String {
-    let account = given(sandbox, &format!("{ONE}/serviceaccounts"), json!({"metadata": {"name": "robo"}})).await;
+    let account = create(sandbox, &format!("{ONE}/serviceaccounts"), json!({"metadata": {"name": "robo"}})).await;
     account["metadata"]["uid"].as_str().unwrap().to_owned()
 }
 
 async fn request(sandbox: &Sandbox, spec: Value) -> Answer {
     let path = format!("{ONE}/serviceaccounts/robo/token");
-    ask(sandbox, &User::admin("admin"), ("POST", &path), &json!({"spec": spec})).await
+    send(sandbox, &User::admin("admin"), ("POST", &path), &json!({"spec": spec})).await
 }
 
 async fn token(sandbox: &Sandbox, spec: Value) -> String {
@@ -41,13 +41,13 @@ async fn token(sandbox: &Sandbox, spec: Value) -> String {
 /// The status of a TokenReview.
 async fn review(sandbox: &Sandbox, spec: Value) -> Value {
     let path = "/apis/authentication.k8s.io/v1/tokenreviews";
-    let (code, answer) = ask(sandbox, &User::admin("admin"), ("POST", path), &json!({"spec": spec})).await;
+    let (code, answer) = send(sandbox, &User::admin("admin"), ("POST", path), &json!({"spec": spec})).await;
     assert_eq!(code, 201, "{answer:#}");
     answer["status"].clone()
 }
 
 async fn delete(sandbox: &Sandbox, path: &str) {
-    let (code, answer) = ask(sandbox, &User::admin("admin"), ("DELETE", path), &Value::Null).await;
+    let (code, answer) = send(sandbox, &User::admin("admin"), ("DELETE", path), &Value::Null).await;
     assert_eq!(code, 200, "{answer:#}");
 }
 
@@ -145,12 +145,12 @@ async fn a_token_ends_with_its_time_and_with_its_account() {
 #[tokio::test(start_paused = true)]
 async fn a_token_may_be_bound_to_a_secret_or_a_pod() {
     let (sandbox, _) = with_account().await;
-    given(&sandbox, &format!("{ONE}/secrets"), json!({"metadata": {"name": "s"}})).await;
+    create(&sandbox, &format!("{ONE}/secrets"), json!({"metadata": {"name": "s"}})).await;
     let pod = |name: &str, account: &str| json!({"metadata": {"name": name}, "spec": {"serviceAccountName": account, "containers": [{"name": "c", "image": "i"}]}});
-    let made = given(&sandbox, &format!("{ONE}/pods"), pod("p", "robo")).await;
+    let made = create(&sandbox, &format!("{ONE}/pods"), pod("p", "robo")).await;
     let pod_uid = made["metadata"]["uid"].as_str().unwrap();
-    given(&sandbox, &format!("{ONE}/serviceaccounts"), json!({"metadata": {"name": "other"}})).await;
-    given(&sandbox, &format!("{ONE}/pods"), pod("p2", "other")).await;
+    create(&sandbox, &format!("{ONE}/serviceaccounts"), json!({"metadata": {"name": "other"}})).await;
+    create(&sandbox, &format!("{ONE}/pods"), pod("p2", "other")).await;
     let bound = |kind: &str, name: &str| json!({"boundObjectRef": {"kind": kind, "apiVersion": "v1", "name": name}});
 
     let of_secret = token(&sandbox, bound("Secret", "s")).await;
@@ -207,15 +207,15 @@ async fn a_secret_of_an_account_holds_its_token_and_ends_with_it() {
         json!({"metadata": {"name": name, "annotations": annotations}, "type": "kubernetes.io/service-account-token"})
     };
     let secrets = format!("{ONE}/secrets");
-    given(&sandbox, &secrets, secret("legacy", "robo")).await;
-    given(&sandbox, &secrets, secret("stray", "nobody")).await;
+    create(&sandbox, &secrets, secret("legacy", "robo")).await;
+    create(&sandbox, &secrets, secret("stray", "nobody")).await;
     let until = async |name: &str, reached: &dyn Fn(&Answer) -> bool| {
         let look = async || {
             let answer =
-                ask(&sandbox, &User::admin("admin"), ("GET", &format!("{secrets}/{name}")), &Value::Null).await;
+                send(&sandbox, &User::admin("admin"), ("GET", &format!("{secrets}/{name}")), &Value::Null).await;
             reached(&answer).then_some(answer.1)
         };
-        crate::waiting::until(name, look).await
+        crate::wait::until(name, look).await
     };
     let held = until("legacy", &|(_, secret)| secret["data"]["token"].is_string()).await;
     assert_eq!(held["data"]["namespace"], "b25l");
@@ -249,14 +249,14 @@ async fn a_secret_of_an_account_holds_its_token_and_ends_with_it() {
 async fn accounts_may_read_the_keys_that_sign_tokens() {
     let (sandbox, uid) = with_account().await;
     let robo = User::service_account("one", "robo", &uid);
-    let (code, said) = ask(&sandbox, &robo, ("GET", "/.well-known/openid-configuration"), &Value::Null).await;
+    let (code, said) = send(&sandbox, &robo, ("GET", "/.well-known/openid-configuration"), &Value::Null).await;
     assert_eq!((code, &said["issuer"]), (200, &json!(ISSUER)));
     assert_eq!(said["id_token_signing_alg_values_supported"], json!(["RS256"]));
-    let (code, keys) = ask(&sandbox, &robo, ("GET", "/openid/v1/jwks"), &Value::Null).await;
+    let (code, keys) = send(&sandbox, &robo, ("GET", "/openid/v1/jwks"), &Value::Null).await;
     let token = token(&sandbox, json!({})).await;
     let head: Value =
         serde_json::from_slice(&URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap()).unwrap();
     assert_eq!((code, &keys["keys"][0]["kid"]), (200, &head["kid"]));
-    let (code, _) = ask(&sandbox, &User::named("joe", &[]), ("GET", "/openid/v1/jwks"), &Value::Null).await;
+    let (code, _) = send(&sandbox, &User::named("joe", &[]), ("GET", "/openid/v1/jwks"), &Value::Null).await;
     assert_eq!(code, 403);
 }

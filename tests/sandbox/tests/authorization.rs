@@ -1,8 +1,8 @@
-//! Who may do what. What is expected here is what kube-apiserver 1.36.3 answered to the same.
+//! Tests of authorization. The expected responses are those of kube-apiserver 1.36.3.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::plain::{ask, get, given};
 use crate::roles::{RBAC, binding, joe, rule, user, with_role};
+use crate::user_client::{create, get, send};
 use opgen_sandbox::{Sandbox, User};
 use serde_json::{Value, json};
 
@@ -69,7 +69,7 @@ async fn a_refusal_says_what_was_asked() {
         ("POST", "/metrics", "forbidden: User \"joe\" cannot post path \"/metrics\""),
     ];
     for (method, path, message) in cases {
-        let (code, answer) = ask(&sandbox, &joe(), (method, path), &Value::Null).await;
+        let (code, answer) = send(&sandbox, &joe(), (method, path), &Value::Null).await;
         assert_eq!(
             (code, &answer["message"], &answer["reason"]),
             (403, &json!(message), &json!("Forbidden")),
@@ -148,11 +148,11 @@ async fn rights_end_with_the_binding_and_change_with_the_role() {
     assert_eq!(get(&sandbox, &joe(), path).await.0, 200);
     let (admin, nothing) = (User::admin("admin"), Value::Null);
     let role = format!("{RBAC}/namespaces/one/roles/r1");
-    ask(&sandbox, &admin, ("PATCH", &role), &json!({"rules": [rule(&[""], &["configmaps"], &["get"])]})).await;
+    send(&sandbox, &admin, ("PATCH", &role), &json!({"rules": [rule(&[""], &["configmaps"], &["get"])]})).await;
     assert_eq!(get(&sandbox, &joe(), path).await.0, 403);
     assert_eq!(get(&sandbox, &joe(), &format!("{path}/x")).await.0, 404);
     let binding = format!("{RBAC}/namespaces/one/rolebindings/b1");
-    assert_eq!(ask(&sandbox, &admin, ("DELETE", &binding), &nothing).await.0, 200);
+    assert_eq!(send(&sandbox, &admin, ("DELETE", &binding), &nothing).await.0, 200);
     assert_eq!(get(&sandbox, &joe(), &format!("{path}/x")).await.0, 403);
 }
 
@@ -160,13 +160,13 @@ async fn rights_end_with_the_binding_and_change_with_the_role() {
 async fn a_missing_role_is_named_in_the_refusal() {
     let sandbox = Sandbox::builder().seed(1).start();
     let bindings = format!("{RBAC}/clusterrolebindings");
-    given(&sandbox, &bindings, binding("m1", "ClusterRole", "m1", &user("joe"))).await;
+    create(&sandbox, &bindings, binding("m1", "ClusterRole", "m1", &user("joe"))).await;
     let (_, answer) = get(&sandbox, &joe(), "/api/v1/nodes").await;
     let refused =
         "nodes is forbidden: User \"joe\" cannot list resource \"nodes\" in API group \"\" at the cluster scope";
     let missing = |name: &str| format!("clusterrole.rbac.authorization.k8s.io \"{name}\" not found");
     assert_eq!(answer["message"], format!("{refused}: RBAC: {}", missing("m1")));
-    given(&sandbox, &bindings, binding("m2", "ClusterRole", "m2", &user("joe"))).await;
+    create(&sandbox, &bindings, binding("m2", "ClusterRole", "m2", &user("joe"))).await;
     let (_, answer) = get(&sandbox, &joe(), "/api/v1/nodes").await;
     assert_eq!(answer["message"], format!("{refused}: RBAC: [{}, {}]", missing("m1"), missing("m2")));
 }
@@ -176,23 +176,23 @@ async fn a_role_gathers_the_rules_of_those_it_selects() {
     let sandbox = Sandbox::builder().seed(1).start();
     let roles = format!("{RBAC}/clusterroles");
     let selector = json!({"clusterRoleSelectors": [{"matchLabels": {"into": "all"}}]});
-    given(&sandbox, &roles, json!({"metadata": {"name": "all"}, "aggregationRule": selector})).await;
+    create(&sandbox, &roles, json!({"metadata": {"name": "all"}, "aggregationRule": selector})).await;
     let part =
         json!({"metadata": {"name": "part", "labels": {"into": "all"}}, "rules": [rule(&[""], &["pods"], &["get"])]});
-    given(&sandbox, &roles, part).await;
-    given(&sandbox, &format!("{RBAC}/clusterrolebindings"), binding("all", "ClusterRole", "all", &user("joe"))).await;
+    create(&sandbox, &roles, part).await;
+    create(&sandbox, &format!("{RBAC}/clusterrolebindings"), binding("all", "ClusterRole", "all", &user("joe"))).await;
     let admin = User::admin("admin");
     let gathers = async |expected: Value| {
         let look = async || {
             let held = get(&sandbox, &admin, &format!("{roles}/all")).await.1["rules"].clone();
             (held == expected).then_some(())
         };
-        crate::waiting::until(&expected.to_string(), look).await;
+        crate::wait::until(&expected.to_string(), look).await;
     };
     gathers(json!([rule(&[""], &["pods"], &["get"])])).await;
     assert_eq!(get(&sandbox, &joe(), "/api/v1/namespaces/one/pods/x").await.0, 404);
     let more = json!({"rules": [rule(&[""], &["pods"], &["list"])]});
-    ask(&sandbox, &admin, ("PATCH", &format!("{roles}/part")), &more).await;
+    send(&sandbox, &admin, ("PATCH", &format!("{roles}/part")), &more).await;
     gathers(json!([rule(&[""], &["pods"], &["list"])])).await;
     assert_eq!(get(&sandbox, &joe(), "/api/v1/namespaces/one/pods/x").await.0, 403);
 }

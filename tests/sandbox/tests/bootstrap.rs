@@ -1,4 +1,4 @@
-//! What a new sandbox has.
+//! Tests of the objects of a new sandbox.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use k8s_openapi::api::{

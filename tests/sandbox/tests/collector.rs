@@ -1,7 +1,7 @@
-//! What has no owner left goes.
+//! Tests of the garbage collector.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::scene::Scene;
+use crate::fixture::Fixture;
 use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -11,12 +11,12 @@ fn map(name: &str) -> String {
 }
 
 fn owned_by(owners: &[&Value]) -> Value {
-    json!({"ownerReferences": owners.iter().map(|owner| Scene::owner(owner)).collect::<Vec<_>>()})
+    json!({"ownerReferences": owners.iter().map(|owner| Fixture::owner(owner)).collect::<Vec<_>>()})
 }
 
 #[tokio::test(start_paused = true)]
 async fn dependents_of_dependents_go_too() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let a = scene.config("a", json!({})).await;
     let b = scene.config("b", owned_by(&[&a])).await;
     scene.config("c", owned_by(&[&b])).await;
@@ -28,7 +28,7 @@ async fn dependents_of_dependents_go_too() {
 
 #[tokio::test(start_paused = true)]
 async fn in_the_foreground_blocking_dependents_go_first() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let a = scene.config("a", json!({})).await;
     let mut blocking = owned_by(&[&a]);
     blocking["ownerReferences"][0]["blockOwnerDeletion"] = true.into();
@@ -46,7 +46,7 @@ async fn in_the_foreground_blocking_dependents_go_first() {
 
 #[tokio::test(start_paused = true)]
 async fn in_the_foreground_other_dependents_are_not_waited_for() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let a = scene.config("a", json!({})).await;
     let mut held = owned_by(&[&a]);
     held["finalizers"] = json!(["a.b/c"]);
@@ -58,19 +58,19 @@ async fn in_the_foreground_other_dependents_are_not_waited_for() {
 
 #[tokio::test(start_paused = true)]
 async fn orphans_lose_their_reference_and_stay() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let (a, other) = (scene.config("a", json!({})).await, scene.config("other", json!({})).await);
     scene.config("b", owned_by(&[&a])).await;
     scene.config("c", owned_by(&[&a, &other])).await;
     scene.done("DELETE", &map("a"), json!({"propagationPolicy": "Orphan"})).await;
     scene.until_gone(&map("a")).await;
     assert!(scene.get(&map("b")).await["metadata"]["ownerReferences"].is_null());
-    assert_eq!(scene.get(&map("c")).await["metadata"]["ownerReferences"], json!([Scene::owner(&other)]));
+    assert_eq!(scene.get(&map("c")).await["metadata"]["ownerReferences"], json!([Fixture::owner(&other)]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_names_an_absent_owner_goes() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let mut stranger = scene.config("a", json!({})).await;
     stranger["metadata"]["uid"] = "of-another-life".into();
     scene.config("b", owned_by(&[&stranger])).await;
@@ -85,19 +85,19 @@ async fn what_names_an_absent_owner_goes() {
 
 #[tokio::test(start_paused = true)]
 async fn the_last_owner_counts() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let (a, b) = (scene.config("a", json!({})).await, scene.config("b", json!({})).await);
     scene.config("c", owned_by(&[&a, &b])).await;
     scene.done("DELETE", &map("a"), Value::Null).await;
     let left = scene.until(&map("c"), |c| c["metadata"]["ownerReferences"].as_array().map(Vec::len) == Some(1)).await;
-    assert_eq!(left["metadata"]["ownerReferences"], json!([Scene::owner(&b)]));
+    assert_eq!(left["metadata"]["ownerReferences"], json!([Fixture::owner(&b)]));
     scene.done("DELETE", &map("b"), Value::Null).await;
     scene.until_gone(&map("c")).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_in_no_namespace_may_own_what_is_in_one() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let role = json!({"metadata": {"name": "owner"}, "rules": []});
     let role = scene.create("/apis/rbac.authorization.k8s.io/v1/clusterroles", role).await;
     scene.config("a", owned_by(&[&role])).await;
@@ -116,7 +116,7 @@ async fn what_is_in_no_namespace_may_own_what_is_in_one() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_history_loses_nobody() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let a = scene.config("a", json!({})).await;
     scene.config("b", owned_by(&[&a])).await;
     scene.done("DELETE", &map("a"), Value::Null).await;
@@ -127,7 +127,7 @@ async fn a_lost_history_loses_nobody() {
 #[tokio::test(start_paused = true)]
 async fn two_runs_of_one_seed_are_the_same() {
     let run = async || {
-        let scene = Scene::new();
+        let scene = Fixture::new();
         let a = scene.config("a", json!({})).await;
         for name in ["b", "c", "d"] {
             scene.config(name, owned_by(&[&a])).await;

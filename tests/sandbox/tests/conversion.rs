@@ -1,7 +1,7 @@
-//! Custom resources in two versions, between which a webhook converts.
+//! Tests of custom resources in two versions with a conversion webhook.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-use crate::asking::{define, delete, get, patch, post};
+use crate::client::{define, delete, get, patch, post};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use http::{Request, Response};

@@ -1,7 +1,7 @@
-//! What a deletion does, and what it is answered with.
+//! Tests of deletions and their responses.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::scene::Scene;
+use crate::fixture::Fixture;
 use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -20,7 +20,7 @@ fn pod(name: &str, node: Option<&str>, finalizers: &[&str]) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn kinds_are_answered_with_a_status_or_the_object() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let made = scene.config("a", json!({})).await;
     let answer = scene.done("DELETE", &format!("{MAPS}/a"), Value::Null).await;
     let details = json!({"name": "a", "kind": "configmaps", "uid": at(&made, "uid")});
@@ -43,7 +43,7 @@ async fn kinds_are_answered_with_a_status_or_the_object() {
 
 #[tokio::test(start_paused = true)]
 async fn a_foreign_finalizer_holds_the_object() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let made = scene.config("a", json!({"finalizers": ["a.b/c"]})).await;
     let path = format!("{MAPS}/a");
     let marked = scene.done("DELETE", &path, Value::Null).await;
@@ -61,7 +61,7 @@ async fn a_foreign_finalizer_holds_the_object() {
 
 #[tokio::test(start_paused = true)]
 async fn each_deletion_says_anew_what_becomes_of_the_dependents() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     scene.config("a", json!({"finalizers": ["a.b/c"]})).await;
     for (policy, finalizers) in
         [("Orphan", json!(["a.b/c", "orphan"])), ("Background", json!(["a.b/c"])), ("Background", json!(["a.b/c"]))]
@@ -73,7 +73,7 @@ async fn each_deletion_says_anew_what_becomes_of_the_dependents() {
 
 #[tokio::test(start_paused = true)]
 async fn a_job_leaves_its_pods_behind_unless_told_otherwise() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let jobs = "/apis/batch/v1/namespaces/default/jobs";
     let template = json!({"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "b"}]}});
     scene.create(jobs, json!({"metadata": {"name": "a"}, "spec": {"template": template}})).await;
@@ -84,29 +84,29 @@ async fn a_job_leaves_its_pods_behind_unless_told_otherwise() {
 
 #[tokio::test(start_paused = true)]
 async fn preconditions_and_options_are_checked() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let made = scene.config("a", json!({})).await;
     let uid = at(&made, "uid");
     let path = format!("{MAPS}/a");
-    let (code, refused) = scene.ask("DELETE", &path, json!({"preconditions": {"uid": "zzz"}})).await;
+    let (code, refused) = scene.send("DELETE", &path, json!({"preconditions": {"uid": "zzz"}})).await;
     let why = format!(
         "Operation cannot be fulfilled on ConfigMap \"a\": the UID in the precondition (zzz) does not match the UID in record ({}). The object might have been deleted and then recreated",
         uid.as_str().unwrap()
     );
     assert_eq!((code, refused["message"].as_str().unwrap()), (409, why.as_str()));
     assert_eq!(refused["details"], json!({"name": "a", "kind": "ConfigMap"}));
-    let (code, refused) = scene.ask("DELETE", &path, json!({"preconditions": {"resourceVersion": "1"}})).await;
+    let (code, refused) = scene.send("DELETE", &path, json!({"preconditions": {"resourceVersion": "1"}})).await;
     assert_eq!(code, 409);
     assert!(refused["message"].as_str().unwrap().ends_with("The object might have been modified"), "{refused}");
     let why = "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: \"Foo\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"";
-    let (code, refused) = scene.ask("DELETE", &path, json!({"propagationPolicy": "Foo"})).await;
+    let (code, refused) = scene.send("DELETE", &path, json!({"propagationPolicy": "Foo"})).await;
     assert_eq!((code, refused["message"].as_str().unwrap()), (422, why));
-    let (code, refused) = scene.ask("DELETE", &format!("{path}?propagationPolicy=Foo"), Value::Null).await;
+    let (code, refused) = scene.send("DELETE", &format!("{path}?propagationPolicy=Foo"), Value::Null).await;
     assert_eq!((code, refused["message"].as_str().unwrap()), (422, why));
     let both = json!({"propagationPolicy": "Orphan", "orphanDependents": true});
-    assert_eq!(scene.ask("DELETE", &path, both).await.0, 422);
-    assert_eq!(scene.ask("DELETE", &path, json!({"kind": "ConfigMap", "apiVersion": "v1"})).await.0, 400);
-    assert_eq!(scene.ask("DELETE", &path, json!({"dryRun": ["x"]})).await.0, 422);
+    assert_eq!(scene.send("DELETE", &path, both).await.0, 422);
+    assert_eq!(scene.send("DELETE", &path, json!({"kind": "ConfigMap", "apiVersion": "v1"})).await.0, 400);
+    assert_eq!(scene.send("DELETE", &path, json!({"dryRun": ["x"]})).await.0, 422);
     scene.done("DELETE", &path, json!({"dryRun": ["All"]})).await;
     assert!(!scene.is_gone(&path).await);
     scene.done("DELETE", &path, json!({"preconditions": {"uid": uid}})).await;
@@ -115,7 +115,7 @@ async fn preconditions_and_options_are_checked() {
 
 #[tokio::test(start_paused = true)]
 async fn a_bound_pod_gets_its_time_of_grace() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let made = scene.create(PODS, pod("a", Some("nope"), &[])).await;
     let path = format!("{PODS}/a");
     let marked = scene.done("DELETE", &path, Value::Null).await;
@@ -144,7 +144,7 @@ async fn a_bound_pod_gets_its_time_of_grace() {
 
 #[tokio::test(start_paused = true)]
 async fn an_unbound_pod_goes_at_once_but_for_finalizers() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let made = scene.create(PODS, pod("a", None, &[])).await;
     let gone = scene.done("DELETE", &format!("{PODS}/a"), Value::Null).await;
     assert_eq!((&gone["kind"], at(&gone, "deletionGracePeriodSeconds")), (&"Pod".into(), 0.into()));
@@ -161,7 +161,7 @@ async fn an_unbound_pod_goes_at_once_but_for_finalizers() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pod_without_finalizers_still_waits_for_its_kubelet() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     scene.create(PODS, pod("a", Some("nope"), &["a.b/c"])).await;
     let path = format!("{PODS}/a");
     scene.done("DELETE", &path, Value::Null).await;
@@ -173,7 +173,7 @@ async fn a_pod_without_finalizers_still_waits_for_its_kubelet() {
 
 #[tokio::test(start_paused = true)]
 async fn a_collection_is_deleted_and_shown_as_it_was() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     scene.config("a", json!({"labels": {"app": "x"}})).await;
     scene.config("b", json!({"labels": {"app": "x"}, "finalizers": ["a.b/c"]})).await;
     scene.config("c", json!({})).await;

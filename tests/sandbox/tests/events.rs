@@ -1,7 +1,7 @@
-//! Events are one kind in two forms.
+//! Tests of Events, which have two API groups.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::scene::Scene;
+use crate::fixture::Fixture;
 use serde_json::{Value, json};
 
 const CORE: &str = "/api/v1/namespaces/default/events";
@@ -14,7 +14,7 @@ fn without_metadata(mut event: Value) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_written_in_one_form_is_read_in_the_other() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let object =
         json!({"kind": "Pod", "namespace": "default", "name": "x", "uid": "u", "apiVersion": "v1", "fieldPath": "a"});
     let event = json!({

@@ -1,4 +1,4 @@
-//! Misbehaviour on purpose: what a client sees of it, and what is done.
+//! Tests of fault injection: what the client observes and which calls are executed.
 
 use std::time::Duration;
 

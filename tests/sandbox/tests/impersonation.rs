@@ -1,8 +1,8 @@
-//! Who may act for whom. What is expected here is what kube-apiserver 1.36.3 answered to the same.
+//! Tests of impersonation. The expected responses are those of kube-apiserver 1.36.3.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::plain::{ask, ask_with, given};
 use crate::roles::{RBAC, binding, joe, role, rule, user};
+use crate::user_client::{create, send, send_with};
 use opgen_sandbox::{Sandbox, User};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ async fn a_user_acts_for_another_if_he_may() {
     let admin = User::admin("admin");
     let me = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
     let whoami = async |who: &User, headers: &[(&str, &str)]| {
-        let (code, answer) = ask_with(&sandbox, who, ("POST", me), headers, &json!({})).await;
+        let (code, answer) = send_with(&sandbox, who, ("POST", me), headers, &json!({})).await;
         (code, if code == 201 { answer["status"]["userInfo"].clone() } else { answer["message"].clone() })
     };
     let account = [
@@ -32,7 +32,7 @@ async fn a_user_acts_for_another_if_he_may() {
     assert_eq!(whoami(&admin, &[("Impersonate-Group", "gg")]).await, (400, json!(why)));
 
     let refused = async |headers: &[(&str, &str)]| {
-        ask_with(&sandbox, &joe(), ("GET", "/api/v1/pods"), headers, &Value::Null).await.1["message"].clone()
+        send_with(&sandbox, &joe(), ("GET", "/api/v1/pods"), headers, &Value::Null).await.1["message"].clone()
     };
     let x = [("Impersonate-User", "x")];
     let cannot = |what: &str, who: &str| format!("{what} is forbidden: User \"joe\" cannot {who} at the cluster scope");
@@ -46,13 +46,14 @@ async fn a_user_acts_for_another_if_he_may() {
 
     let role_path = format!("{RBAC}/clusterroles/acts");
     let on = json!([rule(&[""], &["pods"], &["impersonate-on:user-info:list"])]);
-    given(&sandbox, &format!("{RBAC}/clusterroles"), role("acts", on)).await;
-    given(&sandbox, &format!("{RBAC}/clusterrolebindings"), binding("acts", "ClusterRole", "acts", &user("joe"))).await;
+    create(&sandbox, &format!("{RBAC}/clusterroles"), role("acts", on)).await;
+    create(&sandbox, &format!("{RBAC}/clusterrolebindings"), binding("acts", "ClusterRole", "acts", &user("joe")))
+        .await;
     let who = "impersonate:user-info resource \"users\" in API group \"authentication.k8s.io\"";
     assert_eq!(refused(&x).await, cannot("users.authentication.k8s.io \"x\"", who));
 
     let legacy = json!({"apiGroups": [""], "resources": ["users"], "verbs": ["impersonate"], "resourceNames": ["x"]});
-    ask(&sandbox, &admin, ("PATCH", &role_path), &json!({"rules": [legacy]})).await;
+    send(&sandbox, &admin, ("PATCH", &role_path), &json!({"rules": [legacy]})).await;
     let y = [("Impersonate-User", "y")];
     let nodes = [("Impersonate-User", "system:node:n")];
     assert_eq!(refused(&nodes).await, cannot("pods", &format!("impersonate-on:arbitrary-node:list {pods}")));
@@ -62,7 +63,7 @@ async fn a_user_acts_for_another_if_he_may() {
     let rules = json!({"rules": [
         rule(&[""], &["pods"], &["impersonate-on:user-info:list"]), rule(&["authentication.k8s.io"], &["users"], &["impersonate:user-info"]),
     ]});
-    ask(&sandbox, &admin, ("PATCH", &role_path), &rules).await;
+    send(&sandbox, &admin, ("PATCH", &role_path), &rules).await;
     assert_eq!(refused(&x).await, format!("pods is forbidden: User \"x\" cannot list {pods} at the cluster scope"));
     let master = [x[0], ("Impersonate-Group", "system:masters")];
     let who = "impersonate:user-info resource \"groups\" in API group \"authentication.k8s.io\"";

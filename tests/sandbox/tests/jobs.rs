@@ -1,7 +1,7 @@
-//! Jobs run, end and come at their time.
+//! Tests of Jobs and CronJobs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::scene::Scene;
+use crate::fixture::Fixture;
 use serde_json::{Value, json};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
@@ -25,7 +25,7 @@ fn says(object: &Value, type_: &str, status: &str, reason: &str) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn a_job_completes_and_its_pods_are_let_go() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     scene.create(JOBS, job("j", json!({"completions": 2, "parallelism": 1, "backoffLimit": 6}), None)).await;
     let path = format!("{JOBS}/j");
     let done = scene.until(&path, |job| condition(job, "Complete").is_some()).await;
@@ -45,7 +45,7 @@ async fn a_job_completes_and_its_pods_are_let_go() {
 
 #[tokio::test(start_paused = true)]
 async fn a_job_fails_after_its_retries() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     scene.create(JOBS, job("j", json!({"backoffLimit": 1, "completions": 1, "parallelism": 1}), Some("failed"))).await;
     let failed = scene.until(&format!("{JOBS}/j"), |job| condition(job, "Failed").is_some()).await;
     assert!(says(&failed, "FailureTarget", "True", "BackoffLimitExceeded"));
@@ -55,7 +55,7 @@ async fn a_job_fails_after_its_retries() {
 
 #[tokio::test(start_paused = true)]
 async fn a_job_with_a_deadline_is_stopped() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     let spec = json!({"activeDeadlineSeconds": 30, "completions": 1, "parallelism": 1});
     scene.create(JOBS, job("j", spec, Some("ready"))).await;
     let failed = scene.until(&format!("{JOBS}/j"), |job| condition(job, "Failed").is_some()).await;
@@ -66,7 +66,7 @@ async fn a_job_with_a_deadline_is_stopped() {
 
 #[tokio::test(start_paused = true)]
 async fn a_suspended_job_waits() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     scene.create(JOBS, job("j", json!({"suspend": true, "completions": 1, "parallelism": 1}), Some("ready"))).await;
     let path = format!("{JOBS}/j");
     let held = scene.until(&path, |job| condition(job, "Suspended").is_some()).await;
@@ -80,7 +80,7 @@ async fn a_suspended_job_waits() {
 
 #[tokio::test(start_paused = true)]
 async fn an_indexed_job_runs_each_index() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     let spec = json!({"completions": 3, "parallelism": 2, "completionMode": "Indexed"});
     scene.create(JOBS, job("j", spec, None)).await;
     let done = scene.until(&format!("{JOBS}/j"), |job| condition(job, "Complete").is_some()).await;
@@ -94,7 +94,7 @@ async fn an_indexed_job_runs_each_index() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cron_job_runs_on_time_and_keeps_a_few() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     let crons = "/apis/batch/v1/namespaces/default/cronjobs";
     let mut template = job("x", json!({"completions": 1, "parallelism": 1}), None);
     template["metadata"] = json!({"labels": {"jt": "x"}});

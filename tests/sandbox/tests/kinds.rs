@@ -1,7 +1,7 @@
-//! CustomResourceDefinitions come, serve their kinds, and go.
+//! Tests of the lifecycle of CustomResourceDefinitions.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-use crate::asking::{CRDS, define, delete, get, has, patch, post, sandbox, until};
+use crate::client::{CRDS, define, delete, get, has, patch, post, sandbox, until};
 use serde_json::{Value, json};
 
 const WIDGETS: &str = "/apis/a-schema.io/v1/namespaces/default/widgets";

@@ -1,39 +1,39 @@
-//! How the sandbox behaves, room by room; one program, so that it is linked once.
+//! Behaviour tests of the sandbox, one module for each area, in one program that links once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
+mod admin_client;
 mod admission;
-mod appliers;
-mod ask;
-mod asking;
 mod authentication;
 mod authorization;
 mod bootstrap;
+mod client;
 mod collector;
 mod conversion;
 mod deletion;
 mod escalation;
 mod events;
 mod faults;
-mod forms;
+mod fixture;
+mod fuzz;
 mod https;
 mod impersonation;
 mod jobs;
 mod kinds;
+mod listener;
+mod managers;
 mod namespaces;
-mod noise;
 mod objects;
 mod patches;
 mod persistence;
-mod plain;
 mod pods;
-mod reading;
+mod reads;
 mod reviews;
 mod roles;
-mod scene;
 mod schemas;
-mod serving;
 mod strategy;
+mod user_client;
 mod validation;
-mod waiting;
+mod versions;
+mod wait;
 mod warnings;
 mod workloads;

@@ -1,12 +1,12 @@
-//! A namespace comes with what belongs to each, and goes when it is empty.
+//! Tests of the lifecycle of namespaces.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::scene::Scene;
+use crate::fixture::Fixture;
 use serde_json::{Value, json};
 
 const NAMESPACES: &str = "/api/v1/namespaces";
 
-async fn namespace(scene: &Scene) -> String {
+async fn namespace(scene: &Fixture) -> String {
     let made = json!({"metadata": {"name": "a"}, "spec": {"finalizers": ["kubernetes"]}});
     scene.create(NAMESPACES, made).await;
     scene.until(&format!("{NAMESPACES}/a/configmaps/kube-root-ca.crt"), Value::is_object).await;
@@ -15,7 +15,7 @@ async fn namespace(scene: &Scene) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn each_has_an_account_and_the_clusters_certificate() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let path = namespace(&scene).await;
     let account = format!("{path}/serviceaccounts/default");
     let made = scene.get(&account).await;
@@ -30,7 +30,7 @@ async fn each_has_an_account_and_the_clusters_certificate() {
 
 #[tokio::test(start_paused = true)]
 async fn it_is_emptied_and_then_goes() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let path = namespace(&scene).await;
     scene.create(&format!("{path}/secrets"), json!({"metadata": {"name": "s"}})).await;
     let marked = scene.done("DELETE", &path, Value::Null).await;
@@ -45,7 +45,7 @@ async fn it_is_emptied_and_then_goes() {
 
 #[tokio::test(start_paused = true)]
 async fn it_waits_for_finalizers_and_says_so() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let path = namespace(&scene).await;
     for (kind, name, finalizers) in [
         ("configmaps", "g", json!(["a.b/c", "d.e/f"])),
@@ -87,7 +87,7 @@ async fn it_waits_for_finalizers_and_says_so() {
 
 #[tokio::test(start_paused = true)]
 async fn finalizers_in_its_spec_go_by_a_path_of_their_own() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     let made = json!({"metadata": {"name": "a"}, "spec": {"finalizers": ["kubernetes", "a.b/c"]}});
     scene.create(NAMESPACES, made).await;
     let path = format!("{NAMESPACES}/a");

@@ -1,4 +1,4 @@
-//! Objects come, change and go.
+//! Tests of creates, updates and deletes of objects.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use futures::StreamExt as _;
@@ -43,47 +43,47 @@ async fn a_watch_tells_what_happens_to_an_object() {
 
 #[tokio::test(start_paused = true)]
 async fn a_name_is_taken_until_its_object_is_gone() {
-    let sandbox = crate::asking::sandbox();
+    let sandbox = crate::client::sandbox();
     let maps = "/api/v1/namespaces/default/configmaps";
     let map = json!({"metadata": {"name": "a", "finalizers": ["example.com/a"]}});
-    crate::asking::post(&sandbox, maps, &map).await;
-    let (code, refused) = crate::asking::post(&sandbox, maps, &map).await;
+    crate::client::post(&sandbox, maps, &map).await;
+    let (code, refused) = crate::client::post(&sandbox, maps, &map).await;
     assert_eq!((code, &refused["message"]), (409, &json!("configmaps \"a\" already exists")));
-    crate::asking::delete(&sandbox, &format!("{maps}/a")).await;
-    let (code, refused) = crate::asking::post(&sandbox, maps, &map).await;
+    crate::client::delete(&sandbox, &format!("{maps}/a")).await;
+    let (code, refused) = crate::client::post(&sandbox, maps, &map).await;
     let message = json!("object is being deleted: configmaps \"a\" already exists");
     assert_eq!((code, &refused["message"]), (409, &message));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_flow_schema_dangles_until_its_level_is_there() {
-    let sandbox = crate::asking::sandbox();
+    let sandbox = crate::client::sandbox();
     let group = "/apis/flowcontrol.apiserver.k8s.io/v1";
     let schemas = format!("{group}/flowschemas");
     let schema = json!({"metadata": {"name": "a"}, "spec": {"priorityLevelConfiguration": {"name": "b"}}});
-    let (code, made) = crate::asking::post(&sandbox, &schemas, &schema).await;
+    let (code, made) = crate::client::post(&sandbox, &schemas, &schema).await;
     assert_eq!((code, &made["spec"]["matchingPrecedence"]), (201, &json!(1000)));
     let path = format!("{schemas}/a");
     let is = |status: &'static str| move |_: u16, schema: &Value| schema["status"]["conditions"][0]["status"] == status;
-    let schema = crate::asking::until(&sandbox, &path, is("True")).await;
+    let schema = crate::client::until(&sandbox, &path, is("True")).await;
     assert_eq!(schema["status"]["conditions"][0]["reason"], "NotFound");
     let limited = json!({"limitResponse": {"type": "Reject"}});
     let level = json!({"metadata": {"name": "b"}, "spec": {"type": "Limited", "limited": limited}});
-    let (_, level) = crate::asking::post(&sandbox, &format!("{group}/prioritylevelconfigurations"), &level).await;
+    let (_, level) = crate::client::post(&sandbox, &format!("{group}/prioritylevelconfigurations"), &level).await;
     assert_eq!(level["spec"]["limited"]["nominalConcurrencyShares"], 30);
-    let schema = crate::asking::until(&sandbox, &path, is("False")).await;
+    let schema = crate::client::until(&sandbox, &path, is("False")).await;
     assert_eq!(schema["metadata"]["managedFields"][0]["manager"], "api-priority-and-fairness-config-consumer-v1");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unused_class_of_volume_attributes_goes() {
-    let sandbox = crate::asking::sandbox();
+    let sandbox = crate::client::sandbox();
     let classes = "/apis/storage.k8s.io/v1/volumeattributesclasses";
     let class = json!({"metadata": {"name": "a"}, "driverName": "example.com", "parameters": {"a": "b"}});
-    let (_, made) = crate::asking::post(&sandbox, classes, &class).await;
+    let (_, made) = crate::client::post(&sandbox, classes, &class).await;
     assert_eq!(made["metadata"]["finalizers"], json!(["kubernetes.io/vac-protection"]));
     let path = format!("{classes}/a");
-    let (code, marked) = crate::asking::delete(&sandbox, &path).await;
+    let (code, marked) = crate::client::delete(&sandbox, &path).await;
     assert_eq!((code, marked["metadata"]["deletionTimestamp"].is_string()), (200, true));
-    crate::asking::until(&sandbox, &path, |code, _| code == 404).await;
+    crate::client::until(&sandbox, &path, |code, _| code == 404).await;
 }

@@ -1,4 +1,4 @@
-//! Patches and who manages what, step by step as kube-apiserver 1.36 answered them.
+//! Tests of patches and field ownership, step by step against the responses of kube-apiserver 1.36.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::time::Duration;
@@ -55,7 +55,7 @@ impl Step {
 const APART: [&str; 7] =
     ["uid", "resourceVersion", "creationTimestamp", "generation", "selfLink", "clusterIP", "clusterIPs"];
 
-async fn ask(sandbox: &Sandbox, step: &Step) -> (u16, Value, Vec<String>) {
+async fn send(sandbox: &Sandbox, step: &Step) -> (u16, Value, Vec<String>) {
     let text =
         step.text.clone().unwrap_or_else(|| if step.body.is_null() { String::new() } else { step.body.to_string() });
     let request = Request::builder()
@@ -133,7 +133,7 @@ async fn follow(sandbox: &Sandbox, seen: &str) {
     for step in &steps {
         // Who wrote before whom is told by seconds.
         tokio::time::advance(Duration::from_secs(1)).await;
-        let (code, answer, warnings) = ask(sandbox, step).await;
+        let (code, answer, warnings) = send(sandbox, step).await;
         if step.path.ends_with("/customresourcedefinitions") {
             assert_eq!(code, 201, "{answer}");
             established(sandbox, &step.path, answer["metadata"]["name"].as_str().unwrap()).await;
@@ -162,17 +162,17 @@ async fn follow(sandbox: &Sandbox, seen: &str) {
 async fn established(sandbox: &Sandbox, path: &str, name: &str) {
     let step = Step::get(&format!("{path}/{name}"));
     let look = async || {
-        let (_, crd, _) = ask(sandbox, &step).await;
-        crate::asking::has(&crd, "Established").then_some(())
+        let (_, crd, _) = send(sandbox, &step).await;
+        crate::client::has(&crd, "Established").then_some(())
     };
-    crate::waiting::until(name, look).await;
+    crate::wait::until(name, look).await;
 }
 
 async fn sandbox() -> Sandbox {
     let sandbox = Sandbox::builder().seed(1).start();
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}});
     let step = Step { method: "POST".into(), body: namespace, ..Step::get("/api/v1/namespaces") };
-    assert_eq!(ask(&sandbox, &step).await.0, 201);
+    assert_eq!(send(&sandbox, &step).await.0, 201);
     sandbox
 }
 

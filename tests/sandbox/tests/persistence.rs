@@ -1,4 +1,4 @@
-//! A sandbox that keeps its objects in a file.
+//! Tests of a sandbox with a data file.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use kube::{
 use opgen_sandbox::Sandbox;
 use serde_json::json;
 
-use crate::asking::{define, post, until};
+use crate::client::{define, post, until};
 
 /// A path that nothing lies at.
 struct Place(PathBuf);

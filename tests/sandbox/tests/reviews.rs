@@ -1,8 +1,8 @@
-//! Reviews say what is allowed. What is expected here is what kube-apiserver 1.36.3 answered to the same.
+//! Tests of access reviews. The expected responses are those of kube-apiserver 1.36.3.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::plain::{ask, given};
 use crate::roles::{RBAC, binding, joe, role, rule, user, with_role};
+use crate::user_client::{create, send};
 use opgen_sandbox::{Sandbox, User};
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ async fn reviews_say_what_is_allowed_and_why() {
     let sandbox = with_role(&user("jim"), json!([rule(&[""], &["pods"], &["get"])])).await;
     let admin = User::admin("admin");
     let review = async |who: &User, path: &str, spec: Value| {
-        let (code, answer) = ask(&sandbox, who, ("POST", &format!("{REVIEWS}/{path}")), &json!({"spec": spec})).await;
+        let (code, answer) = send(&sandbox, who, ("POST", &format!("{REVIEWS}/{path}")), &json!({"spec": spec})).await;
         (code, if code == 201 { answer["status"].clone() } else { answer["message"].clone() })
     };
     let pods = |verb: &str| json!({"namespace": "one", "verb": verb, "resource": "pods"});
@@ -78,7 +78,7 @@ async fn the_rules_of_a_user_can_be_asked_for() {
     let sandbox = with_role(&user("jim"), json!([rule(&[""], &["pods"], &["get"])])).await;
     let path = format!("{REVIEWS}/selfsubjectrulesreviews");
     let jim = User::named("jim", &[]);
-    let (code, answer) = ask(&sandbox, &jim, ("POST", &path), &json!({"spec": {"namespace": "one"}})).await;
+    let (code, answer) = send(&sandbox, &jim, ("POST", &path), &json!({"spec": {"namespace": "one"}})).await;
     assert_eq!((code, &answer["metadata"], &answer["spec"]), (201, &json!({}), &json!({})));
     assert_eq!(
         answer["status"]["resourceRules"],
@@ -110,7 +110,7 @@ async fn the_rules_of_a_user_can_be_asked_for() {
         ]
     );
     assert_eq!(answer["status"]["incomplete"], false);
-    let (code, answer) = ask(&sandbox, &jim, ("POST", &path), &json!({"spec": {}})).await;
+    let (code, answer) = send(&sandbox, &jim, ("POST", &path), &json!({"spec": {}})).await;
     assert_eq!((code, &answer["message"]), (400, &json!("no namespace on request")));
 }
 
@@ -119,15 +119,15 @@ async fn the_rules_of_a_user_can_be_asked_for() {
 async fn the_verdicts_are_those_of_kubernetes() {
     let seen: Value = serde_json::from_str(include_str!("seen/rbac.json")).unwrap();
     let sandbox = Sandbox::builder().seed(1).start();
-    given(&sandbox, "/api/v1/namespaces", json!({"metadata": {"name": "c-one"}})).await;
+    create(&sandbox, "/api/v1/namespaces", json!({"metadata": {"name": "c-one"}})).await;
     let answered = seen["answered"].as_array().unwrap();
     for (at, row) in answered.iter().enumerate() {
         let (name, team) = (format!("r{at}"), json!({"kind": "Group", "name": format!("team{at}")}));
-        given(&sandbox, &format!("{RBAC}/clusterroles"), role(&name, json!([row["rule"]]))).await;
+        create(&sandbox, &format!("{RBAC}/clusterroles"), role(&name, json!([row["rule"]]))).await;
         let (of_cluster, here) =
             (binding(&name, "ClusterRole", &name, &user(&name)), binding(&name, "ClusterRole", &name, &team));
-        given(&sandbox, &format!("{RBAC}/clusterrolebindings"), of_cluster).await;
-        given(&sandbox, &format!("{RBAC}/namespaces/c-one/rolebindings"), here).await;
+        create(&sandbox, &format!("{RBAC}/clusterrolebindings"), of_cluster).await;
+        create(&sandbox, &format!("{RBAC}/namespaces/c-one/rolebindings"), here).await;
     }
     let admin = User::admin("admin");
     for (at, row) in answered.iter().enumerate() {
@@ -139,7 +139,7 @@ async fn the_verdicts_are_those_of_kubernetes() {
                 let mut spec = subject.clone();
                 spec.as_object_mut().unwrap().extend(asked.as_object().unwrap().clone());
                 let path = format!("{REVIEWS}/subjectaccessreviews");
-                let (_, answer) = ask(&sandbox, &admin, ("POST", &path), &json!({"spec": spec})).await;
+                let (_, answer) = send(&sandbox, &admin, ("POST", &path), &json!({"spec": spec})).await;
                 verdicts.push(if answer["status"]["allowed"] == true { 'y' } else { '.' });
             }
             assert_eq!(row[scope], verdicts, "{} in the {scope}", row["rule"]);

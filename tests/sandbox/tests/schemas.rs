@@ -1,7 +1,7 @@
-//! Custom resources are pruned, completed and judged as kube-apiserver 1.36 did it: `seen` is what it answered.
+//! Tests of pruning, defaulting and validation of custom resources against kube-apiserver 1.36; `seen` holds its responses.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-use crate::asking::{ask, causes, define, sandbox};
+use crate::client::{causes, define, sandbox, send};
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 
@@ -38,9 +38,9 @@ async fn replay(sandbox: &Sandbox, case: &Value) -> Vec<String> {
     }
     let mut differences = Vec::new();
     for step in case["steps"].as_array().unwrap() {
-        crate::waiting::idle().await;
+        crate::wait::idle().await;
         let (method, path) = (step["method"].as_str().unwrap(), step["path"].as_str().unwrap());
-        let (code, answer) = ask(sandbox, method.parse().unwrap(), path, &step["body"]).await;
+        let (code, answer) = send(sandbox, method.parse().unwrap(), path, &step["body"]).await;
         // What other rooms answer is theirs to compare.
         let is = if step["answer"].is_null() { Value::Null } else { shown(code, &answer) };
         let (is, seen) = (json!([code, is]), json!([step["code"], step["answer"]]));

@@ -1,10 +1,10 @@
-//! What the server makes of a new object of each kind.
+//! Tests of the defaults and fields that the server sets on new objects of each kind.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 
-use crate::ask::{ask, prepare};
+use crate::admin_client::{prepare, send};
 
 /// What was sent to kube-apiserver 1.36, and what it made of it: `path`, `object`, `created`.
 const CREATED: &str = include_str!("golden/created.json");
@@ -18,7 +18,7 @@ async fn each_kind_is_created_as_kubernetes_creates_it() {
     let mut different = Vec::new();
     for row in rows {
         let path = row["path"].as_str().unwrap();
-        let (code, made) = ask(&sandbox, "POST", &format!("{path}?dryRun=All"), &row["object"]).await;
+        let (code, made) = send(&sandbox, "POST", &format!("{path}?dryRun=All"), &row["object"]).await;
         let (made, seen) = (comparable(&row["object"], made), comparable(&row["object"], row["created"].clone()));
         if code != 201 || made != seen {
             let mut told = Vec::new();
@@ -142,12 +142,12 @@ async fn changed(row: &Value) -> Value {
     let sandbox = Sandbox::builder().seed(1).start();
     prepare(&sandbox).await;
     let path = row["path"].as_str().unwrap();
-    let (code, before) = ask(&sandbox, "POST", path, &row["before"]).await;
+    let (code, before) = send(&sandbox, "POST", path, &row["before"]).await;
     assert_eq!(code, 201, "{before}");
     let subresource =
         row["subresource"].as_str().filter(|name| !name.is_empty()).map_or(String::new(), |name| format!("/{name}"));
     let at = format!("{path}/{}{subresource}?dryRun=All", row["before"]["metadata"]["name"].as_str().unwrap());
-    let (code, after) = ask(&sandbox, "PATCH", &at, &row["patch"]).await;
+    let (code, after) = send(&sandbox, "PATCH", &at, &row["patch"]).await;
     let generation = |object: &Value| object["metadata"]["generation"].as_i64().unwrap_or(0);
     let mut made = json!({"code": code, "generations": generation(&after) - generation(&before)});
     for part in ["labels", "annotations", "finalizers", "ownerReferences"] {
@@ -199,14 +199,14 @@ async fn an_update_needs_what_it_needs_in_kubernetes() {
         prepare(&sandbox).await;
         let path = row["path"].as_str().unwrap();
         let name = row["object"]["metadata"]["name"].as_str().unwrap();
-        let (code, mut made) = ask(&sandbox, "POST", path, &row["object"]).await;
+        let (code, mut made) = send(&sandbox, "POST", path, &row["object"]).await;
         assert_eq!(code, 201, "{made}");
         remove(&mut made["metadata"], "resourceVersion");
         remove(&mut made["metadata"], "managedFields");
-        let (unversioned, _) = ask(&sandbox, "PUT", &format!("{path}/{name}?dryRun=All"), &made).await;
+        let (unversioned, _) = send(&sandbox, "PUT", &format!("{path}/{name}?dryRun=All"), &made).await;
         let mut other = row["object"].clone();
         other["metadata"]["name"] = "other".into();
-        let (missing, _) = ask(&sandbox, "PUT", &format!("{path}/other?dryRun=All"), &other).await;
+        let (missing, _) = send(&sandbox, "PUT", &format!("{path}/other?dryRun=All"), &other).await;
         if json!([unversioned, missing]) != json!([row["unversioned"], row["missing"]]) {
             different
                 .push(format!("{path}: {unversioned}, {missing}; seen {}, {}", row["unversioned"], row["missing"]));

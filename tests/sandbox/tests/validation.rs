@@ -1,10 +1,10 @@
-//! What the server refuses, and what it says about it.
+//! Tests of validation errors.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 
-use crate::ask::{ask, prepare};
+use crate::admin_client::{prepare, send};
 
 /// What kube-apiserver 1.36 refused: `path`, `method`, `object` (for a patch after `before` was created), `code`,
 /// `reason`, `causes` as pairs of reason and field.
@@ -32,12 +32,12 @@ async fn refused(row: &Value) -> (u16, Value) {
     let path = row["path"].as_str().unwrap();
     let object = written_out(&row["object"]);
     let Some(name) = row["before"]["metadata"]["name"].as_str() else {
-        return ask(&sandbox, "POST", &format!("{path}?dryRun=All"), &object).await;
+        return send(&sandbox, "POST", &format!("{path}?dryRun=All"), &object).await;
     };
-    let (code, made) = ask(&sandbox, "POST", path, &row["before"]).await;
+    let (code, made) = send(&sandbox, "POST", path, &row["before"]).await;
     assert_eq!(code, 201, "{made}");
     let status = if row["method"] == "PATCH/status" { "/status" } else { "" };
-    ask(&sandbox, "PATCH", &format!("{path}/{name}{status}?dryRun=All"), &object).await
+    send(&sandbox, "PATCH", &format!("{path}/{name}{status}?dryRun=All"), &object).await
 }
 
 /// `x*1000` is a thousand times `x`.

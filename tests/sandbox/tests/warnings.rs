@@ -1,4 +1,4 @@
-//! What the server warns of.
+//! Tests of warnings.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub, dead_code)]
 
 use bytes::Bytes;
@@ -6,7 +6,7 @@ use http::Request;
 use opgen_sandbox::{Sandbox, User};
 use serde_json::{Value, json};
 
-use crate::ask::prepare;
+use crate::admin_client::prepare;
 
 async fn warnings(sandbox: &Sandbox, path: &str, object: &Value) -> Vec<String> {
     let request = Request::post(format!("{path}?dryRun=All")).header("content-type", "application/json");

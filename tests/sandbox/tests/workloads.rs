@@ -1,7 +1,7 @@
-//! Workloads come to life, if that is wished.
+//! Tests of the workload controllers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::scene::Scene;
+use crate::fixture::Fixture;
 use serde_json::{Value, json};
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
@@ -29,14 +29,14 @@ fn says(object: &Value, type_: &str, status: &str, reason: &str) -> bool {
     condition(object, type_).is_some_and(|own| own["status"] == status && own["reason"] == reason)
 }
 
-async fn pods(scene: &Scene, app: &str) -> Vec<Value> {
+async fn pods(scene: &Fixture, app: &str) -> Vec<Value> {
     let list = scene.get(&format!("{PODS}?labelSelector=app%3D{app}")).await;
     list["items"].as_array().unwrap().clone()
 }
 
 #[tokio::test(start_paused = true)]
 async fn without_being_asked_for_nothing_lives() {
-    let scene = Scene::new();
+    let scene = Fixture::new();
     scene.create(DEPLOYMENTS, workload("d", Some(2), None)).await;
     scene.config("a", json!({})).await;
     let owner = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "of-another-life"});
@@ -48,7 +48,7 @@ async fn without_being_asked_for_nothing_lives() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deployment_becomes_available() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     let mut wanted = workload("d", Some(2), None);
     wanted["metadata"]["annotations"] = json!({"note": "x"});
     scene.create(DEPLOYMENTS, wanted).await;
@@ -93,7 +93,7 @@ async fn a_deployment_becomes_available() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deployment_rolls_and_leaves_the_old_set_empty() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     scene.create(DEPLOYMENTS, workload("d", Some(3), None)).await;
     let path = format!("{DEPLOYMENTS}/d");
     scene.until(&path, |d| says(d, "Progressing", "True", "NewReplicaSetAvailable")).await;
@@ -124,7 +124,7 @@ async fn a_deployment_rolls_and_leaves_the_old_set_empty() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deployment_that_does_not_get_on_says_so_in_time() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     let mut wanted = workload("d", Some(1), Some("unready"));
     wanted["spec"]["progressDeadlineSeconds"] = 60.into();
     scene.create(DEPLOYMENTS, wanted).await;
@@ -144,7 +144,7 @@ async fn a_deployment_that_does_not_get_on_says_so_in_time() {
 
 #[tokio::test(start_paused = true)]
 async fn pods_fare_as_their_annotation_says() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     for (fate, phase, ready, state) in [
         ("ready", "Running", "True", "/running/startedAt"),
         ("unready", "Running", "False", "/running/startedAt"),
@@ -174,7 +174,7 @@ async fn pods_fare_as_their_annotation_says() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stateful_set_goes_in_order() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     let sets = "/apis/apps/v1/namespaces/default/statefulsets";
     let mut wanted = workload("s", Some(2), None);
     wanted["spec"]["serviceName"] = "sv".into();
@@ -221,7 +221,7 @@ async fn a_stateful_set_goes_in_order() {
 
 #[tokio::test(start_paused = true)]
 async fn a_daemon_set_is_on_the_node() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     let sets = "/apis/apps/v1/namespaces/default/daemonsets";
     scene.create(sets, workload("ds", None, None)).await;
     let set = scene.until(&format!("{sets}/ds"), |set| set["status"]["numberAvailable"] == 1).await;
@@ -244,7 +244,7 @@ async fn a_daemon_set_is_on_the_node() {
 
 #[tokio::test(start_paused = true)]
 async fn a_service_leads_to_its_pods() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     let services = "/api/v1/namespaces/default/services";
     let ports = json!([{"name": "w", "port": 80, "targetPort": 8080, "protocol": "TCP"}]);
     let service =
@@ -284,7 +284,7 @@ async fn a_service_leads_to_its_pods() {
 
 #[tokio::test(start_paused = true)]
 async fn a_claim_gets_a_volume_and_gives_it_back() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     let claims = "/api/v1/namespaces/default/persistentvolumeclaims";
     let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}});
     scene.create(claims, json!({"metadata": {"name": "c"}, "spec": spec})).await;
@@ -297,7 +297,7 @@ async fn a_claim_gets_a_volume_and_gives_it_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_budget_says_how_many_may_go_and_an_eviction_heeds_it() {
-    let scene = Scene::with_workloads();
+    let scene = Fixture::with_workloads();
     scene.create(DEPLOYMENTS, workload("d", Some(2), None)).await;
     let budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
     let spec = json!({"minAvailable": 2, "selector": {"matchLabels": {"app": "d"}}});
@@ -313,7 +313,7 @@ async fn a_budget_says_how_many_may_go_and_an_eviction_heeds_it() {
     let evict = async |at: usize| {
         let name = pods(&scene, "d").await[at]["metadata"]["name"].clone();
         let eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}});
-        scene.ask("POST", &format!("{PODS}/{}/eviction", name.as_str().unwrap()), eviction).await
+        scene.send("POST", &format!("{PODS}/{}/eviction", name.as_str().unwrap()), eviction).await
     };
     let (code, refused) = evict(0).await;
     assert_eq!(
@@ -340,7 +340,7 @@ async fn a_budget_says_how_many_may_go_and_an_eviction_heeds_it() {
 #[tokio::test(start_paused = true)]
 async fn two_lives_of_one_seed_are_the_same() {
     let run = async || {
-        let scene = Scene::with_workloads();
+        let scene = Fixture::with_workloads();
         scene.create(DEPLOYMENTS, workload("d", Some(3), None)).await;
         scene.until(&format!("{DEPLOYMENTS}/d"), |d| says(d, "Progressing", "True", "NewReplicaSetAvailable")).await;
         (scene.get(PODS).await, scene.get("/api/v1/events").await)

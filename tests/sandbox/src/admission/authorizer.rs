@@ -1,4 +1,4 @@
-//! What admission asks the authorizer.
+//! Answers the authorizer calls of CEL expressions with the RBAC policy.
 
 use super::{Review, expression::Question};
 use crate::{
@@ -6,9 +6,9 @@ use crate::{
     user::User,
 };
 
-/// Whether the user of the request, or an account, may do something.
+/// Whether the user of the request, or a ServiceAccount, has a right.
 pub(super) fn allows(review: &Review<'_>, question: &Question) -> bool {
-    let server = review.asked.server;
+    let server = review.request.server;
     let about = match &question.path {
         Some(path) => About::Path(path),
         None => About::Resource {
@@ -23,6 +23,6 @@ pub(super) fn allows(review: &Review<'_>, question: &Question) -> bool {
         Some((namespace, name)) => {
             authorization::may(server, &User::service_account(namespace, name, ""), &question.verb, about)
         }
-        None => authorization::may(server, &review.asked.call.user, &question.verb, about),
+        None => authorization::may(server, &review.request.call.user, &question.verb, about),
     }
 }

@@ -1,64 +1,19 @@
-//! Admission: what may change an object on its way, and what may refuse it.
+//! Admission control: built-in plugins, admission policies and admission webhooks.
 
-use crate::failure::Failure;
-
-use reinvocation::Reinvocation;
-
+pub(crate) use cache::AdmissionCache;
+pub(crate) use chain::{mutate, validate};
 pub(crate) use plugin::quota_usage;
 pub(crate) use review::{Operation, Review};
 
 mod authorizer;
+mod cache;
+mod chain;
 mod expression;
+mod match_conditions;
+mod match_rules;
 mod matching;
 mod plugin;
 mod policy;
 mod reinvocation;
 mod review;
 mod webhook;
-
-/// What admission remembers between writes.
-#[derive(Debug, Default)]
-pub(crate) struct Admission {
-    policies: policy::Policies,
-    webhooks: webhook::Webhooks,
-}
-
-/// Lets everything that may change the object do so, in Kubernetes' order.
-pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
-    let mut reinvocation = Reinvocation::default();
-    loop {
-        plugins(review).await?;
-        policy::mutate(review, &mut reinvocation)?;
-        webhook::mutate(review, &mut reinvocation).await?;
-        if !reinvocation.next_round() {
-            return Ok(());
-        }
-    }
-}
-
-async fn plugins(review: &mut Review<'_>) -> Result<(), Failure> {
-    plugin::namespace_lifecycle::admit(review)?;
-    plugin::limit_ranger::mutate(review);
-    plugin::service_account::mutate(review).await?;
-    plugin::taint_nodes::mutate(review);
-    plugin::priority::mutate(review)?;
-    plugin::default_tolerations::mutate(review);
-    plugin::default_storage_class::mutate(review);
-    plugin::storage_protection::mutate(review);
-    plugin::default_ingress_class::mutate(review);
-    Ok(())
-}
-
-/// Asks everything that may refuse the write, in Kubernetes' order.
-pub(crate) async fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
-    policy::check(review)?;
-    plugin::limit_ranger::validate(review)?;
-    plugin::service_account::validate(review)?;
-    plugin::pod_security::validate(review)?;
-    plugin::priority::validate(review)?;
-    plugin::owner_references::validate(review)?;
-    policy::validate(review)?;
-    webhook::validate(review).await?;
-    plugin::resource_quota::validate(review).await?;
-    Ok(())
-}

@@ -1,25 +1,25 @@
-//! Who is asked a second time, because others changed the object after it.
+//! Tracks which policies and webhooks are reinvoked because a later one changed the object.
 
 use std::collections::BTreeSet;
 
-/// What happened in the rounds of one write.
+/// The reinvocation state of one write.
 #[derive(Debug, Default)]
 pub(super) struct Reinvocation {
-    /// Who was asked in this round and wants to be asked again if something changes.
+    /// Those invoked in this round with `reinvocationPolicy: IfNeeded`.
     earlier: BTreeSet<String>,
-    /// Who is to be asked in the next round.
+    /// Those to invoke in the next round.
     next: BTreeSet<String>,
-    /// Who is asked in this round; `None` is the first one, in which all are.
+    /// Those to invoke in this round; `None` means all, in the first round.
     only: Option<BTreeSet<String>>,
 }
 
 impl Reinvocation {
-    /// Whether somebody is asked in this round.
+    /// Whether a policy or webhook is invoked in this round.
     pub(super) fn wants(&self, name: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(name))
     }
 
-    /// Somebody was asked. What it changed, those before it get to see.
+    /// Records an invocation. After a change those invoked before it are reinvoked.
     pub(super) fn invoked(&mut self, name: String, again: bool, changed: bool) {
         if changed {
             self.next.append(&mut self.earlier);
@@ -29,7 +29,7 @@ impl Reinvocation {
         }
     }
 
-    /// Goes on to the second round, if there is one.
+    /// Starts the second round, if there is one.
     pub(super) fn next_round(&mut self) -> bool {
         let first = self.only.is_none();
         self.only = Some(std::mem::take(&mut self.next));

@@ -1,29 +1,29 @@
-//! A write that admission looks at.
+//! `Review`: a write under admission, with its operation and its old and new object.
 
 use serde_json::{Value, json};
 
-use super::matching::Hit;
+use super::match_rules::MatchedKind;
 use crate::{
     call::{DryRun, Verb},
     failure::Failure,
     object,
-    verb::Asked,
+    request::ResourceRequest,
 };
 
-/// A write that is looked at.
+/// A write under admission.
 pub(crate) struct Review<'a> {
-    pub(crate) asked: Asked<'a>,
+    pub(crate) request: ResourceRequest<'a>,
     pub(crate) operation: Operation,
-    /// The new state; null of a deletion.
+    /// The new state; null for a deletion.
     pub(crate) object: Value,
     pub(crate) old: Option<Value>,
-    /// Whether somebody outside has changed the object, a policy or a webhook.
+    /// Whether a policy or a webhook has changed the object.
     pub(crate) reshaped: bool,
-    /// What the client is told beside the answer.
+    /// Warnings for the client.
     pub(crate) warnings: Vec<String>,
 }
 
-/// As admission names it.
+/// The operation of an admission request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
@@ -33,7 +33,7 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// In the words of rules.
+    /// The name in rules.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Create => "CREATE",
@@ -45,46 +45,46 @@ impl Operation {
 }
 
 impl<'a> Review<'a> {
-    pub(crate) fn create(asked: Asked<'a>, object: Value) -> Self {
-        let object = typed(asked, object);
-        Self { asked, operation: Operation::Create, object, old: None, reshaped: false, warnings: Vec::new() }
+    pub(crate) fn create(request: ResourceRequest<'a>, object: Value) -> Self {
+        let object = typed(request, object);
+        Self { request, operation: Operation::Create, object, old: None, reshaped: false, warnings: Vec::new() }
     }
 
-    pub(crate) fn update(asked: Asked<'a>, object: Value, old: Value) -> Self {
-        let object = typed(asked, object);
-        Self { asked, operation: Operation::Update, object, old: Some(old), reshaped: false, warnings: Vec::new() }
+    pub(crate) fn update(request: ResourceRequest<'a>, object: Value, old: Value) -> Self {
+        let object = typed(request, object);
+        Self { request, operation: Operation::Update, object, old: Some(old), reshaped: false, warnings: Vec::new() }
     }
 
-    pub(crate) fn delete(asked: Asked<'a>, old: Value) -> Self {
+    pub(crate) fn delete(request: ResourceRequest<'a>, old: Value) -> Self {
         let object = Value::Null;
-        Self { asked, operation: Operation::Delete, object, old: Some(old), reshaped: false, warnings: Vec::new() }
+        Self { request, operation: Operation::Delete, object, old: Some(old), reshaped: false, warnings: Vec::new() }
     }
 
-    /// Whether it is a write of the object itself, not of a part behind its path, and of this kind of the table.
+    /// Whether it is this operation on the object itself, not on a subresource, of a built-in kind.
     pub(crate) fn writes(&self, operation: Operation, group: &str, plural: &str) -> bool {
-        self.operation == operation && self.asked.subresource.is_none() && self.asked.kind.is(group, plural)
+        self.operation == operation && self.request.subresource.is_none() && self.request.kind.is(group, plural)
     }
 
-    /// The name of the object; of one that has only the beginning of a name, that.
+    /// The name of the object, or its `generateName`.
     pub(crate) fn name(&self) -> &str {
         let own = object::name(&self.object);
         let begin = object::text(&self.object, &["metadata", "generateName"]);
-        [self.asked.name, own, begin].into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+        [self.request.name, own, begin].into_iter().find(|name| !name.is_empty()).unwrap_or_default()
     }
 
-    /// The name that is known already: a generated one is not.
+    /// The name; empty if it is still to be generated.
     pub(crate) fn known_name(&self) -> &str {
-        if self.asked.name.is_empty() { object::name(&self.object) } else { self.asked.name }
+        if self.request.name.is_empty() { object::name(&self.object) } else { self.request.name }
     }
 
-    /// The namespace; of a namespace its own name.
+    /// The namespace; for a Namespace its own name.
     pub(crate) fn namespace(&self) -> &str {
-        if self.asked.kind.is("", "namespaces") { self.known_name() } else { self.asked.namespace }
+        if self.request.kind.is("", "namespaces") { self.known_name() } else { self.request.namespace }
     }
 
-    /// The options of the request, as the kinds of `meta.k8s.io/v1` have them.
+    /// The options of the request as `meta.k8s.io/v1` options.
     pub(crate) fn options(&self) -> Value {
-        let call = self.asked.call;
+        let call = self.request.call;
         let kind = match (self.operation, call.verb) {
             (Operation::Create, _) => "CreateOptions",
             (Operation::Delete, _) => "DeleteOptions",
@@ -114,15 +114,15 @@ impl<'a> Review<'a> {
         options
     }
 
-    /// The request, as `admission.k8s.io/v1` has it; what is empty is not there.
-    pub(super) fn request(&self, hit: &Hit) -> Value {
-        let asked = self.asked;
-        let user = &asked.call.user;
-        let mut request = json!({
+    /// The `request` of an `AdmissionReview`, without empty fields.
+    pub(super) fn admission_request(&self, hit: &MatchedKind) -> Value {
+        let request = self.request;
+        let user = &request.call.user;
+        let mut fields = json!({
             "kind": {"group": hit.kind.group, "version": hit.kind.version, "kind": hit.kind.kind},
             "resource": {"group": hit.kind.group, "version": hit.kind.version, "resource": hit.kind.plural},
-            "requestKind": {"group": asked.kind.group, "version": asked.kind.version, "kind": asked.kind.kind},
-            "requestResource": {"group": asked.kind.group, "version": asked.kind.version, "resource": asked.kind.plural},
+            "requestKind": {"group": request.kind.group, "version": request.kind.version, "kind": request.kind.kind},
+            "requestResource": {"group": request.kind.group, "version": request.kind.version, "resource": request.kind.plural},
             "operation": self.operation.as_str(),
             "userInfo": {"username": user.name, "groups": user.groups},
             "dryRun": self.is_dry(),
@@ -130,18 +130,18 @@ impl<'a> Review<'a> {
         });
         let mut set = |key: &str, word: &str| {
             if !word.is_empty() {
-                request[key] = word.into();
+                fields[key] = word.into();
             }
         };
         set("name", self.known_name());
         set("namespace", self.namespace());
-        set("subResource", asked.subresource.unwrap_or_default());
-        set("requestSubResource", asked.subresource.unwrap_or_default());
+        set("subResource", request.subresource.unwrap_or_default());
+        set("requestSubResource", request.subresource.unwrap_or_default());
         if !user.uid.is_empty() {
-            request["userInfo"]["uid"] = user.uid.clone().into();
+            fields["userInfo"]["uid"] = user.uid.clone().into();
         }
         if !user.extra.is_empty() {
-            request["userInfo"]["extra"] = user
+            fields["userInfo"]["extra"] = user
                 .extra
                 .iter()
                 .cloned()
@@ -149,26 +149,26 @@ impl<'a> Review<'a> {
                 .collect::<serde_json::Map<_, Value>>()
                 .into();
         }
-        request
+        fields
     }
 
-    /// 403, as a plugin refuses.
+    /// The 403 of a plugin.
     pub(crate) fn forbidden(&self, why: &str) -> Failure {
-        Failure::forbidden(self.asked.kind, self.name(), why)
+        Failure::forbidden(self.request.kind, self.name(), why)
     }
 
     pub(crate) fn is_dry(&self) -> bool {
-        self.asked.call.options.dry_run == DryRun::All
+        self.request.call.options.dry_run == DryRun::All
     }
 }
 
-/// The object with its type, which a request may leave out.
-fn typed(asked: Asked<'_>, mut object: Value) -> Value {
+/// The object with its type, which a request may omit.
+fn typed(request: ResourceRequest<'_>, mut object: Value) -> Value {
     if let Value::Object(map) = &mut object
         && (!map.contains_key("kind") || !map.contains_key("apiVersion"))
     {
-        map.insert("apiVersion".into(), asked.kind.api_version().into());
-        map.insert("kind".into(), asked.kind.kind.clone().into());
+        map.insert("apiVersion".into(), request.kind.api_version().into());
+        map.insert("kind".into(), request.kind.kind.clone().into());
     }
     object
 }

@@ -1,19 +1,19 @@
-//! What the token of a ServiceAccount says.
+//! The claims of ServiceAccount tokens.
 
 use serde_json::{Map, Value, json};
 
 use super::{
-    Authentication, ISSUER,
-    key::{Key, NoKey},
+    credentials::{Authentication, ISSUER},
+    key::{NoKey, SigningKey},
 };
-use crate::sandbox::Server;
+use crate::server::Server;
 
 /// Who issues tokens that are kept in Secrets.
 pub(super) const LEGACY_ISSUER: &str = "kubernetes/serviceaccount";
 
 /// An object that a token names: a kind in lower case (`serviceaccount`, `pod`, `secret`, `node`), name and uid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct BoundObject {
     pub(crate) kind: &'static str,
     pub(crate) name: String,
     pub(crate) uid: String,
@@ -21,33 +21,33 @@ pub(crate) struct Named {
 
 /// A token to be made.
 #[derive(Debug)]
-pub(crate) struct Grant<'a> {
+pub(crate) struct TokenClaims<'a> {
     pub(crate) namespace: &'a str,
-    pub(crate) account: Named,
+    pub(crate) account: BoundObject,
     /// What the token lives with, besides the account.
-    pub(crate) bound: Vec<Named>,
+    pub(crate) bound: Vec<BoundObject>,
     pub(crate) audiences: &'a [String],
     pub(crate) seconds: i64,
 }
 
 impl Authentication {
     /// The key, made when it is first needed.
-    pub(super) fn key(&self, server: &Server) -> Result<&Key, NoKey> {
+    pub(super) fn key(&self, server: &Server) -> Result<&SigningKey, NoKey> {
         if let Some(key) = self.key.get() {
             return Ok(key);
         }
-        let key = Key::new(server.environment.is_seeded())?;
+        let key = SigningKey::new(server.environment.is_seeded())?;
         Ok(self.key.get_or_init(|| key))
     }
 }
 
-impl Grant<'_> {
+impl TokenClaims<'_> {
     /// The token, signed.
     pub(crate) fn token(&self, server: &Server) -> Result<String, NoKey> {
         let now = server.environment.now().as_second();
         let mut private = Map::new();
         private.insert("namespace".into(), self.namespace.into());
-        for Named { kind, name, uid } in self.bound.iter().chain([&self.account]) {
+        for BoundObject { kind, name, uid } in self.bound.iter().chain([&self.account]) {
             private.insert((*kind).into(), json!({"name": name, "uid": uid}));
         }
         let claims = json!({
@@ -65,7 +65,7 @@ impl Grant<'_> {
 }
 
 /// The token that a Secret of an account gets: it ends with the Secret alone.
-pub(crate) fn legacy(server: &Server, namespace: &str, account: &Named, secret: &str) -> Result<String, NoKey> {
+pub(crate) fn legacy(server: &Server, namespace: &str, account: &BoundObject, secret: &str) -> Result<String, NoKey> {
     let claims = json!({
         "iss": LEGACY_ISSUER,
         "kubernetes.io/serviceaccount/namespace": namespace,

@@ -1,22 +1,19 @@
-//! Acting for somebody else: the `Impersonate-*` headers.
+//! Impersonation by the `Impersonate-*` headers.
 //!
-//! A user may be allowed to act for another in everything (`impersonate`), or, since Kubernetes 1.36, for some requests
-//! alone (`impersonate-on:MODE:VERB`, KEP-5284).
+//! A user may impersonate another for all requests (`impersonate`) or, since Kubernetes 1.36, for some
+//! (`impersonate-on:MODE:VERB`, KEP-5284).
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, PoisonError},
-};
+use std::sync::PoisonError;
 
 use http::HeaderMap;
 use percent_encoding::percent_decode_str;
 
-use super::AUTHENTICATED;
+use super::credentials::AUTHENTICATED;
 use crate::{
     authorization::{About, Attributes, Decision, decide},
     call::Call,
     failure::Failure,
-    sandbox::Server,
+    server::Server,
     user::{MASTERS, User},
 };
 
@@ -27,9 +24,9 @@ const NODE: &str = "system:node:";
 
 /// Whom the headers of a request name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted(User);
+pub(crate) struct ImpersonationHeaders(User);
 
-impl Wanted {
+impl ImpersonationHeaders {
     /// `None` if there is no such header.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut user = User { name: String::new(), uid: String::new(), groups: Vec::new(), extra: Vec::new() };
@@ -58,10 +55,14 @@ impl Wanted {
 }
 
 /// Makes the request one of the user that its headers name, if its own user may act for that one.
-pub(crate) fn impersonate(server: &Server, call: &mut Call, wanted: Option<Wanted>) -> Result<(), Failure> {
-    let Some(Wanted(wanted)) = wanted else { return Ok(()) };
+pub(crate) fn impersonate(
+    server: &Server,
+    call: &mut Call,
+    wanted: Option<ImpersonationHeaders>,
+) -> Result<(), Failure> {
+    let Some(ImpersonationHeaders(wanted)) = wanted else { return Ok(()) };
     if wanted.name.is_empty() {
-        let why = format!("requested {} without impersonating a user name", in_go(&wanted));
+        let why = format!("requested {} without impersonating a user name", go_syntax(&wanted));
         return Err(Failure::bad_request(why));
     }
     if !call.user.is_master() {
@@ -71,14 +72,10 @@ pub(crate) fn impersonate(server: &Server, call: &mut Call, wanted: Option<Wante
     Ok(())
 }
 
-/// Those who last acted for another by the right to do so in everything. They are told about that right first.
-#[derive(Debug, Default)]
-pub(crate) struct Remembered(Mutex<BTreeSet<String>>);
-
 /// Whether the user may act for the other, by the one right or the other. The right by which it last did so is asked first,
 /// and the refusal is that of the first.
 fn check_all(server: &Server, call: &Call, wanted: &User) -> Result<(), Failure> {
-    let remembered = || server.authentication.actors.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let remembered = || server.authentication.impersonators.0.lock().unwrap_or_else(PoisonError::into_inner);
     let constrained = || check_constrained(server, call, wanted);
     let legacy = || check_legacy(server, call, wanted);
     if remembered().contains(&call.user.name) {
@@ -116,9 +113,9 @@ fn check_constrained(server: &Server, call: &Call, wanted: &User) -> Result<(), 
         (None, None) => ("user-info", resource("users", "", "", &wanted.name)),
         _ => return Err(None),
     };
-    let asked = Attributes::of(call);
-    let verb = format!("impersonate-on:{mode}:{}", asked.verb);
-    check(server, Attributes { verb: &verb, ..asked }, "")?;
+    let attributes = Attributes::of(call);
+    let verb = format!("impersonate-on:{mode}:{}", attributes.verb);
+    check(server, Attributes { verb: &verb, ..attributes }, "")?;
     let verb = format!("impersonate:{mode}");
     let may = |about, why: &str| check(server, Attributes { user: &call.user, verb: &verb, about }, why);
     may(about, "")?;
@@ -160,13 +157,13 @@ fn check_legacy(server: &Server, call: &Call, wanted: &User) -> Result<(), Failu
 }
 
 /// Asks for a right, which is refused in any case if there is a reason for it.
-fn check(server: &Server, asked: Attributes<'_>, why: &str) -> Result<(), Option<Failure>> {
+fn check(server: &Server, attributes: Attributes<'_>, why: &str) -> Result<(), Option<Failure>> {
     if !why.is_empty() {
-        return Err(Some(asked.refusal(why)));
+        return Err(Some(attributes.refusal(why)));
     }
-    match decide(server, &asked) {
+    match decide(server, &attributes) {
         Decision::Allowed(_) => Ok(()),
-        Decision::Denied(why) => Err(Some(asked.refusal(&why))),
+        Decision::Denied(why) => Err(Some(attributes.refusal(&why))),
     }
 }
 
@@ -181,7 +178,7 @@ fn account(name: &str) -> Option<(&str, &str)> {
 }
 
 /// A user as Go prints it.
-fn in_go(user: &User) -> String {
+fn go_syntax(user: &User) -> String {
     let list = |words: &[String]| words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
     let slice = |words: &[String]| if words.is_empty() { "(nil)".to_owned() } else { format!("{{{}}}", list(words)) };
     let extra = user.extra.iter().map(|(key, values)| format!("{key:?}:[]string{}", slice(values)));

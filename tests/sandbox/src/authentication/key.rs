@@ -1,4 +1,4 @@
-//! The key that signs the tokens of ServiceAccounts.
+//! The key that signs ServiceAccount tokens.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::{
@@ -28,7 +28,7 @@ const P256_HEADER: [u8; 26] = [
 
 /// Signs, and knows its own signatures.
 #[derive(Debug)]
-pub(super) struct Key {
+pub(super) struct SigningKey {
     pair: Pair,
     /// The digest of its public half, as Kubernetes names keys.
     id: String,
@@ -45,7 +45,7 @@ enum Pair {
 #[error("there is no key to sign tokens with")]
 pub(crate) struct NoKey;
 
-impl Key {
+impl SigningKey {
     /// With a seed always the same one.
     pub(super) fn new(seeded: bool) -> Result<Self, NoKey> {
         if seeded {
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_key_knows_its_own_signature_and_no_other() {
-        let (one, other) = (Key::new(false).unwrap(), Key::new(true).unwrap());
+        let (one, other) = (SigningKey::new(false).unwrap(), SigningKey::new(true).unwrap());
         for (key, foreign) in [(&one, &other), (&other, &one)] {
             let token = key.token(&json!({"sub": "a"})).unwrap();
             let (text, signature) = token.rsplit_once('.').unwrap();
@@ -146,7 +146,7 @@ mod tests {
             assert!(key.signed(text.as_bytes(), &signature));
             assert!(!key.signed(b"another", &signature) && !foreign.signed(text.as_bytes(), &signature));
         }
-        assert_eq!(other.token(&json!({})).unwrap(), Key::new(true).unwrap().token(&json!({})).unwrap());
-        assert_ne!(one.public()["kid"], Key::new(false).unwrap().public()["kid"]);
+        assert_eq!(other.token(&json!({})).unwrap(), SigningKey::new(true).unwrap().token(&json!({})).unwrap());
+        assert_ne!(one.public()["kid"], SigningKey::new(false).unwrap().public()["kid"]);
     }
 }

@@ -1,12 +1,12 @@
-//! What others need to check tokens by themselves: `/.well-known/openid-configuration` and `/openid/v1/jwks`.
+//! OpenID discovery of the token issuer: `/.well-known/openid-configuration` and `/openid/v1/jwks`.
 
 use serde_json::{Value, json};
 
-use super::ISSUER;
-use crate::{answer::Answer, failure::Failure, sandbox::Server};
+use super::credentials::ISSUER;
+use crate::{failure::Failure, response::ApiResponse, server::Server};
 
 /// The discovery document.
-pub(crate) fn configuration(server: &Server) -> Result<Answer, Failure> {
+pub(crate) fn configuration(server: &Server) -> Result<ApiResponse, Failure> {
     Ok(public(&json!({
         "issuer": ISSUER,
         "jwks_uri": format!("{ISSUER}/openid/v1/jwks"),
@@ -17,7 +17,7 @@ pub(crate) fn configuration(server: &Server) -> Result<Answer, Failure> {
 }
 
 /// The public keys.
-pub(crate) fn keys(server: &Server) -> Result<Answer, Failure> {
+pub(crate) fn keys(server: &Server) -> Result<ApiResponse, Failure> {
     let mut answer = public(&json!({"keys": [key(server)?]}));
     answer.content_type = "application/jwk-set+json";
     Ok(answer)
@@ -30,8 +30,8 @@ pub(super) fn key(server: &Server) -> Result<Value, Failure> {
 }
 
 /// Everybody may keep it for an hour.
-fn public(document: &Value) -> Answer {
-    let mut answer = Answer::object(document);
+fn public(document: &Value) -> ApiResponse {
+    let mut answer = ApiResponse::object(document);
     answer.headers.push(("cache-control", "public, max-age=3600".to_owned()));
     answer
 }

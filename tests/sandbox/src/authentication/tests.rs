@@ -1,4 +1,4 @@
-//! Tokens over HTTP headers.
+//! Tests bearer tokens in HTTP headers.
 #![allow(clippy::unwrap_used)]
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -6,8 +6,8 @@ use http::{HeaderMap, header};
 use ring::signature::{ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::Value;
 
-use super::*;
-use crate::Sandbox;
+use super::{bearer, claims, credentials::ISSUER, openid};
+use crate::{Sandbox, User};
 
 fn with(written: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
@@ -17,7 +17,7 @@ fn with(written: &str) -> HeaderMap {
 
 #[test]
 fn only_a_bearer_token_is_one() {
-    let token = |written: &str| bearer(&with(written)).map(str::to_owned);
+    let token = |written: &str| bearer::bearer(&with(written)).map(str::to_owned);
     assert_eq!(token("Bearer abc").as_deref(), Some("abc"));
     assert_eq!(token("bearer abc").as_deref(), Some("abc"));
     for none in ["Bearer", "Bearer ", "Basic abc", "abc", ""] {
@@ -42,9 +42,10 @@ async fn the_published_keys_check_tokens() {
         let builder = Sandbox::builder();
         let sandbox = seed.map_or(Sandbox::builder(), |seed| builder.seed(seed)).start();
         let server = &sandbox.server;
-        let account = claims::Named { kind: "serviceaccount", name: "robo".into(), uid: "1".into() };
+        let account = claims::BoundObject { kind: "serviceaccount", name: "robo".into(), uid: "1".into() };
         let audiences = [ISSUER.to_owned()];
-        let grant = claims::Grant { namespace: "one", account, bound: Vec::new(), audiences: &audiences, seconds: 600 };
+        let grant =
+            claims::TokenClaims { namespace: "one", account, bound: Vec::new(), audiences: &audiences, seconds: 600 };
         let token = grant.token(server).unwrap();
         let (text, signature) = token.rsplit_once('.').unwrap();
         let signature = URL_SAFE_NO_PAD.decode(signature).unwrap();

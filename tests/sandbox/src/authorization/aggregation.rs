@@ -1,12 +1,12 @@
-//! Keeps ClusterRoles that gather the rules of others (`aggregationRule`) up to date.
+//! Aggregates the rules of ClusterRoles with an `aggregationRule`.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::{object, sandbox::Server, store::Stored, user::User};
+use crate::{object, server::Server, store::Stored, user::User};
 
-const SHELF: &str = "clusterroles.rbac.authorization.k8s.io";
+const GROUP_RESOURCE: &str = "clusterroles.rbac.authorization.k8s.io";
 const PATH: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 /// Who it is to the API server, and whose fields the rules are.
 const USER: &str = "system:serviceaccount:kube-system:clusterrole-aggregation-controller";
@@ -14,16 +14,16 @@ const MANAGER: &str = "clusterrole-aggregation-controller";
 
 /// Gathers whenever a ClusterRole changes from now on; what every cluster starts with is gathered already.
 pub(crate) fn run(server: Arc<Server>) -> impl Future<Output = ()> + Send {
-    let mut news = server.store.news(&SHELF.into());
+    let mut subscription = server.store.subscribe(&GROUP_RESOURCE.into());
     async move {
-        while news.changed().await.is_ok() {
+        while subscription.changed().await.is_ok() {
             gather_all(&server).await;
         }
     }
 }
 
 async fn gather_all(server: &Server) {
-    let (_, roles) = server.store.list(SHELF, None);
+    let (_, roles) = server.store.list(GROUP_RESOURCE, None);
     let may_gather = |role: &&Arc<Stored>| role.json.mentions("aggregationRule");
     for role in roles.iter().filter(may_gather) {
         let rules = rules_and_selectors(role);

@@ -1,4 +1,4 @@
-//! What authorization looks at, and how it words a refusal.
+//! The attributes of a request that authorization decides on, and the messages of a denial.
 
 use crate::{
     call::{Call, Target, Verb},

@@ -1,4 +1,4 @@
-//! One rule of a role: what it allows, and whether it covers another.
+//! A policy rule: which requests it allows, and which other rules it covers.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::attributes::{About, Attributes};
 /// A `PolicyRule`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Rule {
+pub(crate) struct PolicyRule {
     #[serde(deserialize_with = "strings")]
     pub(crate) verbs: Vec<String>,
     #[serde(deserialize_with = "strings")]
@@ -27,7 +27,7 @@ fn strings<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::
     Option::<Vec<String>>::deserialize(from).map(Option::unwrap_or_default)
 }
 
-impl Rule {
+impl PolicyRule {
     /// The rule that allows everything that is about objects.
     pub(crate) fn all_resources() -> Self {
         let all = || vec!["*".to_owned()];
@@ -41,11 +41,11 @@ impl Rule {
     }
 
     /// Whether it allows a request.
-    pub(crate) fn allows(&self, asked: &Attributes<'_>) -> bool {
-        if !has(&self.verbs, asked.verb) {
+    pub(crate) fn allows(&self, attributes: &Attributes<'_>) -> bool {
+        if !has(&self.verbs, attributes.verb) {
             return false;
         }
-        match asked.about {
+        match attributes.about {
             About::Path(path) => self.paths.iter().any(|own| path_covers(own, path)),
             About::Resource { group, resource, subresource, name, .. } => {
                 has(&self.api_groups, group)
@@ -94,16 +94,16 @@ impl Rule {
 }
 
 /// The parts of some rules that others don't cover.
-pub(crate) fn uncovered(held: &[&Rule], wanted: &[Rule]) -> Vec<Rule> {
-    let parts = wanted.iter().flat_map(Rule::parts);
+pub(crate) fn uncovered(held: &[&PolicyRule], wanted: &[PolicyRule]) -> Vec<PolicyRule> {
+    let parts = wanted.iter().flat_map(PolicyRule::parts);
     parts.filter(|part| !held.iter().any(|own| own.covers(part))).collect()
 }
 
 /// Parts of rules for people: those that differ only in the verb are told together.
-pub(crate) fn told(parts: &[Rule]) -> String {
-    let mut joined: Vec<Rule> = Vec::new();
+pub(crate) fn format_rules(parts: &[PolicyRule]) -> String {
+    let mut joined: Vec<PolicyRule> = Vec::new();
     for part in parts {
-        let same = |own: &&mut Rule| {
+        let same = |own: &&mut PolicyRule| {
             own.paths.is_empty()
                 && part.paths.is_empty()
                 && (&own.api_groups, &own.resources, &own.resource_names)
@@ -121,7 +121,7 @@ pub(crate) fn told(parts: &[Rule]) -> String {
 }
 
 /// `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`
-fn line(rule: &Rule) -> String {
+fn line(rule: &PolicyRule) -> String {
     let fields = [
         ("APIGroups", &rule.api_groups),
         ("Resources", &rule.resources),
@@ -168,9 +168,9 @@ fn path_covers(own: &str, path: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn rule(groups: &[&str], resources: &[&str], names: &[&str], verbs: &[&str]) -> Rule {
+    fn rule(groups: &[&str], resources: &[&str], names: &[&str], verbs: &[&str]) -> PolicyRule {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        Rule {
+        PolicyRule {
             verbs: words(verbs),
             api_groups: words(groups),
             resources: words(resources),
@@ -194,7 +194,7 @@ mod tests {
         let wanted =
             [rule(&[""], &["pods", "secrets"], &[], &["get", "list"]), rule(&["apps"], &["d"], &["a", "b"], &["get"])];
         assert_eq!(
-            told(&uncovered(&[&held], &wanted)),
+            format_rules(&uncovered(&[&held], &wanted)),
             "{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"list\"]}\n\
              {APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\" \"list\"]}\n\
              {APIGroups:[\"apps\"], Resources:[\"d\"], ResourceNames:[\"a\"], Verbs:[\"get\"]}\n\

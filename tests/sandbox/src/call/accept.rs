@@ -1,18 +1,18 @@
-//! In which form the answer is wanted.
+//! Parses the `Accept` header.
 
-/// The forms of an answer, the preferred one first.
+/// The accepted representations, the preferred one first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Accept {
-    forms: Vec<Form>,
-    /// Whether the first is wanted in the version before the current one, `v=v1beta1`.
+    forms: Vec<Representation>,
+    /// Whether the first one is requested as `v=v1beta1`.
     beta: bool,
-    /// Whether OpenAPI version 2 in protobuf is among the wished.
+    /// Whether OpenAPI v2 in protobuf is accepted.
     gnostic: bool,
 }
 
-/// A form of an answer.
+/// A representation of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum Representation {
     Json,
     /// `as=Table`
     Table,
@@ -23,36 +23,37 @@ pub(crate) enum Form {
     /// `as=APIGroupDiscoveryList`
     Discovery,
     Yaml,
-    /// JSON in a shape that nothing has, `as=Nothing`.
+    /// JSON in an unknown shape, `as=Nothing`.
     Shapeless,
-    /// Protobuf, CBOR: forms that are not served.
+    /// Protobuf, CBOR: not supported.
     Foreign,
 }
 
 impl Accept {
     pub(crate) fn of(header: &str) -> Self {
-        let forms: Vec<Form> = header.split(',').map(str::trim).filter(|form| !form.is_empty()).map(Form::of).collect();
+        let forms: Vec<Representation> =
+            header.split(',').map(str::trim).filter(|form| !form.is_empty()).map(Representation::of).collect();
         let first = header.split(',').next().unwrap_or_default();
         let beta = first.split(';').any(|part| part.trim() == "v=v1beta1");
         let gnostic = header.contains("proto-openapi.spec.v2");
-        Self { forms: if forms.is_empty() { vec![Form::Json] } else { forms }, beta, gnostic }
+        Self { forms: if forms.is_empty() { vec![Representation::Json] } else { forms }, beta, gnostic }
     }
 
-    /// The first form that can be served.
-    pub(crate) fn form(&self) -> Form {
+    /// The first supported representation.
+    pub(crate) fn form(&self) -> Representation {
         self.forms
             .iter()
             .copied()
-            .find(|form| !matches!(form, Form::Foreign | Form::Shapeless))
-            .unwrap_or(Form::Foreign)
+            .find(|form| !matches!(form, Representation::Foreign | Representation::Shapeless))
+            .unwrap_or(Representation::Foreign)
     }
 
-    /// Whether a form is among the wished.
-    pub(crate) fn has(&self, form: Form) -> bool {
+    /// Whether a representation is accepted.
+    pub(crate) fn has(&self, form: Representation) -> bool {
         self.forms.contains(&form)
     }
 
-    /// Whether OpenAPI version 2 may be protobuf, which nothing else is.
+    /// Whether OpenAPI v2 may be protobuf, which nothing else is.
     pub(crate) fn is_gnostic(&self) -> bool {
         self.gnostic
     }
@@ -63,7 +64,7 @@ impl Accept {
     }
 }
 
-impl Form {
+impl Representation {
     fn of(written: &str) -> Self {
         let mut parts = written.split(';').map(str::trim);
         let media = parts.next().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Label selectors as text: what they say, and what is wrong with them.
+//! Parses label selectors, with the error messages of apimachinery.
 
-use super::selector::{Relation, Requirement};
+use super::requirement::{Operator, Requirement};
 
 const NAME: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
                     alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
@@ -80,23 +80,23 @@ impl<'a> Parser<'a> {
             return Err(format!("found '{key}', expected: identifier"));
         }
         check_key(key)?;
-        let new = |relation, values| Requirement { key: key.to_owned(), relation, values };
+        let new = |operator, values| Requirement { key: key.to_owned(), operator, values };
         if absent {
-            return Ok(new(Relation::Absent, Vec::new()));
+            return Ok(new(Operator::Absent, Vec::new()));
         }
         if matches!(self.peek(), "" | ",") {
-            return Ok(new(Relation::Exists, Vec::new()));
+            return Ok(new(Operator::Exists, Vec::new()));
         }
-        let relation = match self.take() {
-            "in" => Relation::In,
-            "notin" => Relation::NotIn,
-            "=" | "==" => return Ok(new(Relation::In, vec![self.value(key)?])),
-            "!=" => return Ok(new(Relation::NotIn, vec![self.value(key)?])),
-            ">" => return Ok(new(Relation::Greater, vec![self.number(key)?])),
-            "<" => return Ok(new(Relation::Less, vec![self.number(key)?])),
+        let operator = match self.take() {
+            "in" => Operator::In,
+            "notin" => Operator::NotIn,
+            "=" | "==" => return Ok(new(Operator::In, vec![self.value(key)?])),
+            "!=" => return Ok(new(Operator::NotIn, vec![self.value(key)?])),
+            ">" => return Ok(new(Operator::Greater, vec![self.number(key)?])),
+            "<" => return Ok(new(Operator::Less, vec![self.number(key)?])),
             other => return Err(format!("found '{other}', expected: in, notin, =, ==, !=, gt, lt")),
         };
-        Ok(new(relation, self.values(key)?))
+        Ok(new(operator, self.values(key)?))
     }
 
     /// One value; nothing is the empty one.

@@ -1,21 +1,22 @@
-//! A request, understood.
+//! A parsed request: user, verb, target, options, media types and body.
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, header};
 
 use crate::{failure::Failure, user::User};
 
-pub(crate) use accept::{Accept, Form};
+pub(crate) use accept::{Accept, Representation};
 pub(crate) use options::{DryRun, Options, Propagation, Strictness};
 pub(crate) use target::{ResourceTarget, Target};
 
 mod accept;
 mod label_parser;
 mod options;
+mod requirement;
 pub(crate) mod selector;
 mod target;
 
-/// A request with what its parts mean.
+/// A parsed request.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) user: User,
@@ -31,7 +32,7 @@ pub(crate) struct Call {
     pub(crate) body: Bytes,
 }
 
-/// What is asked, in the words of RBAC.
+/// The RBAC verb of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Get,
@@ -60,7 +61,7 @@ impl Verb {
 }
 
 impl Call {
-    /// Understands a request of a user.
+    /// Parses the request of a user.
     pub(crate) fn new(user: User, request: http::Request<Bytes>) -> Result<Self, Failure> {
         let (head, body) = request.into_parts();
         let target = Target::of(head.uri.path());
@@ -81,14 +82,14 @@ impl Call {
         })
     }
 
-    /// The manager of the fields that this writes: as it says, else the first word of the user agent, as Kubernetes does.
+    /// The field manager: by parameter, else the first word of the user agent, as in Kubernetes.
     pub(crate) fn field_manager(&self) -> &str {
         let program = self.user_agent.split('/').next().unwrap_or_default();
         self.options.field_manager.as_deref().unwrap_or(if program.is_empty() { "unknown" } else { program })
     }
 }
 
-/// What Kubernetes calls the options of a request.
+/// The kind of the options of a method.
 fn kind_of_options(method: &Method) -> &'static str {
     match *method {
         Method::POST => "CreateOptions",

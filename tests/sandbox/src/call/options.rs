@@ -1,4 +1,4 @@
-//! The parameters of a request.
+//! Parses the query parameters of a request.
 
 use std::num::IntErrorKind;
 
@@ -6,12 +6,12 @@ use percent_encoding::percent_decode_str;
 
 use crate::failure::{Cause, Failure};
 
-/// What stands behind the question mark, of all verbs together.
+/// The query parameters of all verbs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) label_selector: String,
     pub(crate) field_selector: String,
-    /// As written; empty is not `0`.
+    /// The raw value; empty differs from `0`.
     pub(crate) resource_version: String,
     pub(crate) resource_version_match: String,
     pub(crate) limit: Option<usize>,
@@ -26,11 +26,11 @@ pub(crate) struct Options {
     pub(crate) field_validation: Option<Strictness>,
     pub(crate) grace_period_seconds: Option<i64>,
     pub(crate) propagation: Option<Propagation>,
-    /// Everything, as written, for what only one path reads (`container` of a log, `timeout` of a proxy).
+    /// All raw parameters, for those that only one path reads (`container` of a log).
     pub(crate) all: Vec<(String, String)>,
 }
 
-/// Whether a write is only tried.
+/// The `dryRun` parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DryRun {
     #[default]
@@ -38,7 +38,7 @@ pub(crate) enum DryRun {
     All,
 }
 
-/// What happens to fields that nobody knows (`fieldValidation`).
+/// How unknown fields are handled (`fieldValidation`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strictness {
     Ignore,
@@ -46,7 +46,7 @@ pub(crate) enum Strictness {
     Strict,
 }
 
-/// What a deletion does with the dependents (`propagationPolicy`).
+/// How a deletion treats dependents (`propagationPolicy`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Propagation {
     Orphan,
@@ -55,7 +55,7 @@ pub(crate) enum Propagation {
 }
 
 impl Options {
-    /// The parameters of a query; refusals call them by the kind of options `of` the request.
+    /// Parses a query; errors name the kind of options `of`.
     pub(crate) fn of(query: &str, of: &str) -> Result<Self, Failure> {
         let mut options = Self::default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -67,7 +67,7 @@ impl Options {
         Ok(options)
     }
 
-    /// A parameter that has no field of its own.
+    /// A raw parameter.
     pub(crate) fn other(&self, name: &str) -> Option<&str> {
         self.all.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
@@ -144,7 +144,7 @@ impl Propagation {
     }
 }
 
-/// As Go's query conversion has it: only `false`, `0` and nothing are false.
+/// Parses a boolean as Go's query conversion does: only `false`, `0` and empty are false.
 fn truth(value: &str) -> bool {
     !matches!(value.to_ascii_lowercase().as_str(), "false" | "0")
 }

@@ -1,28 +1,14 @@
 //! Label and field selectors.
 
-use super::label_parser;
+use super::{
+    label_parser,
+    requirement::{Operator, Requirement},
+};
 use crate::failure::Failure;
 
-/// What labels must be like; all requirements hold.
+/// A label selector; all requirements must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LabelSelector(Vec<Requirement>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Requirement {
-    pub(super) key: String,
-    pub(super) relation: Relation,
-    pub(super) values: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Relation {
-    In,
-    NotIn,
-    Exists,
-    Absent,
-    Greater,
-    Less,
-}
 
 impl LabelSelector {
     /// Reads `a=b,c!=d,e in (f,g),!h,i`.
@@ -30,23 +16,23 @@ impl LabelSelector {
         label_parser::parse(written).map(Self).map_err(Failure::bad_request)
     }
 
-    /// From a selector object (`matchLabels`, `matchExpressions`); an empty one selects everything.
+    /// Parses a selector object (`matchLabels`, `matchExpressions`); an empty one selects everything.
     pub(crate) fn of_object(selector: &serde_json::Value) -> Self {
         let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
         let labels = selector["matchLabels"].as_object().into_iter().flatten();
         let labels = labels.map(|(key, value)| Requirement {
             key: key.clone(),
-            relation: Relation::In,
+            operator: Operator::In,
             values: vec![word(value)],
         });
         let expressions = selector["matchExpressions"].as_array().into_iter().flatten();
         let expressions = expressions.map(|expression| Requirement {
             key: word(&expression["key"]),
-            relation: match expression["operator"].as_str() {
-                Some("NotIn") => Relation::NotIn,
-                Some("Exists") => Relation::Exists,
-                Some("DoesNotExist") => Relation::Absent,
-                _ => Relation::In,
+            operator: match expression["operator"].as_str() {
+                Some("NotIn") => Operator::NotIn,
+                Some("Exists") => Operator::Exists,
+                Some("DoesNotExist") => Operator::Absent,
+                _ => Operator::In,
             },
             values: expression["values"].as_array().into_iter().flatten().map(word).collect(),
         });
@@ -62,23 +48,7 @@ impl LabelSelector {
     }
 }
 
-impl Requirement {
-    fn holds(&self, label: Option<&str>) -> bool {
-        let among = |label: &str| self.values.iter().any(|value| value == label);
-        let number = |text: &str| text.parse::<i64>().ok();
-        let compared = |label: &str| Some(number(label)?.cmp(&number(self.values.first()?)?));
-        match self.relation {
-            Relation::In => label.is_some_and(among),
-            Relation::NotIn => !label.is_some_and(among),
-            Relation::Exists => label.is_some(),
-            Relation::Absent => label.is_none(),
-            Relation::Greater => label.and_then(compared).is_some_and(std::cmp::Ordering::is_gt),
-            Relation::Less => label.and_then(compared).is_some_and(std::cmp::Ordering::is_lt),
-        }
-    }
-}
-
-/// What fields must be like; all requirements hold.
+/// A field selector; all requirements must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldSelector(pub(crate) Vec<FieldRequirement>);
 
@@ -108,7 +78,7 @@ impl FieldSelector {
 }
 
 impl FieldRequirement {
-    /// What can't be understood comes back.
+    /// Parses a requirement; an invalid one is returned.
     fn of(part: &str) -> Result<Self, &str> {
         let unequal = part.split_once("!=").map(|(field, value)| (field, value, false));
         let equal =

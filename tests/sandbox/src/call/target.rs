@@ -1,12 +1,12 @@
-//! What a path points at.
+//! Parses the path of a request into a resource or a non-resource path.
 
 use percent_encoding::percent_decode_str;
 
-/// A resource or something else.
+/// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Resource(ResourceTarget),
-    /// `/version`, `/apis`, `/openapi/v3`: a path that no kind serves, without a slash at its end.
+    /// A non-resource path such as `/version` or `/openapi/v3`, without a trailing slash.
     Path(String),
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct ResourceTarget {
 }
 
 impl Target {
-    /// Understands a path.
+    /// Parses a path.
     pub(crate) fn of(path: &str) -> Self {
         // A slash is one, however it is written.
         let whole = decoded(path);
@@ -64,7 +64,7 @@ impl Target {
     }
 }
 
-/// Whether a path says itself that it is watched, in the obsolete form `/api/v1/watch/...`.
+/// Whether a path is a watch in the deprecated form `/api/v1/watch/...`.
 pub(super) fn is_watch(path: &str) -> bool {
     let words: Vec<&str> = path.split('/').filter(|word| !word.is_empty()).take(5).collect();
     matches!(words[..], ["api", _, "watch", _, ..] | ["apis", _, _, "watch", _])

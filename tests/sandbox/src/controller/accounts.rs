@@ -1,11 +1,11 @@
-//! Gives each namespace its default ServiceAccount and the cluster's certificate.
+//! Creates the default ServiceAccount and the ConfigMap `kube-root-ca.crt` in each namespace.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Actor, Controller, Next, Outcome, Refused, Seen, Watches};
-use crate::{sandbox::Server, store::Expect};
+use super::{Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ReconcileResult};
+use crate::{server::Server, store::Expect};
 
 const ACCOUNT: &str = "default";
 const ROOT_CA: &str = "kube-root-ca.crt";
@@ -25,44 +25,44 @@ impl Controller for Accounts {
     /// A namespace.
     type Key = String;
 
-    fn watches(&self) -> Watches {
-        Watches::ShelvesAndName(&[NAMESPACES, ACCOUNTS], (MAPS, ROOT_CA))
+    fn sources(&self) -> EventSources {
+        EventSources::ResourcesAndName(&[NAMESPACES, ACCOUNTS], (MAPS, ROOT_CA))
     }
 
-    fn told(&mut self, _: &Actor, shelf: &str, seen: &Seen) -> Vec<String> {
-        let name = &*seen.object.name;
-        match shelf {
-            NAMESPACES if !seen.gone && seen.before.is_none() => vec![name.to_owned()],
-            ACCOUNTS if seen.gone && name == ACCOUNT => vec![seen.object.namespace.to_string()],
+    fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<String> {
+        let name = &*event.object.name;
+        match group_resource {
+            NAMESPACES if !event.gone && event.before.is_none() => vec![name.to_owned()],
+            ACCOUNTS if event.gone && name == ACCOUNT => vec![event.object.namespace.to_string()],
             // Also of a new one: a server may have begun to listen while it was made.
-            MAPS if name == ROOT_CA => vec![seen.object.namespace.to_string()],
+            MAPS if name == ROOT_CA => vec![event.object.namespace.to_string()],
             _ => Vec::new(),
         }
     }
 
-    async fn reconcile(&mut self, actor: &Actor, namespace: &String) -> Outcome {
-        let store = &actor.server.store;
+    async fn reconcile(&mut self, client: &ControllerClient, namespace: &String) -> ReconcileResult {
+        let store = &client.server.store;
         if store.get(NAMESPACES, "", namespace).is_none_or(|held| held.deleting) {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
         if store.get(ACCOUNTS, namespace, ACCOUNT).is_none() {
             let metadata = json!({"name": ACCOUNT, "namespace": namespace});
-            make(actor, ACCOUNTS, json!({"metadata": metadata})).await?;
+            make(client, ACCOUNTS, json!({"metadata": metadata})).await?;
         }
-        let data = json!({"ca.crt": actor.server.authorities()});
-        match actor.kind(MAPS).and_then(|kind| actor.get(&kind, namespace, ROOT_CA).map(|map| (kind, map))) {
+        let data = json!({"ca.crt": client.server.authorities()});
+        match client.kind(MAPS).and_then(|kind| client.get(&kind, namespace, ROOT_CA).map(|map| (kind, map))) {
             None => {
                 let annotations = json!({"kubernetes.io/description": DESCRIPTION});
                 let metadata = json!({"name": ROOT_CA, "namespace": namespace, "annotations": annotations});
-                make(actor, MAPS, json!({"metadata": metadata, "data": data})).await?;
+                make(client, MAPS, json!({"metadata": metadata, "data": data})).await?;
             }
             Some((kind, mut map)) if map["data"] != data => {
                 map["data"] = data;
-                actor.replace(&kind, "", &map).await?;
+                client.replace(&kind, "", &map).await?;
             }
             Some(_) => {}
         }
-        Ok(Next::Rest)
+        Ok(Action::AwaitChange)
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn begin(server: &Server) {
         let metadata = json!({"name": at.1, "namespace": at.0, "uid": uid, "creationTimestamp": time});
         let account = json!({"metadata": metadata});
         // Nobody else writes before the start.
-        let _ = server.store.commit(&kind.shelf, at, Expect::Absent, Some(account), &kind.api_version());
+        let _ = server.store.commit(&kind.group_resource, at, Expect::Absent, Some(account), &kind.api_version());
     }
 }
 
@@ -94,9 +94,9 @@ pub(crate) fn certify(server: &Server, authority: &str) {
     }
 }
 
-async fn make(actor: &Actor, shelf: &str, object: Value) -> Result<(), Refused> {
-    let Some(kind) = actor.kind(shelf) else { return Ok(()) };
-    match actor.create(&kind, &object).await {
+async fn make(client: &ControllerClient, group_resource: &str, object: Value) -> Result<(), ApiError> {
+    let Some(kind) = client.kind(group_resource) else { return Ok(()) };
+    match client.create(&kind, &object).await {
         Err(refused) if !refused.is_there_already() && !refused.is_gone() => Err(refused),
         _ => Ok(()),
     }

@@ -1,8 +1,8 @@
-//! APIServices: what this server serves itself is available.
+//! Sets the condition `Available` on the APIServices of this server.
 
 use serde_json::json;
 
-use super::{Actor, Controller, Next, Outcome, Watches, reconcile::Seen};
+use super::{Action, Controller, ControllerClient, EventSources, ReconcileResult, reconcile::ChangeEvent};
 use crate::object;
 
 const SERVICES: &str = "apiservices.apiregistration.k8s.io";
@@ -13,28 +13,28 @@ pub(super) struct ApiServices;
 impl Controller for ApiServices {
     type Key = String;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[SERVICES])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[SERVICES])
     }
 
-    fn told(&mut self, _: &Actor, _: &str, seen: &Seen) -> Vec<String> {
-        vec![seen.object.name.to_string()]
+    fn keys_for(&mut self, _: &ControllerClient, _: &str, event: &ChangeEvent) -> Vec<String> {
+        vec![event.object.name.to_string()]
     }
 
-    async fn reconcile(&mut self, actor: &Actor, name: &String) -> Outcome {
-        let kind = actor.known(SERVICES)?;
-        let Some(mut service) = actor.get(&kind, "", name) else { return Ok(Next::Rest) };
+    async fn reconcile(&mut self, client: &ControllerClient, name: &String) -> ReconcileResult {
+        let kind = client.known(SERVICES)?;
+        let Some(mut service) = client.get(&kind, "", name) else { return Ok(Action::AwaitChange) };
         let elsewhere = object::at(&service, &["spec", "service"]).is_some();
         if elsewhere || object::at(&service, &["status", "conditions"]).is_some() {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
         service["status"] = json!({"conditions": [{
-            "type": "Available", "status": "True", "lastTransitionTime": actor.server.environment.time(),
+            "type": "Available", "status": "True", "lastTransitionTime": client.server.environment.time(),
             "reason": "Local", "message": "Local APIServices are always available",
         }]});
-        match actor.replace(&kind, "status", &service).await {
+        match client.replace(&kind, "status", &service).await {
             Err(refused) if !refused.is_gone() => Err(refused),
-            _ => Ok(Next::Rest),
+            _ => Ok(Action::AwaitChange),
         }
     }
 }

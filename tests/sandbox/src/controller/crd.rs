@@ -1,53 +1,51 @@
-//! CustomResourceDefinitions: accepts their names, serves their kinds, and clears up behind them.
+//! Accepts the names of CustomResourceDefinitions, serves their kinds, and starts their removal.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
-use bytes::Bytes;
-use http::{Method, Request, header};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use super::naming;
+use super::{crd_client::write, crd_removal, naming};
 use crate::{
-    answer::Content,
     condition::Condition,
     kind::{custom, definition},
-    object::{self, at, text},
-    sandbox::Server,
+    object::{self, text},
+    server::Server,
     store::Stored,
-    user::{MASTERS, User},
 };
-
-const COLLECTION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /// Follows the CRDs for as long as the server lives.
 pub(super) async fn run(server: Arc<Server>) {
-    let shelf: Arc<str> = format!("{}.{}", definition::PLURAL, definition::GROUP).into();
-    let mut news = server.store.news(&shelf);
-    let mut crds =
-        Crds { server: server.clone(), shelf: shelf.clone(), known: BTreeMap::new(), removals: JoinSet::new() };
-    let (mut after, items) = server.store.list(&shelf, None);
+    let group_resource: Arc<str> = format!("{}.{}", definition::PLURAL, definition::GROUP).into();
+    let mut subscription = server.store.subscribe(&group_resource);
+    let mut crds = Crds {
+        server: server.clone(),
+        group_resource: group_resource.clone(),
+        known: BTreeMap::new(),
+        removals: JoinSet::new(),
+    };
+    let (mut after, items) = server.store.list(&group_resource, None);
     let mut due: BTreeSet<String> = items.iter().map(|item| item.name.to_string()).collect();
     loop {
         while let Some(name) = due.pop_first() {
             due.extend(crds.sync(&name).await);
         }
-        news.mark_unchanged();
-        match server.store.changes(&shelf, after) {
+        subscription.mark_unchanged();
+        match server.store.changes(&group_resource, after) {
             Ok(changes) => {
                 after = changes.last().map_or(after, |change| change.version);
                 due.extend(changes.iter().map(|change| change.object.name.to_string()));
             }
             Err(_) => {
-                let (version, items) = server.store.list(&shelf, None);
+                let (version, items) = server.store.list(&group_resource, None);
                 after = version;
                 due.extend(items.iter().map(|item| item.name.to_string()).chain(crds.known.keys().cloned()));
             }
         }
-        if due.is_empty() && news.changed().await.is_err() {
+        if due.is_empty() && subscription.changed().await.is_err() {
             return;
         }
     }
@@ -56,7 +54,7 @@ pub(super) async fn run(server: Arc<Server>) {
 /// What is known of the CRDs.
 struct Crds {
     server: Arc<Server>,
-    shelf: Arc<str>,
+    group_resource: Arc<str>,
     known: BTreeMap<String, Known>,
     /// Waiting for the objects of deleted CRDs to go.
     removals: JoinSet<()>,
@@ -77,7 +75,7 @@ struct Known {
 impl Crds {
     /// Does what a CRD needs now. The names that come back need a look, too.
     async fn sync(&mut self, name: &str) -> Vec<String> {
-        let Some(stored) = self.server.store.get(&self.shelf, "", name) else {
+        let Some(stored) = self.server.store.get(&self.group_resource, "", name) else {
             self.server.kinds.define(name, Vec::new());
             // Who watches objects of the kind is told so by the end of the watch.
             self.server.store.end_watches(name);
@@ -90,10 +88,10 @@ impl Crds {
         if first && object::finalizers(&crd).contains(&definition::CLEANUP) {
             known.removed = true;
             self.serve(name, &crd);
-            self.removals.spawn(super::crd_removal::remove(self.server.clone(), crd));
+            self.removals.spawn(crd_removal::remove(self.server.clone(), crd));
             return Vec::new();
         }
-        if let Some(changed) = self.named(&crd) {
+        if let Some(changed) = self.resolve_names(&crd) {
             let group = text(&crd, &["spec", "group"]).to_owned();
             write(&self.server, &changed, "/status").await;
             return self.others_of(&group, name);
@@ -128,7 +126,7 @@ impl Crds {
     }
 
     /// The CRD with its names settled, if they weren't.
-    fn named(&self, crd: &Value) -> Option<Value> {
+    fn resolve_names(&self, crd: &Value) -> Option<Value> {
         let group = text(crd, &["spec", "group"]);
         let of_group = self.known.values().filter(|known| known.group == group);
         naming::settle(crd, of_group.map(|known| &known.names), &self.server.environment.time())
@@ -158,45 +156,4 @@ impl Crds {
         let others = self.known.iter().filter(|(other, known)| known.group == group && *other != name);
         others.map(|(other, _)| other.clone()).collect()
     }
-}
-
-/// Writes a CRD back; a race is no loss, for the newer state is looked at, too.
-pub(super) async fn write(server: &Server, crd: &Value, part: &str) -> Option<Value> {
-    let path = format!("{COLLECTION}/{}{part}", object::name(crd));
-    call(server, Method::PUT, &path, crd.to_string()).await
-}
-
-/// Asks the API as the API server itself does; `None` if it refused.
-pub(super) async fn call(server: &Server, method: Method, path: &str, body: String) -> Option<Value> {
-    let request = Request::builder()
-        .method(method)
-        .uri(path)
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::USER_AGENT, "kube-apiserver/v1.36")
-        .body(Bytes::from(body))
-        .ok()?;
-    let answer = server.answer(system(), request).await;
-    match answer.content {
-        Content::Whole(text) if answer.code.is_success() => serde_json::from_slice(&text).ok(),
-        Content::Whole(text) => {
-            tracing::debug!(path, answer = %String::from_utf8_lossy(&text), "refused");
-            None
-        }
-        Content::Stream(_) => None,
-    }
-}
-
-fn system() -> User {
-    let groups = vec![MASTERS.to_owned(), "system:authenticated".to_owned()];
-    User { name: "system:apiserver".to_owned(), uid: String::new(), groups, extra: Vec::new() }
-}
-
-/// The path of a kind's collection, of one namespace or of none.
-pub(super) fn collection(crd: &Value, namespace: &str) -> String {
-    let versions = at(crd, &["spec", "versions"]).and_then(Value::as_array);
-    let served = versions.into_iter().flatten().find(|version| version["served"] == true);
-    let version = served.map(|version| text(version, &["name"])).unwrap_or_default();
-    let (group, plural) = (text(crd, &["spec", "group"]), text(crd, &["status", "acceptedNames", "plural"]));
-    let within = if namespace.is_empty() { String::new() } else { format!("namespaces/{namespace}/") };
-    format!("/apis/{group}/{version}/{within}{plural}")
 }

@@ -1,16 +1,16 @@
-//! The end of a CustomResourceDefinition: its objects first.
+//! Deletes the custom resources of a deleted CustomResourceDefinition, then releases it.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use http::Method;
 use serde_json::Value;
 
-use super::crd::{call, collection, write};
+use super::crd_client::{call, collection, write};
 use crate::{
     condition::Condition,
     kind::definition::{self, set_condition},
     object::{self, text},
-    sandbox::Server,
+    server::Server,
     store::{Expect, Stored},
 };
 
@@ -40,7 +40,7 @@ pub(super) async fn remove(server: Arc<Server>, crd: Value) {
 async fn change(server: &Server, crd: &Value, part: &str, change: impl Fn(&mut Value)) -> Option<Value> {
     let kind = server.kinds.find(definition::GROUP, "v1", definition::PLURAL)?;
     loop {
-        let held = server.store.get(&kind.shelf, "", object::name(crd))?;
+        let held = server.store.get(&kind.group_resource, "", object::name(crd))?;
         let before = held.version;
         let mut now = held.object(&kind);
         if object::uid(&now) != object::uid(crd) {
@@ -50,27 +50,27 @@ async fn change(server: &Server, crd: &Value, part: &str, change: impl Fn(&mut V
         if let Some(written) = write(server, &now, part).await {
             return Some(written);
         }
-        // Refused although nobody wrote in between: trying again would not help.
-        if server.store.get(&kind.shelf, "", object::name(crd)).is_some_and(|held| held.version == before) {
+        // ApiError although nobody wrote in between: trying again would not help.
+        if server.store.get(&kind.group_resource, "", object::name(crd)).is_some_and(|held| held.version == before) {
             return None;
         }
     }
 }
 
 async fn delete_objects(server: &Server, crd: &Value) {
-    let (_, items) = server.store.list(&shelf(crd), None);
+    let (_, items) = server.store.list(&group_resource(crd), None);
     let namespaces: BTreeSet<&str> = items.iter().map(|item| &*item.namespace).collect();
     for namespace in namespaces {
         call(server, Method::DELETE, &collection(crd, namespace), String::new()).await;
     }
-    let shelf = shelf(crd);
-    for item in server.store.list(&shelf, None).1.iter().filter(|item| !item.deleting) {
-        delete_held(server, &shelf, item);
+    let group_resource = group_resource(crd);
+    for item in server.store.list(&group_resource, None).1.iter().filter(|item| !item.deleting) {
+        delete_held(server, &group_resource, item);
     }
 }
 
 /// Deletes an object that no path leads to, or that somebody's admission keeps: nobody else is asked for its end.
-fn delete_held(server: &Server, shelf: &Arc<str>, item: &Arc<Stored>) {
+fn delete_held(server: &Server, group_resource: &Arc<str>, item: &Arc<Stored>) {
     let mut held = item.clone();
     loop {
         let Ok(mut object) = serde_json::from_slice::<Value>(&held.json) else { return };
@@ -81,8 +81,8 @@ fn delete_held(server: &Server, shelf: &Arc<str>, item: &Arc<Stored>) {
             object
         });
         let (at, expected) = ((&*held.namespace, &*held.name), Expect::Version(held.version));
-        let done = server.store.commit(shelf, at, expected, next, &held.api_version);
-        match server.store.get(shelf, &held.namespace, &held.name) {
+        let done = server.store.commit(group_resource, at, expected, next, &held.api_version);
+        match server.store.get(group_resource, &held.namespace, &held.name) {
             Some(newer) if done.is_err() && !newer.deleting => held = newer,
             _ => return,
         }
@@ -90,17 +90,17 @@ fn delete_held(server: &Server, shelf: &Arc<str>, item: &Arc<Stored>) {
 }
 
 async fn all_gone(server: &Server, crd: &Value) {
-    let shelf = shelf(crd);
-    let mut news = server.store.news(&shelf);
+    let group_resource = group_resource(crd);
+    let mut subscription = server.store.subscribe(&group_resource);
     loop {
-        news.mark_unchanged();
-        if server.store.list(&shelf, None).1.is_empty() || news.changed().await.is_err() {
+        subscription.mark_unchanged();
+        if server.store.list(&group_resource, None).1.is_empty() || subscription.changed().await.is_err() {
             return;
         }
     }
 }
 
-fn shelf(crd: &Value) -> Arc<str> {
+fn group_resource(crd: &Value) -> Arc<str> {
     let (group, plural) = (text(crd, &["spec", "group"]), text(crd, &["status", "acceptedNames", "plural"]));
     format!("{plural}.{group}").into()
 }

@@ -1,8 +1,8 @@
-//! Flow schemas tell whether the priority level that they name is there. In Kubernetes the API server itself writes it.
+//! Sets the condition `Dangling` on FlowSchemas, which kube-apiserver does itself.
 
 use serde_json::json;
 
-use super::{Actor, Controller, Next, Outcome, Seen, Watches};
+use super::{Action, ChangeEvent, Controller, ControllerClient, EventSources, ReconcileResult};
 use crate::object::{self, text};
 
 const SCHEMAS: &str = "flowschemas.flowcontrol.apiserver.k8s.io";
@@ -19,26 +19,26 @@ impl Controller for FlowSchemas {
     /// The name of a schema.
     type Key = String;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[SCHEMAS, LEVELS])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[SCHEMAS, LEVELS])
     }
 
-    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<String> {
-        if shelf == SCHEMAS {
-            return if seen.gone { Vec::new() } else { vec![seen.object.name.to_string()] };
+    fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<String> {
+        if group_resource == SCHEMAS {
+            return if event.gone { Vec::new() } else { vec![event.object.name.to_string()] };
         }
-        if !seen.gone && seen.before.is_some() {
+        if !event.gone && event.before.is_some() {
             return Vec::new();
         }
-        let (_, schemas) = actor.server.store.list(SCHEMAS, None);
+        let (_, schemas) = client.server.store.list(SCHEMAS, None);
         schemas.iter().map(|schema| schema.name.to_string()).collect()
     }
 
-    async fn reconcile(&mut self, actor: &Actor, name: &String) -> Outcome {
-        let kind = actor.known(SCHEMAS)?;
-        let Some(schema) = actor.get(&kind, "", name) else { return Ok(Next::Rest) };
+    async fn reconcile(&mut self, client: &ControllerClient, name: &String) -> ReconcileResult {
+        let kind = client.known(SCHEMAS)?;
+        let Some(schema) = client.get(&kind, "", name) else { return Ok(Action::AwaitChange) };
         let level = text(&schema, &["spec", "priorityLevelConfiguration", "name"]);
-        let found = actor.server.store.get(&actor.known(LEVELS)?.shelf, "", level).is_some();
+        let found = client.server.store.get(&client.known(LEVELS)?.group_resource, "", level).is_some();
         let (status, reason, then) = if found {
             ("False", "Found", "and it exists")
         } else {
@@ -49,19 +49,19 @@ impl Controller for FlowSchemas {
         let conditions = schema["status"]["conditions"].as_array().into_iter().flatten();
         let held = conditions.into_iter().find(|condition| condition["type"] == "Dangling");
         if held.is_some_and(|held| held["status"] == status && held["message"] == message.as_str()) {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
         let condition = json!({
             "type": "Dangling", "status": status, "reason": reason, "message": message,
-            "lastTransitionTime": actor.server.environment.time(),
+            "lastTransitionTime": client.server.environment.time(),
         });
         let applied = json!({
             "apiVersion": kind.api_version(), "kind": kind.kind,
             "metadata": {"name": object::name(&schema)}, "status": {"conditions": [condition]},
         });
-        match actor.apply(&kind, "status", &applied).await {
+        match client.apply(&kind, "status", &applied).await {
             Err(refused) if !refused.is_gone() => Err(refused),
-            _ => Ok(Next::Rest),
+            _ => Ok(Action::AwaitChange),
         }
     }
 }

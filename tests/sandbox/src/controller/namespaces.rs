@@ -1,11 +1,11 @@
-//! Empties a namespace that is being deleted, and lets it go then.
+//! Deletes the contents of terminating namespaces and removes their finalizer.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Actor, Controller, Next, Outcome, Refused, Seen, Watches};
+use super::{Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ReconcileResult};
 use crate::{kind::Kind, object};
 
 const NAMESPACES: &str = "namespaces";
@@ -40,50 +40,50 @@ impl Controller for Namespaces {
     /// A namespace.
     type Key = String;
 
-    fn watches(&self) -> Watches {
-        Watches::Lives
+    fn sources(&self) -> EventSources {
+        EventSources::Lifecycle
     }
 
-    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<String> {
-        let namespace = if shelf == NAMESPACES { &seen.object.name } else { &seen.object.namespace };
-        let held = actor.server.store.get(NAMESPACES, "", namespace);
+    fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<String> {
+        let namespace = if group_resource == NAMESPACES { &event.object.name } else { &event.object.namespace };
+        let held = client.server.store.get(NAMESPACES, "", namespace);
         held.filter(|held| held.deleting).map(|_| namespace.to_string()).into_iter().collect()
     }
 
-    async fn reconcile(&mut self, actor: &Actor, name: &String) -> Outcome {
-        let Some(kind) = actor.kind(NAMESPACES) else { return Ok(Next::Rest) };
-        let Some(namespace) = actor.get(&kind, "", name).filter(object::is_deleting) else {
+    async fn reconcile(&mut self, client: &ControllerClient, name: &String) -> ReconcileResult {
+        let Some(kind) = client.kind(NAMESPACES) else { return Ok(Action::AwaitChange) };
+        let Some(namespace) = client.get(&kind, "", name).filter(object::is_deleting) else {
             self.after_pods.remove(name);
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         };
         let finalizers = own_finalizers(&namespace);
         if !finalizers.iter().any(|own| own == CONTENT) {
             // Nothing holds it in its spec; what holds it in its metadata is others' business.
             if finalizers.is_empty() && object::finalizers(&namespace).is_empty() {
                 let options = json!({"preconditions": {"uid": object::uid(&namespace)}});
-                return rest_if_gone(actor.delete(&kind, ("", name), &options).await);
+                return rest_if_gone(client.delete(&kind, ("", name), &options).await);
             }
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
-        let has_pods = !actor.server.store.list(PODS, Some(name)).1.is_empty();
+        let has_pods = !client.server.store.list(PODS, Some(name)).1.is_empty();
         if let Some(at) = self.rest_is_due(name, has_pods).filter(|at| Instant::now() < *at) {
-            return Ok(Next::At(at));
+            return Ok(Action::RequeueAt(at));
         }
-        let left = empty(actor, name, has_pods).await;
-        let namespace = say(actor, &kind, namespace, &left).await?;
+        let left = empty(client, name, has_pods).await;
+        let namespace = update_status(client, &kind, namespace, &left).await?;
         if let Some(failure) = left.failures.first() {
-            return Err(Refused { code: 0, message: failure.clone(), status: Value::Null });
+            return Err(ApiError { code: 0, message: failure.clone(), status: Value::Null });
         }
         if !left.resources.is_empty() {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
         if has_pods {
-            return Ok(self.rest_is_due(name, false).map_or(Next::Rest, Next::At));
+            return Ok(self.rest_is_due(name, false).map_or(Action::AwaitChange, Action::RequeueAt));
         }
         let mut namespace = namespace;
         let kept: Vec<_> = finalizers.into_iter().filter(|own| own != CONTENT).collect();
         object::map_at(&mut namespace, &["spec"]).insert("finalizers".into(), kept.into());
-        rest_if_gone(actor.replace(&kind, "finalize", &namespace).await)
+        rest_if_gone(client.replace(&kind, "finalize", &namespace).await)
     }
 }
 
@@ -99,10 +99,10 @@ impl Namespaces {
     }
 }
 
-fn rest_if_gone(answer: Result<Value, Refused>) -> Outcome {
+fn rest_if_gone(answer: Result<Value, ApiError>) -> ReconcileResult {
     match answer {
         Err(refused) if !refused.is_gone() => Err(refused),
-        _ => Ok(Next::Rest),
+        _ => Ok(Action::AwaitChange),
     }
 }
 
@@ -112,24 +112,24 @@ fn own_finalizers(namespace: &Value) -> Vec<String> {
 }
 
 /// Deletes the Pods of a namespace, or all that is in it.
-async fn empty(actor: &Actor, namespace: &str, only_pods: bool) -> Left {
+async fn empty(client: &ControllerClient, namespace: &str, only_pods: bool) -> Left {
     let mut left = Left::default();
-    for kind in content(actor).iter().filter(|kind| !only_pods || kind.is("", PODS)) {
-        delete_all(actor, kind, namespace, &mut left).await;
+    for kind in content(client).iter().filter(|kind| !only_pods || kind.is("", PODS)) {
+        delete_all(client, kind, namespace, &mut left).await;
     }
     left
 }
 
 /// Each kind in namespaces of which objects are kept, once.
-fn content(actor: &Actor) -> Vec<Arc<Kind>> {
-    let mut seen = std::collections::BTreeSet::new();
-    let all = actor.server.kinds.all().into_iter();
+fn content(client: &ControllerClient) -> Vec<Arc<Kind>> {
+    let mut event = std::collections::BTreeSet::new();
+    let all = client.server.kinds.all().into_iter();
     let deletable = |kind: &Arc<Kind>| kind.namespaced && kind.verbs.iter().any(|verb| verb == "delete");
-    all.filter(deletable).filter(|kind| seen.insert(kind.shelf.clone())).collect()
+    all.filter(deletable).filter(|kind| event.insert(kind.group_resource.clone())).collect()
 }
 
-async fn delete_all(actor: &Actor, kind: &Kind, namespace: &str, left: &mut Left) {
-    let items = || actor.server.store.list(&kind.shelf, Some(namespace)).1;
+async fn delete_all(client: &ControllerClient, kind: &Kind, namespace: &str, left: &mut Left) {
+    let items = || client.server.store.list(&kind.group_resource, Some(namespace)).1;
     let there = items();
     if there.is_empty() {
         return;
@@ -137,13 +137,13 @@ async fn delete_all(actor: &Actor, kind: &Kind, namespace: &str, left: &mut Left
     let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"});
     if kind.verbs.iter().any(|verb| verb == "deletecollection") {
         if there.iter().any(|item| !item.deleting)
-            && let Err(refused) = actor.delete(kind, (namespace, ""), &options).await
+            && let Err(refused) = client.delete(kind, (namespace, ""), &options).await
         {
             left.failures.push(refused.message);
         }
     } else {
         for item in there.iter().filter(|item| !item.deleting) {
-            match actor.delete(kind, (namespace, &item.name), &options).await {
+            match client.delete(kind, (namespace, &item.name), &options).await {
                 Err(refused) if !refused.is_gone() => left.failures.push(refused.message),
                 _ => {}
             }
@@ -162,8 +162,13 @@ async fn delete_all(actor: &Actor, kind: &Kind, namespace: &str, left: &mut Left
 }
 
 /// Writes what is left into the status.
-async fn say(actor: &Actor, kind: &Kind, mut namespace: Value, left: &Left) -> Result<Value, Refused> {
-    let now = actor.server.environment.time();
+async fn update_status(
+    client: &ControllerClient,
+    kind: &Kind,
+    mut namespace: Value,
+    left: &Left,
+) -> Result<Value, ApiError> {
+    let now = client.server.environment.time();
     let status = object::map_at(&mut namespace, &["status"]);
     let held: Vec<Value> = status.get("conditions").and_then(Value::as_array).cloned().unwrap_or_default();
     let condition = |(type_, holds, reason, message): (&str, bool, &str, String)| {
@@ -177,7 +182,7 @@ async fn say(actor: &Actor, kind: &Kind, mut namespace: Value, left: &Left) -> R
         return Ok(namespace);
     }
     status.insert("conditions".into(), conditions.into());
-    actor.replace(kind, "status", &namespace).await
+    client.replace(kind, "status", &namespace).await
 }
 
 fn conditions(left: &Left) -> [(&'static str, bool, &'static str, String); 5] {

@@ -1,4 +1,4 @@
-//! The names of a CustomResourceDefinition: first come, first served within a group.
+//! Resolves name conflicts between CustomResourceDefinitions of a group.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
-//! Lets claims and volumes go that are deleted, as soon as nobody uses them.
+//! Removes the protection finalizers of deleted claims and volumes that are no longer in use.
 
 use serde_json::Value;
 
-use super::{Actor, Controller, Next, Outcome, Seen, Watches};
+use super::{Action, ChangeEvent, Controller, ControllerClient, EventSources, ReconcileResult};
 use crate::object;
 
 const CLAIMS: &str = "persistentvolumeclaims";
@@ -24,65 +24,71 @@ impl Controller for Protection {
     /// Shelf, namespace and name.
     type Key = (String, String, String);
 
-    fn watches(&self) -> Watches {
-        Watches::Lives
+    fn sources(&self) -> EventSources {
+        EventSources::Lifecycle
     }
 
-    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Self::Key> {
-        let (shelf, namespace) = match shelf {
-            CLAIMS | VOLUMES | CLASSES if !seen.gone => {
-                let object = &seen.object;
-                return vec![(shelf.to_owned(), object.namespace.to_string(), object.name.to_string())];
+    fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<Self::Key> {
+        let (group_resource, namespace) = match group_resource {
+            CLAIMS | VOLUMES | CLASSES if !event.gone => {
+                let object = &event.object;
+                return vec![(group_resource.to_owned(), object.namespace.to_string(), object.name.to_string())];
             }
             // A Pod or a claim that is gone may have been the last one in the way.
-            "pods" => (CLAIMS, Some(&*seen.object.namespace)),
+            "pods" => (CLAIMS, Some(&*event.object.namespace)),
             CLAIMS => {
-                return [deleting(actor, VOLUMES, None), deleting(actor, CLASSES, None)].concat();
+                return [deleting(client, VOLUMES, None), deleting(client, CLASSES, None)].concat();
             }
             VOLUMES => (CLASSES, None),
             _ => return Vec::new(),
         };
-        deleting(actor, shelf, namespace)
+        deleting(client, group_resource, namespace)
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (shelf, namespace, name): &Self::Key) -> Outcome {
-        let kind = actor.known(shelf)?;
-        let Some(held) = actor.get(&kind, namespace, name).filter(object::is_deleting) else { return Ok(Next::Rest) };
-        let finalizer = FINALIZERS.iter().find(|(own, _)| own == shelf).map_or("", |(_, finalizer)| finalizer);
-        if object::finalizers(&held).contains(&finalizer) && !is_used(actor, shelf, &held) {
-            actor.release(&kind, &held, finalizer).await?;
+    async fn reconcile(
+        &mut self,
+        client: &ControllerClient,
+        (group_resource, namespace, name): &Self::Key,
+    ) -> ReconcileResult {
+        let kind = client.known(group_resource)?;
+        let Some(held) = client.get(&kind, namespace, name).filter(object::is_deleting) else {
+            return Ok(Action::AwaitChange);
+        };
+        let finalizer = FINALIZERS.iter().find(|(own, _)| own == group_resource).map_or("", |(_, finalizer)| finalizer);
+        if object::finalizers(&held).contains(&finalizer) && !is_used(client, group_resource, &held) {
+            client.release(&kind, &held, finalizer).await?;
         }
-        Ok(Next::Rest)
+        Ok(Action::AwaitChange)
     }
 }
 
-/// What is on the way out on a shelf.
-fn deleting(actor: &Actor, shelf: &str, namespace: Option<&str>) -> Vec<(String, String, String)> {
-    let (_, items) = actor.server.store.list(shelf, namespace);
+/// The terminating objects of a group resource.
+fn deleting(client: &ControllerClient, group_resource: &str, namespace: Option<&str>) -> Vec<(String, String, String)> {
+    let (_, items) = client.server.store.list(group_resource, namespace);
     let deleting = items.iter().filter(|item| item.deleting);
-    deleting.map(|item| (shelf.to_owned(), item.namespace.to_string(), item.name.to_string())).collect()
+    deleting.map(|item| (group_resource.to_owned(), item.namespace.to_string(), item.name.to_string())).collect()
 }
 
 /// Whether a claim or a volume names a class.
-fn is_class_used(actor: &Actor, class: &Value) -> bool {
-    let names = |shelf: &str, path: &[&str]| {
-        let Some(kind) = actor.kind(shelf) else { return false };
-        actor.list(&kind, None).iter().any(|object| object::text(object, path) == object::name(class))
+fn is_class_used(client: &ControllerClient, class: &Value) -> bool {
+    let names = |group_resource: &str, path: &[&str]| {
+        let Some(kind) = client.kind(group_resource) else { return false };
+        client.list(&kind, None).iter().any(|object| object::text(object, path) == object::name(class))
     };
     names(CLAIMS, &["spec", "volumeAttributesClassName"])
         || names(CLAIMS, &["status", "currentVolumeAttributesClassName"])
         || names(VOLUMES, &["spec", "volumeAttributesClassName"])
 }
 
-fn is_used(actor: &Actor, shelf: &str, held: &Value) -> bool {
-    if shelf == CLASSES {
-        return is_class_used(actor, held);
+fn is_used(client: &ControllerClient, group_resource: &str, held: &Value) -> bool {
+    if group_resource == CLASSES {
+        return is_class_used(client, held);
     }
-    if shelf == VOLUMES {
+    if group_resource == VOLUMES {
         return held["status"]["phase"] == "Bound";
     }
-    let Some(pods) = actor.kind("pods") else { return false };
-    actor.list(&pods, Some(object::namespace(held))).iter().any(|pod| {
+    let Some(pods) = client.kind("pods") else { return false };
+    client.list(&pods, Some(object::namespace(held))).iter().any(|pod| {
         let volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();
         let ended = matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed");
         !ended

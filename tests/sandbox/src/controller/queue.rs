@@ -1,4 +1,4 @@
-//! What is still to be done: each thing once, in the order in which it came up, or later.
+//! A work queue with deduplication, delays and exponential backoff.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},

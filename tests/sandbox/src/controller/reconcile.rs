@@ -1,85 +1,92 @@
-//! The frame of a controller: it is told what changes, says what that concerns, and brings each of these in order.
+//! The reconcile loop: an informer enqueues keys, and the controller reconciles each key.
 
 use std::{future::Future, sync::Arc};
 
 use futures::future::select_all;
 use tokio::time::{Instant, sleep_until};
 
-use super::{Actor, Refused, queue::Queue};
-use crate::store::{ChangeKind, LifeChange, News, Store, Stored, TooOld};
+use super::{
+    client::{ApiError, ControllerClient},
+    queue::Queue,
+};
+use crate::store::{ChangeKind, Expired, LifecycleChange, Store, Stored, Subscription};
 
-/// What a controller does.
+/// An object by namespace and name.
+pub(crate) type ObjectKey = (String, String);
+
+/// A controller: the events that it receives, and how it reconciles a key.
 pub(crate) trait Controller: Send + 'static {
-    /// What it brings in order.
+    /// What it reconciles.
     type Key: Ord + Clone + Send + std::fmt::Debug;
 
-    fn watches(&self) -> Watches;
+    fn sources(&self) -> EventSources;
 
-    /// What is to be brought in order before anything is told.
-    fn begin(&self) -> Vec<Self::Key> {
+    /// Keys to reconcile before the first event.
+    fn initial_keys(&self) -> Vec<Self::Key> {
         Vec::new()
     }
 
-    /// The history is lost: everything that is there is told again, and what isn't told is gone.
-    fn forget(&mut self) {}
+    /// The history is lost: existing objects follow as events again, and all others are gone.
+    fn reset(&mut self) {}
 
-    /// A change, and what it concerns.
-    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Self::Key>;
+    /// The keys that an event concerns.
+    fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<Self::Key>;
 
-    /// Brings one thing in order.
-    fn reconcile(&mut self, actor: &Actor, key: &Self::Key) -> impl Future<Output = Outcome> + Send;
+    /// Reconciles one key.
+    fn reconcile(&mut self, client: &ControllerClient, key: &Self::Key)
+    -> impl Future<Output = ReconcileResult> + Send;
 }
 
-/// Which changes a controller is told.
+/// The events that a controller receives.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Watches {
-    Shelves(&'static [&'static str]),
-    /// Those of some kinds, and of one more kind those of the objects of one name.
-    ShelvesAndName(&'static [&'static str], (&'static str, &'static str)),
-    /// Those of all kinds that are [of life](crate::store::Change::is_of_life).
-    Lives,
+pub(crate) enum EventSources {
+    Resources(&'static [&'static str]),
+    /// Events of some group resources, and of one more those of the objects with one name.
+    ResourcesAndName(&'static [&'static str], (&'static str, &'static str)),
+    /// [Lifecycle](crate::store::Change::is_lifecycle) events of all kinds.
+    Lifecycle,
 }
 
-/// What an attempt came to.
-pub(crate) type Outcome = Result<Next, Refused>;
+/// The result of reconciling a key.
+pub(crate) type ReconcileResult = Result<Action, ApiError>;
 
-/// What comes after a success.
+/// What follows a successful reconcile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// Nothing until something changes.
-    Rest,
-    /// Another look at that time.
-    At(Instant),
+pub(crate) enum Action {
+    /// Wait for the next event.
+    AwaitChange,
+    /// Reconcile again at this time.
+    RequeueAt(Instant),
 }
 
-/// An object as it was told.
+/// A change of an object.
 #[derive(Debug)]
-pub(crate) struct Seen {
-    /// The state now; of one that is gone the last.
+pub(crate) struct ChangeEvent {
+    /// The new state; of a deleted object the last one.
     pub(crate) object: Arc<Stored>,
     pub(crate) before: Option<Arc<Stored>>,
     pub(crate) gone: bool,
 }
 
-/// Runs a controller for ever.
-pub(crate) async fn run<C: Controller>(mut controller: C, actor: Actor) {
-    let mut ear = Ear::new(&actor.server.store, controller.watches());
+/// Runs a controller forever.
+pub(crate) async fn run<C: Controller>(mut controller: C, client: ControllerClient) {
+    let mut informer = Informer::new(&client.server.store, controller.sources());
     let mut queue = Queue::new();
-    controller.begin().into_iter().for_each(|key| queue.add(key));
+    controller.initial_keys().into_iter().for_each(|key| queue.add(key));
     loop {
-        for (shelf, seen) in ear.hear(&actor.server.store, || controller.forget()) {
-            controller.told(&actor, &shelf, &seen).into_iter().for_each(|key| queue.add(key));
+        for (group_resource, event) in informer.poll(&client.server.store, || controller.reset()) {
+            controller.keys_for(&client, &group_resource, &event).into_iter().for_each(|key| queue.add(key));
         }
         let Some(key) = queue.next(Instant::now()) else {
-            ear.wait(queue.due()).await;
+            informer.wait(queue.due()).await;
             continue;
         };
-        // However much there is to do, others get their turn.
+        // Lets other tasks run, however long the queue is.
         tokio::task::consume_budget().await;
-        match controller.reconcile(&actor, &key).await {
+        match controller.reconcile(&client, &key).await {
             Ok(next) => {
                 queue.succeeded(&key);
-                if let Next::At(at) = next {
+                if let Action::RequeueAt(at) = next {
                     queue.add_at(at, key);
                 }
             }
@@ -91,110 +98,121 @@ pub(crate) async fn run<C: Controller>(mut controller: C, actor: Actor) {
     }
 }
 
-/// The changes of some kinds, of all objects or of those of a name, and the version that this goes up to.
+/// The changes of some group resources after a version, and the version that they reach.
 fn changes_of(
     store: &Store,
-    heard: u64,
+    version_seen: u64,
     wanted: impl Iterator<Item = (&'static str, Option<&'static str>)>,
-) -> Result<(u64, Vec<LifeChange>), TooOld> {
+) -> Result<(u64, Vec<LifecycleChange>), Expired> {
     let (version, mut changes) = (store.version(), Vec::new());
-    for (shelf, name) in wanted {
-        let shelf = Arc::<str>::from(shelf);
-        let new = store.changes(&shelf, heard)?.into_iter().filter(|change| change.version <= version);
+    for (group_resource, name) in wanted {
+        let group_resource = Arc::<str>::from(group_resource);
+        let new = store.changes(&group_resource, version_seen)?.into_iter().filter(|change| change.version <= version);
         let named = new.filter(|change| name.is_none_or(|name| *change.object.name == *name));
-        changes.extend(named.map(|change| (shelf.clone(), change)));
+        changes.extend(named.map(|change| (group_resource.clone(), change)));
     }
     changes.sort_by_key(|(_, change)| change.version);
     Ok((version, changes))
 }
 
-/// Objects with the shelves that they are on.
-type Told = Vec<(Arc<str>, Seen)>;
+/// Events with their group resources.
+type Events = Vec<(Arc<str>, ChangeEvent)>;
 
-/// Hears of changes.
-struct Ear {
-    watches: Watches,
-    /// Up to which version it has heard; `None` before it has heard anything.
-    heard: Option<u64>,
-    news: Vec<News>,
+/// Collects the events of a controller.
+struct Informer {
+    watches: EventSources,
+    /// The version up to which it has collected; `None` at first.
+    version_seen: Option<u64>,
+    subscription: Vec<Subscription>,
 }
 
-impl Ear {
-    fn new(store: &Store, watches: Watches) -> Self {
-        let news = match watches {
-            Watches::Shelves(shelves) => shelves.iter().map(|shelf| store.news(&Arc::from(*shelf))).collect(),
-            Watches::ShelvesAndName(shelves, (shelf, name)) => {
-                let whole = shelves.iter().map(|shelf| store.news(&Arc::from(*shelf)));
-                whole.chain([store.news_of(&Arc::from(shelf), name)]).collect()
+impl Informer {
+    fn new(store: &Store, watches: EventSources) -> Self {
+        let subscription = match watches {
+            EventSources::Resources(group_resources) => {
+                group_resources.iter().map(|group_resource| store.subscribe(&Arc::from(*group_resource))).collect()
             }
-            Watches::Lives => vec![store.lives()],
+            EventSources::ResourcesAndName(group_resources, (group_resource, name)) => {
+                let whole = group_resources.iter().map(|group_resource| store.subscribe(&Arc::from(*group_resource)));
+                whole.chain([store.subscribe_name(&Arc::from(group_resource), name)]).collect()
+            }
+            EventSources::Lifecycle => vec![store.subscribe_lifecycle()],
         };
-        Self { watches, heard: None, news }
+        Self { watches, version_seen: None, subscription }
     }
 
-    /// What happened since; everything that is there if that is not known any more.
-    fn hear(&mut self, store: &Store, forget: impl FnOnce()) -> Told {
+    /// The events since the last call; all existing objects if the history is lost.
+    fn poll(&mut self, store: &Store, forget: impl FnOnce()) -> Events {
         let mut is_new = false;
-        for news in &mut self.news {
-            is_new |= news.has_changed();
-            news.mark_unchanged();
+        for subscription in &mut self.subscription {
+            is_new |= subscription.has_changed();
+            subscription.mark_unchanged();
         }
-        if self.heard.is_some() && !is_new {
+        if self.version_seen.is_some() && !is_new {
             return Vec::new();
         }
-        let changes = self.heard.ok_or(TooOld).and_then(|heard| self.changes(store, heard));
-        let (version, seen) = changes.unwrap_or_else(|TooOld| {
+        let changes = self.version_seen.ok_or(Expired).and_then(|version_seen| self.changes(store, version_seen));
+        let (version, event) = changes.unwrap_or_else(|Expired| {
             forget();
             self.everything(store)
         });
-        self.heard = Some(version);
-        seen
+        self.version_seen = Some(version);
+        event
     }
 
-    fn changes(&self, store: &Store, heard: u64) -> Result<(u64, Told), TooOld> {
+    fn changes(&self, store: &Store, version_seen: u64) -> Result<(u64, Events), Expired> {
         let (version, changes) = match self.watches {
-            Watches::Lives => store.life_changes(heard)?,
-            Watches::Shelves(shelves) => changes_of(store, heard, shelves.iter().map(|shelf| (*shelf, None)))?,
-            Watches::ShelvesAndName(shelves, (shelf, name)) => {
-                let whole = shelves.iter().map(|shelf| (*shelf, None));
-                changes_of(store, heard, whole.chain([(shelf, Some(name))]))?
+            EventSources::Lifecycle => store.lifecycle_changes(version_seen)?,
+            EventSources::Resources(group_resources) => {
+                changes_of(store, version_seen, group_resources.iter().map(|group_resource| (*group_resource, None)))?
+            }
+            EventSources::ResourcesAndName(group_resources, (group_resource, name)) => {
+                let whole = group_resources.iter().map(|group_resource| (*group_resource, None));
+                changes_of(store, version_seen, whole.chain([(group_resource, Some(name))]))?
             }
         };
-        let seen = changes.into_iter().map(|(shelf, change)| {
+        let event = changes.into_iter().map(|(group_resource, change)| {
             let (object, before) = (change.object.clone(), change.before.clone());
-            (shelf, Seen { object, before, gone: change.kind == ChangeKind::Deleted })
+            (group_resource, ChangeEvent { object, before, gone: change.kind == ChangeKind::Deleted })
         });
-        Ok((version, seen.collect()))
+        Ok((version, event.collect()))
     }
 
-    fn everything(&self, store: &Store) -> (u64, Told) {
-        // What is written while the lists are read is told again as a change.
+    fn everything(&self, store: &Store) -> (u64, Events) {
+        // Writes during the lists follow again as changes.
         let version = store.version();
-        let shelves = match self.watches {
-            Watches::Lives => store.shelves(),
-            Watches::Shelves(shelves) => shelves.iter().map(|shelf| Arc::from(*shelf)).collect(),
-            Watches::ShelvesAndName(shelves, (shelf, _)) => {
-                shelves.iter().chain([&shelf]).map(|shelf| Arc::from(*shelf)).collect()
+        let group_resources = match self.watches {
+            EventSources::Lifecycle => store.group_resources(),
+            EventSources::Resources(group_resources) => {
+                group_resources.iter().map(|group_resource| Arc::from(*group_resource)).collect()
             }
+            EventSources::ResourcesAndName(group_resources, (group_resource, _)) => group_resources
+                .iter()
+                .chain([&group_resource])
+                .map(|group_resource| Arc::from(*group_resource))
+                .collect(),
         };
-        let there = shelves.into_iter().flat_map(|shelf| {
-            let (_, items) = store.list(&shelf, None);
-            items.into_iter().map(move |object| (shelf.clone(), Seen { object, before: None, gone: false }))
+        let there = group_resources.into_iter().flat_map(|group_resource| {
+            let (_, items) = store.list(&group_resource, None);
+            items
+                .into_iter()
+                .map(move |object| (group_resource.clone(), ChangeEvent { object, before: None, gone: false }))
         });
         (version, there.collect())
     }
 
     async fn wait(&mut self, due: Option<Instant>) {
-        let news = select_all(self.news.iter_mut().map(|news| Box::pin(news.changed())));
+        let subscription =
+            select_all(self.subscription.iter_mut().map(|subscription| Box::pin(subscription.changed())));
         match due {
             Some(due) => tokio::select! {
                 biased;
-                _ = news => {}
+                _ = subscription => {}
                 () = sleep_until(due) => {}
             },
-            None => drop(news.await),
+            None => drop(subscription.await),
         }
-        // Seen by `hear`.
-        self.news.iter_mut().for_each(News::mark_changed);
+        // ChangeEvent by `hear`.
+        self.subscription.iter_mut().for_each(Subscription::mark_changed);
     }
 }

@@ -1,11 +1,11 @@
-//! Gives the Secrets of ServiceAccounts their tokens, and ends them with their accounts.
+//! Fills the token Secrets of ServiceAccounts, and deletes them with their account.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use super::{Actor, Controller, Key, Next, Outcome, Seen, Watches};
+use super::{Action, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult};
 use crate::{
-    authentication::claims::{self, Named},
+    authentication::claims::{self, BoundObject},
     object,
 };
 
@@ -23,18 +23,20 @@ pub(super) struct Tokens;
 
 impl Controller for Tokens {
     /// A Secret.
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[SECRETS, ACCOUNTS])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[SECRETS, ACCOUNTS])
     }
 
-    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        let namespace = seen.object.namespace.to_string();
-        match shelf {
-            SECRETS if !seen.gone && seen.object.json.mentions(TYPE) => vec![(namespace, seen.object.name.to_string())],
-            ACCOUNTS if seen.gone => {
-                let (_, secrets) = actor.server.store.list(SECRETS, Some(&namespace));
+    fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        let namespace = event.object.namespace.to_string();
+        match group_resource {
+            SECRETS if !event.gone && event.object.json.mentions(TYPE) => {
+                vec![(namespace, event.object.name.to_string())]
+            }
+            ACCOUNTS if event.gone => {
+                let (_, secrets) = client.server.store.list(SECRETS, Some(&namespace));
                 let of_accounts = secrets.iter().filter(|secret| secret.json.mentions(TYPE));
                 of_accounts.map(|secret| (namespace.clone(), secret.name.to_string())).collect()
             }
@@ -42,33 +44,35 @@ impl Controller for Tokens {
         }
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
-        let Some(kind) = actor.kind(SECRETS) else { return Ok(Next::Rest) };
-        let Some(mut secret) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
+    async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
+        let Some(kind) = client.kind(SECRETS) else { return Ok(Action::AwaitChange) };
+        let Some(mut secret) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         if secret["type"] != TYPE || object::is_deleting(&secret) {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
         let said = |key: &str| object::text(&secret, &["metadata", "annotations", key]).to_owned();
         let (account, uid) = (said(ACCOUNT_NAME), said(ACCOUNT_UID));
-        let held = actor.server.store.get(ACCOUNTS, namespace, &account);
+        let held = client.server.store.get(ACCOUNTS, namespace, &account);
         let Some(held) = held.filter(|held| uid.is_empty() || *held.uid == *uid) else {
             let only_this = json!({"preconditions": {"uid": object::uid(&secret)}});
-            actor.delete(&kind, (namespace, name), &only_this).await?;
-            return Ok(Next::Rest);
+            client.delete(&kind, (namespace, name), &only_this).await?;
+            return Ok(Action::AwaitChange);
         };
-        let account = Named { kind: "serviceaccount", name: account, uid: held.uid.to_string() };
+        let account = BoundObject { kind: "serviceaccount", name: account, uid: held.uid.to_string() };
         let data = object::map_at(&mut secret, &["data"]);
         if !uid.is_empty() && ["token", "namespace"].iter().all(|key| data.contains_key(*key)) {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
         data.insert("namespace".into(), STANDARD.encode(namespace).into());
         if !data.contains_key("token") {
-            let Ok(token) = claims::legacy(&actor.server, namespace, &account, name) else { return Ok(Next::Rest) };
+            let Ok(token) = claims::legacy(&client.server, namespace, &account, name) else {
+                return Ok(Action::AwaitChange);
+            };
             data.insert("token".into(), STANDARD.encode(token).into());
         }
         let annotations = object::map_at(&mut secret, &["metadata", "annotations"]);
         annotations.insert(ACCOUNT_UID.into(), Value::String(account.uid));
-        actor.replace(&kind, "", &secret).await?;
-        Ok(Next::Rest)
+        client.replace(&kind, "", &secret).await?;
+        Ok(Action::AwaitChange)
     }
 }

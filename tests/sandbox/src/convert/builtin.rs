@@ -1,4 +1,4 @@
-//! The kinds of the table that are served in more than one version: events and autoscalers.
+//! Converts built-in kinds that have more than one version: Events and HorizontalPodAutoscalers.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::{
     object::{at, map_at, number},
 };
 
-/// What an Event of the core group calls what one of `events.k8s.io` calls otherwise.
+/// Field names of core Events and of Events of `events.k8s.io`.
 const EVENT_FIELDS: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
     ("message", "note"),
@@ -18,7 +18,7 @@ const EVENT_FIELDS: [(&str, &str); 7] = [
     ("count", "deprecatedCount"),
 ];
 
-/// Turns an object of another version of a kind into one of this.
+/// Converts an object of another version to this kind.
 pub(super) fn convert(object: &mut Value, kind: &Kind) {
     let Value::Object(fields) = object else { return };
     match (kind.group.as_str(), kind.version.as_str(), kind.kind.as_str()) {
@@ -71,7 +71,7 @@ fn rename(fields: &mut Map<String, Value>, from: &str, to: &str) {
     }
 }
 
-/// The first version knows the processor alone; what else is measured waits in annotations.
+/// `autoscaling/v1` has only the CPU metric; annotations hold the others.
 const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 
@@ -102,7 +102,7 @@ fn to_autoscaler_v1(object: &mut Value) {
     }
 }
 
-/// What waits in an annotation, which then is gone.
+/// Takes the value of an annotation.
 fn waiting(object: &mut Value, annotation: &str) -> Option<Value> {
     let annotations = object.get_mut("metadata")?.get_mut("annotations")?.as_object_mut()?;
     let text = annotations.remove(annotation)?;

@@ -1,4 +1,4 @@
-//! What webhooks have converted: what is written and shown right away asks for it without waiting.
+//! A cache of conversions by webhook, which synchronous readers use.
 
 use std::{
     collections::BTreeMap,
@@ -10,46 +10,46 @@ use tokio::sync::{Notify, futures::Notified};
 
 use crate::store::Stored;
 
-/// How many objects are remembered before all are forgotten.
+/// The number of entries at which the cache is cleared.
 const MOST: usize = 4096;
 
-/// An object in another version, or why it can't be had.
-pub(crate) type Outcome = Result<Value, String>;
+/// A converted object, or why the conversion failed.
+pub(crate) type ConversionResult = Result<Value, String>;
 
-/// Objects in the version of a kind, by their key and the version of the store in which they were written.
+/// Converted objects, by key and resourceVersion.
 #[derive(Debug, Default)]
 pub(crate) struct Converted {
-    held: Mutex<BTreeMap<(String, u64), Outcome>>,
-    news: Notify,
+    held: Mutex<BTreeMap<(String, u64), ConversionResult>>,
+    subscription: Notify,
 }
 
 impl Converted {
-    /// The object as it was converted before.
-    pub(crate) fn get(&self, stored: &Stored) -> Option<Outcome> {
-        self.held().get(&(stored.key(), stored.version)).cloned()
+    /// The cached conversion of an object.
+    pub(crate) fn get(&self, stored: &Stored) -> Option<ConversionResult> {
+        self.lock().get(&(stored.key(), stored.version)).cloned()
     }
 
     pub(super) fn has(&self, stored: &Stored) -> bool {
-        self.held().contains_key(&(stored.key(), stored.version))
+        self.lock().contains_key(&(stored.key(), stored.version))
     }
 
-    /// Remembers all of them, at least until the next time.
-    pub(super) fn put<'a>(&self, converted: impl Iterator<Item = (&'a Stored, Outcome)>) {
-        let mut held = self.held();
+    /// Adds conversions; they stay at least until the next call.
+    pub(super) fn put<'a>(&self, converted: impl Iterator<Item = (&'a Stored, ConversionResult)>) {
+        let mut held = self.lock();
         if held.len() > MOST {
             held.clear();
         }
         held.extend(converted.map(|(stored, object)| ((stored.key(), stored.version), object)));
         drop(held);
-        self.news.notify_waiters();
+        self.subscription.notify_waiters();
     }
 
-    /// Ends when something was converted after this was called.
-    pub(crate) fn news(&self) -> Notified<'_> {
-        self.news.notified()
+    /// Completes at the next conversion.
+    pub(crate) fn subscribe(&self) -> Notified<'_> {
+        self.subscription.notified()
     }
 
-    fn held(&self) -> MutexGuard<'_, BTreeMap<(String, u64), Outcome>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, u64), ConversionResult>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

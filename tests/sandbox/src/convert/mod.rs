@@ -1,4 +1,4 @@
-//! The versions of a custom kind: objects are kept in one and served in each.
+//! Converts objects between the storage version and the served versions of their kind.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ mod webhook;
 pub(crate) use converted::Converted;
 
 impl Stored {
-    /// The object in the version of a kind. What its schema has defaults for by now is filled in.
+    /// The object in the version of a kind, with the current defaults of its schema.
     pub(crate) fn object(&self, kind: &Kind) -> Value {
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
         match kind.custom() {
@@ -34,7 +34,7 @@ impl Stored {
         object
     }
 
-    /// The JSON of the object in the version of a kind, without its type: as it is kept, if it is that.
+    /// The JSON of the object in the version of a kind, without its type; the stored text if no conversion is needed.
     pub(crate) fn text(&self, kind: &Kind) -> Bytes {
         if self.is_current(kind) {
             return Bytes::clone(&self.json);
@@ -47,19 +47,19 @@ impl Stored {
         Bytes::from(object.to_string())
     }
 
-    /// Whether the object is kept just as the kind shows it.
+    /// Whether the stored JSON needs no conversion for the kind.
     pub(crate) fn is_current(&self, kind: &Kind) -> bool {
         kind.custom().is_none_or(|custom| self.version >= custom.since) && self.is_of(kind)
     }
 
-    /// Whether the object is kept in the version of the kind.
+    /// Whether the object is stored in the version of the kind.
     fn is_of(&self, kind: &Kind) -> bool {
         let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
         version == kind.version && group == kind.group
     }
 
-    /// The object in the version that it is kept in, completed by its schema.
-    fn as_kept(&self, kind: &Kind, custom: &Custom) -> Value {
+    /// The object in its stored version, with the defaults of its schema.
+    fn in_storage_version(&self, kind: &Kind, custom: &Custom) -> Value {
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
         complete(self, custom, &mut object);
         if let Value::Object(map) = &mut object {
@@ -78,10 +78,10 @@ impl Stored {
         }
     }
 
-    /// The next state of a custom resource of which only the metadata changes, as it is kept, and in which version.
+    /// The next stored state and its version, if only the metadata of a custom resource changes.
     pub(crate) fn with_metadata_of<'a>(&'a self, kind: &'a Kind, mut next: Value) -> (Value, Cow<'a, str>) {
         if kind.custom().is_none() || self.is_of(kind) {
-            return kind.kept(next);
+            return kind.for_storage(next);
         }
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
         object["metadata"] = next["metadata"].take();
@@ -90,15 +90,15 @@ impl Stored {
 }
 
 impl Kind {
-    /// An object of this version as it is kept, and in which version.
-    pub(crate) fn kept(&self, object: Value) -> (Value, Cow<'_, str>) {
+    /// Converts an object to the storage version; returns both.
+    pub(crate) fn for_storage(&self, object: Value) -> (Value, Cow<'_, str>) {
         match self.custom().filter(|custom| custom.storage_version != self.version) {
             Some(custom) => self.pruned_as(custom, object),
             None => (object, self.api_version().into()),
         }
     }
 
-    /// An object cut to the version that objects are kept in.
+    /// Prunes an object to the storage version.
     fn pruned_as(&self, custom: &Custom, mut object: Value) -> (Value, Cow<'_, str>) {
         if let Some(schema) = custom.versions.get(&custom.storage_version) {
             schema::prune(schema, &mut object);
@@ -107,7 +107,7 @@ impl Kind {
     }
 }
 
-/// Completed by the version that it is kept in, cut to the version that is asked for.
+/// Sets the defaults of the stored version and prunes to the requested one.
 fn read(stored: &Stored, kind: &Kind, custom: &Custom, object: &mut Value) {
     complete(stored, custom, object);
     if !stored.is_of(kind) {

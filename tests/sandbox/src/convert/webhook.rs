@@ -1,4 +1,4 @@
-//! Conversion by a webhook: asked ahead, for what reads an object can't wait.
+//! Converts objects by webhook ahead of reads, because reads cannot wait.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -7,37 +7,37 @@ use serde_json::Value;
 use crate::{
     failure::Failure,
     kind::{Custom, Kind},
-    sandbox::Server,
+    request::ResourceRequest,
     schema,
+    server::Server,
     store::Stored,
-    verb::Asked,
     webhook::conversion,
 };
 
-/// What a CRD says, if a webhook converts its objects.
+/// The CRD properties of a kind that a webhook converts.
 pub(super) fn of(kind: &Kind) -> Option<&Custom> {
     kind.custom().filter(|custom| custom.conversion["strategy"] == "Webhook")
 }
 
-impl Asked<'_> {
-    /// Has objects converted to the version that is asked for.
+impl ResourceRequest<'_> {
+    /// Converts objects to the version of the request.
     pub(crate) async fn convert(&self, items: &[Arc<Stored>]) -> Result<(), Failure> {
         convert(self.server, self.kind, items).await
     }
 
-    /// Has all objects of the kind converted.
+    /// Converts all objects of the kind.
     pub(crate) async fn convert_all(&self) -> Result<(), Failure> {
         match of(self.kind) {
-            Some(_) => self.convert(&self.server.store.list(&self.kind.shelf, Some(self.namespace)).1).await,
+            Some(_) => self.convert(&self.server.store.list(&self.kind.group_resource, Some(self.namespace)).1).await,
             None => Ok(()),
         }
     }
 
-    /// An object of this version as it is kept, and in which version.
-    pub(crate) async fn kept(&self, object: Value) -> Result<(Value, Cow<'_, str>), Failure> {
+    /// Converts an object to the storage version; returns both.
+    pub(crate) async fn for_storage(&self, object: Value) -> Result<(Value, Cow<'_, str>), Failure> {
         let kind = self.kind;
         let Some(custom) = of(kind).filter(|custom| custom.storage_version != kind.version) else {
-            return Ok(kind.kept(object));
+            return Ok(kind.for_storage(object));
         };
         let api_version = format!("{}/{}", kind.group, custom.storage_version);
         let mut converted =
@@ -46,13 +46,13 @@ impl Asked<'_> {
         Ok(kind.pruned_as(custom, object))
     }
 
-    /// What was converted of a state of an object is so of the next, if only its metadata changed.
-    pub(crate) fn carry(&self, before: &Stored, after: &Stored) {
+    /// Copies the conversions of one state of an object to the next, which differs in metadata only.
+    pub(crate) fn copy_conversions(&self, before: &Stored, after: &Stored) {
         if of(self.kind).is_none() {
             return;
         }
         let all = self.server.kinds.all();
-        let served = all.iter().filter(|kind| kind.shelf == self.kind.shelf && !after.is_of(kind));
+        let served = all.iter().filter(|kind| kind.group_resource == self.kind.group_resource && !after.is_of(kind));
         for custom in served.filter_map(|kind| of(kind)) {
             let Some(mut outcome) = custom.converted.get(before) else { continue };
             if let Ok(object) = &mut outcome {
@@ -69,13 +69,13 @@ impl Asked<'_> {
         }
     }
 
-    /// Has an object that was written converted to all versions, for those who watch them.
-    pub(crate) async fn spread(&self, stored: &Arc<Stored>) {
+    /// Converts a written object to all versions, for their watches.
+    pub(crate) async fn convert_for_watches(&self, stored: &Arc<Stored>) {
         if of(self.kind).is_none() {
             return;
         }
         let all = self.server.kinds.all();
-        for kind in all.iter().filter(|kind| kind.shelf == self.kind.shelf) {
+        for kind in all.iter().filter(|kind| kind.group_resource == self.kind.group_resource) {
             // Who can't be served is told why when it is their turn.
             let (Err(failure), Some(custom)) =
                 (convert(self.server, kind, std::slice::from_ref(stored)).await, kind.custom())
@@ -93,13 +93,13 @@ impl Kind {
         of(self).is_some()
     }
 
-    /// Why a webhook did not convert an object to this version.
+    /// Why the conversion of an object to this version failed.
     pub(crate) fn unconverted(&self, stored: &Stored) -> Option<String> {
         let custom = of(self).filter(|_| !stored.is_of(self))?;
         custom.converted.get(stored)?.err()
     }
 
-    /// Whether a watch of this version has to wait for a webhook before it can show an object.
+    /// Whether a watch of this version has to wait for the conversion of an object.
     pub(crate) fn waits_for(&self, stored: &Stored) -> bool {
         of(self).is_some_and(|custom| !stored.is_of(self) && !custom.converted.has(stored))
     }
@@ -112,7 +112,7 @@ async fn convert(server: &Server, kind: &Kind, items: &[Arc<Stored>]) -> Result<
     if foreign.is_empty() {
         return Ok(());
     }
-    let objects = foreign.iter().map(|item| item.as_kept(kind, custom)).collect();
+    let objects = foreign.iter().map(|item| item.in_storage_version(kind, custom)).collect();
     let converted = conversion::convert(server, &custom.conversion, objects, &kind.api_version()).await?;
     let pruned = converted.into_iter().map(|mut object| {
         schema::prune(kind.schema(), &mut object);

@@ -1,32 +1,32 @@
-//! Discovery in one document (`apidiscovery.k8s.io/v2`).
+//! Aggregated discovery (`apidiscovery.k8s.io/v2`).
 
 use serde_json::{Value, json};
 
 use super::{
+    etag::tagged,
     groups::{Group, Groups},
-    tagged,
 };
 use crate::{
-    answer::Answer,
     kind::{Kind, Subresource},
+    response::ApiResponse,
 };
 
 const MEDIA_TYPE: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// The core group.
-pub(super) fn core(groups: &Groups) -> Answer {
+pub(super) fn core(groups: &Groups) -> ApiResponse {
     list(groups.all().filter(|group| group.name.is_empty()))
 }
 
 /// All others.
-pub(super) fn others(groups: &Groups) -> Answer {
+pub(super) fn others(groups: &Groups) -> ApiResponse {
     list(groups.others())
 }
 
-fn list<'a>(groups: impl Iterator<Item = &'a Group>) -> Answer {
+fn list<'a>(groups: impl Iterator<Item = &'a Group>) -> ApiResponse {
     let items: Vec<Value> = groups.map(described).collect();
     let list = json!({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items});
-    let mut answer = Answer::object(&list);
+    let mut answer = ApiResponse::object(&list);
     answer.content_type = MEDIA_TYPE;
     tagged(answer)
 }

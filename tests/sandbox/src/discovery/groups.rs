@@ -1,10 +1,10 @@
-//! The groups that are served and their versions, in the order of discovery.
+//! The served API groups and versions, in discovery order.
 
 use std::{cmp::Reverse, sync::Arc};
 
 use serde_json::{Value, json};
 
-use crate::{kind::Kind, sandbox::Server};
+use crate::{kind::Kind, server::Server};
 
 /// All groups; the core group is one without a name.
 pub(super) struct Groups(Vec<Group>);

@@ -1,7 +1,7 @@
-//! Whether the server is well: `/livez`, `/readyz`, and `/healthz`, which came before them.
+//! Health checks: `/livez`, `/readyz` and `/healthz`.
 
-use super::no_page;
-use crate::{answer::Answer, call::Call};
+use super::not_found::no_page;
+use crate::{call::Call, response::ApiResponse};
 
 /// What is looked at. That this answers means that all is well.
 const CHECKS: [&str; 5] =
@@ -16,21 +16,21 @@ fn checks(of: &str) -> impl Iterator<Item = &'static str> + use<> {
 }
 
 /// `/readyz`, `/readyz/CHECK`, `/readyz?verbose&exclude=CHECK`
-pub(super) fn answer(call: &Call, words: &[&str]) -> Answer {
+pub(super) fn answer(call: &Call, words: &[&str]) -> ApiResponse {
     let [of, ref check @ ..] = *words else { return no_page() };
     let one = check.join("/");
     if !one.is_empty() {
-        return if checks(of).any(|known| known == one) { Answer::text("ok") } else { no_page() };
+        return if checks(of).any(|known| known == one) { ApiResponse::text("ok") } else { no_page() };
     }
     if call.options.other("verbose").is_none() {
-        return Answer::text("ok");
+        return ApiResponse::text("ok");
     }
     let excluded = |name: &str| call.options.all.iter().any(|(key, value)| key == "exclude" && value == name);
     let mut text: String = checks(of)
         .map(|check| if excluded(check) { format!("[+]{check} excluded: ok\n") } else { format!("[+]{check} ok\n") })
         .collect();
     text.push_str(&format!("{of} check passed\n"));
-    Answer::text(text)
+    ApiResponse::text(text)
 }
 
 pub(super) fn paths() -> impl Iterator<Item = String> {

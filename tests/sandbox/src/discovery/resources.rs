@@ -1,4 +1,4 @@
-//! Discovery as it was first: a document for each group and version.
+//! Unaggregated discovery: a document for each group and version.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::digest::{SHA256, digest};
@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::{
     groups::{Group, Groups},
-    no_page,
+    not_found::no_page,
 };
 use crate::{
-    answer::Answer,
     failure::Failure,
     kind::{Kind, Subresource},
+    response::ApiResponse,
 };
 
 /// `APIVersions` of the core group.
@@ -21,16 +21,16 @@ pub(super) fn core_versions() -> Value {
 }
 
 /// `APIGroup`
-pub(super) fn group(groups: &Groups, name: &str) -> Result<Answer, Failure> {
+pub(super) fn group(groups: &Groups, name: &str) -> Result<ApiResponse, Failure> {
     let Some(group) = groups.find(name).filter(|_| !name.is_empty()) else { return Ok(no_page()) };
     let mut described = group.described();
     described["kind"] = "APIGroup".into();
     described["apiVersion"] = "v1".into();
-    Ok(Answer::object(&described))
+    Ok(ApiResponse::object(&described))
 }
 
 /// `APIResourceList`
-pub(super) fn list(groups: &Groups, group: &str, version: &str) -> Result<Answer, Failure> {
+pub(super) fn list(groups: &Groups, group: &str, version: &str) -> Result<ApiResponse, Failure> {
     let Some(found) = groups.find(group) else { return Ok(no_page()) };
     if !found.versions.iter().any(|own| own == version) {
         return if found.is_custom() { Ok(no_page()) } else { Err(Failure::no_such_resource()) };
@@ -42,7 +42,7 @@ pub(super) fn list(groups: &Groups, group: &str, version: &str) -> Result<Answer
     if !group.is_empty() {
         list["apiVersion"] = "v1".into();
     }
-    Ok(Answer::object(&list))
+    Ok(ApiResponse::object(&list))
 }
 
 /// A kind and its subresources.
@@ -57,7 +57,7 @@ fn rows(group: &Group, kind: &Kind) -> Vec<Value> {
     if !kind.categories.is_empty() {
         row["categories"] = kind.categories.clone().into();
     }
-    if kind.is_kept() && kind.plural != "componentstatuses" {
+    if kind.is_stored() && kind.plural != "componentstatuses" {
         row["storageVersionHash"] = storage_hash(group, kind).into();
     }
     let below = kind.subresources.iter().map(|subresource| subresource_row(kind, subresource));

@@ -1,4 +1,4 @@
-//! Which fields a field selector may name.
+//! The fields that a field selector may use.
 
 use crate::kind::Kind;
 

@@ -1,4 +1,4 @@
-//! The body of an answer: whole, or the events of a watch with their faults.
+//! Response bodies: complete ones, and watch streams with injected faults.
 
 use std::{
     collections::VecDeque,
@@ -13,13 +13,13 @@ use http_body::Frame;
 use http_body_util::{BodyExt as _, BodyStream};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{EventFault, EventSeen, Faults, answer::expired, faults::Held, layer::Broken};
+use super::{EventFault, EventSeen, Faults, broken::Broken, error_response::expired, faults::OpenGuard};
 use crate::Body;
 
-/// How long after a lost event its watch says 410.
+/// The time from a lost event to the 410 of its watch.
 const UNTIL_EXPIRED: Duration = Duration::from_secs(5);
 
-/// The body of an answer that came through faults.
+/// The body of a response to a client with faults.
 pub struct FaultyBody(BoxStream<'static, Result<Frame<Bytes>, Broken>>);
 
 impl std::fmt::Debug for FaultyBody {
@@ -41,14 +41,14 @@ pub(super) fn whole(bytes: Bytes) -> FaultyBody {
     FaultyBody(stream::iter([Ok(Frame::data(bytes))]).boxed())
 }
 
-/// As it comes.
+/// A streamed body without faults.
 pub(super) fn through(body: Body) -> FaultyBody {
     FaultyBody(BodyStream::new(body).map(|frame| frame.or(Err(Broken::Reset))).boxed())
 }
 
 /// A watch, event by event.
 pub(super) fn watch(body: Body, faults: Faults, life: u32, number: u64) -> FaultyBody {
-    let watch = Watch { body, faults, life, number, ready: VecDeque::new(), expires: None, ended: false };
+    let watch = FaultyWatch { body, faults, life, number, ready: VecDeque::new(), expires: None, ended: false };
     let pieces = stream::unfold(watch, async |mut watch| {
         let piece = watch.next().await?;
         Some((piece.map(Frame::data), watch))
@@ -56,19 +56,19 @@ pub(super) fn watch(body: Body, faults: Faults, life: u32, number: u64) -> Fault
     FaultyBody(pieces.boxed())
 }
 
-struct Watch {
+struct FaultyWatch {
     body: Body,
     faults: Faults,
     life: u32,
     /// Of the call that began it.
     number: u64,
     ready: VecDeque<Result<Bytes, Broken>>,
-    /// When it says 410, because an event was lost.
-    expires: Option<(Instant, Held)>,
+    /// When the watch returns 410, because an event was lost.
+    expires: Option<(Instant, OpenGuard)>,
     ended: bool,
 }
 
-impl Watch {
+impl FaultyWatch {
     async fn next(&mut self) -> Option<Result<Bytes, Broken>> {
         loop {
             if !self.faults.state_of_life(self.life) {
@@ -138,9 +138,9 @@ impl Watch {
         }
     }
 
-    /// What goes wrong with an event; bookmarks and errors pass.
+    /// The fault of an event; bookmarks and errors have none.
     fn judge(&self, line: &[u8]) -> Option<EventFault> {
-        self.faults.told(EventSeen { watch: self.number, ..EventSeen::read(line)? })
+        self.faults.record_event(EventSeen { watch: self.number, ..EventSeen::read(line)? })
     }
 
     /// Ends it with a last word; the client will soon be back.

@@ -1,4 +1,4 @@
-//! What an event of a watch says of its object.
+//! Extracts what a timeline records of a watch event.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -6,25 +6,25 @@ use serde_json::value::RawValue;
 use super::{ConditionSeen, EventSeen};
 
 #[derive(Deserialize)]
-struct Line {
+struct WatchLine {
     #[serde(rename = "type")]
     type_: String,
-    object: Object,
+    object: WatchObject,
 }
 
 #[derive(Deserialize)]
-struct Object {
+struct WatchObject {
     #[serde(default)]
     kind: String,
     #[serde(default)]
-    metadata: Metadata,
+    metadata: WatchMetadata,
     /// Of any shape: what a custom resource calls its status is its own matter.
     status: Option<Box<RawValue>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Metadata {
+struct WatchMetadata {
     namespace: String,
     name: String,
     resource_version: String,
@@ -40,7 +40,7 @@ struct Status {
 impl EventSeen {
     /// Of a line of a watch, yet without numbers; none of bookmarks and errors.
     pub(crate) fn read(line: &[u8]) -> Option<Self> {
-        let Line { type_, object: Object { kind, metadata, status } } = serde_json::from_slice(line).ok()?;
+        let WatchLine { type_, object: WatchObject { kind, metadata, status } } = serde_json::from_slice(line).ok()?;
         if !matches!(type_.as_str(), "ADDED" | "MODIFIED" | "DELETED") {
             return None;
         }

@@ -1,46 +1,51 @@
-//! Misbehaviour on purpose, for the calls of one client: by a plan, or by a seed.
+//! Fault injection into the calls of one client: by a plan, or at random by a seed.
 //!
-//! [`Sandbox::client_through`](crate::Sandbox::client_through) gives a client whose calls pass through [`Faults`]. Whoever
-//! else calls, the sandbox's own controllers among them, is never hit. What was asked, told and done wrong is in the
-//! [`Timeline`]. Every wait is on tokio's clock and every choice follows from the seed, so that a run repeats.
+//! [`Sandbox::client_through`](crate::Sandbox::client_through) returns a client whose calls pass through [`Faults`]. Calls
+//! of other clients and of the sandbox's own controllers are not affected. The [`Timeline`] records all calls, events and
+//! faults. Every wait is on tokio's clock and every choice follows from the seed, so that a run repeats.
 //!
-//! # What a server never does
-//! An API server may tell late, and it may end a watch and have the client list anew, so that it never learns what was in
-//! between; but it tells every change of a watch that goes on. So an event that is [lost](EventFault::Lose) is followed by a
-//! 410. And a read without a `resourceVersion` is of the newest state: [`Class::OlderRead`] makes only those older that
-//! allow it, [`Fault::Older`] any.
+//! # Faults that a real server cannot have
 //!
-//! Without the feature `client` there are the words of a timeline alone, for a [page](crate::page).
+//! An API server may deliver events late, and it may end a watch so that the client lists again and misses what happened in
+//! between. But it delivers every change on a watch that continues. So an event that is [lost](EventFault::Lose) is followed
+//! by a 410. A read without a `resourceVersion` returns the newest state: [`Class::OlderRead`] makes only those reads older
+//! that allow it, [`Fault::Older`] any.
+//!
+//! Without the feature `client` only the types of a timeline are available, for a [page](crate::page).
 
 #[cfg(feature = "client")]
-mod answer;
+mod activity;
 #[cfg(feature = "client")]
 mod body;
 #[cfg(feature = "client")]
-mod chance;
+mod broken;
+#[cfg(feature = "client")]
+mod error_response;
 mod event;
 #[cfg(feature = "client")]
 mod faults;
 #[cfg(feature = "client")]
-mod layer;
+mod idle;
 #[cfg(feature = "client")]
-mod older;
+mod inject;
 #[cfg(feature = "client")]
 mod pass;
 mod plan;
 #[cfg(feature = "client")]
-mod rest;
+mod random;
+#[cfg(feature = "client")]
+mod stale_read;
 mod timeline;
 
 #[cfg(feature = "client")]
 pub use body::FaultyBody;
 #[cfg(feature = "client")]
-pub use chance::Class;
+pub use broken::Broken;
 #[cfg(feature = "client")]
 pub use faults::{Deed, Faults};
 #[cfg(feature = "client")]
-pub use layer::Broken;
-#[cfg(feature = "client")]
-pub(crate) use layer::call;
+pub(crate) use inject::call;
 pub use plan::{EventFault, Fault};
+#[cfg(feature = "client")]
+pub use random::Class;
 pub use timeline::{CallSeen, ConditionSeen, EventSeen, Happening, Moment, PassPart, PassSeen, Timeline};

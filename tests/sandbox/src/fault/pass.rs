@@ -1,10 +1,10 @@
-//! What a client tells of its passes.
+//! Records the reconcile passes that a client reports.
 
 use super::{Faults, Happening, PassPart, PassSeen};
 
 impl Faults {
-    /// Notes that the client begins a pass over an object; gives the number of the pass. The resource is the plural of the
-    /// object's kind with its group, such as `deployments.apps`; the namespace of what is in none is empty.
+    /// Records the begin of a reconcile pass and returns its number. The resource is plural and group of the kind, such as
+    /// `deployments.apps`; the namespace of a cluster-scoped object is empty.
     #[must_use]
     pub fn pass_begins(&self, resource: &str, namespace: &str, name: &str) -> u64 {
         let mut state = self.state();
@@ -17,7 +17,7 @@ impl Faults {
         number
     }
 
-    /// Notes that a pass ends, and what it led to. Of one that a stop cut short there is no end.
+    /// Records the end of a pass and its outcome. A pass that a stop interrupted has no end.
     pub fn pass_ends(&self, number: u64, outcome: &str) {
         let mut state = self.state();
         let Some(index) = state.passes.remove(&number) else { return };

@@ -1,91 +1,91 @@
-//! What may go wrong with a call, and with an event of a watch.
+//! The faults that can be injected into a call or into an event of a watch.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What goes wrong with a call.
+/// A fault of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "fault")]
 #[non_exhaustive]
 pub enum Fault {
-    /// The client's process ends just before: the call is not done.
+    /// The client's process ends before the call, which is not executed.
     StopBefore,
-    /// The client's process ends just after: the call is done, its answer arrives nowhere.
+    /// The client's process ends after the call, which is executed; its response is lost.
     StopAfter,
-    /// The call is refused and not done.
+    /// The call fails and is not executed.
     Refuse {
         /// 409, 429, 500, 503 or another code of HTTP.
         code: u16,
         /// The `Retry-After` header, in seconds.
         retry_after: Option<u32>,
     },
-    /// The call is done, and its answer says that it failed.
+    /// The call is executed, but the response says that it failed.
     Deny {
         /// 500, 504 or another code of HTTP.
         code: u16,
     },
     /// The connection breaks before the call reaches the server.
     CutBefore,
-    /// The call is done, the connection breaks before the answer arrives.
+    /// The call is executed; the connection breaks before the response arrives.
     CutAfter,
-    /// The answer takes long.
+    /// The response is delayed.
     Wait {
         /// On tokio's clock.
         seconds: u32,
     },
-    /// Nothing comes for so long that the connection is given up.
+    /// The call times out.
     TimeOut {
         /// On tokio's clock.
         seconds: u32,
-        /// Whether the call was done.
+        /// Whether the call is executed.
         done: bool,
     },
-    /// Nothing ever comes, and the connection stays open.
+    /// The connection stays open without any response.
     Silence {
-        /// Whether the call was done.
+        /// Whether the call is executed.
         done: bool,
     },
-    /// A read gives the state as it was some changes ago, of whatever kind; no fault for other calls.
+    /// A read returns an older state, counted in changes of any kind; no fault for other calls.
     Older {
-        /// How many changes.
+        /// The number of changes.
         changes: u64,
     },
-    /// A read gives the state of a version; no fault for other calls.
+    /// A read returns the state at a version; no fault for other calls.
     AsOf {
-        /// As in `resourceVersion`.
+        /// The `resourceVersion`.
         version: u64,
     },
     /// The client's wall clock jumps before the call.
     Jump {
-        /// Ahead, or back.
+        /// Negative if the clock jumps back.
         seconds: i64,
     },
 }
 
-/// What goes wrong with an event of a watch.
+/// A fault of a watch event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "fault")]
 #[non_exhaustive]
 pub enum EventFault {
-    /// It is not told. Some seconds later, or when the watch ends earlier, the watch says 410: the client lists anew.
+    /// The event is lost. Some seconds later, or when the watch ends, the watch returns 410, so that the client lists again.
     Lose,
-    /// It is told later, and what follows in this watch behind it; other watches go on, so kinds overtake each other.
+    /// The event and all later ones of this watch are delayed. Other watches are not, so kinds overtake each other.
     Delay {
         /// On tokio's clock.
         seconds: u32,
     },
-    /// It is told twice.
+    /// The event is delivered twice.
     Duplicate,
-    /// The connection breaks instead.
+    /// The connection breaks before the event.
     Cut,
-    /// The connection breaks in the middle of it.
+    /// The connection breaks within the event.
     CutWithin,
-    /// The watch ends instead, in order.
+    /// The watch ends regularly before the event.
     End,
-    /// The watch says 410 instead.
+    /// The watch returns 410 instead of the event.
     Expire,
-    /// Neither it nor anything behind it is told, and the connection of the watch stays open.
+    /// The event and all later ones are lost, while the connection of the watch stays open.
     Silence,
 }
 

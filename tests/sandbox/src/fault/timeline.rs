@@ -1,4 +1,4 @@
-//! What was asked and told, in order.
+//! The timeline: all calls, events, passes and faults in order.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EventFault, Fault};
 
-/// What was asked and told, in order; of bodies it holds names only, so no Secret's content.
+/// All calls, events, passes and faults in order. Of bodies it records names only, so no content of a Secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Timeline {
@@ -14,37 +14,37 @@ pub struct Timeline {
     pub moments: Vec<Moment>,
 }
 
-/// Something that happened.
+/// One entry of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Moment {
-    /// Milliseconds on tokio's clock since the faults were made.
+    /// Milliseconds on tokio's clock since the `Faults` were created.
     pub at: u64,
-    /// Of which client: 1 is the first, and one more after each stop.
+    /// The number of the client: 1 is the first, and each restart adds one.
     pub life: u32,
-    /// What it was.
+    /// What happened.
     #[serde(flatten)]
     pub what: Happening,
 }
 
-/// What may happen.
+/// The content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "what")]
 #[non_exhaustive]
 pub enum Happening {
     /// A call of the client.
     Call(CallSeen),
-    /// An event of a watch of the client.
+    /// An event of a watch.
     Event(EventSeen),
-    /// A pass of the client over an object.
+    /// A reconcile pass of the client.
     Pass(PassSeen),
-    /// The client's process was stopped by a fault: it crashed.
+    /// A fault stopped the client's process.
     Stop,
-    /// The client's process was ended by whoever runs this: another takes over, or all is over.
+    /// The test ended the client's process.
     End,
-    /// A word of whoever runs this.
+    /// A note of the test.
     Note {
-        /// The word.
+        /// The text of the note.
         text: String,
     },
 }
@@ -55,13 +55,13 @@ pub enum Happening {
 pub struct CallSeen {
     /// The first is 1.
     pub number: u64,
-    /// Of HTTP.
+    /// The HTTP method.
     pub method: String,
     /// Path and query.
     pub uri: String,
-    /// The answer's, as the client got it; none if it got none, or not yet.
+    /// The HTTP status code that the client received; `None` if it received none so far.
     pub code: Option<u16>,
-    /// What went wrong.
+    /// The injected fault.
     pub fault: Option<Fault>,
 }
 
@@ -78,7 +78,7 @@ pub struct EventSeen {
     pub type_: String,
     /// The kind of the object.
     pub kind: String,
-    /// Its namespace; empty for what is in none.
+    /// Its namespace; empty for cluster-scoped objects.
     pub namespace: String,
     /// Its name.
     pub name: String,
@@ -90,11 +90,11 @@ pub struct EventSeen {
     /// Its conditions, where it has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionSeen>,
-    /// What went wrong.
+    /// The injected fault.
     pub fault: Option<EventFault>,
 }
 
-/// A pass over an object, as the client itself has told it: a pass is no call.
+/// A reconcile pass over an object, as the client reports it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PassSeen {
@@ -102,30 +102,30 @@ pub struct PassSeen {
     pub number: u64,
     /// The plural of the object's kind with its group, such as `deployments.apps`.
     pub resource: String,
-    /// Its namespace; empty for what is in none.
+    /// Its namespace; empty for cluster-scoped objects.
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// What of the pass it was.
+    /// Which part of the pass this is.
     #[serde(flatten)]
     pub part: PassPart,
 }
 
-/// A part of a pass.
+/// The part of a pass that an entry records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "part")]
 #[non_exhaustive]
 pub enum PassPart {
-    /// It begins. One that is stopped has no end.
+    /// The begin. A stopped pass has no end.
     Beginning,
-    /// It ends.
+    /// The end.
     End {
-        /// What it led to.
+        /// The outcome of the pass.
         outcome: String,
     },
-    /// Both, since nothing was asked or told in between.
+    /// A whole pass without any entry in between.
     Whole {
-        /// What it led to.
+        /// The outcome of the pass.
         outcome: String,
     },
 }
@@ -140,7 +140,7 @@ pub struct ConditionSeen {
     pub type_: String,
     /// `True`, `False` or `Unknown`.
     pub status: String,
-    /// A word.
+    /// The reason.
     pub reason: String,
 }
 
@@ -173,14 +173,14 @@ impl CallSeen {
         is_watch(&self.method, query)
     }
 
-    /// Whether it is a read that says that any version is good enough.
+    /// Whether it is a read that accepts any version.
     #[must_use]
     pub fn takes_older(&self) -> bool {
         let query = self.uri.split_once('?').map_or("", |(_, query)| query);
         !self.is_write() && query.split('&').any(|pair| pair == "resourceVersion=0")
     }
 
-    /// Whether it is to change something.
+    /// Whether it is a write.
     #[must_use]
     pub fn is_write(&self) -> bool {
         self.method != "GET" && self.method != "HEAD"
@@ -222,7 +222,7 @@ impl fmt::Display for PassSeen {
     }
 }
 
-/// A line a moment.
+/// One line for each entry.
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for Moment { at, life, what } in &self.moments {

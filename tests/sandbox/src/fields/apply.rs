@@ -1,4 +1,4 @@
-//! Server-side apply: what an object and its managers become.
+//! Server-side apply: merges an applied configuration and updates its managers.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::{
     Set,
     compare::{self, Changes},
     empty::empty,
-    managers::{self, Manager, Managers, Operation, Share},
+    managers::{self, Manager, ManagerOperation, Managers, Share},
     merge, reset,
     typed::Type,
     update::{self, STRIPPED, lose},
     walk,
 };
-use crate::{object, verb::Asked};
+use crate::{object, request::ResourceRequest};
 
 /// Who gets the fields of an object that had no managers when it was applied first.
 const BEFORE: &str = "before-first-apply";
@@ -24,23 +24,23 @@ pub(crate) type Conflicts = BTreeMap<Manager, Share>;
 
 /// The object after an apply, managers included; or who else has fields that it would change.
 pub(crate) fn apply(
-    asked: Asked<'_>,
+    request: ResourceRequest<'_>,
     live: Option<&Value>,
     applied: &Value,
     name: &str,
     force: bool,
 ) -> Result<Value, Conflicts> {
-    let blank = empty(asked.kind);
+    let blank = empty(request.kind);
     let mut held = live.unwrap_or(&blank).clone();
-    let mut managers = update::held(asked, &held);
+    let mut managers = update::managers_of(request, &held);
     managers::clear(&mut held);
-    let version = asked.kind.api_version();
-    if live.is_some() && !update::is_tracked(asked, &managers) {
-        managers = before_first(asked, managers, &blank, &held);
+    let version = request.kind.api_version();
+    if live.is_some() && !update::is_tracked(request, &managers) {
+        managers = before_first(request, managers, &blank, &held);
     }
-    let of = Type::Root(asked.kind.schema());
-    let manager = Manager::new(name, Operation::Apply, &version, asked.subresource);
-    let set = walk::set_of(of, applied).without(&reset::ignored(asked, &version));
+    let of = Type::Root(request.kind.schema());
+    let manager = Manager::new(name, ManagerOperation::Apply, &version, request.subresource);
+    let set = walk::set_of(of, applied).without(&reset::ignored(request, &version));
     let before = managers.shares.get(&manager).cloned();
     let time = before.as_ref().and_then(|share| share.time);
     managers.shares.insert(manager.clone(), Share { time, ..Share::new(&version, set) });
@@ -48,12 +48,12 @@ pub(crate) fn apply(
     if let Some(before) = before.filter(|before| !before.set.is_empty()) {
         new = without_given_up(of, new, &managers, &before);
     }
-    take(asked, &mut managers, &manager, (&held, &new), force)?;
+    take(request, &mut managers, &manager, (&held, &new), force)?;
     let changed = new != held;
     if let Some(share) = managers.shares.get_mut(&manager) {
         share.set = share.set.difference(&STRIPPED);
         if changed {
-            share.time = update::time(asked);
+            share.time = update::time(request);
         }
     }
     managers.tidy();
@@ -63,20 +63,20 @@ pub(crate) fn apply(
 }
 
 /// Gives what nobody managed so far to somebody.
-fn before_first(asked: Asked<'_>, mut managers: Managers, blank: &Value, held: &Value) -> Managers {
-    if asked.subresource != Some("scale") {
-        return update::updated(asked, managers, blank, held, BEFORE);
+fn before_first(request: ResourceRequest<'_>, mut managers: Managers, blank: &Value, held: &Value) -> Managers {
+    if request.subresource != Some("scale") {
+        return update::updated(request, managers, blank, held, BEFORE);
     }
-    let version = asked.kind.api_version();
-    let path: Vec<_> = update::replicas(asked).split('.').collect();
-    let manager = Manager::new(BEFORE, Operation::Update, &version, asked.subresource);
+    let version = request.kind.api_version();
+    let path: Vec<_> = update::replicas(request).split('.').collect();
+    let manager = Manager::new(BEFORE, ManagerOperation::Update, &version, request.subresource);
     managers.shares.insert(manager, Share::new(&version, Set::of(&[&path])));
     managers
 }
 
 /// Takes what changes from the managers that have it, if they may be overruled.
 fn take(
-    asked: Asked<'_>,
+    request: ResourceRequest<'_>,
     managers: &mut Managers,
     applier: &Manager,
     (old, new): (&Value, &Value),
@@ -86,7 +86,8 @@ fn take(
     let mut conflicts = Conflicts::new();
     for (manager, share) in managers.shares.iter().filter(|(manager, _)| *manager != applier) {
         let version = share.api_version.clone();
-        let changes = by_version.entry(version).or_insert_with_key(|version| update::changes(asked, version, old, new));
+        let changes =
+            by_version.entry(version).or_insert_with_key(|version| update::changes(request, version, old, new));
         let Some(changes) = changes else { continue };
         let set = share.set.intersection(&changes.modified.union(&changes.added));
         if !set.is_empty() {
@@ -121,8 +122,8 @@ fn without_given_up(of: Type<'_>, merged: Value, managers: &Managers, before: &S
 }
 
 /// The fields of an object that differ in nothing from another's.
-pub(crate) fn agreed(asked: Asked<'_>, applied: &Value, live: &Value) -> Set {
-    let of = Type::Root(asked.kind.schema());
+pub(crate) fn agreed(request: ResourceRequest<'_>, applied: &Value, live: &Value) -> Set {
+    let of = Type::Root(request.kind.schema());
     let changes = compare::changes(of, applied, live);
     walk::set_of(of, applied).difference(&changes.modified).difference(&changes.added).difference(&changes.removed)
 }

@@ -1,10 +1,10 @@
-//! How many managers there may be that don't apply.
+//! Limits the number of `Update` entries in `managedFields`.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::managers::{Manager, Managers, Operation};
+use super::managers::{Manager, ManagerOperation, Managers};
 
 /// More updaters than this are not kept apart.
 const MOST: usize = 10;
@@ -17,7 +17,7 @@ pub(super) fn cap(managers: &mut Managers) {
     if managers.shares.len() <= MOST {
         return;
     }
-    let updaters = managers.shares.iter().filter(|(manager, _)| manager.operation == Operation::Update);
+    let updaters = managers.shares.iter().filter(|(manager, _)| manager.operation == ManagerOperation::Update);
     let seconds = |time: Option<Timestamp>| time.map_or(0, Timestamp::as_second);
     let mut oldest: Vec<_> =
         updaters.map(|(manager, share)| (seconds(share.time), manager.key(), manager.clone())).collect();
@@ -37,7 +37,7 @@ pub(super) fn cap(managers: &mut Managers) {
             first_of.insert(version, manager);
             continue;
         };
-        let bucket = Manager::new(ANCIENT, Operation::Update, &version, None);
+        let bucket = Manager::new(ANCIENT, ManagerOperation::Update, &version, None);
         if !managers.shares.contains_key(&bucket)
             && let Some(share) = managers.shares.remove(first)
         {
@@ -65,11 +65,11 @@ mod tests {
             let set = Set::of(&[&["data", name]]);
             let time = i64::try_from(index).ok().and_then(|second| Timestamp::from_second(second).ok());
             let share = Share { time, ..Share::new("v1", set) };
-            managers.shares.insert(Manager::new(name, Operation::Update, "v1", None), share);
+            managers.shares.insert(Manager::new(name, ManagerOperation::Update, "v1", None), share);
         }
         cap(&mut managers);
         assert_eq!(managers.shares.len(), MOST);
-        let ancient = managers.shares.get(&Manager::new(ANCIENT, Operation::Update, "v1", None));
+        let ancient = managers.shares.get(&Manager::new(ANCIENT, ManagerOperation::Update, "v1", None));
         let paths = ancient.map(|share| (share.set.paths(), share.time.map(Timestamp::as_second)));
         assert_eq!(paths, Some((vec![".data.a".to_owned(), ".data.b".into(), ".data.c".into()], Some(2))));
     }

@@ -1,4 +1,4 @@
-//! Whether an object is one that server-side apply can work with.
+//! Checks that an object can be used in server-side apply.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ pub(crate) fn faults(of: Type<'_>, object: &Value) -> Vec<String> {
     faults
 }
 
-/// Several faults in one text.
-pub(crate) fn said(faults: &[String]) -> String {
+/// Joins faults into one message.
+pub(crate) fn message(faults: &[String]) -> String {
     match faults {
         [one] => one.clone(),
         several => format!("errors:\n  {}", several.join("\n  ")),
@@ -71,7 +71,7 @@ fn check_items(list: &List, items: &[Value], path: &str, faults: &mut Vec<String
             match typed::element(list, item) {
                 Ok(element) => element,
                 Err(nameless) => {
-                    faults.push(format!("{path}: element {index}: {}", nameless.said(list)));
+                    faults.push(format!("{path}: element {index}: {}", nameless.message(list)));
                     return;
                 }
             }
@@ -122,7 +122,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::schema::parse;
+    use crate::schema::builtin::parse;
 
     #[test]
     fn what_has_two_entries_for_a_key_is_faulty() {

@@ -1,4 +1,4 @@
-//! What differs between two states of an object.
+//! Compares two states of an object: which fields were added, modified or removed.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use super::{
     Element, Set,
-    typed::{self, Form, Type},
+    typed::{self, Structure, Type},
 };
-use crate::schema::List;
+use crate::{json::JsonObject, schema::List};
 
 /// The fields that a new state has and an old one had not, that differ, and that are gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) struct Changes {
 
 /// What became of a field itself, apart from what it contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum FieldChange {
     Same,
     Added,
     Modified,
@@ -48,41 +48,49 @@ impl Changes {
     }
 
     /// Notes what became of a field and of what it contains.
-    fn note(&mut self, element: &Element, fate: Fate, below: Self) {
-        self.added.graft(element, fate == Fate::Added, below.added);
-        self.modified.graft(element, fate == Fate::Modified, below.modified);
-        self.removed.graft(element, fate == Fate::Removed, below.removed);
+    fn note(&mut self, element: &Element, fate: FieldChange, below: Self) {
+        self.added.graft(element, fate == FieldChange::Added, below.added);
+        self.modified.graft(element, fate == FieldChange::Modified, below.modified);
+        self.removed.graft(element, fate == FieldChange::Removed, below.removed);
     }
 }
 
 /// Compares two values of which one is there, notes what differs below them, and says what became of the value itself.
-fn compare(of: Type<'_>, old: Option<&Value>, new: Option<&Value>, below: &mut Changes) -> Fate {
+fn compare(of: Type<'_>, old: Option<&Value>, new: Option<&Value>, below: &mut Changes) -> FieldChange {
     let forms = (of.form(old), of.form(new));
     let form = match forms {
         (form, _) if new.is_none() => form,
-        (Form::Leaf, Form::Leaf) | (Form::Map, Form::Map) | (Form::Items(_), Form::Items(_)) => forms.1,
+        (Structure::Leaf, Structure::Leaf)
+        | (Structure::Map, Structure::Map)
+        | (Structure::Items(_), Structure::Items(_)) => forms.1,
         (_, form) if old.is_none() => form,
         // A value became one of another sort: what it contained is gone, and it is another.
         (was, is) => {
             inside(of, was, old, new, below);
             inside(of, is, old, new, below);
-            return Fate::Modified;
+            return FieldChange::Modified;
         }
     };
     inside(of, form, old, new, below)
 }
 
-fn inside(of: Type<'_>, form: Form<'_>, old: Option<&Value>, new: Option<&Value>, below: &mut Changes) -> Fate {
+fn inside(
+    of: Type<'_>,
+    form: Structure<'_>,
+    old: Option<&Value>,
+    new: Option<&Value>,
+    below: &mut Changes,
+) -> FieldChange {
     match form {
-        Form::Leaf => return whole(old, new),
-        Form::Items(list) => {
+        Structure::Leaf => return whole(old, new),
+        Structure::Items(list) => {
             let (was, is) = (array(old), array(new));
             if was.is_empty() && is.is_empty() {
                 return whole(old, new);
             }
             compare_items(list, was, is, below);
         }
-        Form::Map => {
+        Structure::Map => {
             let (was, is) = (old.and_then(Value::as_object), new.and_then(Value::as_object));
             if was.is_none_or(Map::is_empty) && is.is_none_or(Map::is_empty) {
                 return whole(old, new);
@@ -91,19 +99,19 @@ fn inside(of: Type<'_>, form: Form<'_>, old: Option<&Value>, new: Option<&Value>
         }
     }
     match (old, new) {
-        (None, _) => Fate::Added,
-        (_, None) => Fate::Removed,
-        _ => Fate::Same,
+        (None, _) => FieldChange::Added,
+        (_, None) => FieldChange::Removed,
+        _ => FieldChange::Same,
     }
 }
 
 /// What became of something that is one value.
-fn whole(old: Option<&Value>, new: Option<&Value>) -> Fate {
+fn whole(old: Option<&Value>, new: Option<&Value>) -> FieldChange {
     match (old, new) {
-        (None, _) => Fate::Added,
-        (_, None) => Fate::Removed,
-        (Some(old), Some(new)) if old == new => Fate::Same,
-        _ => Fate::Modified,
+        (None, _) => FieldChange::Added,
+        (_, None) => FieldChange::Removed,
+        (Some(old), Some(new)) if old == new => FieldChange::Same,
+        _ => FieldChange::Modified,
     }
 }
 
@@ -111,9 +119,7 @@ fn array(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-type Object = Map<String, Value>;
-
-fn compare_fields(of: Type<'_>, old: Option<&Object>, new: Option<&Object>, below: &mut Changes) {
+fn compare_fields(of: Type<'_>, old: Option<&JsonObject>, new: Option<&JsonObject>, below: &mut Changes) {
     let in_old = old.into_iter().flatten().map(|(name, value)| (name, Some(value), new.and_then(|new| new.get(name))));
     let in_new = new.into_iter().flatten().filter(|(name, _)| old.is_none_or(|old| !old.contains_key(*name)));
     for (name, was, is) in in_old.chain(in_new.map(|(name, value)| (name, None, Some(value)))) {
@@ -146,14 +152,14 @@ fn compare_items(list: &List, old: &[Value], new: &[Value], below: &mut Changes)
         let mut inside = Changes::default();
         // Items that can't be told apart are tracked as one.
         let fate = match (&was[..], &is[..]) {
-            (&[_, _, ..], &[_, _, ..]) => Fate::Modified,
+            (&[_, _, ..], &[_, _, ..]) => FieldChange::Modified,
             (&[_, _, ..], _) => {
                 if let Some(item) = is.first() {
                     let fate = compare(typed::items(list), None, Some(item), &mut inside);
                     below.note(&element, fate, inside);
                     inside = Changes::default();
                 }
-                Fate::Removed
+                FieldChange::Removed
             }
             (_, &[_, _, ..]) => {
                 if let Some(item) = was.first() {
@@ -161,7 +167,7 @@ fn compare_items(list: &List, old: &[Value], new: &[Value], below: &mut Changes)
                     below.note(&element, fate, inside);
                     inside = Changes::default();
                 }
-                Fate::Added
+                FieldChange::Added
             }
             _ => compare(typed::items(list), was.first().copied(), is.first().copied(), &mut inside),
         };

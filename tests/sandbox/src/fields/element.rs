@@ -1,4 +1,4 @@
-//! One step of a path in `managedFields`.
+//! One path element of `managedFields`.
 
 use std::{cmp::Ordering, fmt};
 

@@ -1,10 +1,10 @@
-//! What an object is before anybody said anything of it.
+//! The empty object of a kind, to which a create is compared.
 
 use serde_json::{Map, Value, json};
 
 use crate::{
     kind::Kind,
-    schema::{Schema, Shape, builtin::Definition},
+    schema::{Definition, Schema, Shape},
     strategy::written,
 };
 

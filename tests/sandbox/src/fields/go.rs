@@ -1,4 +1,4 @@
-//! Values as Go prints them, for messages.
+//! Prints values as Go does, for messages.
 
 use serde_json::Value;
 

@@ -10,7 +10,7 @@ use crate::{environment, kind::Kind, object};
 
 /// How a manager came by its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Operation {
+pub(crate) enum ManagerOperation {
     Apply,
     Update,
 }
@@ -19,7 +19,7 @@ pub(crate) enum Operation {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Manager {
     pub(crate) name: String,
-    pub(crate) operation: Operation,
+    pub(crate) operation: ManagerOperation,
     /// Of an applier it is empty: it has one entry, whatever the version.
     pub(crate) version: String,
     pub(crate) subresource: String,
@@ -40,7 +40,7 @@ pub(crate) struct Managers {
     pub(crate) shares: BTreeMap<Manager, Share>,
 }
 
-impl Operation {
+impl ManagerOperation {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Apply => "Apply",
@@ -50,8 +50,8 @@ impl Operation {
 }
 
 impl Manager {
-    pub(crate) fn new(name: &str, operation: Operation, api_version: &str, subresource: Option<&str>) -> Self {
-        let version = if operation == Operation::Apply { String::new() } else { api_version.to_owned() };
+    pub(crate) fn new(name: &str, operation: ManagerOperation, api_version: &str, subresource: Option<&str>) -> Self {
+        let version = if operation == ManagerOperation::Apply { String::new() } else { api_version.to_owned() };
         let name = if name.is_empty() { "unknown" } else { name };
         Self { name: name.to_owned(), operation, version, subresource: subresource.unwrap_or_default().to_owned() }
     }
@@ -134,8 +134,8 @@ pub(crate) fn is_reset(kind: &Kind, object: &Value) -> bool {
 
 fn read(entry: &Value) -> Option<(Manager, Share)> {
     let operation = match entry["operation"].as_str() {
-        Some("Apply") => Operation::Apply,
-        Some("Update") => Operation::Update,
+        Some("Apply") => ManagerOperation::Apply,
+        Some("Update") => ManagerOperation::Update,
         _ => return None,
     };
     let api_version = entry["apiVersion"].as_str().filter(|version| !version.is_empty())?;
@@ -147,7 +147,7 @@ fn read(entry: &Value) -> Option<(Manager, Share)> {
         None => Set::default(),
     };
     let time = entry["time"].as_str().and_then(|time| time.parse().ok());
-    let version = if operation == Operation::Apply { "" } else { api_version };
+    let version = if operation == ManagerOperation::Apply { "" } else { api_version };
     let manager = Manager {
         name: entry["manager"].as_str().unwrap_or_default().to_owned(),
         operation,

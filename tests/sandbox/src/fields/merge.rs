@@ -1,4 +1,4 @@
-//! An object with what an applier says of it.
+//! Merges an applied configuration into a live object.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Element,
-    typed::{self, Form, Type},
+    typed::{self, Structure, Type},
 };
 use crate::schema::List;
 
@@ -19,8 +19,8 @@ fn merge(of: Type<'_>, live: Option<&Value>, applied: Option<&Value>) -> Option<
     let Some(wanted) = applied else { return live.cloned() };
     let Some(held) = live else { return Some(wanted.clone()) };
     match (of.form(live), of.form(applied)) {
-        (Form::Items(list), Form::Items(_)) => merge_items(list, held, wanted),
-        (Form::Map, Form::Map) => merge_fields(of, held, wanted),
+        (Structure::Items(list), Structure::Items(_)) => merge_items(list, held, wanted),
+        (Structure::Map, Structure::Map) => merge_fields(of, held, wanted),
         _ => Some(wanted.clone()),
     }
 }
@@ -55,8 +55,8 @@ fn merge_items(list: &List, live: &Value, applied: &Value) -> Option<Value> {
     held.iter().for_each(|(element, item)| by_element.entry(element).or_default().push(item));
     let applied: BTreeSet<&Element> = wanted.iter().map(|(element, _)| element).collect();
     let items = in_order(&held, &wanted, &applied, &by_element).into_iter().filter_map(|place| match place {
-        Place::Live(item) => Some(item.clone()),
-        Place::Applied(element, item) => {
+        MergedItem::Live(item) => Some(item.clone()),
+        MergedItem::Applied(element, item) => {
             // Items that can't be told apart give way to the one that is applied.
             let live = by_element.get(element).filter(|items| items.len() == 1).and_then(|items| items.first());
             merge(typed::items(list), live.copied(), Some(item))
@@ -73,7 +73,7 @@ fn numbered<'a>(list: &List, value: &'a Value) -> Numbered<'a> {
 }
 
 /// What stands at a place of a merged list.
-enum Place<'a> {
+enum MergedItem<'a> {
     Live(&'a Value),
     Applied(&'a Element, &'a Value),
 }
@@ -84,7 +84,7 @@ fn in_order<'a>(
     wanted: &'a Numbered<'_>,
     applied: &BTreeSet<&Element>,
     live: &BTreeMap<&Element, Vec<&Value>>,
-) -> Vec<Place<'a>> {
+) -> Vec<MergedItem<'a>> {
     let mut shared: VecDeque<&Element> =
         wanted.iter().map(|(element, _)| element).filter(|element| live.contains_key(element)).collect();
     let mut next_shared = shared.pop_front();
@@ -95,7 +95,7 @@ fn in_order<'a>(
         if let (Some((element, _)), Some((other, item))) = (left.peek(), right.peek()) {
             if element == other {
                 done.insert(other);
-                places.push(Place::Applied(other, item));
+                places.push(MergedItem::Applied(other, item));
                 left.next();
                 right.next();
                 next_shared = shared.pop_front();
@@ -109,7 +109,7 @@ fn in_order<'a>(
         }
         if let Some((element, item)) = left.peek() {
             if !applied.contains(element) {
-                places.push(Place::Live(item));
+                places.push(MergedItem::Live(item));
                 left.next();
                 continue;
             }
@@ -120,7 +120,7 @@ fn in_order<'a>(
         match right.next() {
             Some((element, item)) => {
                 done.insert(element);
-                places.push(Place::Applied(element, item));
+                places.push(MergedItem::Applied(element, item));
                 if next_shared == Some(element) {
                     next_shared = shared.pop_front();
                 }
@@ -137,7 +137,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::schema::{Schema, parse};
+    use crate::schema::{Schema, builtin::parse};
 
     fn set() -> Schema {
         parse(&json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}))

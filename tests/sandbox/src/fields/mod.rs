@@ -1,8 +1,8 @@
-//! `managedFields`: who wrote which field last (KEP-555).
+//! `managedFields`: field ownership (KEP-555).
 
 use serde_json::Value;
 
-use crate::{object, verb::Asked};
+use crate::{object, request::ResourceRequest};
 
 pub(crate) use element::Element;
 pub(crate) use set::Set;
@@ -26,8 +26,8 @@ mod walk;
 use managers::Managers;
 
 /// What a write that is no apply changes becomes its manager's.
-pub(crate) fn update(asked: Asked<'_>, old: Option<&Value>, new: &mut Value) {
-    update::update(asked, old, new);
+pub(crate) fn update(request: ResourceRequest<'_>, old: Option<&Value>, new: &mut Value) {
+    update::update(request, old, new);
 }
 
 /// After admission and the server's own changes, which are nobody's. What admission made of `managedFields` counts if it
@@ -62,9 +62,9 @@ pub(crate) fn settle(old: Option<&Value>, new: &mut Value, reshaped: bool) -> Op
 const CONTENT: &[&str] = &["managedFields", "resourceVersion"];
 
 /// Takes the replicas of a scale from all who have them.
-pub(crate) fn disown_replicas(asked: Asked<'_>, object: &mut Value) {
-    let mut managers = update::held(asked, object);
-    let path: Vec<&str> = update::replicas(asked).split('.').collect();
+pub(crate) fn disown_replicas(request: ResourceRequest<'_>, object: &mut Value) {
+    let mut managers = update::managers_of(request, object);
+    let path: Vec<&str> = update::replicas(request).split('.').collect();
     let replicas = Set::of(&[&path]);
     managers.shares.values_mut().for_each(|share| share.set = share.set.difference(&replicas));
     managers.tidy();

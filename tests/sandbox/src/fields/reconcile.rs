@@ -1,10 +1,10 @@
-//! Shares that were written under an older schema of a custom kind.
+//! Migrates field sets that were written under an older schema of a custom kind.
 
 use serde_json::Value;
 
 use super::{
     Element, Set,
-    typed::{self, Form, Type},
+    typed::{self, Structure, Type},
 };
 use crate::schema::{ListKind, Schema, Shape};
 
@@ -15,8 +15,8 @@ pub(super) fn reconciled(of: Type<'_>, set: &Set) -> Set {
         let inner = match element {
             Element::Field(name) => of.field(name).map_or(Type::Deduced, |field| field.of),
             _ => match of.form(Some(&Value::Array(Vec::new()))) {
-                Form::Items(list) => typed::items(list),
-                Form::Leaf | Form::Map => Type::Deduced,
+                Structure::Items(list) => typed::items(list),
+                Structure::Leaf | Structure::Map => Type::Deduced,
             },
         };
         if !below.is_empty() && is_atomic(inner) {
@@ -43,7 +43,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::schema::parse;
+    use crate::schema::builtin::parse;
 
     #[test]
     fn of_what_became_atomic_only_the_whole_is_owned() {

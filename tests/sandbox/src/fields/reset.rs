@@ -1,15 +1,15 @@
-//! Fields that a path doesn't write, so that nobody comes to own them through it.
+//! Fields that a subresource does not write and whose ownership a write through it does not change.
 
 use super::Set;
-use crate::{kind::Origin, verb::Asked};
+use crate::{kind::Origin, request::ResourceRequest};
 
 /// The fields that the strategy of the request's path puts back, as they are named in a version.
-pub(super) fn ignored(asked: Asked<'_>, api_version: &str) -> Set {
-    let kind = asked.kind;
+pub(super) fn ignored(request: ResourceRequest<'_>, api_version: &str) -> Set {
+    let kind = request.kind;
     if !kind.has_status() {
         return Set::default();
     }
-    match (&kind.origin, asked.subresource) {
+    match (&kind.origin, request.subresource) {
         // A custom kind knows of its own version alone, but for its status.
         (Origin::Custom(_), None) if kind.api_version() != api_version => Set::default(),
         (Origin::Custom(_), Some("status")) => Set::of(&[&["metadata"], &["spec"]]),

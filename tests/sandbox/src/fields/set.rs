@@ -1,4 +1,4 @@
-//! A set of fields.
+//! A set of fields, as `fieldsV1` encodes it.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use super::Element;
 /// Paths to fields, as a tree. A field can be in it without what it contains, and the other way round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Set {
-    nodes: BTreeMap<Element, Node>,
+    nodes: BTreeMap<Element, SetNode>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Node {
+struct SetNode {
     /// Whether the field itself is in the set.
     member: bool,
     below: Set,
 }
 
-impl Node {
+impl SetNode {
     fn is_empty(&self) -> bool {
         !self.member && self.below.is_empty()
     }
@@ -121,7 +121,7 @@ impl Set {
     }
 
     pub(crate) fn intersection(&self, other: &Self) -> Self {
-        self.combined(other, |own, theirs| Node {
+        self.combined(other, |own, theirs| SetNode {
             member: own.member && theirs.member,
             below: own.below.intersection(&theirs.below),
         })
@@ -138,21 +138,21 @@ impl Set {
     pub(crate) fn without(&self, other: &Self) -> Self {
         self.reduced(other, |own, theirs| {
             if theirs.member {
-                return Node::default();
+                return SetNode::default();
             }
-            Node { member: own.member, below: own.below.without(&theirs.below) }
+            SetNode { member: own.member, below: own.below.without(&theirs.below) }
         })
     }
 
     /// What both have at each place that both have.
-    fn combined(&self, other: &Self, each: impl Fn(&Node, &Node) -> Node) -> Self {
+    fn combined(&self, other: &Self, each: impl Fn(&SetNode, &SetNode) -> SetNode) -> Self {
         let shared = self.nodes.iter().filter_map(|(element, own)| Some((element, own, other.nodes.get(element)?)));
         let nodes = shared.map(|(element, own, theirs)| (element.clone(), each(own, theirs)));
         Self { nodes: nodes.filter(|(_, node)| !node.is_empty()).collect() }
     }
 
     /// This, changed at each place that both have.
-    fn reduced(&self, other: &Self, each: impl Fn(&Node, &Node) -> Node) -> Self {
+    fn reduced(&self, other: &Self, each: impl Fn(&SetNode, &SetNode) -> SetNode) -> Self {
         let nodes = self.nodes.iter().map(|(element, own)| {
             let node = other.nodes.get(element).map_or_else(|| own.clone(), |theirs| each(own, theirs));
             (element.clone(), node)
@@ -191,7 +191,7 @@ impl Set {
 
     /// As `FieldsV1`: a member that contains others of the set has a dot among them.
     pub(crate) fn encoded(&self) -> Value {
-        let encoded = |node: &Node| {
+        let encoded = |node: &SetNode| {
             let Value::Object(mut below) = node.below.encoded() else { return Value::Null };
             if node.member && !below.is_empty() {
                 below.insert(".".into(), Value::Object(Map::new()));

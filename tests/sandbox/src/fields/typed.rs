@@ -1,4 +1,4 @@
-//! How server-side apply sees a value: as one thing, as a list of items or as a map of fields.
+//! The structure of a value in server-side apply: atomic, a list of items, or a map of fields.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub(crate) enum Type<'a> {
 
 /// How a value is taken apart.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Form<'a> {
+pub(crate) enum Structure<'a> {
     /// It is one value: a scalar, or an atomic list or map.
     Leaf,
     /// Its items are known by a key or by themselves.
@@ -29,7 +29,7 @@ pub(crate) enum Form<'a> {
 
 /// What a field of an object looks like.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Field<'a> {
+pub(crate) struct FieldType<'a> {
     pub(crate) of: Type<'a>,
     /// Whether the schema names it, as it doesn't name the keys of a map.
     pub(crate) named: bool,
@@ -48,39 +48,39 @@ pub(crate) enum Nameless {
 
 impl<'a> Type<'a> {
     /// How a value is taken apart; of an absent one, of what sort it would be.
-    pub(crate) fn form(self, value: Option<&Value>) -> Form<'a> {
+    pub(crate) fn form(self, value: Option<&Value>) -> Structure<'a> {
         match self {
-            Self::Opaque => Form::Leaf,
+            Self::Opaque => Structure::Leaf,
             Self::Deduced => match value {
-                Some(Value::Object(_) | Value::Null) | None => Form::Map,
-                Some(_) => Form::Leaf,
+                Some(Value::Object(_) | Value::Null) | None => Structure::Map,
+                Some(_) => Structure::Leaf,
             },
             Self::Root(schema) | Self::Known(schema) => match &schema.resolve().shape {
                 Shape::Any | Shape::Named(_) | Shape::Scalar(Scalar::IntOrText) => Self::Deduced.form(value),
-                Shape::Scalar(_) => Form::Leaf,
-                Shape::Object(fields) if fields.atomic => Form::Leaf,
-                Shape::Object(_) => Form::Map,
-                Shape::List(list) if list.kind == ListKind::Atomic => Form::Leaf,
-                Shape::List(list) => Form::Items(list),
+                Shape::Scalar(_) => Structure::Leaf,
+                Shape::Object(fields) if fields.atomic => Structure::Leaf,
+                Shape::Object(_) => Structure::Map,
+                Shape::List(list) if list.kind == ListKind::Atomic => Structure::Leaf,
+                Shape::List(list) => Structure::Items(list),
             },
         }
     }
 
     /// What a field of this object looks like; `None` if there is no such field.
-    pub(crate) fn field(self, name: &str) -> Option<Field<'a>> {
+    pub(crate) fn field(self, name: &str) -> Option<FieldType<'a>> {
         let (Self::Root(schema) | Self::Known(schema)) = self else {
             let of = if matches!(self, Self::Opaque) { Self::Opaque } else { Self::Deduced };
-            return Some(Field { of, named: false });
+            return Some(FieldType { of, named: false });
         };
         if matches!(self, Self::Root(_)) && name == "metadata" {
-            return Some(Field { of: metadata(), named: true });
+            return Some(FieldType { of: metadata(), named: true });
         }
         if matches!(self, Self::Root(_)) && matches!(name, "apiVersion" | "kind") {
-            return Some(Field { of: Self::Known(&TEXT), named: true });
+            return Some(FieldType { of: Self::Known(&TEXT), named: true });
         }
-        let Some(fields) = schema.fields() else { return Some(Field { of: Self::Deduced, named: false }) };
+        let Some(fields) = schema.fields() else { return Some(FieldType { of: Self::Deduced, named: false }) };
         if let Some(known) = fields.known.get(name) {
-            return Some(Field { of: Self::of(known), named: true });
+            return Some(FieldType { of: Self::of(known), named: true });
         }
         let of = match &fields.others {
             Others::Each(each) => Self::of(each),
@@ -88,7 +88,7 @@ impl<'a> Type<'a> {
             Others::Unknown if fields.known.is_empty() || fields.embedded => Self::Deduced,
             Others::Unknown => return None,
         };
-        Some(Field { of, named: false })
+        Some(FieldType { of, named: false })
     }
 
     fn of(schema: &'a Schema) -> Self {
@@ -135,7 +135,7 @@ pub(crate) fn element(list: &List, item: &Value) -> Result<Element, Nameless> {
 
 impl Nameless {
     /// In the words of the real server.
-    pub(crate) fn said(self, list: &List) -> String {
+    pub(crate) fn message(self, list: &List) -> String {
         match self {
             Self::NullAmongKeys => "associative list with keys may not have a null element".to_owned(),
             Self::NoMapAmongKeys => "associative list with keys may not have non-map elements".to_owned(),

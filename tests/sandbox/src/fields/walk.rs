@@ -1,4 +1,4 @@
-//! The fields that an object has.
+//! Collects and removes the fields of an object.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     Element, Set,
-    typed::{self, Form, Type},
+    typed::{self, Structure, Type},
 };
 use crate::schema::List;
 
@@ -20,12 +20,12 @@ pub(crate) fn set_of(of: Type<'_>, object: &Value) -> Set {
 /// Collects what is under a value, and says whether the value itself counts.
 fn walk(of: Type<'_>, value: &Value, set: &mut Set) -> bool {
     match of.form(Some(value)) {
-        Form::Leaf => true,
-        Form::Items(list) => {
+        Structure::Leaf => true,
+        Structure::Items(list) => {
             walk_items(list, value, set);
             false
         }
-        Form::Map => {
+        Structure::Map => {
             for (name, value) in value.as_object().into_iter().flatten() {
                 let field = of.field(name);
                 let mut below = Set::default();
@@ -67,8 +67,8 @@ pub(crate) fn with_named(of: Type<'_>, set: &Set) -> Set {
                 None => (Type::Deduced, false),
             },
             _ => match of.form(Some(&Value::Array(Vec::new()))) {
-                Form::Items(list) => (typed::items(list), false),
-                Form::Leaf | Form::Map => (Type::Deduced, false),
+                Structure::Items(list) => (typed::items(list), false),
+                Structure::Leaf | Structure::Map => (Type::Deduced, false),
             },
         };
         whole.graft(element, member || (named && !below.is_empty()), with_named(inner, below));
@@ -80,9 +80,9 @@ pub(crate) fn with_named(of: Type<'_>, set: &Set) -> Set {
 pub(crate) fn removed(of: Type<'_>, value: &Value, gone: &Set) -> Option<Value> {
     match of.form(Some(value)) {
         // A scalar stays; an atomic value goes as a whole, by whoever removes the field that it is.
-        Form::Leaf if value.is_object() || value.is_array() => None,
-        Form::Leaf => Some(value.clone()),
-        Form::Items(list) => {
+        Structure::Leaf if value.is_object() || value.is_array() => None,
+        Structure::Leaf => Some(value.clone()),
+        Structure::Items(list) => {
             let items = value.as_array()?.iter().filter_map(|item| {
                 let Ok(element) = typed::element(list, item) else { return Some(item.clone()) };
                 if gone.has(&element) {
@@ -95,7 +95,7 @@ pub(crate) fn removed(of: Type<'_>, value: &Value, gone: &Set) -> Option<Value> 
             });
             Some(items.collect::<Vec<_>>()).filter(|items| !items.is_empty()).map(Value::Array)
         }
-        Form::Map => {
+        Structure::Map => {
             let fields = value.as_object()?.iter().filter_map(|(name, value)| {
                 let element = Element::field(name);
                 if gone.has(&element) {

@@ -1,4 +1,4 @@
-//! The kinds of the table.
+//! The built-in kinds, from a table of kube-apiserver's discovery.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -46,7 +46,7 @@ impl Entry {
     }
 
     fn kind(&'static self) -> Option<&'static Arc<Kind>> {
-        let read = || serde_json::from_str(self.text).ok().map(|row: Row| Arc::new(row.kind()));
+        let read = || serde_json::from_str(self.text).ok().map(|row: KindRow| Arc::new(row.kind()));
         self.kind.get_or_init(read).as_ref()
     }
 }
@@ -54,11 +54,11 @@ impl Entry {
 /// A kind as aggregated discovery (`apidiscovery.k8s.io/v2`) has it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Row {
+struct KindRow {
     group: String,
     version: String,
     resource: String,
-    response_kind: Answers,
+    response_kind: ResponseKind,
     scope: String,
     singular_resource: String,
     verbs: Vec<String>,
@@ -74,29 +74,29 @@ struct Row {
 #[serde(rename_all = "camelCase")]
 struct SubresourceRow {
     subresource: String,
-    response_kind: Answers,
+    response_kind: ResponseKind,
     verbs: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct Answers {
+struct ResponseKind {
     group: String,
     version: String,
     kind: String,
 }
 
-impl Row {
+impl KindRow {
     fn kind(self) -> Kind {
         let kind = self.response_kind.kind;
         let dot = if self.group.is_empty() { "" } else { "." };
         // The two forms of events are of the same objects.
-        let shelf = match self.group.as_str() {
+        let group_resource = match self.group.as_str() {
             "events.k8s.io" => self.resource.as_str().into(),
             group => format!("{}{dot}{group}", self.resource).into(),
         };
         Kind {
             schema: SchemaOf::Table(OnceLock::new()),
-            shelf,
+            group_resource,
             list_kind: format!("{kind}List"),
             namespaced: self.scope == "Namespaced",
             group: self.group,
@@ -115,7 +115,7 @@ impl Row {
 
 impl SubresourceRow {
     fn subresource(self) -> Subresource {
-        let Answers { group, version, kind } = self.response_kind;
+        let ResponseKind { group, version, kind } = self.response_kind;
         Subresource { name: self.subresource, verbs: self.verbs, answers: (group, version, kind) }
     }
 }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_lines_of_the_table_are_what_its_json_says() {
-        let rows: Vec<Row> = serde_json::from_str(TEXT).unwrap();
+        let rows: Vec<KindRow> = serde_json::from_str(TEXT).unwrap();
         assert_eq!(rows.len(), ENTRIES.len());
         for (row, entry) in rows.into_iter().zip(ENTRIES.iter()) {
             assert_eq!((&*row.resource, &*row.response_kind.kind), (entry.plural, entry.name));

@@ -1,4 +1,4 @@
-//! From a CustomResourceDefinition to the kinds that it defines.
+//! Builds the kinds that a CustomResourceDefinition defines.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -44,7 +44,7 @@ fn kind(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Kind {
     let plural = text(names, &["plural"]).to_owned();
     let (name, kind) = (text(version, &["name"]), text(names, &["kind"]));
     Kind {
-        shelf: format!("{plural}.{group}").into(),
+        group_resource: format!("{plural}.{group}").into(),
         list_kind: text(names, &["listKind"]).to_owned(),
         singular: text(names, &["singular"]).to_owned(),
         short_names: words(&names["shortNames"]),

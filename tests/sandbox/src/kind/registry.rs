@@ -1,4 +1,4 @@
-//! Finds kinds.
+//! Looks up the served kinds.
 
 use std::{
     collections::BTreeMap,
@@ -28,11 +28,11 @@ impl Registry {
         self.first(builtin::by_name(kind), |own| own.kind == kind && own.group == group && own.version == version)
     }
 
-    /// The kind that is kept on a shelf, in the first version that is served.
-    pub(crate) fn on(&self, shelf: &str) -> Option<Arc<Kind>> {
-        let (plural, group) = shelf.split_once('.').unwrap_or((shelf, ""));
+    /// The kind of a group resource, in the first served version.
+    pub(crate) fn on(&self, group_resource: &str) -> Option<Arc<Kind>> {
+        let (plural, group) = group_resource.split_once('.').unwrap_or((group_resource, ""));
         self.first(builtin::by_plural(plural), |kind| {
-            *kind.shelf == *shelf && kind.plural == plural && kind.group == group
+            *kind.group_resource == *group_resource && kind.plural == plural && kind.group == group
         })
     }
 

@@ -1,98 +1,98 @@
-//! A timeline as rows and columns.
+//! Arranges a timeline in rows and columns.
 
 use std::collections::HashMap;
 
 use super::{
-    mark::{Mark, words_of_call, words_of_event},
-    passing::{self, Passing},
-    state::{self, Phase},
+    marker::{Marker, words_of_call, words_of_event},
+    object_state::{self, Phase},
+    pass_span::{self, PassSpan},
     subject::{Subject, Subjects},
 };
 use crate::fault::{Happening, Timeline};
 
-/// Columns that have something in common.
+/// A range of columns with a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) from: usize,
-    /// The column behind the last.
+    /// The column after the last.
     pub(super) to: usize,
     pub(super) text: String,
 }
 
-/// The lane of an object, or of all of a kind.
+/// The row of an object, or of a whole kind.
 #[derive(Clone, Debug)]
-pub(super) struct Lane {
+pub(super) struct TimelineRow {
     pub(super) label: String,
-    /// In full, for who points at it and for the filter.
+    /// The full text, for the tooltip and the filter.
     pub(super) words: String,
     pub(super) is_object: bool,
-    pub(super) marks: Vec<Mark>,
+    pub(super) marks: Vec<Marker>,
     pub(super) phases: Vec<Phase>,
-    /// The passes over the object.
-    pub(super) passes: Vec<Passing>,
+    /// The reconcile passes of the object.
+    pub(super) passes: Vec<PassSpan>,
 }
 
-/// A moment in words.
+/// One line of the log.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct LogLine {
     pub(super) at: u64,
     pub(super) life: u32,
     pub(super) class: &'static str,
     pub(super) words: String,
 }
 
-/// A timeline, arranged. Column n is line n.
+/// A timeline in rows and columns. Column n is line n of the log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chart {
-    /// Between the words of whoever ran it.
+    /// Between the notes of the test.
     pub(super) chapters: Vec<Span>,
     pub(super) lives: Vec<Span>,
-    /// Columns of one time.
+    /// Columns with the same time.
     pub(super) times: Vec<Span>,
     /// Columns at which the process was stopped.
     pub(super) stops: Vec<usize>,
-    /// Columns at which the process was ended in order.
+    /// Columns at which the process ended regularly.
     pub(super) ends: Vec<usize>,
-    pub(super) lanes: Vec<Lane>,
-    pub(super) lines: Vec<Line>,
+    pub(super) rows: Vec<TimelineRow>,
+    pub(super) lines: Vec<LogLine>,
 }
 
 impl Chart {
     pub(super) fn of(timeline: &Timeline) -> Self {
         let mut chart = Self::default();
         let subjects = Subjects::of(timeline);
-        let mut lanes = Lanes { subjects: &subjects, found: HashMap::new(), lanes: Vec::new() };
+        let mut rows = TimelineRows { subjects: &subjects, found: HashMap::new(), rows: Vec::new() };
         for (column, moment) in timeline.moments.iter().enumerate() {
             let (class, words) = match &moment.what {
                 Happening::Call(call) => {
                     let subject = Subject::of_call(call);
-                    let mark = Mark::of_call(column, call, subject.is_object());
+                    let mark = Marker::of_call(column, call, subject.is_object());
                     let class = if mark.is_hit { "hit" } else { mark.went };
-                    lanes.lane(&subject).marks.push(mark);
+                    rows.row(&subject).marks.push(mark);
                     (class, words_of_call(call))
                 }
                 Happening::Event(event) => {
-                    let mark = Mark::of_event(column, event);
+                    let mark = Marker::of_event(column, event);
                     let class = if mark.is_hit { "hit" } else { "told" };
-                    let lane = lanes.lane(&subjects.of_event(event));
-                    lane.marks.push(mark);
-                    state::take(&mut lane.phases, column, event);
+                    let row = rows.row(&subjects.of_event(event));
+                    row.marks.push(mark);
+                    object_state::add(&mut row.phases, column, event);
                     (class, words_of_event(event))
                 }
                 Happening::Pass(pass) => {
-                    let lane = lanes.lane(&Subject::of_pass(pass));
-                    lane.marks.push(Mark::of_pass(column, pass));
-                    passing::take(&mut lane.passes, column, pass);
+                    let row = rows.row(&Subject::of_pass(pass));
+                    row.marks.push(Marker::of_pass(column, pass));
+                    pass_span::add(&mut row.passes, column, pass);
                     ("told", pass.to_string())
                 }
                 Happening::Stop => {
                     chart.stops.push(column);
-                    lanes.cut_short(column);
+                    rows.end_open_passes(column);
                     ("stop", "the process was stopped".to_owned())
                 }
                 Happening::End => {
                     chart.ends.push(column);
-                    lanes.cut_short(column);
+                    rows.end_open_passes(column);
                     ("told", "the process was ended".to_owned())
                 }
                 Happening::Note { text } => {
@@ -102,14 +102,14 @@ impl Chart {
             };
             extend(&mut chart.lives, column, || if moment.life == 0 { String::new() } else { moment.life.to_string() });
             extend(&mut chart.times, column, || seconds(moment.at));
-            chart.lines.push(Line { at: moment.at, life: moment.life, class, words });
+            chart.lines.push(LogLine { at: moment.at, life: moment.life, class, words });
         }
         let columns = chart.lines.len();
         let begins: Vec<usize> = chart.chapters.iter().skip(1).map(|next| next.from).chain([columns]).collect();
         chart.chapters.iter_mut().zip(begins).for_each(|(chapter, to)| chapter.to = to);
-        lanes.cut_short(columns);
-        chart.lanes = lanes.in_order();
-        chart.lanes.iter_mut().for_each(|lane| state::end(&mut lane.phases, columns));
+        rows.end_open_passes(columns);
+        chart.rows = rows.in_order();
+        chart.rows.iter_mut().for_each(|row| object_state::end(&mut row.phases, columns));
         chart
     }
 }
@@ -127,49 +127,56 @@ fn extend(spans: &mut Vec<Span>, column: usize, text: impl FnOnce() -> String) {
     }
 }
 
-/// The lanes as they are found.
-struct Lanes<'a> {
+/// The rows in the order of first use.
+struct TimelineRows<'a> {
     subjects: &'a Subjects,
     found: HashMap<Subject, usize>,
-    lanes: Vec<(Subject, Lane)>,
+    rows: Vec<(Subject, TimelineRow)>,
 }
 
-impl Lanes<'_> {
-    fn lane(&mut self, subject: &Subject) -> &mut Lane {
-        // A kind stands above its first object.
+impl TimelineRows<'_> {
+    fn row(&mut self, subject: &Subject) -> &mut TimelineRow {
+        // The row of a kind comes before the row of its first object.
         for subject in [&subject.kind(), subject] {
             if !self.found.contains_key(subject) {
-                self.found.insert(subject.clone(), self.lanes.len());
-                self.lanes.push((subject.clone(), self.empty(subject)));
+                self.found.insert(subject.clone(), self.rows.len());
+                self.rows.push((subject.clone(), self.empty(subject)));
             }
         }
-        &mut self.lanes[self.found[subject]].1
+        &mut self.rows[self.found[subject]].1
     }
 
-    fn empty(&self, subject: &Subject) -> Lane {
+    fn empty(&self, subject: &Subject) -> TimelineRow {
         let kind = self.subjects.kind_name(&subject.resource);
         let (label, words) = if subject.is_object() {
             (subject.full_name(), format!("{kind} {}", subject.full_name()))
         } else {
             (kind.to_owned(), format!("{kind} {}", subject.resource))
         };
-        Lane { label, words, is_object: subject.is_object(), marks: Vec::new(), phases: Vec::new(), passes: Vec::new() }
+        TimelineRow {
+            label,
+            words,
+            is_object: subject.is_object(),
+            marks: Vec::new(),
+            phases: Vec::new(),
+            passes: Vec::new(),
+        }
     }
 
-    /// The passes that go on have no end of their own.
-    fn cut_short(&mut self, column: usize) {
-        self.lanes.iter_mut().for_each(|(_, lane)| passing::cut_short(&mut lane.passes, column));
+    /// Ends the passes that are still open.
+    fn end_open_passes(&mut self, column: usize) {
+        self.rows.iter_mut().for_each(|(_, row)| pass_span::end_open(&mut row.passes, column));
     }
 
-    /// Kinds in the order in which they came, the objects of each behind it.
-    fn in_order(self) -> Vec<Lane> {
+    /// Kinds in the order of first use, each followed by its objects.
+    fn in_order(self) -> Vec<TimelineRow> {
         let mut kinds: HashMap<String, usize> = HashMap::new();
-        for (subject, _) in &self.lanes {
+        for (subject, _) in &self.rows {
             let next = kinds.len();
             kinds.entry(subject.resource.clone()).or_insert(next);
         }
-        let mut lanes = self.lanes;
-        lanes.sort_by_key(|(subject, _)| (kinds.get(&subject.resource).copied(), subject.is_object()));
-        lanes.into_iter().map(|(_, lane)| lane).collect()
+        let mut rows = self.rows;
+        rows.sort_by_key(|(subject, _)| (kinds.get(&subject.resource).copied(), subject.is_object()));
+        rows.into_iter().map(|(_, row)| row).collect()
     }
 }

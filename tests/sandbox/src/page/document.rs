@@ -1,4 +1,4 @@
-//! A whole page.
+//! Renders a whole HTML page.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -1,16 +1,16 @@
-//! What was asked and told, as a page: one HTML file that needs no network and, but for its filter and zoom, no script.
+//! Renders timelines as HTML: one self-contained file, with a script for its filter and zoom only.
 //!
-//! A [document] is a whole page around what is in it; [`course`] draws a [`Timeline`](crate::fault::Timeline): a lane for
-//! each object with its passes, a column for each moment. The axis is order and not time, since on a paused clock most moments share one
-//! time. Like the timeline it knows names, codes and reasons only, so nothing of a Secret.
+//! [`document()`] wraps a body in a page. [`course`] renders a [`Timeline`](crate::fault::Timeline): a row for each object
+//! with its reconcile passes, a column for each moment. The axis is order and not time, because on a paused clock most
+//! moments have the same time. Like the timeline the page has names, codes and reasons only, and so nothing of a Secret.
 
 mod chart;
-mod course;
+mod diagram;
 mod document;
-mod mark;
-mod passing;
-mod state;
+mod marker;
+mod object_state;
+mod pass_span;
 mod subject;
 
-pub use course::course;
+pub use diagram::course;
 pub use document::{alone, document};

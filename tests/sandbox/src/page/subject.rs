@@ -1,22 +1,22 @@
-//! What a moment is about.
+//! The object that a moment of a timeline is about.
 
 use std::collections::HashMap;
 
 use crate::fault::{CallSeen, EventSeen, Happening, PassSeen, Timeline};
 
-/// An object, or all of a kind, or the server itself.
+/// An object, a whole kind, or the server itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Subject {
     /// `deployments.apps`; empty for the server itself.
     pub(super) resource: String,
-    /// Empty for what is in none, and for all of a kind.
+    /// Empty for cluster-scoped objects and for whole kinds.
     pub(super) namespace: String,
-    /// Empty for all of a kind.
+    /// Empty for whole kinds.
     pub(super) name: String,
 }
 
 impl Subject {
-    /// What a call is about, by its path.
+    /// The subject of a call, from its path.
     pub(super) fn of_call(call: &CallSeen) -> Self {
         let path = call.path();
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
@@ -42,13 +42,13 @@ impl Subject {
         Self { resource, namespace: event.namespace.clone(), name: event.name.clone() }
     }
 
-    /// What a pass is over.
+    /// The subject of a reconcile pass.
     pub(super) fn of_pass(pass: &PassSeen) -> Self {
         let PassSeen { resource, namespace, name, .. } = pass;
         Self { resource: resource.clone(), namespace: namespace.clone(), name: name.clone() }
     }
 
-    /// All of its kind.
+    /// The whole kind of the subject.
     pub(super) fn kind(&self) -> Self {
         Self { resource: self.resource.clone(), ..Self::default() }
     }
@@ -63,7 +63,7 @@ impl Subject {
     }
 }
 
-/// The subjects of a timeline. An event names a kind, a call a plural: the watch that told the event joins them.
+/// The subjects of a timeline. An event has a kind and a call has a plural; the watch of the event connects them.
 #[derive(Debug)]
 pub(super) struct Subjects {
     /// The resource of each watch, by the number of its call.

@@ -1,19 +1,19 @@
-//! Server-side apply (KEP-555).
+//! Server-side apply (KEP-555) of a request.
 
 use serde_json::{Value, json};
 
-use super::untold;
+use super::refusal::untold;
 use crate::{
     call::Strictness,
     failure::Failure,
     fields::{
         apply::{self, Conflicts},
         check, go,
-        managers::{Manager, Operation, Share},
+        managers::{Manager, ManagerOperation, Share},
         typed::Type,
     },
     object,
-    verb::Asked,
+    request::ResourceRequest,
 };
 
 /// Where client-side apply keeps what it applied.
@@ -26,11 +26,11 @@ const SCALE: &str = "autoscaling/v1";
 const KUBECTL: &str = "kubectl";
 
 /// Reads what is applied, JSON or YAML, and says what the client should be warned of.
-pub(super) fn read(asked: Asked<'_>) -> Result<(Value, Vec<String>), Failure> {
-    let body = &asked.call.body;
+pub(super) fn read(request: ResourceRequest<'_>) -> Result<(Value, Vec<String>), Failure> {
+    let body = &request.call.body;
     let (object, warnings) = match serde_json::from_slice(body) {
         Ok(object) => (object, Vec::new()),
-        Err(_) => from_yaml(asked, body)?,
+        Err(_) => from_yaml(request, body)?,
     };
     match object {
         Value::Object(_) => Ok((object, warnings)),
@@ -45,13 +45,13 @@ pub(super) fn read(asked: Asked<'_>) -> Result<(Value, Vec<String>), Failure> {
 }
 
 /// The object after an apply by the manager of the request, managers included.
-pub(crate) fn apply(asked: Asked<'_>, live: Option<&Value>, applied: &Value) -> Result<Value, Failure> {
-    check_applied(asked, applied)?;
-    let name = asked.call.field_manager();
-    let force = asked.call.options.force.unwrap_or(false);
-    let made = apply::apply(asked, live, applied, name, force);
-    let made = made.or_else(|conflicts| take_over(asked, live, applied, conflicts));
-    let mut made = made.map_err(|conflicts| refused(asked, &conflicts))?;
+pub(crate) fn apply(request: ResourceRequest<'_>, live: Option<&Value>, applied: &Value) -> Result<Value, Failure> {
+    check_applied(request, applied)?;
+    let name = request.call.field_manager();
+    let force = request.call.options.force.unwrap_or(false);
+    let made = apply::apply(request, live, applied, name, force);
+    let made = made.or_else(|conflicts| take_over(request, live, applied, conflicts));
+    let mut made = made.map_err(|conflicts| refused(request, &conflicts))?;
     if name == KUBECTL && !last_applied(&made).is_empty() {
         note(&mut made, applied);
     }
@@ -59,8 +59,8 @@ pub(crate) fn apply(asked: Asked<'_>, live: Option<&Value>, applied: &Value) -> 
 }
 
 /// Whether it is an object of this kind that can be applied.
-pub(crate) fn check_applied(asked: Asked<'_>, applied: &Value) -> Result<(), Failure> {
-    let kind = asked.kind;
+pub(crate) fn check_applied(request: ResourceRequest<'_>, applied: &Value) -> Result<(), Failure> {
+    let kind = request.kind;
     let (api_version, name) = (object::text(applied, &["apiVersion"]), object::text(applied, &["kind"]));
     let shown = if api_version.contains('/') { api_version.to_owned() } else { format!("/{api_version}") };
     if api_version != kind.api_version() || name != kind.kind {
@@ -75,29 +75,29 @@ pub(crate) fn check_applied(asked: Asked<'_>, applied: &Value) -> Result<(), Fai
     }
     let (namespace, named) = (object::namespace(applied), object::name(applied));
     let which = format!("{namespace}/{named}; {shown}, Kind={name}");
-    Err(untold(format!("failed to create typed patch object ({which}): {}", check::said(&faults))))
+    Err(untold(format!("failed to create typed patch object ({which}): {}", check::message(&faults))))
 }
 
 /// kubectl may overrule those who have what it itself wrote before by client-side apply.
 fn take_over(
-    asked: Asked<'_>,
+    request: ResourceRequest<'_>,
     live: Option<&Value>,
     applied: &Value,
     conflicts: Conflicts,
 ) -> Result<Value, Conflicts> {
-    let name = asked.call.field_manager();
+    let name = request.call.field_manager();
     let Some(live) = live.filter(|_| name == KUBECTL) else { return Err(conflicts) };
     let Ok(last) = serde_json::from_str::<Value>(last_applied(live)) else { return Err(conflicts) };
-    if object::text(&last, &["apiVersion"]) != asked.kind.api_version() {
+    if object::text(&last, &["apiVersion"]) != request.kind.api_version() {
         return Err(conflicts);
     }
-    let own = apply::agreed(asked, &last, live);
+    let own = apply::agreed(request, &last, live);
     let mut rest = conflicts;
     for share in rest.values_mut() {
         share.set = share.set.difference(&own);
     }
     rest.retain(|_, share| !share.set.is_empty());
-    if rest.is_empty() { apply::apply(asked, Some(live), applied, name, true) } else { Err(rest) }
+    if rest.is_empty() { apply::apply(request, Some(live), applied, name, true) } else { Err(rest) }
 }
 
 /// Keeps the annotation of client-side apply in step, for whoever goes back to it.
@@ -117,7 +117,7 @@ fn last_applied(object: &Value) -> &str {
 }
 
 /// Reads YAML; a key that comes twice has its last value, if the client doesn't want it refused.
-fn from_yaml(asked: Asked<'_>, body: &[u8]) -> Result<(Value, Vec<String>), Failure> {
+fn from_yaml(request: ResourceRequest<'_>, body: &[u8]) -> Result<(Value, Vec<String>), Failure> {
     let refused = |error: &serde_saphyr::Error| match serde_saphyr::from_slice_with_options::<Value>(body, last_wins())
     {
         Ok(object) => Ok((object, doubled(error))),
@@ -127,7 +127,7 @@ fn from_yaml(asked: Asked<'_>, body: &[u8]) -> Result<(Value, Vec<String>), Fail
         Ok(object) => (object, Vec::new()),
         Err(error) => refused(&error)?,
     };
-    match asked.call.options.field_validation.unwrap_or(Strictness::Warn) {
+    match request.call.options.field_validation.unwrap_or(Strictness::Warn) {
         Strictness::Strict if !doubled.is_empty() => {
             let said = format!("unmarshal errors:\n  {}", doubled.join("\n  "));
             Err(yaml_error("strict decoding", &said))
@@ -164,15 +164,15 @@ fn plain(error: &serde_saphyr::Error) -> String {
 }
 
 /// 409: what the apply would take from others.
-fn refused(asked: Asked<'_>, conflicts: &Conflicts) -> Failure {
+fn refused(request: ResourceRequest<'_>, conflicts: &Conflicts) -> Failure {
     // A scale is a thing of its own, with its own version and path.
-    let scale = asked.subresource == Some("scale");
+    let scale = request.subresource == Some("scale");
     let version = |share: &Share| if scale { SCALE.to_owned() } else { share.api_version.clone() };
     let paths_of = |share: &Share| if scale { vec![".spec.replicas".to_owned()] } else { share.set.paths() };
     let mut by_key: Vec<_> = conflicts.iter().map(|(manager, share)| (manager.key(), manager, share)).collect();
     by_key.sort_by(|(a, ..), (b, ..)| a.cmp(b));
     let paths: Vec<_> =
-        by_key.iter().map(|(_, manager, share)| (said(manager, &version(share)), paths_of(share))).collect();
+        by_key.iter().map(|(_, manager, share)| (error_text(manager, &version(share)), paths_of(share))).collect();
     let count = paths.iter().map(|(_, paths)| paths.len()).sum::<usize>();
     let cause = |who: &str, path: &String| json!({"reason": "FieldManagerConflict", "message": format!("conflict with {who}"), "field": path});
     let causes = paths.iter().flat_map(|(who, paths)| paths.iter().map(move |path| cause(who, path)));
@@ -193,12 +193,12 @@ fn refused(asked: Asked<'_>, conflicts: &Conflicts) -> Failure {
 }
 
 /// Who a manager is, in the words of a conflict.
-fn said(manager: &Manager, version: &str) -> String {
+fn error_text(manager: &Manager, version: &str) -> String {
     let mut text = format!("{:?}", manager.name);
     if !manager.subresource.is_empty() {
         text.push_str(&format!(" with subresource {:?}", manager.subresource));
     }
-    if manager.operation == Operation::Update {
+    if manager.operation == ManagerOperation::Update {
         text.push_str(&format!(" using {version}"));
     }
     text

@@ -1,8 +1,8 @@
-//! JSON patch (RFC 6902), with the liberties that the real server takes.
+//! JSON patch (RFC 6902), with the deviations of kube-apiserver.
 
 use serde_json::{Map, Value};
 
-use super::unusable;
+use super::refusal::{of_another_type, unreadable, unusable};
 use crate::{failure::Failure, verb::read_json};
 
 /// A patch has no more operations than this.
@@ -17,17 +17,17 @@ pub(crate) struct JsonPatch {
 impl JsonPatch {
     /// Reads a patch, and says what of it is unknown.
     pub(super) fn of(body: &[u8]) -> Result<(Self, Vec<String>), Failure> {
-        let (read, doubled) = read_json(body).map_err(|why| super::unreadable(&why))?;
+        let (read, doubled) = read_json(body).map_err(|why| unreadable(&why))?;
         let listed = match read {
             Value::Array(listed) => listed,
             Value::Null => Vec::new(),
-            other => return Err(super::of_another_type(&other, "[]handlers.jsonPatchOp")),
+            other => return Err(of_another_type(&other, "[]handlers.jsonPatchOp")),
         };
         let mut operations = Vec::with_capacity(listed.len());
         let mut unknown: Vec<_> = doubled.iter().map(|field| format!("json patch duplicate field {field:?}")).collect();
         for (index, operation) in listed.into_iter().enumerate() {
             let Value::Object(operation) = operation else {
-                return Err(super::of_another_type(&operation, "handlers.jsonPatchOp"));
+                return Err(of_another_type(&operation, "handlers.jsonPatchOp"));
             };
             let known = |key: &str| matches!(key, "op" | "path" | "from" | "value");
             let strange = operation.keys().filter(|key| !known(key));

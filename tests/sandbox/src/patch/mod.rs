@@ -1,20 +1,21 @@
-//! The four kinds of a patch.
+//! The four types of patches: JSON patch, merge patch, strategic merge patch and apply.
 
 use serde_json::{Map, Value};
 
-use crate::{
-    failure::Failure,
-    fields::go,
-    kind::Origin,
-    verb::{Asked, read_json},
-};
+use crate::{failure::Failure, fields::go, request::ResourceRequest, verb::read_json};
 
 pub(crate) use apply::{apply, check_applied};
+pub(crate) use media_type::Media;
 pub(crate) use options::check_manager;
+pub(crate) use refusal::untold;
+
+use refusal::{of_another_type, unreadable, unusable};
 
 mod apply;
 mod json;
+mod media_type;
 mod options;
+mod refusal;
 mod strategic;
 
 /// A patch, read.
@@ -30,53 +31,16 @@ pub(crate) enum Patch {
     Apply(Value),
 }
 
-/// What a patch came as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Media {
-    Json,
-    Merge,
-    Strategic,
-    Apply,
-}
-
-impl Media {
-    const ALL: [(Self, &'static str); 4] = [
-        (Self::Json, "application/json-patch+json"),
-        (Self::Merge, "application/merge-patch+json"),
-        (Self::Strategic, "application/strategic-merge-patch+json"),
-        (Self::Apply, "application/apply-patch+yaml"),
-    ];
-
-    /// By the content type of the request, whose parameters are checked, too.
-    pub(crate) fn of(asked: Asked<'_>) -> Result<Self, Failure> {
-        let custom = matches!(asked.kind.origin, Origin::Custom(_));
-        let written = asked.call.content_type.as_str();
-        let found = Self::ALL.iter().find(|(media, name)| *name == written && !(custom && *media == Self::Strategic));
-        let (media, _) = found.ok_or_else(|| unsupported(custom))?;
-        options::check(asked.call, *media)?;
-        Ok(*media)
-    }
-}
-
-fn unsupported(custom: bool) -> Failure {
-    if custom {
-        let known = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
-        let why = "the body of the request was in an unknown format - accepted media types include:";
-        return Failure::unsupported_media(format!("{why} {known}"));
-    }
-    Failure::unsupported_media("415: Unsupported Media Type")
-}
-
 impl Patch {
     /// The patch of a request, and what the client should be warned of.
-    pub(crate) fn read(asked: Asked<'_>, media: Media) -> Result<(Self, Vec<String>), Failure> {
-        let body = &asked.call.body;
+    pub(crate) fn read(request: ResourceRequest<'_>, media: Media) -> Result<(Self, Vec<String>), Failure> {
+        let body = &request.call.body;
         match media {
             Media::Json => json::JsonPatch::of(body).map(|(patch, unknown)| (Self::Json(patch), unknown)),
             Media::Merge => {
                 let (patch, doubled) = read_json(body).map_err(|why| unreadable(&why))?;
                 match patch {
-                    Value::Object(_) => Ok((Self::Merge(patch), told(&doubled))),
+                    Value::Object(_) => Ok((Self::Merge(patch), duplicate_warnings(&doubled))),
                     Value::Null => Err(Failure::bad_request("Invalid JSON Patch")),
                     other => Err(of_another_type(&other, "map[string]interface {}")),
                 }
@@ -84,7 +48,7 @@ impl Patch {
             Media::Strategic => {
                 let (patch, doubled) = read_json(body).map_err(Failure::bad_request)?;
                 match patch {
-                    Value::Object(patch) => Ok((Self::Strategic(patch), told(&doubled))),
+                    Value::Object(patch) => Ok((Self::Strategic(patch), duplicate_warnings(&doubled))),
                     Value::Null => Ok((Self::Strategic(Map::new()), Vec::new())),
                     other => {
                         let sort = go::sort(&other);
@@ -93,41 +57,41 @@ impl Patch {
                     }
                 }
             }
-            Media::Apply => apply::read(asked).map(|(applied, warnings)| (Self::Apply(applied), warnings)),
+            Media::Apply => apply::read(request).map(|(applied, warnings)| (Self::Apply(applied), warnings)),
         }
     }
 
     /// The object after the patch.
-    pub(crate) fn applied_to(&self, asked: Asked<'_>, old: &Value) -> Result<Value, Failure> {
+    pub(crate) fn applied_to(&self, request: ResourceRequest<'_>, old: &Value) -> Result<Value, Failure> {
         let mut new = old.clone();
         match self {
             Self::Json(patch) => patch.apply_to(&mut new)?,
             Self::Merge(patch) => json_patch::merge(&mut new, patch),
             Self::Strategic(patch) => {
                 if let Value::Object(object) = &mut new {
-                    strategic::merge(Some(asked.kind.schema()), object, patch.clone())?;
+                    strategic::merge(Some(request.kind.schema()), object, patch.clone())?;
                 }
             }
-            Self::Apply(applied) => return apply(asked, Some(old), applied),
+            Self::Apply(applied) => return apply(request, Some(old), applied),
         }
-        self.check_sorts(asked, &new, old)?;
+        self.check_sorts(request, &new, old)?;
         Ok(new)
     }
 
     /// The object that an apply makes.
-    pub(crate) fn creates(&self, asked: Asked<'_>) -> Result<Value, Failure> {
+    pub(crate) fn creates(&self, request: ResourceRequest<'_>) -> Result<Value, Failure> {
         match self {
-            Self::Apply(applied) => apply(asked, None, applied),
-            Self::Json(_) | Self::Merge(_) | Self::Strategic(_) => Err(Failure::not_found(asked.kind, asked.name)),
+            Self::Apply(applied) => apply(request, None, applied),
+            Self::Json(_) | Self::Merge(_) | Self::Strategic(_) => Err(Failure::not_found(request.kind, request.name)),
         }
     }
 
     /// The object, as it was patched, must still be one of its kind.
-    fn check_sorts(&self, asked: Asked<'_>, new: &Value, old: &Value) -> Result<(), Failure> {
+    fn check_sorts(&self, request: ResourceRequest<'_>, new: &Value, old: &Value) -> Result<(), Failure> {
         if !new.is_object() {
             return Err(unusable());
         }
-        let Some(why) = asked.complaint(new) else { return Ok(()) };
+        let Some(why) = request.type_error(new) else { return Ok(()) };
         let why = if matches!(self, Self::Strategic(_)) { go::unconverted(&why) } else { why };
         Err(self.spoils(new, old, &why))
     }
@@ -147,27 +111,6 @@ impl Patch {
 }
 
 /// What the client is told of fields that are there twice.
-fn told(doubled: &[String]) -> Vec<String> {
+fn duplicate_warnings(doubled: &[String]) -> Vec<String> {
     doubled.iter().map(|field| format!("duplicate field {field:?}")).collect()
-}
-
-/// 400: what came is no JSON.
-fn unreadable(why: &str) -> Failure {
-    Failure::bad_request(format!("error decoding patch: {why}"))
-}
-
-/// 400: what came is JSON of another type.
-fn of_another_type(value: &Value, wanted: &str) -> Failure {
-    let sort = go::sort(value);
-    Failure::bad_request(format!("error decoding patch: json: cannot unmarshal {sort} into Go value of type {wanted}"))
-}
-
-/// 422: the patch doesn't fit the object. Kubernetes doesn't say why.
-fn unusable() -> Failure {
-    Failure::unprocessable("the server rejected our request due to an error in our request")
-}
-
-/// 500 without a reason, as Kubernetes answers what it didn't expect.
-pub(crate) fn untold(message: impl Into<String>) -> Failure {
-    Failure { code: 500, reason: "", message: message.into(), details: Map::new() }
 }

@@ -1,8 +1,7 @@
-//! The parameters of a patch.
+//! Validates the query parameters of a patch.
 
 use serde_json::{Map, Value, json};
 
-use super::Media;
 use crate::{
     call::Call,
     failure::{Cause, Failure},
@@ -12,10 +11,10 @@ use crate::{
 const LONGEST: usize = 128;
 
 /// Only an apply is forced, and it must say who applies.
-pub(super) fn check(call: &Call, media: Media) -> Result<(), Failure> {
+pub(super) fn check(call: &Call, is_apply: bool) -> Result<(), Failure> {
     let manager = call.options.field_manager.as_deref();
     let mut causes = Vec::new();
-    if media == Media::Apply {
+    if is_apply {
         if manager.is_none() {
             causes.push(Cause::required("fieldManager", "is required for apply patch"));
         }

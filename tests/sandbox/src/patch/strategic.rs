@@ -1,11 +1,12 @@
-//! Strategic merge patch: as a merge patch, but some lists are merged by the key of their items.
+//! Strategic merge patch: a merge patch that merges some lists by the key of their items.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::untold;
+use super::refusal::untold;
 use crate::{
     failure::Failure,
     fields::go,
+    json::JsonObject,
     schema::{Merge, Schema},
 };
 
@@ -15,10 +16,8 @@ const RETAIN_KEYS: &str = "$retainKeys";
 const ORDER: &str = "$setElementOrder/";
 const DELETE: &str = "$deleteFromPrimitiveList/";
 
-type Object = Map<String, Value>;
-
 /// Merges a patch into an object.
-pub(super) fn merge(schema: Option<&Schema>, object: &mut Object, mut patch: Object) -> Result<(), Failure> {
+pub(super) fn merge(schema: Option<&Schema>, object: &mut JsonObject, mut patch: JsonObject) -> Result<(), Failure> {
     match patch.get(DIRECTIVE) {
         Some(directive) if directive == "replace" => {
             patch.remove(DIRECTIVE);
@@ -43,7 +42,7 @@ pub(super) fn merge(schema: Option<&Schema>, object: &mut Object, mut patch: Obj
     Ok(())
 }
 
-fn merge_field(schema: Option<&Schema>, object: &mut Object, key: String, patch: Value) -> Result<(), Failure> {
+fn merge_field(schema: Option<&Schema>, object: &mut JsonObject, key: String, patch: Value) -> Result<(), Failure> {
     let field = schema.and_then(|schema| schema.field(&key));
     match (object.get_mut(&key), patch) {
         (_, Value::Null) => {
@@ -75,7 +74,7 @@ fn is_replaced(schema: Option<&Schema>, key: &str) -> bool {
 }
 
 /// `$retainKeys`: what it doesn't name goes.
-fn retain_keys(object: &mut Object, patch: &mut Object) -> Result<(), Failure> {
+fn retain_keys(object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Failure> {
     let Some(retained) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
     let bad = || Failure::bad_request("invalid patch format of retainKeys");
     let Value::Array(retained) = retained else { return Err(bad()) };
@@ -89,7 +88,7 @@ fn retain_keys(object: &mut Object, patch: &mut Object) -> Result<(), Failure> {
 }
 
 /// `$setElementOrder/LIST`: merges the list and brings it into that order.
-fn order_lists(schema: Option<&Schema>, object: &mut Object, patch: &mut Object) -> Result<(), Failure> {
+fn order_lists(schema: Option<&Schema>, object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Failure> {
     let keys: Vec<_> = patch.keys().filter(|key| key.starts_with(ORDER)).cloned().collect();
     for key in keys {
         let bad = || Failure::bad_request("invalid patch format of setElementOrder list");
@@ -136,7 +135,7 @@ fn check_order(id: Option<&str>, wanted: &[Value], order: &[Value]) -> Result<()
 }
 
 /// `$deleteFromPrimitiveList/LIST`.
-fn delete_from(object: &mut Object, list: &str, gone: &Value) -> Result<(), Failure> {
+fn delete_from(object: &mut JsonObject, list: &str, gone: &Value) -> Result<(), Failure> {
     let Value::Array(gone) = gone else {
         return Err(Failure::bad_request("invalid patch format of primitive list"));
     };

@@ -1,63 +1,27 @@
-//! The definitions of the table: what kube-apiserver says of its own kinds.
+//! The OpenAPI definitions of built-in kinds.
 
-use std::{
-    collections::HashMap,
-    sync::{LazyLock, OnceLock},
-};
+use std::{collections::HashMap, sync::LazyLock};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{Schema, parse};
+use super::{Definition, Schema, parse};
 
 /// Taken from the OpenAPI that kube-apiserver serves, without its descriptions.
 const TEXT: &str = include_str!("../../table/schemas.json");
 
 static DEFINITIONS: LazyLock<HashMap<&'static str, Definition>> = LazyLock::new(|| {
-    let definition = |(name, text): (&'static str, &'static str)| {
-        (name, Definition { name, text, schema: OnceLock::new(), zeroes: OnceLock::new(), formats: OnceLock::new() })
-    };
-    written().map(definition).collect()
+    let definition = |(name, text): (&'static str, &'static str)| (name, Definition::new(name, text, parse));
+    table_lines().map(definition).collect()
 });
 
 /// The names and the texts of the table, which has one a line: to find them so is many times faster than to read the JSON.
-fn written() -> impl Iterator<Item = (&'static str, &'static str)> {
+fn table_lines() -> impl Iterator<Item = (&'static str, &'static str)> {
     TEXT.lines().filter_map(|line| line.strip_prefix('"')?.trim_end_matches(',').split_once("\":"))
 }
 
-/// A definition that others may name, parsed when it is first asked for.
-#[derive(Debug)]
-pub(crate) struct Definition {
-    pub(crate) name: &'static str,
-    /// Its JSON Schema.
-    pub(crate) text: &'static str,
-    schema: OnceLock<Schema>,
-    zeroes: OnceLock<Map<String, Value>>,
-    formats: OnceLock<HashMap<String, String>>,
-}
-
-impl Definition {
-    pub(crate) fn schema(&self) -> &Schema {
-        self.schema.get_or_init(|| parse(&serde_json::from_str(self.text).unwrap_or_default()))
-    }
-}
-
-impl Definition {
-    /// What Go makes of one that nobody set, as it was worked out when it was first asked for.
-    pub(crate) fn zeroes(&'static self, make: fn(&'static Self) -> Map<String, Value>) -> &'static Map<String, Value> {
-        self.zeroes.get_or_init(|| make(self))
-    }
-}
-
-impl Definition {
-    /// The `format` of a field, which the schema leaves out; empty if it has none.
-    pub(crate) fn format(&self, field: &str) -> &str {
-        let formats = self.formats.get_or_init(|| {
-            let written: Value = serde_json::from_str(self.text).unwrap_or_default();
-            let fields = written["properties"].as_object().into_iter().flatten();
-            fields.filter_map(|(name, field)| Some((name.clone(), field["format"].as_str()?.to_owned()))).collect()
-        });
-        formats.get(field).map_or("", String::as_str)
-    }
+/// Reads the schema of a definition, which may refer to others.
+pub(crate) fn parse(schema: &Value) -> Schema {
+    parse::parse(schema, definition)
 }
 
 /// A definition by its name, `io.k8s.api.core.v1.Pod`.
@@ -107,8 +71,8 @@ mod tests {
     #[test]
     fn the_lines_of_the_table_are_what_its_json_says() {
         let read: HashMap<&str, Value> = serde_json::from_str(TEXT).unwrap();
-        assert_eq!(written().count(), read.len());
-        for (name, text) in written() {
+        assert_eq!(table_lines().count(), read.len());
+        for (name, text) in table_lines() {
             let value: Value = serde_json::from_str(text).unwrap();
             assert_eq!(value, read[name]);
             for named in value["x-kubernetes-group-version-kind"].as_array().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Fills in what a schema says of absent values.
+//! Sets the defaults of a schema on an object.
 
 use serde_json::Value;
 

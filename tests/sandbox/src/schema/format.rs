@@ -1,4 +1,4 @@
-//! The formats of texts that Kubernetes knows.
+//! The string formats of Kubernetes schemas.
 
 use std::{net::IpAddr, sync::LazyLock};
 

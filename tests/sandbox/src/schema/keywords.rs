@@ -1,17 +1,17 @@
-//! The keywords of a CRD's schema, read once for validation.
+//! The keywords of a custom resource's schema, parsed once for validation.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{format::Format, pattern::Pattern, rules::Rule};
+use super::{format::Format, pattern::Pattern, rules::ValidationRule};
 
-/// What a schema demands of a value, level by level.
+/// The validation keywords of a schema, level by level.
 #[derive(Debug, Default)]
 pub(crate) struct Keywords {
-    /// As JSON Schema names them; empty takes anything.
+    /// JSON Schema types; empty allows any.
     pub(crate) types: Vec<String>,
-    /// As written, if it is known.
+    /// The name of a known format, and its check.
     pub(crate) format: Option<(String, Format)>,
     pub(crate) nullable: bool,
     pub(crate) maximum: Option<Bound>,
@@ -34,35 +34,35 @@ pub(crate) struct Keywords {
     pub(crate) properties: BTreeMap<String, Self>,
     pub(crate) items: Option<Box<Self>>,
     pub(crate) additional: Option<Box<Self>>,
-    /// Whether it is a map: its keys are no field names.
+    /// Whether it is a map, whose keys are no field names.
     pub(crate) is_map: bool,
     pub(crate) list: ListType,
     pub(crate) atomic: bool,
     pub(crate) embedded: bool,
-    pub(crate) rules: Vec<Rule>,
-    /// Whether rules are here or below.
+    pub(crate) rules: Vec<ValidationRule>,
+    /// Whether this level or a nested one has rules.
     pub(crate) has_rules: bool,
 }
 
-/// How the items of a list are told apart.
+/// The list type (`x-kubernetes-list-type`).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) enum ListType {
     #[default]
     Atomic,
     Set,
-    /// The keys, with the defaults of those that have one.
+    /// The key fields.
     Map(Vec<String>),
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
     pub(crate) value: f64,
-    /// Whether the bound itself is outside.
+    /// Whether the bound itself is excluded.
     pub(crate) exclusive: bool,
 }
 
 impl Keywords {
-    /// Reads a schema as a CRD has it.
+    /// Parses the schema of a CRD.
     pub(crate) fn of(written: &Value) -> Self {
         let bound = |key: &str, exclusive: &str| {
             written[key].as_f64().map(|value| Bound { value, exclusive: written[exclusive] == true })
@@ -105,21 +105,21 @@ impl Keywords {
             list: list_type(written),
             atomic: written["x-kubernetes-map-type"] == "atomic",
             embedded: written["x-kubernetes-embedded-resource"] == true,
-            rules: rules.into_iter().flatten().map(Rule::of).collect(),
+            rules: rules.into_iter().flatten().map(ValidationRule::of).collect(),
             has_rules: false,
             types,
         };
-        keywords.has_rules = !keywords.rules.is_empty() || keywords.below().any(|schema| schema.has_rules);
+        keywords.has_rules = !keywords.rules.is_empty() || keywords.children().any(|schema| schema.has_rules);
         keywords
     }
 
-    /// The schemas of the next level in which rules are looked for.
-    fn below(&self) -> impl Iterator<Item = &Self> {
+    /// The nested schemas that can have rules.
+    fn children(&self) -> impl Iterator<Item = &Self> {
         let single = [&self.items, &self.additional].into_iter().flatten().map(|schema| &**schema);
         self.properties.values().chain(&self.all_of).chain(single)
     }
 
-    /// What a field of an object demands.
+    /// The keywords of a field.
     pub(crate) fn field(&self, name: &str) -> Option<&Self> {
         self.properties.get(name).or(self.additional.as_deref())
     }

@@ -1,24 +1,27 @@
-//! From JSON Schema, in the words of OpenAPI v3 and Kubernetes' extensions, to the outline.
+//! Parses an OpenAPI v3 schema with the extensions of Kubernetes into a `Schema`.
 
 use serde_json::Value;
 
-use super::{Fields, List, ListKind, Merge, Others, Scalar, Schema, Shape, builtin};
+use super::{Definition, Fields, List, ListKind, Merge, Others, Scalar, Schema, Shape};
+
+/// Finds the definition that a `$ref` names.
+type Lookup = fn(&str) -> Option<&'static Definition>;
 
 /// Reads a schema. What it doesn't know is [`Shape::Any`].
-pub(crate) fn parse(schema: &Value) -> Schema {
+pub(crate) fn parse(schema: &Value, lookup: Lookup) -> Schema {
     Schema {
-        shape: shape(schema),
+        shape: shape(schema, lookup),
         nullable: schema["nullable"] == true,
         default: schema.get("default").cloned(),
         keywords: None,
     }
 }
 
-fn shape(schema: &Value) -> Shape {
+fn shape(schema: &Value, lookup: Lookup) -> Shape {
     if let Some(name) = schema["$ref"].as_str() {
-        let Some(definition) = builtin::definition(name) else { return Shape::Any };
+        let Some(definition) = lookup(name) else { return Shape::Any };
         return if schema["x-kubernetes-map-type"] == "granular" {
-            granular(definition)
+            granular(definition, lookup)
         } else {
             Shape::Named(definition)
         };
@@ -31,30 +34,30 @@ fn shape(schema: &Value) -> Shape {
         Some("integer") => Shape::Scalar(Scalar::Integer),
         Some("number") => Shape::Scalar(Scalar::Number),
         Some("boolean") => Shape::Scalar(Scalar::Boolean),
-        Some("array") => Shape::List(list(schema)),
-        Some("object") => object(schema),
+        Some("array") => Shape::List(list(schema, lookup)),
+        Some("object") => object(schema, lookup),
         _ if schema["oneOf"].is_array() => Shape::Scalar(Scalar::IntOrText),
-        _ if schema["properties"].is_object() => object(schema),
+        _ if schema["properties"].is_object() => object(schema, lookup),
         _ => Shape::Any,
     }
 }
 
 /// A definition that is one value elsewhere, and here has fields of its own.
-fn granular(definition: &'static builtin::Definition) -> Shape {
+fn granular(definition: &'static Definition, lookup: Lookup) -> Shape {
     let mut schema: Value = serde_json::from_str(definition.text).unwrap_or_default();
     if let Value::Object(words) = &mut schema {
         words.remove("x-kubernetes-map-type");
     }
-    shape(&schema)
+    shape(&schema, lookup)
 }
 
-fn object(schema: &Value) -> Shape {
+fn object(schema: &Value, lookup: Lookup) -> Shape {
     let known = schema["properties"].as_object();
-    let known = known.into_iter().flatten().map(|(name, schema)| (name.as_str().into(), parse(schema)));
+    let known = known.into_iter().flatten().map(|(name, schema)| (name.as_str().into(), parse(schema, lookup)));
     let embedded = schema["x-kubernetes-embedded-resource"] == true;
     let fields = Fields {
         known: known.collect(),
-        others: others(schema),
+        others: others(schema, lookup),
         required: words(&schema["required"]),
         atomic: schema["x-kubernetes-map-type"] == "atomic",
         embedded,
@@ -62,20 +65,20 @@ fn object(schema: &Value) -> Shape {
     Shape::Object(fields)
 }
 
-fn others(schema: &Value) -> Others {
+fn others(schema: &Value, lookup: Lookup) -> Others {
     if schema["x-kubernetes-preserve-unknown-fields"] == true {
         return Others::Kept;
     }
     match &schema["additionalProperties"] {
         Value::Bool(true) => Others::Kept,
-        each @ Value::Object(_) => Others::Each(Box::new(parse(each))),
+        each @ Value::Object(_) => Others::Each(Box::new(parse(each, lookup))),
         _ if schema["properties"].is_object() => Others::Unknown,
         // The table's objects without properties (`FieldsV1`, `RawExtension`) hold anything.
         _ => Others::Kept,
     }
 }
 
-fn list(schema: &Value) -> List {
+fn list(schema: &Value, lookup: Lookup) -> List {
     let kind = match schema["x-kubernetes-list-type"].as_str() {
         Some("set") => ListKind::Set,
         Some("map") => ListKind::Map(words(&schema["x-kubernetes-list-map-keys"])),
@@ -85,7 +88,7 @@ fn list(schema: &Value) -> List {
         key: schema["x-kubernetes-patch-merge-key"].as_str().map(Into::into),
         retain_keys: strategies(schema).any(|strategy| strategy == "retainKeys"),
     });
-    List { items: Box::new(parse(&schema["items"])), kind, merge }
+    List { items: Box::new(parse(&schema["items"], lookup)), kind, merge }
 }
 
 /// `merge,retainKeys`

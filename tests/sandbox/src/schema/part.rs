@@ -1,4 +1,4 @@
-//! Parts of a CRD's schema by themselves: what defaults are checked by.
+//! Applies a part of a custom resource's schema, to check the defaults in it.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ pub(crate) fn prune_part(written: &Value, value: &mut Value) -> Vec<String> {
 }
 
 /// Fills in the defaults of a part.
-pub(crate) fn complete_part(written: &Value, value: &mut Value) {
+pub(crate) fn default_part(written: &Value, value: &mut Value) {
     default(&level(written), value);
 }
 

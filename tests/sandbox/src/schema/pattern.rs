@@ -1,4 +1,4 @@
-//! Regular expressions as Go reads them.
+//! Regular expressions in the syntax of Go.
 
 use std::fmt::Write as _;
 

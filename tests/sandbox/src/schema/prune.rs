@@ -1,4 +1,4 @@
-//! Drops what a schema doesn't know.
+//! Prunes fields that a schema does not know.
 
 use std::fmt;
 

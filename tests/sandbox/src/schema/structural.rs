@@ -1,4 +1,4 @@
-//! The structural schemas of CustomResourceDefinitions.
+//! Parses the structural schemas of CustomResourceDefinitions.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The store on a disk: what is written is in the file before its writer is answered.
+//! Persists the store in a file; a write is on disk before its request is answered.
 
 use std::{
     io,
@@ -15,42 +15,42 @@ use tokio::sync::watch;
 
 use super::Stored;
 
-/// By shelf and key: in which version of its kind the JSON is, and the JSON.
+/// By group resource and key: the API version of the JSON, and the JSON.
 const OBJECTS: TableDefinition<'static, (&str, &str), (&str, &[u8])> = TableDefinition::new("objects");
 
-/// The version of the newest write, under no name.
+/// The version of the last write.
 const VERSION: TableDefinition<'static, (), u64> = TableDefinition::new("version");
 
-/// The key that signs tokens, under no name.
+/// The key that signs tokens.
 const KEY: TableDefinition<'static, (), &[u8]> = TableDefinition::new("key");
 
-/// A change that is to be in the file.
+/// A change to persist.
 struct Note {
     version: u64,
-    shelf: Arc<str>,
+    group_resource: Arc<str>,
     key: String,
-    /// Nothing of what was removed.
+    /// `None` for a removal.
     object: Option<Arc<Stored>>,
 }
 
-/// Writes changes to a file, many at a time, on a thread of its own.
+/// Writes batches of changes to a file on its own thread.
 #[derive(Debug)]
 pub(super) struct Journal {
     notes: Option<Mutex<Sender<Note>>>,
-    /// The version up to which all is in the file.
+    /// The version up to which the file is complete.
     written: watch::Receiver<u64>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a file held.
+/// The contents of a data file.
 pub(super) struct Kept {
     pub(super) version: u64,
-    /// Shelf, version of the kind, JSON.
+    /// Group resource, API version, JSON.
     pub(super) objects: Vec<(Arc<str>, String, Vec<u8>)>,
 }
 
 impl Journal {
-    /// Opens a file, or makes it, and tells what it holds: nothing, of a new one, but always a key.
+    /// Opens or creates a file; returns its contents, `None` for a new one, and its key.
     pub(super) fn open(
         path: &Path,
         key: impl FnOnce() -> io::Result<Vec<u8>>,
@@ -61,7 +61,7 @@ impl Journal {
         Self::start(Database::create(path).map_err(io::Error::other)?, key)
     }
 
-    /// The same with a database that is open.
+    /// Starts with an open database.
     pub(super) fn start(
         database: Database,
         key: impl FnOnce() -> io::Result<Vec<u8>>,
@@ -79,9 +79,9 @@ impl Journal {
         Ok((journal, kept, key))
     }
 
-    /// Takes a change; they come in the order of their versions.
-    pub(super) fn note(&self, version: u64, shelf: &Arc<str>, key: String, object: Option<Arc<Stored>>) {
-        let note = Note { version, shelf: shelf.clone(), key, object };
+    /// Queues a change; changes come in the order of their versions.
+    pub(super) fn note(&self, version: u64, group_resource: &Arc<str>, key: String, object: Option<Arc<Stored>>) {
+        let note = Note { version, group_resource: group_resource.clone(), key, object };
         let Some(notes) = &self.notes else { return };
         let sent = notes.lock().unwrap_or_else(PoisonError::into_inner).send(note);
         // A writer that is gone shows when the change is waited for.
@@ -124,7 +124,7 @@ fn write(database: &Database, batch: &[Note], version: u64) -> Result<(), Box<re
     {
         let mut objects = transaction.open_table(OBJECTS).map_err(boxed)?;
         for note in batch {
-            let key = (&*note.shelf, note.key.as_str());
+            let key = (&*note.group_resource, note.key.as_str());
             match &note.object {
                 Some(object) => drop(objects.insert(key, (&*object.api_version, &**object.json)).map_err(boxed)?),
                 None => drop(objects.remove(key).map_err(boxed)?),
@@ -145,8 +145,8 @@ fn read(database: &Database) -> Result<Option<Kept>, Box<redb::Error>> {
     let mut objects = Vec::new();
     for entry in transaction.open_table(OBJECTS).map_err(boxed)?.iter().map_err(boxed)? {
         let (key, value) = entry.map_err(boxed)?;
-        let ((shelf, _), (api_version, json)) = (key.value(), value.value());
-        objects.push((Arc::from(shelf), api_version.to_owned(), json.to_vec()));
+        let ((group_resource, _), (api_version, json)) = (key.value(), value.value());
+        objects.push((Arc::from(group_resource), api_version.to_owned(), json.to_vec()));
     }
     Ok(Some(Kept { version, objects }))
 }

@@ -1,4 +1,4 @@
-//! One object as it is kept.
+//! A stored object.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::{
     object::{self, Owner},
 };
 
-/// Names and values.
+/// Label keys and values.
 pub(crate) type Labels = Arc<[(Box<str>, Box<str>)]>;
 
-/// An object: its JSON without `apiVersion` and `kind`, and what is asked about all the time.
+/// An object: its JSON without `apiVersion` and `kind`, and frequently used metadata.
 #[derive(Debug)]
 pub(crate) struct Stored {
     pub(crate) namespace: Box<str>,
@@ -24,18 +24,18 @@ pub(crate) struct Stored {
     /// Its `resourceVersion`.
     pub(crate) version: u64,
     pub(crate) labels: Labels,
-    /// The uids of those that it names as its owners.
+    /// The uids of its owners.
     pub(crate) owners: Box<[Arc<str>]>,
     /// Whether it is being deleted.
     pub(crate) deleting: bool,
-    /// Whether it is as it was created. What comes from a data file is not.
+    /// Whether it was never updated since its creation; false for objects from a data file.
     pub(crate) fresh: bool,
-    /// In which version of its kind the JSON is.
+    /// The API version of the JSON.
     pub(crate) api_version: Arc<str>,
     pub(crate) json: Text,
 }
 
-/// What is asked of an object all the time, known without its JSON being read.
+/// Frequently used metadata of an object whose JSON is not parsed.
 #[derive(Debug)]
 pub(crate) struct Heading {
     pub(crate) namespace: &'static str,
@@ -44,12 +44,12 @@ pub(crate) struct Heading {
     pub(crate) api_version: Arc<str>,
 }
 
-/// An object as it will be kept, but for its version, which only the store knows.
+/// A serialized object without its resourceVersion, which the store assigns.
 #[derive(Debug)]
 pub(crate) struct Draft {
     stored: Stored,
     text: Vec<u8>,
-    /// Where the version goes.
+    /// The position of the resourceVersion.
     gap: usize,
 }
 
@@ -75,7 +75,7 @@ impl Draft {
         Self { stored, text, gap }
     }
 
-    /// The object under a version.
+    /// The object with a resourceVersion.
     pub(crate) fn at(self, version: u64) -> Stored {
         let (before, after) = self.text.split_at(self.gap);
         let json = [before, version.to_string().as_bytes(), after].concat();
@@ -83,7 +83,7 @@ impl Draft {
     }
 }
 
-/// Writes an object without its type, and says where in the text its version goes.
+/// Serializes an object without its type; returns the position of the resourceVersion.
 fn write(object: &mut Value, text: &mut Vec<u8>) -> usize {
     let mut gap = 0;
     let Value::Object(object) = object else { return gap };
@@ -114,7 +114,7 @@ fn write(object: &mut Value, text: &mut Vec<u8>) -> usize {
     gap
 }
 
-/// `"name":`, behind a comma where there are others before it.
+/// Writes `"name":`, after a comma if it is not the first.
 fn begin(name: &str, text: &mut Vec<u8>) {
     if text.last() != Some(&b'{') {
         text.push(b',');
@@ -128,7 +128,7 @@ impl Stored {
         Draft::new(object, api_version).at(version)
     }
 
-    /// An object without owners, as its heading has it.
+    /// An object without owners from its heading.
     pub(crate) fn headed(heading: &Heading, version: u64, uid: Arc<str>, json: Text) -> Self {
         Self {
             namespace: heading.namespace.into(),
@@ -145,7 +145,7 @@ impl Stored {
     }
 
     /// An object from its JSON; `None` if it has no version.
-    pub(super) fn kept(json: &[u8], api_version: &str) -> Option<Self> {
+    pub(super) fn from_json(json: &[u8], api_version: &str) -> Option<Self> {
         let object: Value = serde_json::from_slice(json).ok()?;
         let version = object::version(&object)?.parse().ok()?;
         Some(Self::new(object, version, api_version))
@@ -156,7 +156,7 @@ impl Stored {
         self.labels.iter().find(|(own, _)| **own == *key).map(|(_, value)| &**value)
     }
 
-    /// Its owners, without the rest of it being read.
+    /// Its owners, parsed without the rest.
     pub(crate) fn owners(&self) -> Vec<Owner> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -175,7 +175,7 @@ impl Stored {
         object.metadata.owner_references.iter().map(object::owner).collect()
     }
 
-    /// The key in the order of a list: as etcd has it, by `namespace/name`.
+    /// The key in list order, `namespace/name` as in etcd.
     pub(crate) fn key(&self) -> String {
         key(&self.namespace, &self.name)
     }

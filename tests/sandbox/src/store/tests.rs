@@ -1,4 +1,4 @@
-//! Nothing is shown of a write that the disk did not take.
+//! Tests that a write which is not on disk is not shown.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -72,7 +72,7 @@ async fn what_a_full_disk_has_not_taken_is_not_shown() {
     let disk = Disk { content: InMemoryBackend::new(), is_full: is_full.clone() };
     let database = Database::builder().create_with_backend(disk).unwrap();
     let store = Store::new(100);
-    store.keep_in(Journal::start(database, || Ok(vec![1])).unwrap());
+    store.load_journal(Journal::start(database, || Ok(vec![1])).unwrap());
     let sandbox = Sandbox::builder().seed(1).start_with(store);
     assert_eq!(ask(&sandbox, Method::POST, "first").await.0, StatusCode::CREATED);
     assert_eq!(ask(&sandbox, Method::GET, "first").await.0, StatusCode::OK);

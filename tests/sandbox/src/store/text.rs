@@ -1,4 +1,4 @@
-//! The JSON of an object: written, or printed with blanks that are filled in when somebody first reads it.
+//! The JSON text of an object: written, or rendered from a template on first use.
 
 use std::{
     ops::Deref,

@@ -1,4 +1,4 @@
-//! DaemonSets: the count of their templates, which was a field once and is an annotation now.
+//! DaemonSets: the template generation, once a field and now an annotation.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! The defaults that OpenAPI doesn't tell: a table of what an absent field of a definition gets.
+//! Defaults that OpenAPI does not publish, from a table.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -10,16 +10,16 @@ const TEXT: &str = include_str!("../../table/defaults.json");
 
 /// A row: where a value of the definition has the fields of `when` (null: has none), it gets those of `set`.
 #[derive(Debug, Deserialize)]
-pub(super) struct Rule {
+pub(super) struct DefaultRule {
     of: String,
     #[serde(default)]
     when: Map<String, Value>,
     set: Map<String, Value>,
 }
 
-static RULES: LazyLock<HashMap<String, Vec<Rule>>> = LazyLock::new(|| {
-    let rows: Vec<Rule> = serde_json::from_str(TEXT).unwrap_or_default();
-    let mut rules: HashMap<String, Vec<Rule>> = HashMap::new();
+static RULES: LazyLock<HashMap<String, Vec<DefaultRule>>> = LazyLock::new(|| {
+    let rows: Vec<DefaultRule> = serde_json::from_str(TEXT).unwrap_or_default();
+    let mut rules: HashMap<String, Vec<DefaultRule>> = HashMap::new();
     for row in rows {
         let prefix = if row.of.starts_with("io.") { "" } else { "io.k8s.api." };
         rules.entry(format!("{prefix}{}", row.of)).or_default().push(row);
@@ -28,11 +28,11 @@ static RULES: LazyLock<HashMap<String, Vec<Rule>>> = LazyLock::new(|| {
 });
 
 /// The rules of a definition.
-pub(super) fn of(definition: &str) -> &'static [Rule] {
+pub(super) fn of(definition: &str) -> &'static [DefaultRule] {
     RULES.get(definition).map_or(&[], Vec::as_slice)
 }
 
-impl Rule {
+impl DefaultRule {
     pub(super) fn apply(&self, object: &mut Map<String, Value>) {
         if holds(&self.when, object) {
             fill(&self.set, object);
@@ -65,13 +65,13 @@ fn fill(values: &Map<String, Value>, object: &mut Map<String, Value>) {
 #[cfg(test)]
 mod tests {
     use super::RULES;
-    use crate::schema::builtin;
+    use crate::schema::{Definition, builtin};
 
     #[test]
     fn every_rule_is_of_a_definition_and_sets_fields_that_it_has() {
         assert!(RULES.len() > 40);
         for (name, rules) in RULES.iter() {
-            let schema = builtin::definition(name).map(builtin::Definition::schema);
+            let schema = builtin::definition(name).map(Definition::schema);
             for field in rules.iter().flat_map(|rule| rule.set.keys().chain(rule.when.keys())) {
                 assert!(schema.is_some_and(|schema| schema.field(field).is_some()), "{name}.{field}");
             }

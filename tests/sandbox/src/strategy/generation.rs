@@ -1,4 +1,4 @@
-//! `metadata.generation`: which kinds count the states of what they want, and what counts as a new one.
+//! Increments `metadata.generation` when the desired state changes.
 
 use serde_json::Value;
 

@@ -1,7 +1,8 @@
-//! Jobs.
+//! Defaults of Jobs and their generated selector.
 
 use serde_json::{Map, Value, json};
 
+use super::template_labels::{default_labels, template_labels};
 use crate::object;
 
 /// Labels that tell the Pods of a Job, by their old names and by those of today.
@@ -10,8 +11,8 @@ const UID_LABELS: [&str; 2] = ["controller-uid", "batch.kubernetes.io/controller
 
 /// The defaults of a Job; a CronJob's template doesn't get them.
 pub(super) fn default(job: &mut Map<String, Value>) {
-    if let Some(labels) = super::template_labels(job) {
-        super::default_labels(job, labels);
+    if let Some(labels) = template_labels(job) {
+        default_labels(job, labels);
     }
     let Some(Value::Object(spec)) = job.get_mut("spec") else { return };
     if !spec.contains_key("parallelism") {

@@ -1,8 +1,8 @@
-//! The metadata that the server gives, and that no write changes.
+//! Metadata that the server sets and that no write changes.
 
 use serde_json::Value;
 
-use crate::{object, sandbox::Server};
+use crate::{object, server::Server};
 
 /// How many letters a generated name gets.
 const SUFFIX: usize = 5;

@@ -1,4 +1,4 @@
-//! Namespaces.
+//! Defaults of Namespaces.
 
 use serde_json::{Map, Value, json};
 

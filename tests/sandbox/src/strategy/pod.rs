@@ -1,4 +1,4 @@
-//! Pods and the templates of Pods.
+//! Defaults of Pods and pod templates.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Secrets.
+//! Defaults of Secrets.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! Services: defaults, and what follows when a Service becomes one of another type.
+//! Defaults of Services, and the fields that change with their type.
 
 use serde_json::{Map, Value, json};
 

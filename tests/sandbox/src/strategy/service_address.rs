@@ -1,9 +1,9 @@
-//! The addresses and the ports on the nodes that Services get, each only once.
+//! Allocates cluster IPs and node ports of Services.
 
 use serde_json::{Value, json};
 
 use super::service::{is_on_nodes, needs_address, ports};
-use crate::{object, sandbox::Server};
+use crate::{object, server::Server};
 
 /// Addresses are 10.96.0.0/16. The lower ones are left to those who choose their own.
 const NETWORK: [u8; 2] = [10, 96];

@@ -1,4 +1,4 @@
-//! Certificate signing requests: who asks stands in them, and nothing in them changes.
+//! CertificateSigningRequests: sets the requester, and keeps the spec immutable.
 
 use serde_json::{Map, Value};
 
@@ -16,11 +16,11 @@ pub(super) fn begin(request: &mut Value, user: &User) {
         ("extra", Value::Object(extra), user.extra.is_empty()),
     ];
     for (key, value, empty) in known {
-        super::set(spec, key, (!empty).then_some(value));
+        object::set(spec, key, (!empty).then_some(value));
     }
 }
 
 pub(super) fn keep(new: &mut Value, old: &Value) {
     let held = object::at(old, &["spec"]).cloned();
-    super::set(object::map_at(new, &[]), "spec", held);
+    object::set(object::map_at(new, &[]), "spec", held);
 }

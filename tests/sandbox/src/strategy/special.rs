@@ -1,8 +1,11 @@
-//! Defaults that depend on more than the absence of a field.
+//! Defaults that depend on more than one field.
 
 use serde_json::{Map, Value, json};
 
-use super::{job, pod, service};
+use super::{
+    job, pod, service,
+    template_labels::{default_labels, template_labels},
+};
 
 /// Completes a value of a definition, whose parts are complete.
 pub(super) fn complete(definition: &str, object: &mut Map<String, Value>) {
@@ -44,11 +47,11 @@ fn default_limits(limit: &mut Map<String, Value>) {
 
 /// A replication controller selects, and is labelled, as its template, if it doesn't say.
 fn default_selector(controller: &mut Map<String, Value>) {
-    let Some(labels) = super::template_labels(controller) else { return };
+    let Some(labels) = template_labels(controller) else { return };
     if let Some(Value::Object(spec)) = controller.get_mut("spec") {
         spec.entry("selector").or_insert_with(|| labels.clone());
     }
-    super::default_labels(controller, labels);
+    default_labels(controller, labels);
 }
 
 /// All that a node has may be given away, if it doesn't say.

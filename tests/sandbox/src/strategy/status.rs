@@ -1,16 +1,16 @@
-//! The status: a write of the object leaves it alone, and one of the status the rest.
+//! Separates writes of the status from writes of the object.
 
 use serde_json::{Map, Value, json};
 
-use super::{pod, set};
-use crate::{kind::Kind, object, verb::Asked};
+use super::{default::default, pod};
+use crate::{kind::Kind, object, request::ResourceRequest};
 
 /// What a write of a status may not change of the metadata, beside what no write may.
 const ALL: [&str; 4] = ["labels", "annotations", "finalizers", "ownerReferences"];
 
 /// A new object has only the status that the server gives it.
-pub(super) fn begin(asked: Asked<'_>, object: &mut Value) {
-    let kind = asked.kind;
+pub(super) fn begin(request: ResourceRequest<'_>, object: &mut Value) {
+    let kind = request.kind;
     // A kubelet creates its Node with the status that it has.
     if !kind.has_status() || kind.is("", "nodes") {
         return;
@@ -21,10 +21,10 @@ pub(super) fn begin(asked: Asked<'_>, object: &mut Value) {
         _ => empty(kind),
     };
     if let Value::Object(fields) = object {
-        set(fields, "status", status);
+        object::set(fields, "status", status);
     }
     if kind.is("", "persistentvolumes") {
-        let now = asked.server.environment.time();
+        let now = request.server.environment.time();
         object::map_at(object, &["status"]).insert("lastPhaseTransitionTime".into(), now.into());
     }
 }
@@ -33,14 +33,14 @@ pub(super) fn begin(asked: Asked<'_>, object: &mut Value) {
 fn empty(kind: &Kind) -> Option<Value> {
     let mut bare = json!({});
     crate::schema::default(kind.schema(), &mut bare);
-    super::default(kind, &mut bare);
+    default(kind, &mut bare);
     bare.get_mut("status").map(Value::take)
 }
 
 /// A write of the object keeps its status.
 pub(super) fn keep(kind: &Kind, new: &mut Map<String, Value>, old: &Map<String, Value>) {
     if kind.has_status() {
-        set(new, "status", old.get("status").cloned());
+        object::set(new, "status", old.get("status").cloned());
     }
 }
 
@@ -55,13 +55,13 @@ pub(super) fn only(kind: &Kind, new: &mut Value, old: &Value) {
         pod::keep_quality(status, old);
     }
     fields.clone_from(held);
-    set(fields, "status", status);
+    object::set(fields, "status", status);
     let Some(Value::Object(metadata)) = fields.get_mut("metadata") else { return };
     for own in ["resourceVersion", "managedFields"] {
-        set(metadata, own, written.get(own).cloned());
+        object::set(metadata, own, written.get(own).cloned());
     }
     for free in ALL.iter().filter(|part| !kept_by_status(kind).contains(part)) {
-        set(metadata, free, written.get(*free).cloned());
+        object::set(metadata, free, written.get(*free).cloned());
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an update may do without having seen the object.
+//! Per-kind rules for creates by update and for updates without a resourceVersion.
 
 use crate::kind::Kind;
 
@@ -48,7 +48,7 @@ const ONCE: [(&str, &str); 7] = [
 ];
 
 /// Whether the kind's own rules repeat those for the metadata of all kinds.
-pub(crate) fn judges_metadata_again(kind: &Kind) -> bool {
+pub(crate) fn revalidates_metadata(kind: &Kind) -> bool {
     let group = ["admissionregistration.k8s.io", "flowcontrol.apiserver.k8s.io"].contains(&kind.group.as_str());
     !group && !ONCE.iter().any(|(group, plural)| kind.is(group, plural))
 }

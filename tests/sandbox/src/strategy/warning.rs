@@ -1,4 +1,4 @@
-//! What the server warns of in an object that it takes.
+//! Warnings about accepted objects.
 
 use serde_json::Value;
 

@@ -1,5 +1,4 @@
-//! A built-in object as Kubernetes writes it: what its types leave out is gone, amounts and times have one form,
-//! and absent fields have their defaults. In Kubernetes this comes of decoding into Go's types.
+//! Normalizes a built-in object as decoding into Go's types does: omitted fields, quantities, times and defaults.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -11,7 +10,7 @@ use crate::{
     environment,
     kind::Kind,
     quantity::Quantity,
-    schema::{Fields, Others, Scalar, Schema, Shape, builtin},
+    schema::{Definition, Fields, Others, Scalar, Schema, Shape, builtin},
 };
 
 /// Taken from the Go types of the API (`omitempty`, pointers): one line a definition.
@@ -20,7 +19,7 @@ const TEXT: &str = include_str!("../../table/omitted.json");
 /// What a definition leaves out when it writes.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Row {
+struct SerializationRow {
     /// Scalars that are not written when they are empty, false or zero.
     omitted: Vec<String>,
     /// Lists and maps that are written as null when they are empty.
@@ -29,7 +28,8 @@ struct Row {
     omitted_structs: Vec<String>,
 }
 
-static ROWS: LazyLock<HashMap<String, Row>> = LazyLock::new(|| serde_json::from_str(TEXT).unwrap_or_default());
+static ROWS: LazyLock<HashMap<String, SerializationRow>> =
+    LazyLock::new(|| serde_json::from_str(TEXT).unwrap_or_default());
 
 const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
@@ -71,7 +71,7 @@ fn forget_at(place: Option<&mut Value>, key: &str) {
 }
 
 /// Writes a value of a definition anew.
-pub(super) fn definition(definition: &'static builtin::Definition, value: &mut Value) {
+pub(super) fn definition(definition: &'static Definition, value: &mut Value) {
     walk(definition.schema(), definition.name, value);
 }
 

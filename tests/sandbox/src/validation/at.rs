@@ -1,8 +1,8 @@
-//! A place in an object that is looked at: the value with its path.
+//! A field of an object under validation: the value with its path.
 
 use serde_json::{Map, Value};
 
-use super::name::{self, Rule};
+use super::name::{self, NameRule};
 use crate::failure::Cause;
 
 /// What is wrong, in the order in which it was found.
@@ -151,21 +151,21 @@ impl<'a> At<'a> {
     }
 
     /// It must be a name if it is there.
-    pub(super) fn if_named(&self, causes: &mut Causes, rule: Rule) {
+    pub(super) fn if_named(&self, causes: &mut Causes, rule: NameRule) {
         if let (false, Some(why)) = (self.is_empty(), name::fault(rule, self.text())) {
             self.invalid(causes, &why);
         }
     }
 
     /// It must be a name, and what is not there is none.
-    pub(super) fn matches(&self, causes: &mut Causes, rule: Rule) {
+    pub(super) fn matches(&self, causes: &mut Causes, rule: NameRule) {
         if let Some(why) = name::fault(rule, self.text()) {
             self.invalid(causes, &why);
         }
     }
 
     /// It must be a name.
-    pub(super) fn named(&self, causes: &mut Causes, rule: Rule) {
+    pub(super) fn named(&self, causes: &mut Causes, rule: NameRule) {
         if self.is_empty() {
             self.required(causes, "");
         } else {

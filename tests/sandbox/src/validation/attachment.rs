@@ -1,9 +1,9 @@
-//! VolumeAttachments.
+//! Validates VolumeAttachments.
 
 use super::{
     at::{At, Causes},
     claim,
-    name::{self, Rule},
+    name::{self, NameRule},
 };
 
 /// The longest name of a CSI driver, in bytes.
@@ -19,9 +19,9 @@ pub(super) fn attachment(spec: &At<'_>, causes: &mut Causes) {
         (true, false) => named.demand(causes, "must specify non empty persistentVolumeName"),
         (false, true) => claim::inline_volume(&inline, causes),
     }
-    spec.child("nodeName").matches(causes, Rule::Subdomain);
+    spec.child("nodeName").matches(causes, NameRule::Subdomain);
     if named.is_set() {
-        named.matches(causes, Rule::Subdomain);
+        named.matches(causes, NameRule::Subdomain);
     }
 }
 
@@ -33,7 +33,8 @@ fn attacher(attacher: &At<'_>, causes: &mut Causes) {
     if attacher.text().len() > LONGEST {
         attacher.too_long(causes, LONGEST);
     }
-    if let (false, Some(why)) = (attacher.is_empty(), name::fault(Rule::Subdomain, &attacher.text().to_lowercase())) {
+    if let (false, Some(why)) = (attacher.is_empty(), name::fault(NameRule::Subdomain, &attacher.text().to_lowercase()))
+    {
         attacher.invalid(causes, &why);
     }
 }

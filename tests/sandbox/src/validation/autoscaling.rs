@@ -1,8 +1,8 @@
-//! HorizontalPodAutoscalers.
+//! Validates HorizontalPodAutoscalers.
 
 use super::{
     at::{At, Causes},
-    name::{self, Rule},
+    name::{self, NameRule},
 };
 
 const SOURCES: [(&str, &str); 5] = [
@@ -54,7 +54,7 @@ fn target(target: &At<'_>, causes: &mut Causes) {
         let part = target.child(part);
         if part.is_empty() {
             part.required(causes, "");
-        } else if let Some(why) = name::fault(Rule::Segment, part.text()) {
+        } else if let Some(why) = name::fault(NameRule::Segment, part.text()) {
             part.invalid(causes, &why);
         }
     }

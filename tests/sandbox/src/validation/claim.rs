@@ -1,10 +1,10 @@
-//! Volumes that outlive Pods, and claims on them.
+//! Validates PersistentVolumes and PersistentVolumeClaims.
 
 use serde_json::{Map, Value};
 
 use super::{
     at::{At, Causes},
-    name::Rule,
+    name::NameRule,
     selector,
 };
 use crate::quantity::Quantity;
@@ -21,7 +21,7 @@ pub(super) fn claim(spec: &At<'_>, causes: &mut Causes) {
         Ok(_) => storage.invalid(causes, "must be greater than zero"),
         Err(_) => storage.required(causes, ""),
     }
-    spec.child("storageClassName").if_named(causes, Rule::Subdomain);
+    spec.child("storageClassName").if_named(causes, NameRule::Subdomain);
     spec.child("volumeMode").if_one_of(causes, &["Block", "Filesystem"]);
 }
 
@@ -99,6 +99,6 @@ pub(super) fn volume(spec: &At<'_>, causes: &mut Causes) {
     if spec.entries().all(|(key, _)| BESIDE.contains(&key.as_str())) {
         spec.required(causes, "must specify a volume type");
     }
-    spec.child("storageClassName").if_named(causes, Rule::Subdomain);
+    spec.child("storageClassName").if_named(causes, NameRule::Subdomain);
     spec.child("volumeMode").if_one_of(causes, &["Block", "Filesystem"]);
 }

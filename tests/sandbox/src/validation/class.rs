@@ -1,8 +1,8 @@
-//! Storage classes and priority classes.
+//! Validates StorageClasses and PriorityClasses.
 
 use super::{
     at::{At, Causes},
-    name::{self, Rule},
+    name::{self, NameRule},
 };
 
 /// Beyond it there are only the classes of the system.
@@ -13,7 +13,7 @@ pub(super) fn storage(class: &At<'_>, causes: &mut Causes) {
     let provisioner = class.child("provisioner");
     if provisioner.is_empty() {
         provisioner.required(causes, "");
-    } else if let Some(why) = name::fault(Rule::Qualified, &provisioner.text().to_lowercase()) {
+    } else if let Some(why) = name::fault(NameRule::Qualified, &provisioner.text().to_lowercase()) {
         provisioner.invalid(causes, &why);
     }
     class.child("reclaimPolicy").if_one_of(causes, &["Delete", "Retain"]);

@@ -1,11 +1,11 @@
-//! Containers.
+//! Validates containers.
 
 use std::collections::BTreeSet;
 
 use super::{
     at::{At, Causes},
-    environment, name,
-    name::Rule,
+    environment,
+    name::{NameRule, port_faults},
     probe, resources,
 };
 
@@ -21,7 +21,7 @@ pub(super) fn container<'a>(
     causes: &mut Causes,
 ) {
     let named = container.child("name");
-    named.named(causes, Rule::Label);
+    named.named(causes, NameRule::Label);
     if !named.is_empty() && !names.insert(named.text()) {
         named.duplicate(causes);
     }
@@ -82,28 +82,6 @@ fn ports(ports: &At<'_>, host_ports: &mut HostPorts, causes: &mut Causes) {
             }
         }
     }
-}
-
-/// Each thing that is wrong with the name of a port.
-pub(super) fn port_faults(name: &str) -> Vec<String> {
-    if name.len() > 15 {
-        return name::fault(Rule::Port, name).into_iter().collect();
-    }
-    let mut faults = Vec::new();
-    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    if !name.bytes().all(allowed) {
-        faults.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
-    }
-    if !name.bytes().any(|byte| byte.is_ascii_lowercase()) {
-        faults.push("must contain at least one letter (a-z)".to_owned());
-    }
-    if name.contains("--") {
-        faults.push("must not contain consecutive hyphens".to_owned());
-    }
-    if name.starts_with('-') || name.ends_with('-') {
-        faults.push("must not begin or end with a hyphen".to_owned());
-    }
-    faults
 }
 
 fn mounts(mounts: &At<'_>, volumes: &BTreeSet<&str>, causes: &mut Causes) {

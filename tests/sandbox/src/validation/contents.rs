@@ -1,11 +1,11 @@
-//! ConfigMaps and Secrets.
+//! Validates ConfigMaps and Secrets.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
 use super::{
     at::{At, Causes},
-    name::{self, Rule},
+    name::{self, NameRule},
 };
 
 /// The most that one may hold.
@@ -86,7 +86,7 @@ fn holds_json(value: &Value) -> bool {
 }
 
 fn key(data: &At<'_>, key: &str, causes: &mut Causes) {
-    if let Some(why) = name::fault(Rule::Key, key) {
+    if let Some(why) = name::fault(NameRule::Key, key) {
         data.key(key).invalid_part(causes, key, &why);
     }
 }

@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets.
+//! Validates PodDisruptionBudgets.
 
 use super::{
     at::{At, Causes},
@@ -13,7 +13,7 @@ pub(super) fn budget(spec: &At<'_>, causes: &mut Causes) {
         let shown = format!(
             "{{\"MinAvailable\":{},\"Selector\":{},\"MaxUnavailable\":{},\"UnhealthyPodEvictionPolicy\":{}}}",
             available.value,
-            selector::in_go(&spec.child("selector")),
+            selector::go_syntax(&spec.child("selector")),
             unavailable.value,
             spec.child("unhealthyPodEvictionPolicy").value,
         );

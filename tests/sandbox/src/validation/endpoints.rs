@@ -1,4 +1,4 @@
-//! Endpoints and EndpointSlices.
+//! Validates Endpoints and EndpointSlices.
 
 use super::at::{At, Causes};
 

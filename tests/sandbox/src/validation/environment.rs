@@ -1,8 +1,8 @@
-//! Environment variables of containers.
+//! Validates environment variables of containers.
 
 use super::{
     at::{At, Causes},
-    name::{self, Rule},
+    name::{self, NameRule},
 };
 
 /// Fields of a Pod that a variable may show.
@@ -94,14 +94,14 @@ fn field_ref(field: &At<'_>, causes: &mut Causes) {
 /// A key of a ConfigMap or a Secret. The name may be empty, as it once could.
 fn key_ref(selector: &At<'_>, causes: &mut Causes) {
     let named = selector.child("name");
-    if let Some(why) = name::fault(Rule::Subdomain, named.text()) {
+    if let Some(why) = name::fault(NameRule::Subdomain, named.text()) {
         named.invalid(causes, &why);
     }
     let key = selector.child("key");
     if key.is_empty() {
         key.required(causes, "");
     } else {
-        key.if_named(causes, Rule::Key);
+        key.if_named(causes, NameRule::Key);
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) fn sources(sources: &At<'_>, causes: &mut Causes) {
             _ => {}
         }
         for one in [map, secret].into_iter().filter(At::is_set) {
-            one.child("name").named(causes, Rule::Subdomain);
+            one.child("name").named(causes, NameRule::Subdomain);
         }
     }
 }

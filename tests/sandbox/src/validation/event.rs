@@ -1,4 +1,4 @@
-//! Events, in both of their forms, and Leases.
+//! Validates Events of both groups, and Leases.
 
 use super::at::{At, Causes};
 

@@ -1,11 +1,10 @@
-//! Ingresses and their classes.
+//! Validates Ingresses and IngressClasses.
 
 use serde_json::Value;
 
 use super::{
     at::{At, Causes},
-    container::port_faults,
-    name::{self, Rule},
+    name::{self, NameRule, port_faults},
 };
 
 const PATH_TYPES: [&str; 3] = ["Exact", "ImplementationSpecific", "Prefix"];
@@ -24,11 +23,11 @@ pub(super) fn ingress(spec: &At<'_>, causes: &mut Causes) {
     }
     for tls in spec.child("tls").items() {
         for host in tls.child("hosts").items() {
-            host.if_named(causes, Rule::Wildcard);
+            host.if_named(causes, NameRule::Wildcard);
         }
-        tls.child("secretName").if_named(causes, Rule::Subdomain);
+        tls.child("secretName").if_named(causes, NameRule::Subdomain);
     }
-    spec.child("ingressClassName").if_named(causes, Rule::Subdomain);
+    spec.child("ingressClassName").if_named(causes, NameRule::Subdomain);
 }
 
 fn rule(rule: &At<'_>, causes: &mut Causes) {
@@ -36,7 +35,7 @@ fn rule(rule: &At<'_>, causes: &mut Causes) {
     if host.text().parse::<std::net::IpAddr>().is_ok() {
         host.invalid(causes, "must be a DNS name, not an IP address");
     } else {
-        host.if_named(causes, Rule::Wildcard);
+        host.if_named(causes, NameRule::Wildcard);
     }
     let http = rule.child("http");
     if !http.is_set() {
@@ -92,7 +91,7 @@ fn service_backend(backend: &At<'_>, service: &At<'_>, causes: &mut Causes) {
     let named = service.child("name");
     if named.is_empty() {
         named.required(causes, "");
-    } else if let Some(why) = name::fault(Rule::LetterLabel, named.text()) {
+    } else if let Some(why) = name::fault(NameRule::LetterLabel, named.text()) {
         named.invalid(causes, &why);
     }
     let (name, number) = (service.at(&["port", "name"]), service.at(&["port", "number"]));

@@ -1,4 +1,4 @@
-//! Jobs and CronJobs.
+//! Validates Jobs and CronJobs.
 
 use super::{
     at::{At, Causes},

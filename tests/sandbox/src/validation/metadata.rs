@@ -1,12 +1,12 @@
-//! The metadata of every object.
+//! Validates object metadata.
 
 use serde_json::Value;
 
 use super::{
     at::{At, Causes},
-    name::{self, Rule},
+    name::{self, NameRule},
 };
-use crate::{kind::Kind, strategy::judges_metadata_again};
+use crate::{kind::Kind, strategy::revalidates_metadata};
 
 /// All annotations of an object together.
 const ANNOTATIONS: usize = 256 * 1024;
@@ -31,9 +31,9 @@ pub(super) fn without_labels_of(metadata: &At<'_>, template: &At<'_>, causes: &m
 
 /// A new state. What several parts of Kubernetes look at, each of them tells.
 pub(super) fn update(kind: &Kind, metadata: &At<'_>, old: &At<'_>, causes: &mut Causes) {
-    whole(metadata, Rule::Segment, causes);
+    whole(metadata, NameRule::Segment, causes);
     changed(metadata, old, causes);
-    if judges_metadata_again(kind) {
+    if revalidates_metadata(kind) {
         changed(metadata, old, causes);
     }
     if !names_finalizers(kind) {
@@ -61,7 +61,7 @@ fn validates_again(kind: &Kind) -> bool {
         || kind.is("batch", "jobs")
 }
 
-fn whole(metadata: &At<'_>, rule: Rule, causes: &mut Causes) {
+fn whole(metadata: &At<'_>, rule: NameRule, causes: &mut Causes) {
     let begin = metadata.child("generateName");
     if !begin.is_empty() {
         // Behind the hyphen that it ends with, as most do, more letters come: the letter before goes unseen, too.
@@ -79,7 +79,7 @@ fn whole(metadata: &At<'_>, rule: Rule, causes: &mut Causes) {
     }
     parts(metadata, causes);
     for finalizer in metadata.child("finalizers").items() {
-        if let Some(why) = name::fault(Rule::Qualified, finalizer.text()) {
+        if let Some(why) = name::fault(NameRule::Qualified, finalizer.text()) {
             metadata.child("finalizers").invalid_part(causes, finalizer.text(), &why);
         }
     }
@@ -93,11 +93,11 @@ fn parts(metadata: &At<'_>, causes: &mut Causes) {
 
 pub(super) fn labels(labels: &At<'_>, causes: &mut Causes) {
     for (key, value) in labels.entries() {
-        if let Some(why) = name::fault(Rule::Qualified, key) {
+        if let Some(why) = name::fault(NameRule::Qualified, key) {
             labels.invalid_part(causes, key, &why);
         }
         let value = value.as_str().unwrap_or_default();
-        if let Some(why) = name::fault(Rule::LabelValue, value) {
+        if let Some(why) = name::fault(NameRule::LabelValue, value) {
             labels.invalid_part(causes, value, &why);
         }
     }
@@ -106,7 +106,7 @@ pub(super) fn labels(labels: &At<'_>, causes: &mut Causes) {
 pub(super) fn annotations(annotations: &At<'_>, causes: &mut Causes) {
     let mut size = 0;
     for (key, value) in annotations.entries() {
-        if let Some(why) = name::fault(Rule::Qualified, &key.to_lowercase()) {
+        if let Some(why) = name::fault(NameRule::Qualified, &key.to_lowercase()) {
             annotations.invalid_part(causes, key, &why);
         }
         size += key.len() + value.as_str().unwrap_or_default().len();

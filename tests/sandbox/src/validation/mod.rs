@@ -1,4 +1,4 @@
-//! Whether an object may be as it is.
+//! Validation of built-in objects and of CustomResourceDefinitions.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::{
     failure::Cause,
     kind::{Kind, definition},
     object,
-    verb::Asked,
+    request::ResourceRequest,
 };
 
 mod at;
@@ -41,27 +41,27 @@ mod webhook;
 mod workload;
 
 /// What is wrong with a new object.
-pub(crate) fn create(asked: Asked<'_>, object: &Value) -> Vec<Cause> {
+pub(crate) fn create(request: ResourceRequest<'_>, object: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     let top = At::top(object);
-    metadata::create(asked.kind, &top.child("metadata"), &mut causes);
-    if definition::is(asked.kind) {
+    metadata::create(request.kind, &top.child("metadata"), &mut causes);
+    if definition::is(request.kind) {
         causes.extend(definition::validate(object, None));
         return causes;
     }
-    if asked.kind.custom().is_some() {
-        causes.extend(crate::schema::validate(asked.kind, object, None, None));
+    if request.kind.custom().is_some() {
+        causes.extend(crate::schema::validate(request.kind, object, None, None));
         return causes;
     }
-    whole(asked, &top, &mut causes);
-    match asked.kind.plural.as_str() {
+    whole(request, &top, &mut causes);
+    match request.kind.plural.as_str() {
         "pods" => pod::create(&top, &mut causes),
         "jobs" => {
             metadata::without_labels_of(&top.child("metadata"), &top.at(&["spec", "template"]), &mut causes);
             job::job(&top.child("metadata"), &top.child("spec"), &mut causes);
         }
-        "services" if causes.is_empty() => service::new_address(asked.server, &top.child("spec"), &mut causes),
-        "events" if asked.kind.group.is_empty() => event::old_form(&top, &mut causes),
+        "services" if causes.is_empty() => service::new_address(request.server, &top.child("spec"), &mut causes),
+        "events" if request.kind.group.is_empty() => event::old_form(&top, &mut causes),
         "events" => event::new_form(&top, &mut causes),
         _ => {}
     }
@@ -69,29 +69,29 @@ pub(crate) fn create(asked: Asked<'_>, object: &Value) -> Vec<Cause> {
 }
 
 /// What is wrong with a new state of an object.
-pub(crate) fn update(asked: Asked<'_>, new: &Value, old: &Value) -> Vec<Cause> {
+pub(crate) fn update(request: ResourceRequest<'_>, new: &Value, old: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     let (given, held) = (new, old);
     let (new, old) = (At::top(new), At::top(old));
-    metadata::update(asked.kind, &new.child("metadata"), &old.child("metadata"), &mut causes);
-    if definition::is(asked.kind) {
-        let judged = asked.subresource.is_none().then(|| definition::validate(given, Some(held)));
+    metadata::update(request.kind, &new.child("metadata"), &old.child("metadata"), &mut causes);
+    if definition::is(request.kind) {
+        let judged = request.subresource.is_none().then(|| definition::validate(given, Some(held)));
         causes.extend(judged.into_iter().flatten());
         return causes;
     }
-    if asked.kind.custom().is_some() {
-        causes.extend(crate::schema::validate(asked.kind, given, Some(held), asked.subresource));
+    if request.kind.custom().is_some() {
+        causes.extend(crate::schema::validate(request.kind, given, Some(held), request.subresource));
         return causes;
     }
-    match asked.subresource {
+    match request.subresource {
         None => {
-            whole(asked, &new, &mut causes);
-            changed(asked, &new, &old, &mut causes);
+            whole(request, &new, &mut causes);
+            changed(request, &new, &old, &mut causes);
         }
-        Some("status") if asked.kind.is("apps", "deployments") => {
+        Some("status") if request.kind.is("apps", "deployments") => {
             workload::deployment_status(&new.child("status"), &mut causes);
         }
-        Some("status") if asked.kind.is("storage.k8s.io", "volumeattachments") => {
+        Some("status") if request.kind.is("storage.k8s.io", "volumeattachments") => {
             attachment::status(&new.child("status"), &mut causes);
         }
         Some(_) => {}
@@ -109,8 +109,8 @@ pub(crate) fn foreign_uid(kind: &Kind, object: &Value) -> Vec<Cause> {
 }
 
 /// What holds of a new object and of each of its later states.
-fn whole(asked: Asked<'_>, top: &At<'_>, causes: &mut Causes) {
-    let (kind, spec) = (asked.kind, top.child("spec"));
+fn whole(request: ResourceRequest<'_>, top: &At<'_>, causes: &mut Causes) {
+    let (kind, spec) = (request.kind, top.child("spec"));
     let in_namespace = kind.namespaced;
     match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "configmaps") => contents::config_map(top, causes),
@@ -159,9 +159,9 @@ fn admission(plural: &str, top: &At<'_>, causes: &mut Causes) {
 }
 
 /// What may not change.
-fn changed(asked: Asked<'_>, new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
+fn changed(request: ResourceRequest<'_>, new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
     let (spec, held) = (new.child("spec"), old.child("spec"));
-    match (asked.kind.group.as_str(), asked.kind.plural.as_str()) {
+    match (request.kind.group.as_str(), request.kind.plural.as_str()) {
         ("", "configmaps") => contents::update(new, old, &["data", "binaryData"], causes),
         ("", "secrets") => {
             new.child("type").immutable(causes, &old.child("type"));

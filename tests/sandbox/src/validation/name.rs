@@ -1,10 +1,10 @@
-//! What a name may be.
+//! Formats of names and labels.
 
 use crate::kind::Kind;
 
 /// A form of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rule {
+pub(crate) enum NameRule {
     /// RFC 1123: `a.b-c`, up to 253 letters.
     Subdomain,
     /// RFC 1123: `a-b`, up to 63 letters.
@@ -36,41 +36,41 @@ const LABEL_VALUE: &str = "a valid label must be an empty string or consist of a
 const KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
 /// The form of the names of a kind's objects.
-pub(super) fn rule_of(kind: &Kind) -> Rule {
+pub(super) fn rule_of(kind: &Kind) -> NameRule {
     let rbac = kind.group == "rbac.authorization.k8s.io";
     match kind.plural.as_str() {
-        _ if kind.custom().is_some() => Rule::Subdomain,
-        "namespaces" | "services" | "statefulsets" => Rule::Label,
+        _ if kind.custom().is_some() => NameRule::Subdomain,
+        "namespaces" | "services" | "statefulsets" => NameRule::Label,
         // Their names follow from what they define.
-        "apiservices" => Rule::Segment,
-        "cronjobs" => Rule::Schedule,
-        _ if rbac => Rule::Segment,
-        _ => Rule::Subdomain,
+        "apiservices" => NameRule::Segment,
+        "cronjobs" => NameRule::Schedule,
+        _ if rbac => NameRule::Segment,
+        _ => NameRule::Subdomain,
     }
 }
 
 /// Why a text is no such name.
-pub(crate) fn fault(rule: Rule, text: &str) -> Option<String> {
+pub(crate) fn fault(rule: NameRule, text: &str) -> Option<String> {
     let too_long = |most: usize| (text.len() > most).then(|| format!("must be no more than {most} bytes"));
     let unless = |good: bool, why: &str| (!good).then(|| why.to_owned());
     match rule {
-        Rule::Subdomain => too_long(253).or_else(|| unless(is_subdomain(text), SUBDOMAIN)),
+        NameRule::Subdomain => too_long(253).or_else(|| unless(is_subdomain(text), SUBDOMAIN)),
         // What is a subdomain and no label must have dots.
-        Rule::Label if text.contains('.') && is_subdomain(text) => {
+        NameRule::Label if text.contains('.') && is_subdomain(text) => {
             too_long(63).or_else(|| Some("must not contain dots".to_owned()))
         }
-        Rule::Label => too_long(63).or_else(|| unless(is_label(text), LABEL)),
-        Rule::LetterLabel => {
+        NameRule::Label => too_long(63).or_else(|| unless(is_label(text), LABEL)),
+        NameRule::LetterLabel => {
             let begins = text.starts_with(|letter: char| letter.is_ascii_lowercase());
             too_long(63).or_else(|| unless(begins && is_label(text), LETTER_LABEL))
         }
-        Rule::Segment => segment_fault(text),
-        Rule::Qualified => qualified_fault(text),
-        Rule::LabelValue => too_long(63).or_else(|| unless(text.is_empty() || is_word(text), LABEL_VALUE)),
-        Rule::Port => port_fault(text),
-        Rule::Key => too_long(253).or_else(|| key_fault(text)),
-        Rule::Schedule => too_long(52).or_else(|| unless(is_subdomain(text), SUBDOMAIN)),
-        Rule::Wildcard => {
+        NameRule::Segment => segment_fault(text),
+        NameRule::Qualified => qualified_fault(text),
+        NameRule::LabelValue => too_long(63).or_else(|| unless(text.is_empty() || is_word(text), LABEL_VALUE)),
+        NameRule::Port => port_fault(text),
+        NameRule::Key => too_long(253).or_else(|| key_fault(text)),
+        NameRule::Schedule => too_long(52).or_else(|| unless(is_subdomain(text), SUBDOMAIN)),
+        NameRule::Wildcard => {
             let rest = text.strip_prefix("*.").unwrap_or(text);
             let why = if text.contains('*') { WILDCARD } else { SUBDOMAIN };
             too_long(253).or_else(|| unless(is_subdomain(rest), why))
@@ -117,7 +117,7 @@ fn qualified_fault(text: &str) -> Option<String> {
         None => (None, text),
     };
     if let Some(prefix) = prefix
-        && let Some(why) = fault(Rule::Subdomain, prefix)
+        && let Some(why) = fault(NameRule::Subdomain, prefix)
     {
         return Some(format!("prefix part {why}"));
     }
@@ -157,4 +157,26 @@ fn key_fault(text: &str) -> Option<String> {
         _ if text.starts_with("..") => Some("must not start with '..'".to_owned()),
         _ => None,
     }
+}
+
+/// Each thing that is wrong with the name of a port.
+pub(super) fn port_faults(name: &str) -> Vec<String> {
+    if name.len() > 15 {
+        return fault(NameRule::Port, name).into_iter().collect();
+    }
+    let mut faults = Vec::new();
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if !name.bytes().all(allowed) {
+        faults.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
+    }
+    if !name.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        faults.push("must contain at least one letter (a-z)".to_owned());
+    }
+    if name.contains("--") {
+        faults.push("must not contain consecutive hyphens".to_owned());
+    }
+    if name.starts_with('-') || name.ends_with('-') {
+        faults.push("must not begin or end with a hyphen".to_owned());
+    }
+    faults
 }

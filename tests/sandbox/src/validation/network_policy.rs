@@ -1,10 +1,10 @@
-//! NetworkPolicies.
+//! Validates NetworkPolicies.
 
 use std::net::Ipv4Addr;
 
 use super::{
     at::{At, Causes},
-    container::port_faults,
+    name::port_faults,
     selector,
 };
 

@@ -1,11 +1,11 @@
-//! Pods, and the templates that they are made from.
+//! Validates Pods and pod templates.
 
 use std::collections::BTreeSet;
 
 use super::{
     at::{At, Causes},
     container, metadata,
-    name::Rule,
+    name::NameRule,
     scheduling, volume,
 };
 
@@ -52,11 +52,11 @@ pub(super) fn spec(spec: &At<'_>, causes: &mut Causes) {
     metadata::labels(&spec.child("nodeSelector"), causes);
     security(&spec.child("securityContext"), causes);
     scheduling::affinity(&spec.child("affinity"), causes);
-    spec.child("serviceAccountName").if_named(causes, Rule::Subdomain);
-    spec.child("nodeName").if_named(causes, Rule::Subdomain);
+    spec.child("serviceAccountName").if_named(causes, NameRule::Subdomain);
+    spec.child("nodeName").if_named(causes, NameRule::Subdomain);
     spec.child("activeDeadlineSeconds").within(causes, 1, i64::from(i32::MAX));
-    spec.child("hostname").if_named(causes, Rule::Label);
-    spec.child("subdomain").if_named(causes, Rule::Label);
+    spec.child("hostname").if_named(causes, NameRule::Label);
+    spec.child("subdomain").if_named(causes, NameRule::Label);
     scheduling::tolerations(&spec.child("tolerations"), causes);
     for alias in spec.child("hostAliases").items() {
         let ip = alias.child("ip");
@@ -64,8 +64,8 @@ pub(super) fn spec(spec: &At<'_>, causes: &mut Causes) {
             ip.invalid(causes, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
         }
     }
-    spec.child("priorityClassName").if_named(causes, Rule::Subdomain);
-    spec.child("runtimeClassName").if_named(causes, Rule::Subdomain);
+    spec.child("priorityClassName").if_named(causes, NameRule::Subdomain);
+    spec.child("runtimeClassName").if_named(causes, NameRule::Subdomain);
     scheduling::spread(&spec.child("topologySpreadConstraints"), causes);
 }
 

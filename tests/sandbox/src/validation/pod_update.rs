@@ -1,4 +1,4 @@
-//! What may change of a Pod: hardly anything.
+//! Validates updates of Pods, which may change few fields.
 
 use serde_json::{Map, Value};
 

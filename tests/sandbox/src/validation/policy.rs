@@ -1,8 +1,8 @@
-//! Admission policies and what binds them. Their expressions are looked at where they are compiled.
+//! Validates admission policies and their bindings, without their expressions.
 
 use super::{
     at::{At, Causes},
-    name::Rule,
+    name::NameRule,
     selector, webhook,
 };
 
@@ -55,7 +55,7 @@ pub(super) fn mutating(spec: &At<'_>, causes: &mut Causes) {
 }
 
 pub(super) fn binding(spec: &At<'_>, validating: bool, causes: &mut Causes) {
-    spec.child("policyName").named(causes, Rule::Subdomain);
+    spec.child("policyName").named(causes, NameRule::Subdomain);
     if spec.child("matchResources").is_set() {
         matches(&spec.child("matchResources"), causes);
     }

@@ -1,8 +1,8 @@
-//! Probes and hooks of containers.
+//! Validates probes and lifecycle hooks of containers.
 
 use super::{
     at::{At, Causes},
-    container::port_faults,
+    name::port_faults,
 };
 
 /// A probe. One that kills must not ask for more than one success.

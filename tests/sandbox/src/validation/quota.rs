@@ -1,4 +1,4 @@
-//! ResourceQuotas and LimitRanges.
+//! Validates ResourceQuotas and LimitRanges.
 
 use super::{
     at::{At, Causes},

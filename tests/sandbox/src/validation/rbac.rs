@@ -1,8 +1,8 @@
-//! Roles and what binds them.
+//! Validates roles and bindings.
 
 use super::{
     at::{At, Causes},
-    name::{self, Rule},
+    name::{self, NameRule},
     selector,
 };
 
@@ -58,7 +58,7 @@ pub(super) fn binding(binding: &At<'_>, in_namespace: bool, causes: &mut Causes)
     let named = role.child("name");
     if named.is_empty() {
         named.required(causes, "");
-    } else if let Some(why) = name::fault(Rule::Segment, named.text()) {
+    } else if let Some(why) = name::fault(NameRule::Segment, named.text()) {
         named.invalid(causes, &why);
     }
     for subject in binding.child("subjects").items() {
@@ -71,7 +71,7 @@ fn subject(subject: &At<'_>, in_namespace: bool, causes: &mut Causes) {
     named.demand(causes, "");
     match kind.text() {
         "ServiceAccount" => {
-            named.if_named(causes, Rule::Subdomain);
+            named.if_named(causes, NameRule::Subdomain);
             if !group.is_empty() {
                 group.unsupported(causes, &[""]);
             }

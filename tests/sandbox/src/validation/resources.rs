@@ -1,8 +1,8 @@
-//! Amounts of resources.
+//! Validates resource requests and limits.
 
 use super::{
     at::{At, Causes},
-    name::{self, Rule},
+    name::{self, NameRule},
 };
 use crate::quantity::Quantity;
 
@@ -48,7 +48,7 @@ pub(super) fn not_negative(amount: &At<'_>, causes: &mut Causes) {
 
 /// A resource is one of Kubernetes' or has a domain.
 fn resource_name(at: &At<'_>, resource: &str, causes: &mut Causes) {
-    if let Some(why) = name::fault(Rule::Qualified, resource) {
+    if let Some(why) = name::fault(NameRule::Qualified, resource) {
         at.invalid_part(causes, resource, &why);
     } else if !resource.contains('/') && !OWN.contains(&resource) && !resource.starts_with("hugepages-") {
         at.invalid_part(causes, resource, "must be a standard resource type or fully qualified");

@@ -1,8 +1,8 @@
-//! What a Pod says about the nodes that it runs on.
+//! Validates affinity, tolerations and topology constraints of Pods.
 
 use super::{
     at::{At, Causes},
-    name::{self, Rule},
+    name::{self, NameRule},
     selector,
 };
 
@@ -12,7 +12,7 @@ pub(super) fn tolerations(tolerations: &At<'_>, causes: &mut Causes) {
     for toleration in tolerations.items() {
         let (key, operator, effect) =
             (toleration.child("key"), toleration.child("operator"), toleration.child("effect"));
-        key.if_named(causes, Rule::Qualified);
+        key.if_named(causes, NameRule::Qualified);
         if key.is_empty() && operator.text() != "Exists" {
             operator.invalid(
                 causes,
@@ -26,7 +26,7 @@ pub(super) fn tolerations(tolerations: &At<'_>, causes: &mut Causes) {
             "Exists" if !toleration.child("value").is_empty() => {
                 operator.invalid(causes, "value must be empty when `operator` is 'Exists'");
             }
-            "" | "Equal" => toleration.child("value").if_named(causes, Rule::LabelValue),
+            "" | "Equal" => toleration.child("value").if_named(causes, NameRule::LabelValue),
             _ => operator.if_one_of(causes, &["Equal", "Exists"]),
         }
         effect.if_one_of(causes, &EFFECTS);
@@ -40,7 +40,7 @@ pub(super) fn spread(constraints: &At<'_>, causes: &mut Causes) {
             skew.invalid(causes, "must be greater than zero");
         }
         let key = constraint.child("topologyKey");
-        key.named(causes, Rule::Qualified);
+        key.named(causes, NameRule::Qualified);
         constraint.child("whenUnsatisfiable").one_of(causes, &["DoNotSchedule", "ScheduleAnyway"]);
         selector::selector(&constraint.child("labelSelector"), causes);
     }
@@ -71,7 +71,7 @@ fn pod_term(term: &At<'_>, causes: &mut Causes) {
         // An empty name is wrong in both of its parts.
         key.invalid(causes, "name part must be non-empty");
         key.invalid(causes, "name part must consist of alphanumeric characters, '-', '_' or '.'");
-    } else if let Some(why) = name::fault(Rule::Qualified, key.text()) {
+    } else if let Some(why) = name::fault(NameRule::Qualified, key.text()) {
         key.invalid(causes, &why);
     }
 }

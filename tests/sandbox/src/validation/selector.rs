@@ -1,10 +1,10 @@
-//! Label selectors.
+//! Validates label selectors.
 
 use serde_json::Value;
 
 use super::{
     at::{At, Causes},
-    name::{self, Rule},
+    name::{self, NameRule},
 };
 use crate::failure::Cause;
 
@@ -25,11 +25,11 @@ pub(super) fn selector(selector: &At<'_>, causes: &mut Causes) {
             _ => operator.invalid(causes, "not a valid selector operator"),
         }
         let key = expression.child("key");
-        if let Some(why) = name::fault(Rule::Qualified, key.text()) {
+        if let Some(why) = name::fault(NameRule::Qualified, key.text()) {
             key.invalid(causes, &why);
         }
         for value in values.items() {
-            value.if_named(causes, Rule::LabelValue);
+            value.if_named(causes, NameRule::LabelValue);
         }
     }
 }
@@ -61,12 +61,12 @@ pub(super) fn is_empty(selector: &At<'_>) -> bool {
 
 /// A selector that is wrong as a whole.
 pub(super) fn blamed(selector: &At<'_>, why: &str) -> Cause {
-    let message = format!("Invalid value: {}: {why}", in_go(selector));
+    let message = format!("Invalid value: {}: {why}", go_syntax(selector));
     Cause { reason: "FieldValueInvalid", message, field: selector.path.clone() }
 }
 
 /// A selector as Go writes it, its fields in the order of the type.
-pub(super) fn in_go(selector: &At<'_>) -> String {
+pub(super) fn go_syntax(selector: &At<'_>) -> String {
     if selector.value.is_null() {
         return "null".to_owned();
     }

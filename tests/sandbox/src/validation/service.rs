@@ -1,4 +1,4 @@
-//! Services.
+//! Validates Services.
 
 use std::{collections::BTreeSet, net::IpAddr};
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::{
     at::{At, Causes},
     metadata,
-    name::Rule,
+    name::NameRule,
     probe,
 };
 use crate::{
     failure::Cause,
     object,
-    sandbox::Server,
+    server::Server,
     strategy::{
         service::{is_on_nodes, needs_address},
         service_address::is_taken,
@@ -64,7 +64,7 @@ fn external_name(spec: &At<'_>, causes: &mut Causes) {
     }
     if named.is_empty() {
         named.required(causes, "");
-    } else if let Some(why) = super::name::fault(Rule::Subdomain, named.text().trim_end_matches('.')) {
+    } else if let Some(why) = super::name::fault(NameRule::Subdomain, named.text().trim_end_matches('.')) {
         named.invalid(causes, &why);
     }
 }
@@ -77,7 +77,7 @@ fn ports(ports: &At<'_>, type_: &str, causes: &mut Causes) {
         if several && named.is_empty() {
             named.required(causes, "");
         } else if !named.is_empty() {
-            named.if_named(causes, Rule::Label);
+            named.if_named(causes, NameRule::Label);
             if !names.insert(named.text()) {
                 named.duplicate(causes);
             }

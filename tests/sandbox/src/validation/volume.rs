@@ -1,10 +1,10 @@
-//! Volumes of Pods.
+//! Validates volumes of Pods.
 
 use std::collections::BTreeSet;
 
 use super::{
     at::{At, Causes},
-    name::Rule,
+    name::NameRule,
 };
 
 /// Volumes, and the names by which they may be mounted.
@@ -15,7 +15,7 @@ pub(super) fn volumes<'a>(volumes: &At<'a>, causes: &mut Causes) -> BTreeSet<&'a
         let named = volume.child("name");
         if named.is_empty() {
             named.required(causes, "");
-        } else if let Some(why) = super::name::fault(Rule::Label, named.text()) {
+        } else if let Some(why) = super::name::fault(NameRule::Label, named.text()) {
             named.invalid(causes, &why);
         } else if !names.insert(named.text()) {
             named.duplicate(causes);

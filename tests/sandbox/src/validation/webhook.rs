@@ -1,10 +1,10 @@
-//! Configurations of webhooks.
+//! Validates webhook configurations.
 
 use std::collections::BTreeSet;
 
 use super::{
     at::{At, Causes},
-    name::Rule,
+    name::NameRule,
 };
 
 const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
@@ -55,7 +55,7 @@ fn webhook(webhook: &At<'_>, causes: &mut Causes) {
 fn qualified(named: &At<'_>, causes: &mut Causes) {
     if named.is_empty() {
         named.required(causes, "");
-    } else if let Some(why) = super::name::fault(Rule::Subdomain, named.text()) {
+    } else if let Some(why) = super::name::fault(NameRule::Subdomain, named.text()) {
         named.invalid(causes, &why);
     } else if named.text().split('.').count() < 3 {
         named.invalid(causes, "should be a domain with at least three segments separated by dots");

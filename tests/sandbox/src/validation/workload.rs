@@ -1,10 +1,10 @@
-//! Deployments, ReplicaSets, StatefulSets, DaemonSets.
+//! Validates Deployments, ReplicaSets, StatefulSets and DaemonSets.
 
 use serde_json::{Map, Value};
 
 use super::{
     at::{At, Causes},
-    name::Rule,
+    name::NameRule,
     pod, selector,
 };
 use crate::failure::Cause;
@@ -89,7 +89,7 @@ pub(super) fn stateful_set(spec: &At<'_>, causes: &mut Causes) {
     for when in ["whenDeleted", "whenScaled"] {
         spec.at(&["persistentVolumeClaimRetentionPolicy", when]).if_one_of(causes, &["Retain", "Delete"]);
     }
-    spec.child("serviceName").if_named(causes, Rule::Label);
+    spec.child("serviceName").if_named(causes, NameRule::Label);
     spec.child("replicas").natural(causes);
     spec.child("minReadySeconds").natural(causes);
     spec.at(&["ordinals", "start"]).natural(causes);

@@ -1,4 +1,4 @@
-//! Which objects a request asks for.
+//! Filters objects by name, namespace and selectors.
 
 use serde_json::Value;
 
@@ -8,8 +8,8 @@ use crate::{
     failure::Failure,
     kind::Kind,
     object,
+    request::ResourceRequest,
     store::Stored,
-    verb::Asked,
 };
 
 /// Name, namespace, and selectors.
@@ -22,12 +22,12 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    pub(super) fn of(asked: Asked<'_>) -> Result<Self, Failure> {
-        let options = &asked.call.options;
+    pub(super) fn of(request: ResourceRequest<'_>) -> Result<Self, Failure> {
+        let options = &request.call.options;
         let fields = FieldSelector::of(&options.field_selector)?;
         for requirement in &fields.0 {
             let field = &requirement.field;
-            match discovery::selectable(asked.kind, field) {
+            match discovery::selectable(request.kind, field) {
                 Selectable::Yes => {}
                 Selectable::NoLabel => {
                     return Err(Failure::bad_request(format!("field label not supported: {field}")));
@@ -39,8 +39,8 @@ impl Filter {
             }
         }
         Ok(Self {
-            name: asked.name.to_owned(),
-            namespace: asked.namespace.to_owned(),
+            name: request.name.to_owned(),
+            namespace: request.namespace.to_owned(),
             labels: LabelSelector::of(&options.label_selector)?,
             fields,
         })

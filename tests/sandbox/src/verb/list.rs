@@ -1,4 +1,4 @@
-//! `list`: whole or in pieces, as it is now or was.
+//! The verb `list`: whole or in pages, at the current or an older version.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use serde_json::{Map, Value, json};
 
 use super::{
     filter::Filter,
-    list_options,
+    list_options::{self, check_reached},
     read::{go_type, head, metadata_of},
 };
 use crate::{
-    answer::Answer,
-    call::{Form, Options},
+    call::{Options, Representation},
     discovery::print,
     failure::Failure,
     kind::Origin,
+    request::ResourceRequest,
+    response::ApiResponse,
     store::Stored,
-    verb::Asked,
 };
 
 /// Where a list that was cut goes on.
@@ -46,17 +46,17 @@ struct Page {
     remaining: Option<usize>,
 }
 
-pub(super) async fn list(asked: Asked<'_>) -> Result<Answer, Failure> {
-    list_options::check(&asked.call.options, asked.call.verb)?;
-    asked.convert_all().await?;
-    let page = page(asked)?;
-    asked.convert(&page.items).await?;
+pub(super) async fn list(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
+    list_options::check(&request.call.options, request.call.verb)?;
+    request.convert_all().await?;
+    let page = page(request)?;
+    request.convert(&page.items).await?;
     let mut metadata = Map::from_iter([("resourceVersion".to_owned(), json!(page.version.to_string()))]);
-    let form = asked.call.accept.form();
+    let form = request.call.accept.form();
     match page.token {
         Some(token) => drop(metadata.insert("continue".into(), token.into())),
         // The lists of custom kinds always have it.
-        None if asked.kind.custom().is_some() && matches!(form, Form::Json | Form::Yaml) => {
+        None if request.kind.custom().is_some() && matches!(form, Representation::Json | Representation::Yaml) => {
             metadata.insert("continue".into(), "".into());
         }
         None => {}
@@ -64,40 +64,40 @@ pub(super) async fn list(asked: Asked<'_>) -> Result<Answer, Failure> {
     if let Some(remaining) = page.remaining {
         metadata.insert("remainingItemCount".into(), remaining.into());
     }
-    let (kind, metadata) = (asked.kind, Value::Object(metadata));
+    let (kind, metadata) = (request.kind, Value::Object(metadata));
     let objects = || page.items.iter().map(|item| item.object(kind));
     match form {
-        Form::Table => {
-            let mut table = print::table(asked, &objects().collect::<Vec<_>>(), &metadata)?;
-            table["apiVersion"] = asked.call.accept.meta_version().into();
-            Ok(Answer::object(&table))
+        Representation::Table => {
+            let mut table = print::table(request, &objects().collect::<Vec<_>>(), &metadata)?;
+            table["apiVersion"] = request.call.accept.meta_version().into();
+            Ok(ApiResponse::object(&table))
         }
-        Form::MetadataList => {
+        Representation::MetadataList => {
             let items: Vec<Value> = objects().map(|object| metadata_of(&object)).collect();
-            let version = asked.call.accept.meta_version();
+            let version = request.call.accept.meta_version();
             let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": version, "metadata": metadata, "items": items});
-            Ok(Answer::object(&list))
+            Ok(ApiResponse::object(&list))
         }
-        Form::Metadata => {
+        Representation::Metadata => {
             let what = "you requested PartialObjectMetadata, but the requested object is a list";
             Err(Failure::not_acceptable(format!("{what} ({})", go_type(kind, "List"))))
         }
-        Form::Foreign | Form::Shapeless => Err(Failure::no_such_form()),
-        Form::Json | Form::Yaml | Form::Discovery => {
-            Ok(Answer::json(StatusCode::OK, whole(asked, &metadata, &page.items)))
+        Representation::Foreign | Representation::Shapeless => Err(Failure::no_such_representation()),
+        Representation::Json | Representation::Yaml | Representation::Discovery => {
+            Ok(ApiResponse::json(StatusCode::OK, whole(request, &metadata, &page.items)))
         }
     }
 }
 
 /// The objects that a version of the store had, as the answer to a deletion of many.
-pub(super) fn whole_list(asked: Asked<'_>, version: u64, items: &[Arc<Stored>]) -> Answer {
+pub(super) fn whole_list(request: ResourceRequest<'_>, version: u64, items: &[Arc<Stored>]) -> ApiResponse {
     let metadata = json!({"resourceVersion": version.to_string()});
-    Answer::json(StatusCode::OK, whole(asked, &metadata, items))
+    ApiResponse::json(StatusCode::OK, whole(request, &metadata, items))
 }
 
 /// The text of a list, made without reading the objects. The items of custom kinds say their type, as with Kubernetes.
-fn whole(asked: Asked<'_>, metadata: &Value, items: &[Arc<Stored>]) -> Bytes {
-    let kind = asked.kind;
+fn whole(request: ResourceRequest<'_>, metadata: &Value, items: &[Arc<Stored>]) -> Bytes {
+    let kind = request.kind;
     let typed = matches!(kind.origin, Origin::Custom(_)).then(|| head(kind));
     let beside = typed.as_ref().map_or(1, |head| head.len() + 1);
     let mut text = BytesMut::with_capacity(items.iter().map(|item| item.json.len() + beside).sum::<usize>() + 256);
@@ -122,30 +122,30 @@ fn whole(asked: Asked<'_>, metadata: &Value, items: &[Arc<Stored>]) -> Bytes {
     text.freeze()
 }
 
-fn page(asked: Asked<'_>) -> Result<Page, Failure> {
-    let options = &asked.call.options;
-    let filter = Filter::of(asked)?;
-    let named = list_options::version(options, asked.call.verb)?;
+fn page(request: ResourceRequest<'_>) -> Result<Page, Failure> {
+    let options = &request.call.options;
+    let filter = Filter::of(request)?;
+    let named = list_options::version(options, request.call.verb)?;
     let token = token(options)?;
     let (version, mut items) = match (&token, exact(options, named)) {
-        (Some(token), _) => start_again(asked, token)?,
+        (Some(token), _) => start_again(request, token)?,
         (None, Some(version)) => {
-            check_reached(asked, version)?;
-            let items = asked.server.store.list_at(&asked.kind.shelf, Some(asked.namespace), version);
+            check_reached(request, version)?;
+            let items = request.server.store.list_at(&request.kind.group_resource, Some(request.namespace), version);
             (version, items.map_err(|_| Failure::expired("The resourceVersion for the provided list is too old."))?)
         }
         (None, None) => {
-            check_reached(asked, named.unwrap_or(0))?;
-            held(asked, &filter)
+            check_reached(request, named.unwrap_or(0))?;
+            current_items(request, &filter)
         }
     };
-    items.retain(|item| filter.passes(asked.kind, item));
+    items.retain(|item| filter.passes(request.kind, item));
     // Whichever version is good enough comes from a cache, which knows no pieces.
     let limit = options.limit.filter(|limit| *limit < items.len() && named != Some(0));
     let Some(limit) = limit else { return Ok(Page { version, items, token: None, remaining: None }) };
     let remaining = filter.is_empty().then_some(items.len() - limit);
     items.truncate(limit);
-    let last = items.last().map(|item| key_below(asked, item)).unwrap_or_default();
+    let last = items.last().map(|item| key_below(request, item)).unwrap_or_default();
     let next = Continue { version: TOKEN.into(), resource_version: version.cast_signed(), start: format!("/{last}\0") };
     Ok(Page { version, items, token: Some(next.encoded()), remaining })
 }
@@ -156,37 +156,37 @@ fn exact(options: &Options, named: Option<u64>) -> Option<u64> {
     named.filter(|version| *version > 0 && (options.resource_version_match == "Exact" || in_pieces))
 }
 
-/// What is there now, as much of it as may pass.
-fn held(asked: Asked<'_>, filter: &Filter) -> (u64, Vec<Arc<Stored>>) {
-    let (store, shelf) = (&asked.server.store, &asked.kind.shelf);
+/// The current objects that pass the filter.
+fn current_items(request: ResourceRequest<'_>, filter: &Filter) -> (u64, Vec<Arc<Stored>>) {
+    let (store, group_resource) = (&request.server.store, &request.kind.group_resource);
     match filter.only_name() {
-        Some(name) if !(asked.kind.namespaced && asked.namespace.is_empty()) => {
+        Some(name) if !(request.kind.namespaced && request.namespace.is_empty()) => {
             let version = store.version();
-            (version, store.get(shelf, asked.namespace, name).into_iter().collect())
+            (version, store.get(group_resource, request.namespace, name).into_iter().collect())
         }
-        _ => store.list(shelf, Some(asked.namespace)),
+        _ => store.list(group_resource, Some(request.namespace)),
     }
 }
 
 /// Goes on with a list where its last piece ended.
-fn start_again(asked: Asked<'_>, token: &Continue) -> Result<(u64, Vec<Arc<Stored>>), Failure> {
-    let (store, shelf) = (&asked.server.store, &asked.kind.shelf);
+fn start_again(request: ResourceRequest<'_>, token: &Continue) -> Result<(u64, Vec<Arc<Stored>>), Failure> {
+    let (store, group_resource) = (&request.server.store, &request.kind.group_resource);
     let (version, mut items) = match u64::try_from(token.resource_version).ok().filter(|version| *version > 0) {
         Some(version) => {
-            check_reached(asked, version)?;
-            let items = store.list_at(shelf, Some(asked.namespace), version);
+            check_reached(request, version)?;
+            let items = store.list_at(group_resource, Some(request.namespace), version);
             (version, items.map_err(|_| too_old(token))?)
         }
-        None => store.list(shelf, Some(asked.namespace)),
+        None => store.list(group_resource, Some(request.namespace)),
     };
     let start = token.start.trim_start_matches('/');
-    items.retain(|item| key_below(asked, item).as_str() >= start);
+    items.retain(|item| key_below(request, item).as_str() >= start);
     Ok((version, items))
 }
 
 /// The key of an object, below what is listed.
-fn key_below(asked: Asked<'_>, item: &Stored) -> String {
-    if asked.kind.namespaced && !asked.namespace.is_empty() { item.name.to_string() } else { item.key() }
+fn key_below(request: ResourceRequest<'_>, item: &Stored) -> String {
+    if request.kind.namespaced && !request.namespace.is_empty() { item.name.to_string() } else { item.key() }
 }
 
 fn token(options: &Options) -> Result<Option<Continue>, Failure> {
@@ -204,7 +204,7 @@ fn token(options: &Options) -> Result<Option<Continue>, Failure> {
         invalid(&format!("illegal base64 data at input byte {at}"))
     })?;
     let read: Value = serde_json::from_slice(&decoded)
-        .map_err(|_| invalid(&super::body::syntax::complaint(&decoded).unwrap_or_else(|| "no JSON".to_owned())))?;
+        .map_err(|_| invalid(&super::body::syntax::syntax_error(&decoded).unwrap_or_else(|| "no JSON".to_owned())))?;
     if read["v"] != TOKEN {
         let version = read["v"].as_str().unwrap_or_default();
         return Err(invalid(&format!("server does not recognize this encoded version {version}")));
@@ -235,15 +235,4 @@ fn too_old(token: &Continue) -> Failure {
     let start = token.start.clone();
     let regardless = Continue { version: TOKEN.into(), resource_version: -1, start };
     Failure::expired(message).with_continue(regardless.encoded())
-}
-
-/// A version that is still to come can't be listed.
-pub(super) fn check_reached(asked: Asked<'_>, version: u64) -> Result<(), Failure> {
-    let current = asked.server.store.version();
-    if version <= current {
-        return Ok(());
-    }
-    let cause = json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
-    let message = format!("Timeout: Too large resource version: {version}, current: {current}");
-    Err(Failure::timeout(message).with_causes(vec![cause]).retry_after(1))
 }

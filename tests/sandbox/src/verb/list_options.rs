@@ -1,8 +1,11 @@
-//! Which options of a list or a watch go together, and what a `resourceVersion` may be.
+//! Validates the options of lists and watches.
+
+use serde_json::json;
 
 use crate::{
     call::{Options, Verb},
     failure::{Cause, Failure},
+    request::ResourceRequest,
 };
 
 const MATCH: &str = "resourceVersionMatch";
@@ -76,4 +79,15 @@ pub(super) fn version(options: &Options, verb: Verb) -> Result<Option<u64>, Fail
             _ => Failure::unexplained(what),
         }
     })
+}
+
+/// A version that is still to come can't be listed.
+pub(super) fn check_reached(request: ResourceRequest<'_>, version: u64) -> Result<(), Failure> {
+    let current = request.server.store.version();
+    if version <= current {
+        return Ok(());
+    }
+    let cause = json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
+    let message = format!("Timeout: Too large resource version: {version}, current: {current}");
+    Err(Failure::timeout(message).with_causes(vec![cause]).retry_after(1))
 }

@@ -1,4 +1,4 @@
-//! Owners that an object names twice.
+//! Drops duplicate owner references.
 
 use serde_json::Value;
 

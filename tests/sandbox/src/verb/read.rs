@@ -1,63 +1,70 @@
-//! `get`, and how an object is written out.
+//! The verb `get`, and the encoding of objects in responses.
 
 use bytes::{Bytes, BytesMut};
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{list::check_reached, list_options, write::State};
+use super::{
+    list_options::{self, check_reached},
+    outcome::WrittenObject,
+};
 use crate::{
-    answer::{Answer, line},
-    call::Form,
+    call::Representation,
     discovery::print,
     failure::Failure,
     kind::Kind,
     object,
+    request::ResourceRequest,
+    response::{ApiResponse, line},
     store::Stored,
-    verb::Asked,
 };
 
-pub(super) async fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
+pub(super) async fn get(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     // The newest state is as new as any that could be asked for.
-    if let Some(version) = list_options::version(&asked.call.options, asked.call.verb)? {
-        check_reached(asked, version)?;
+    if let Some(version) = list_options::version(&request.call.options, request.call.verb)? {
+        check_reached(request, version)?;
     }
-    let held = asked.held()?;
-    asked.convert(std::slice::from_ref(&held)).await?;
-    if asked.call.accept.form() == Form::Json {
-        return Ok(Answer::json(StatusCode::OK, text(asked.kind, &held)));
+    let held = request.stored_object()?;
+    request.convert(std::slice::from_ref(&held)).await?;
+    if request.call.accept.form() == Representation::Json {
+        return Ok(ApiResponse::json(StatusCode::OK, text(request.kind, &held)));
     }
-    answer(asked, StatusCode::OK, held.object(asked.kind))
+    answer(request, StatusCode::OK, held.object(request.kind))
 }
 
 /// The object after a write; what is kept is not read for it.
-pub(super) fn written(asked: Asked<'_>, code: StatusCode, state: State) -> Result<Answer, Failure> {
+pub(super) fn write_response(
+    request: ResourceRequest<'_>,
+    code: StatusCode,
+    state: WrittenObject,
+) -> Result<ApiResponse, Failure> {
     match state {
-        State::Kept(stored) if asked.call.accept.form() == Form::Json => {
-            Ok(Answer::json(code, text(asked.kind, &stored)))
+        WrittenObject::Stored(stored) if request.call.accept.form() == Representation::Json => {
+            Ok(ApiResponse::json(code, text(request.kind, &stored)))
         }
-        state => answer(asked, code, state.object(asked.kind)),
+        state => answer(request, code, state.object(request.kind)),
     }
 }
 
 /// An object in the form that the request wants.
-pub(super) fn answer(asked: Asked<'_>, code: StatusCode, object: Value) -> Result<Answer, Failure> {
-    let mut object = match asked.call.accept.form() {
-        Form::Table => {
+pub(super) fn answer(request: ResourceRequest<'_>, code: StatusCode, object: Value) -> Result<ApiResponse, Failure> {
+    let mut object = match request.call.accept.form() {
+        Representation::Table => {
             let metadata = object::version(&object).map_or(json!({}), |version| json!({"resourceVersion": version}));
-            print::table(asked, &[object], &metadata)?
+            print::table(request, &[object], &metadata)?
         }
-        Form::Metadata => metadata_of(&object),
-        Form::MetadataList => {
+        Representation::Metadata => metadata_of(&object),
+        Representation::MetadataList => {
             let what = "you requested PartialObjectMetadataList, but the requested object is not a list";
-            return Err(Failure::not_acceptable(format!("{what} ({})", go_type(asked.kind, ""))));
+            return Err(Failure::not_acceptable(format!("{what} ({})", go_type(request.kind, ""))));
         }
-        Form::Foreign | Form::Shapeless => return Err(Failure::no_such_form()),
-        Form::Json | Form::Yaml | Form::Discovery => object,
+        Representation::Foreign | Representation::Shapeless => return Err(Failure::no_such_representation()),
+        Representation::Json | Representation::Yaml | Representation::Discovery => object,
     };
-    if matches!(asked.call.accept.form(), Form::Table | Form::Metadata) {
-        object["apiVersion"] = asked.call.accept.meta_version().into();
+    if matches!(request.call.accept.form(), Representation::Table | Representation::Metadata) {
+        object["apiVersion"] = request.call.accept.meta_version().into();
     }
-    Ok(Answer::json(code, line(&object)))
+    Ok(ApiResponse::json(code, line(&object)))
 }
 
 /// How Go calls the type of a kind's objects, or of its lists.

@@ -1,69 +1,72 @@
-//! `update`: the whole object.
+//! The verb `update`.
 
 use http::StatusCode;
 
 use super::{
     body::Decoded,
     read,
-    write::{self, Refused, Tracking},
+    write::{self, Tracking, WriteError},
 };
 use crate::{
-    answer::Answer,
     failure::{Cause, Failure},
-    object, strategy,
-    verb::Asked,
+    object,
+    request::ResourceRequest,
+    response::ApiResponse,
+    strategy,
 };
 
-pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
-    crate::patch::check_manager(asked.call, "UpdateOptions")?;
-    let mut decoded = asked.decode()?;
+pub(super) async fn replace(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
+    crate::patch::check_manager(request.call, "UpdateOptions")?;
+    let mut decoded = request.decode()?;
     if object::name(&decoded.object).is_empty() {
-        return Err(asked.nameless());
+        return Err(request.nameless());
     }
-    asked.place(&mut decoded.object)?;
+    request.place(&mut decoded.object)?;
     let versioned = object::version(&decoded.object).is_some();
     loop {
-        let held = match asked.held() {
-            Err(_) if strategy::creates_on_update(asked.kind) && asked.subresource.is_none() => {
-                return create(asked, decoded).await;
+        let held = match request.stored_object() {
+            Err(_) if strategy::creates_on_update(request.kind) && request.subresource.is_none() => {
+                return create(request, decoded).await;
             }
             held => held?,
         };
-        if !versioned && !strategy::updates_unconditionally(asked.kind) {
-            return Err(unversioned(asked));
+        if !versioned && !strategy::updates_unconditionally(request.kind) {
+            return Err(unversioned(request));
         }
-        match write::update(asked, &held, decoded.object.clone(), Tracking::Update).await {
+        match write::update(request, &held, decoded.object.clone(), Tracking::Update).await {
             Ok(written) => {
-                let answer = read::written(asked, StatusCode::OK, written.state)?;
-                return Ok(answer.warning(decoded.warnings).warning(written.warnings));
+                let answer = read::write_response(request, StatusCode::OK, written.state)?;
+                return Ok(answer.with_warnings(decoded.warnings).with_warnings(written.warnings));
             }
-            Err(Refused::Failure(failure, told)) => {
-                return Ok(Answer::from(failure).warning(decoded.warnings).warning(told));
+            Err(WriteError::Failure(failure, told)) => {
+                return Ok(ApiResponse::from(failure).with_warnings(decoded.warnings).with_warnings(told));
             }
-            Err(Refused::Raced) if versioned => return Err(Failure::stale(asked.kind, asked.name)),
-            Err(Refused::Raced) => {}
+            Err(WriteError::Conflict) if versioned => return Err(Failure::stale(request.kind, request.name)),
+            Err(WriteError::Conflict) => {}
         }
     }
 }
 
 /// An update of what isn't there, for kinds that may come into being so.
-async fn create(asked: Asked<'_>, decoded: Decoded) -> Result<Answer, Failure> {
+async fn create(request: ResourceRequest<'_>, decoded: Decoded) -> Result<ApiResponse, Failure> {
     let uid = object::uid(&decoded.object);
     if !uid.is_empty() {
         let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: ");
-        return Err(Failure::conflict(asked.kind, asked.name, &why));
+        return Err(Failure::conflict(request.kind, request.name, &why));
     }
-    match write::create(asked, decoded.object, Tracking::Update).await {
+    match write::create(request, decoded.object, Tracking::Update).await {
         Ok(written) => {
-            let answer = read::written(asked, StatusCode::CREATED, written.state)?;
-            Ok(answer.warning(decoded.warnings).warning(written.warnings))
+            let answer = read::write_response(request, StatusCode::CREATED, written.state)?;
+            Ok(answer.with_warnings(decoded.warnings).with_warnings(written.warnings))
         }
-        Err(Refused::Failure(failure, told)) => Ok(Answer::from(failure).warning(decoded.warnings).warning(told)),
-        Err(Refused::Raced) => Err(Failure::stale(asked.kind, asked.name)),
+        Err(WriteError::Failure(failure, told)) => {
+            Ok(ApiResponse::from(failure).with_warnings(decoded.warnings).with_warnings(told))
+        }
+        Err(WriteError::Conflict) => Err(Failure::stale(request.kind, request.name)),
     }
 }
 
-fn unversioned(asked: Asked<'_>) -> Failure {
+fn unversioned(request: ResourceRequest<'_>) -> Failure {
     let cause = Cause::invalid("metadata.resourceVersion", &0.into(), "must be specified for an update");
-    Failure::invalid_resource(asked.kind, asked.name, &cause)
+    Failure::invalid_resource(request.kind, request.name, &cause)
 }

@@ -1,4 +1,4 @@
-//! `watch`: from a version on, or from what is there.
+//! The verb `watch`: from a version, or from the current state.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -9,16 +9,16 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{filter::Filter, list_options, read::metadata_of};
 use crate::{
-    answer::Answer,
-    call::Form,
+    call::Representation,
     discovery::print::Printer,
     environment::Clock,
     failure::Failure,
     kind::Kind,
     object,
+    request::ResourceRequest,
+    response::ApiResponse,
     schema::{self, Schema},
-    store::{Change, ChangeKind, News, Store, Stored},
-    verb::Asked,
+    store::{Change, ChangeKind, Store, Stored, Subscription},
 };
 
 /// How long a watch lasts that says nothing of it.
@@ -31,16 +31,16 @@ const BEFORE_END: Duration = Duration::from_secs(2);
 /// How many changes are made ready at a time: a slow reader holds no more.
 const AT_A_TIME: usize = 512;
 
-/// A watch on its way.
-struct Watch {
+/// A running watch.
+struct WatchStream {
     store: Arc<Store>,
     kind: Arc<Kind>,
     filter: Filter,
-    shown: Shown,
+    encoder: EventEncoder,
     after: u64,
-    /// What was there when it began, and is still to be told.
+    /// Initial objects that are still to be sent.
     initial: VecDeque<Arc<Stored>>,
-    /// Whether a bookmark says that all is told that was there.
+    /// Whether a bookmark marks the end of the initial objects.
     marks_initial: bool,
     ready: VecDeque<Bytes>,
     ends: Instant,
@@ -48,8 +48,8 @@ struct Watch {
     done: bool,
 }
 
-/// In which form objects are told.
-enum Shown {
+/// Encodes events in the requested representation.
+enum EventEncoder {
     /// Their text as it is kept, behind `{"type":"…","object":{…`.
     Whole {
         head: String,
@@ -62,27 +62,31 @@ enum Shown {
     },
 }
 
-pub(super) fn watch(asked: Asked<'_>) -> Result<Answer, Failure> {
-    let (options, server) = (&asked.call.options, asked.server);
-    list_options::check(options, asked.call.verb)?;
-    let from = list_options::version(options, asked.call.verb)?.filter(|version| *version > 0);
-    let filter = Filter::of(asked)?;
-    let shown = match asked.call.accept.form() {
-        Form::Table => Shown::Table { printer: Printer::of(asked)?, clock: server.environment.clock(), began: false },
-        Form::Metadata | Form::MetadataList => Shown::Metadata,
-        Form::Foreign | Form::Shapeless | Form::Yaml => return Err(Failure::no_such_form()),
-        Form::Json | Form::Discovery => {
-            let kind = asked.kind;
-            Shown::Whole { head: format!("\"kind\":{:?},\"apiVersion\":{:?},", kind.kind, kind.api_version()) }
+pub(super) fn watch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
+    let (options, server) = (&request.call.options, request.server);
+    list_options::check(options, request.call.verb)?;
+    let from = list_options::version(options, request.call.verb)?.filter(|version| *version > 0);
+    let filter = Filter::of(request)?;
+    let encoder = match request.call.accept.form() {
+        Representation::Table => {
+            EventEncoder::Table { printer: Printer::of(request)?, clock: server.environment.clock(), began: false }
+        }
+        Representation::Metadata | Representation::MetadataList => EventEncoder::Metadata,
+        Representation::Foreign | Representation::Shapeless | Representation::Yaml => {
+            return Err(Failure::no_such_representation());
+        }
+        Representation::Json | Representation::Discovery => {
+            let kind = request.kind;
+            EventEncoder::Whole { head: format!("\"kind\":{:?},\"apiVersion\":{:?},", kind.kind, kind.api_version()) }
         }
     };
     let lasts = options.timeout_seconds.filter(|seconds| *seconds > 0).map_or(LASTS, Duration::from_secs);
     let now = Instant::now();
-    let mut watch = Watch {
+    let mut watch = WatchStream {
         store: server.store.clone(),
-        kind: asked.kind.clone(),
+        kind: request.kind.clone(),
         filter,
-        shown,
+        encoder,
         after: from.unwrap_or_else(|| server.store.version()),
         initial: VecDeque::new(),
         marks_initial: false,
@@ -94,7 +98,7 @@ pub(super) fn watch(asked: Asked<'_>) -> Result<Answer, Failure> {
     let as_list = options.send_initial_events == Some(true);
     // Whoever begins with what is there is told where that ends, even if it was not asked for as a list.
     if as_list || (from.is_none() && options.send_initial_events.is_none()) {
-        let (version, items) = server.store.list(&asked.kind.shelf, Some(asked.namespace));
+        let (version, items) = server.store.list(&request.kind.group_resource, Some(request.namespace));
         watch.after = version.max(from.unwrap_or(0));
         watch.initial = items.into();
         watch.marks_initial = options.bookmarks;
@@ -102,16 +106,16 @@ pub(super) fn watch(asked: Asked<'_>) -> Result<Answer, Failure> {
     if options.bookmarks {
         watch.bookmark = Some(watch.next_bookmark(now));
     }
-    let news = server.store.news(&asked.kind.shelf);
-    let pieces = stream::unfold((watch, news), async |(mut watch, mut news)| {
-        let piece = watch.next(&mut news).await?;
-        Some((piece, (watch, news)))
+    let subscription = server.store.subscribe(&request.kind.group_resource);
+    let pieces = stream::unfold((watch, subscription), async |(mut watch, mut subscription)| {
+        let piece = watch.next(&mut subscription).await?;
+        Some((piece, (watch, subscription)))
     });
-    Ok(Answer::stream(pieces))
+    Ok(ApiResponse::stream(pieces))
 }
 
-impl Watch {
-    async fn next(&mut self, news: &mut News) -> Option<Bytes> {
+impl WatchStream {
+    async fn next(&mut self, subscription: &mut Subscription) -> Option<Bytes> {
         loop {
             // Nobody is told of what may be gone after a restart.
             if self.has_more() && !self.store.settled().await {
@@ -126,7 +130,7 @@ impl Watch {
             if self.done || Instant::now() >= self.ends {
                 return None;
             }
-            news.mark_unchanged();
+            subscription.mark_unchanged();
             self.converted().await;
             if self.read() {
                 continue;
@@ -134,7 +138,7 @@ impl Watch {
             let wake = self.bookmark.map_or(self.ends, |bookmark| bookmark.min(self.ends));
             tokio::select! {
                 biased;
-                changed = news.changed() => self.done = changed.is_err(),
+                changed = subscription.changed() => self.done = changed.is_err(),
                 () = sleep_until(wake) => self.mark(),
             }
         }
@@ -159,15 +163,15 @@ impl Watch {
         let Some(custom) = self.kind.custom().filter(|_| self.kind.is_converted_by_webhook()) else { return };
         while Instant::now() < self.ends {
             // From before the look on, so that nothing is missed in between.
-            let news = custom.converted.news();
+            let subscription = custom.converted.subscribe();
             // What is too old to be told is told when it is read.
-            let Ok(changes) = self.store.some_changes(&self.kind.shelf, self.after, AT_A_TIME) else { return };
+            let Ok(changes) = self.store.some_changes(&self.kind.group_resource, self.after, AT_A_TIME) else { return };
             if !changes.iter().any(|change| self.kind.waits_for(&change.object)) {
                 return;
             }
             tokio::select! {
                 biased;
-                () = news => {}
+                () = subscription => {}
                 () = sleep_until(self.ends) => {}
             }
         }
@@ -175,7 +179,7 @@ impl Watch {
 
     /// Reads what has happened since; whether there is more to do.
     fn read(&mut self) -> bool {
-        match self.store.some_changes(&self.kind.shelf, self.after, AT_A_TIME) {
+        match self.store.some_changes(&self.kind.group_resource, self.after, AT_A_TIME) {
             Ok(changes) => {
                 for change in &changes {
                     if let Some(why) = self.kind.unconverted(&change.object) {
@@ -184,7 +188,7 @@ impl Watch {
                         return true;
                     }
                     self.after = change.version;
-                    if let Some(event) = self.told(change) {
+                    if let Some(event) = self.event_of(change) {
                         self.ready.push_back(event);
                     }
                 }
@@ -199,8 +203,8 @@ impl Watch {
         }
     }
 
-    /// A change as this watch sees it: what leaves the selection is deleted, what enters it is added.
-    fn told(&mut self, change: &Change) -> Option<Bytes> {
+    /// The event of a change: an object that leaves the selection is deleted, one that enters it is added.
+    fn event_of(&mut self, change: &Change) -> Option<Bytes> {
         let was = change.before.as_ref().is_some_and(|before| self.filter.passes(&self.kind, before));
         let deleted = change.kind == ChangeKind::Deleted;
         let is = !deleted && self.filter.passes(&self.kind, &change.object);
@@ -212,25 +216,25 @@ impl Watch {
             (true, false) => {
                 let mut last = change.before.as_ref()?.object(&self.kind);
                 object::metadata_mut(&mut last).insert("resourceVersion".into(), change.version.to_string().into());
-                Some(self.shown("DELETED", last))
+                Some(self.encode("DELETED", last))
             }
             (false, false) => None,
         }
     }
 
     fn event(&mut self, type_: &str, item: &Stored) -> Bytes {
-        let Shown::Whole { head } = &self.shown else { return self.shown(type_, item.object(&self.kind)) };
+        let EventEncoder::Whole { head } = &self.encoder else { return self.encode(type_, item.object(&self.kind)) };
         let text = item.text(&self.kind);
         let rest = text.get(1..).unwrap_or_default();
         let parts: [&[u8]; 6] = [b"{\"type\":\"", type_.as_bytes(), b"\",\"object\":{", head.as_bytes(), rest, b"}\n"];
         Bytes::from(parts.concat())
     }
 
-    fn shown(&mut self, type_: &str, object: Value) -> Bytes {
-        match &mut self.shown {
-            Shown::Whole { .. } => line(type_, &object),
-            Shown::Metadata => line(type_, &metadata_of(&object)),
-            Shown::Table { printer, clock, began } => {
+    fn encode(&mut self, type_: &str, object: Value) -> Bytes {
+        match &mut self.encoder {
+            EventEncoder::Whole { .. } => line(type_, &object),
+            EventEncoder::Metadata => line(type_, &metadata_of(&object)),
+            EventEncoder::Table { printer, clock, began } => {
                 let metadata = json!({"resourceVersion": object::version(&object).unwrap_or_default()});
                 let with_columns = !std::mem::replace(began, true);
                 let table = printer.table(&[object], &metadata, with_columns && type_ != "BOOKMARK", clock.now());
@@ -274,7 +278,7 @@ impl Watch {
         }
         object["kind"] = kind.kind.clone().into();
         object["apiVersion"] = kind.api_version().into();
-        self.shown("BOOKMARK", object)
+        self.encode("BOOKMARK", object)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The HTTPS client: one set of kept connections for each set of authorities and address.
+//! HTTPS client of webhooks: one connection pool for each set of certificate authorities and address.
 
 use std::{
     collections::BTreeMap,
@@ -29,31 +29,30 @@ use rustls::{
 };
 use tower::Service;
 
-use super::{Doors, place::Place, wording};
+use super::wording;
 
 /// An answer longer than this is no answer.
 const LONGEST: usize = 16 << 20;
 
-type Sender = Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>;
+type HttpsClient = Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>;
 
-/// What tells clients apart: the authorities that they trust, and the address, where the URL doesn't say it.
-type Key = (Vec<u8>, Option<SocketAddr>);
+/// The certificate authorities that a client trusts, and the address if the URL does not give it.
+type ConnectionKey = (Vec<u8>, Option<SocketAddr>);
 
-/// Clients with the connections that they keep.
+/// Clients with their pooled connections.
 #[derive(Default)]
-pub(super) struct Connections(Mutex<BTreeMap<Key, Sender>>);
+pub(super) struct Connections(Mutex<BTreeMap<ConnectionKey, HttpsClient>>);
 
-/// Sends a request; what goes wrong is said as Go says it.
-pub(super) async fn send(doors: &Doors, place: &Place, request: Request<Bytes>) -> Result<Response<Bytes>, String> {
-    let address = match &place.service {
-        None => None,
-        Some((namespace, name, _)) => {
-            Some(doors.service(namespace, name).ok_or_else(|| format!("service {name:?} not found"))?)
-        }
-    };
+/// Sends a request; errors are worded as Go words them.
+pub(super) async fn send(
+    connections: &Connections,
+    authorities: &[u8],
+    address: Option<SocketAddr>,
+    request: Request<Bytes>,
+) -> Result<Response<Bytes>, String> {
     let host = request.uri().host().unwrap_or_default().to_owned();
     let port = request.uri().port_u16().unwrap_or(443);
-    let sender = doors.connections.sender(&place.authorities, address)?;
+    let sender = connections.sender(authorities, address)?;
     let answer = sender.request(request.map(Full::new)).await;
     let answer =
         answer.map_err(|error| wording::unsent(&error, &host, address.map_or(port, |address| address.port())))?;
@@ -63,7 +62,7 @@ pub(super) async fn send(doors: &Doors, place: &Place, request: Request<Bytes>) 
 }
 
 impl Connections {
-    fn sender(&self, authorities: &[u8], address: Option<SocketAddr>) -> Result<Sender, String> {
+    fn sender(&self, authorities: &[u8], address: Option<SocketAddr>) -> Result<HttpsClient, String> {
         let key = (authorities.to_vec(), address);
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = held.get(&key) {
@@ -75,7 +74,7 @@ impl Connections {
     }
 }
 
-fn new(authorities: &[u8], address: Option<SocketAddr>) -> Result<Sender, rustls::Error> {
+fn new(authorities: &[u8], address: Option<SocketAddr>) -> Result<HttpsClient, rustls::Error> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(CertificateDer::pem_slice_iter(authorities).filter_map(Result::ok));
     let provider = Arc::new(rustls::crypto::ring::default_provider());

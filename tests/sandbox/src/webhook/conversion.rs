@@ -1,11 +1,11 @@
-//! Conversion webhooks: objects of a custom kind in another of its versions.
+//! Calls conversion webhooks, which convert custom resources between versions.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::call;
-use crate::{failure::Failure, object, sandbox::Server};
+use super::call::call;
+use crate::{failure::Failure, object, server::Server};
 
 /// How long a conversion may take.
 const PATIENCE: Duration = Duration::from_secs(30);

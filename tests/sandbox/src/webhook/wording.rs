@@ -1,4 +1,4 @@
-//! What goes wrong with a call, in the words of Go's HTTP client and of client-go.
+//! Error messages of webhook calls, worded as by Go's HTTP client and client-go.
 
 use std::{error::Error, io};
 

@@ -1,4 +1,4 @@
-//! What may change a write, and what may refuse it.
+//! Tests of admission plugins, policies and webhooks.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use http::{HeaderMap, Method, Request};
@@ -21,11 +21,11 @@ async fn sandbox() -> Sandbox {
 
 async fn prepare(sandbox: &Sandbox) {
     let spec = json!({"finalizers": ["kubernetes"]});
-    ask(sandbox, Method::POST, "/api/v1/namespaces", json!({"metadata": {"name": "a"}, "spec": spec})).await;
-    ask(sandbox, Method::POST, &format!("{A}/serviceaccounts"), json!({"metadata": {"name": "default"}})).await;
+    send(sandbox, Method::POST, "/api/v1/namespaces", json!({"metadata": {"name": "a"}, "spec": spec})).await;
+    send(sandbox, Method::POST, &format!("{A}/serviceaccounts"), json!({"metadata": {"name": "default"}})).await;
 }
 
-async fn ask(sandbox: &Sandbox, method: Method, path: &str, body: Value) -> (u16, Value) {
+async fn send(sandbox: &Sandbox, method: Method, path: &str, body: Value) -> (u16, Value) {
     let (code, _, body) = answer(sandbox, method, path, body).await;
     (code, body)
 }
@@ -51,12 +51,12 @@ async fn answer_as(sandbox: &Sandbox, user: &User, method: Method, path: &str, b
 }
 
 async fn create(sandbox: &Sandbox, path: &str, body: Value) -> (u16, Value) {
-    ask(sandbox, Method::POST, &format!("{A}/{path}"), body).await
+    send(sandbox, Method::POST, &format!("{A}/{path}"), body).await
 }
 
 /// Makes an object of `admissionregistration.k8s.io/v1`.
 async fn register(sandbox: &Sandbox, plural: &str, name: &str, body: Value) -> (u16, Value) {
     let mut object = body;
     object["metadata"]["name"] = name.into();
-    ask(sandbox, Method::POST, &format!("/apis/admissionregistration.k8s.io/v1/{plural}"), object).await
+    send(sandbox, Method::POST, &format!("/apis/admissionregistration.k8s.io/v1/{plural}"), object).await
 }

@@ -1,10 +1,10 @@
-//! What Kubernetes' own plugins change and refuse.
+//! Tests of the built-in admission plugins.
 
 use http::Method;
 use opgen_sandbox::{Sandbox, User};
 use serde_json::{Value, json};
 
-use super::{A, ask, ask_as, create, prepare, sandbox};
+use super::{A, ask_as, create, prepare, sandbox, send};
 
 fn pod(name: &str, resources: Value) -> Value {
     let container = json!({"name": "c", "image": "x", "resources": resources});
@@ -16,7 +16,7 @@ fn pod(name: &str, resources: Value) -> Value {
 async fn nothing_comes_into_a_namespace_that_is_not_there() {
     let sandbox = sandbox().await;
     let path = "/api/v1/namespaces/missing/configmaps";
-    let (code, status) = ask(&sandbox, Method::POST, path, json!({"metadata": {"name": "x"}})).await;
+    let (code, status) = send(&sandbox, Method::POST, path, json!({"metadata": {"name": "x"}})).await;
     assert_eq!((code, &status["message"]), (404, &json!("namespaces \"missing\" not found")));
     assert_eq!(status["details"], json!({"name": "missing", "kind": "namespaces"}));
 }
@@ -25,7 +25,7 @@ async fn nothing_comes_into_a_namespace_that_is_not_there() {
 async fn nothing_comes_into_a_namespace_that_goes_away() {
     let sandbox = sandbox().await;
     create(&sandbox, "configmaps", json!({"metadata": {"name": "held", "finalizers": ["x.y/z"]}})).await;
-    ask(&sandbox, Method::DELETE, A, json!({})).await;
+    send(&sandbox, Method::DELETE, A, json!({})).await;
     let (code, status) = create(&sandbox, "configmaps", json!({"metadata": {"name": "q5"}})).await;
     let message =
         "configmaps \"q5\" is forbidden: unable to create new content in namespace a because it is being terminated";
@@ -37,8 +37,8 @@ async fn nothing_comes_into_a_namespace_that_goes_away() {
 #[tokio::test(start_paused = true)]
 async fn some_namespaces_never_go() {
     let sandbox = sandbox().await;
-    ask(&sandbox, Method::POST, "/api/v1/namespaces", json!({"metadata": {"name": "default"}})).await;
-    let (code, status) = ask(&sandbox, Method::DELETE, "/api/v1/namespaces/default", json!({})).await;
+    send(&sandbox, Method::POST, "/api/v1/namespaces", json!({"metadata": {"name": "default"}})).await;
+    let (code, status) = send(&sandbox, Method::DELETE, "/api/v1/namespaces/default", json!({})).await;
     let message = "namespaces \"default\" is forbidden: this namespace may not be deleted";
     assert_eq!((code, &status["message"]), (403, &json!(message)));
 }
@@ -91,8 +91,8 @@ async fn a_class_says_a_pods_priority() {
     let sandbox = sandbox().await;
     let classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
     let class = |name: &str| json!({"metadata": {"name": name}, "value": 7, "preemptionPolicy": "Never", "globalDefault": true});
-    ask(&sandbox, Method::POST, classes, class("one")).await;
-    let (code, status) = ask(&sandbox, Method::POST, classes, class("two")).await;
+    send(&sandbox, Method::POST, classes, class("one")).await;
+    let (code, status) = send(&sandbox, Method::POST, classes, class("two")).await;
     let message = "priorityclasses.scheduling.k8s.io \"two\" is forbidden: PriorityClass one is already marked as default. Only one default can exist";
     assert_eq!((code, &status["message"]), (403, &json!(message)));
 
@@ -151,7 +151,7 @@ async fn a_quota_counts_and_refuses() {
     create(&sandbox, "resourcequotas", json!({"metadata": {"name": "q"}, "spec": {"hard": hard}})).await;
     let lease = async |name: &str| {
         let path = "/apis/coordination.k8s.io/v1/namespaces/a/leases";
-        ask(&sandbox, Method::POST, path, json!({"metadata": {"name": name}})).await
+        send(&sandbox, Method::POST, path, json!({"metadata": {"name": name}})).await
     };
     assert_eq!((lease("a").await.0, lease("b").await.0), (201, 201));
     let (code, status) = lease("c").await;
@@ -170,28 +170,28 @@ async fn a_quota_counts_and_refuses() {
 
 /// How many a quota says there are.
 async fn counted(sandbox: &Sandbox, resource: &str) -> u32 {
-    let (_, quota) = ask(sandbox, Method::GET, &format!("{A}/resourcequotas/q"), Value::Null).await;
+    let (_, quota) = send(sandbox, Method::GET, &format!("{A}/resourcequotas/q"), Value::Null).await;
     quota["status"]["used"][resource].as_str().unwrap_or("0").parse().unwrap()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_new_node_is_tainted_and_classes_are_filled_in() {
     let sandbox = sandbox().await;
-    let (_, node) = ask(&sandbox, Method::POST, "/api/v1/nodes", json!({"metadata": {"name": "n"}})).await;
+    let (_, node) = send(&sandbox, Method::POST, "/api/v1/nodes", json!({"metadata": {"name": "n"}})).await;
     assert_eq!(node["spec"]["taints"], json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]));
     let mark = |name: &str| json!({"metadata": {"name": "fast", "annotations": {name: "true"}}});
     let mut storage = mark("storageclass.kubernetes.io/is-default-class");
     storage["provisioner"] = "x".into();
-    ask(&sandbox, Method::POST, "/apis/storage.k8s.io/v1/storageclasses", storage).await;
+    send(&sandbox, Method::POST, "/apis/storage.k8s.io/v1/storageclasses", storage).await;
     let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
     let (_, claim) = create(&sandbox, "persistentvolumeclaims", json!({"metadata": {"name": "c"}, "spec": spec})).await;
     assert_eq!(claim["spec"]["storageClassName"], "fast");
     let mut class = mark("ingressclass.kubernetes.io/is-default-class");
     class["spec"] = json!({"controller": "x.y/z"});
-    ask(&sandbox, Method::POST, "/apis/networking.k8s.io/v1/ingressclasses", class).await;
+    send(&sandbox, Method::POST, "/apis/networking.k8s.io/v1/ingressclasses", class).await;
     let ingress = json!({"metadata": {"name": "i"}, "spec": {"defaultBackend": {"service": {"name": "s", "port": {"number": 1}}}}});
     let path = "/apis/networking.k8s.io/v1/namespaces/a/ingresses";
-    let (_, ingress) = ask(&sandbox, Method::POST, path, ingress).await;
+    let (_, ingress) = send(&sandbox, Method::POST, path, ingress).await;
     assert_eq!(ingress["spec"]["ingressClassName"], "fast");
 }
 
@@ -230,12 +230,13 @@ async fn who_lets_an_object_hold_its_owner_must_be_able_to_set_the_owners_finali
 async fn role(sandbox: &Sandbox, name: &str, rules: Value) {
     let base = "/apis/rbac.authorization.k8s.io/v1/namespaces/a";
     let (code, body) =
-        ask(sandbox, Method::POST, &format!("{base}/roles"), json!({"metadata": {"name": name}, "rules": rules})).await;
+        send(sandbox, Method::POST, &format!("{base}/roles"), json!({"metadata": {"name": name}, "rules": rules}))
+            .await;
     assert_eq!(code, 201, "{body}");
     let subject = json!({"kind": "ServiceAccount", "name": "default", "namespace": "a"});
     let reference = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name});
     let binding = json!({"metadata": {"name": name}, "subjects": [subject], "roleRef": reference});
-    let (code, body) = ask(sandbox, Method::POST, &format!("{base}/rolebindings"), binding).await;
+    let (code, body) = send(sandbox, Method::POST, &format!("{base}/rolebindings"), binding).await;
     assert_eq!(code, 201, "{body}");
 }
 
@@ -245,18 +246,18 @@ async fn what_goes_away_no_longer_counts() {
     let leases = "count/leases.coordination.k8s.io";
     create(&sandbox, "resourcequotas", json!({"metadata": {"name": "q"}, "spec": {"hard": {leases: "1"}}})).await;
     let path = "/apis/coordination.k8s.io/v1/namespaces/a/leases";
-    let lease = async |name: &str| ask(&sandbox, Method::POST, path, json!({"metadata": {"name": name}})).await.0;
+    let lease = async |name: &str| send(&sandbox, Method::POST, path, json!({"metadata": {"name": name}})).await.0;
     assert_eq!((lease("a").await, lease("b").await), (201, 403));
-    ask(&sandbox, Method::DELETE, &format!("{path}/a"), json!({})).await;
+    send(&sandbox, Method::DELETE, &format!("{path}/a"), json!({})).await;
     let look = async || (counted(&sandbox, leases).await == 0).then_some(());
-    crate::waiting::until("a count of none", look).await;
+    crate::wait::until("a count of none", look).await;
     assert_eq!(lease("b").await, 201);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_pod_waits_for_the_account_of_its_new_namespace() {
     let sandbox = Sandbox::builder().seed(1).start();
-    ask(&sandbox, Method::POST, "/api/v1/namespaces", json!({"metadata": {"name": "a"}})).await;
+    send(&sandbox, Method::POST, "/api/v1/namespaces", json!({"metadata": {"name": "a"}})).await;
     let (code, made) = create(&sandbox, "pods", pod("p", json!({}))).await;
     assert_eq!((code, &made["spec"]["serviceAccountName"]), (201, &json!("default")));
 }

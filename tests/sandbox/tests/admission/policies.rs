@@ -1,10 +1,10 @@
-//! What admission policies change and refuse.
+//! Tests of admission policies.
 
 use http::Method;
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
 
-use super::{answer, ask, create, register, sandbox};
+use super::{answer, create, register, sandbox, send};
 
 fn rules(plural: &str) -> Value {
     let operations = ["CREATE", "UPDATE", "DELETE"];
@@ -82,7 +82,7 @@ async fn a_policy_refuses_in_its_words() {
         assert_eq!(status["details"], json!({"name": "c1", "kind": "configmaps", "causes": [{"message": message}]}));
     }
     // A deletion has no object.
-    assert_eq!(ask(&sandbox, Method::DELETE, "/api/v1/namespaces/a/configmaps/c0", json!({})).await.0, 200);
+    assert_eq!(send(&sandbox, Method::DELETE, "/api/v1/namespaces/a/configmaps/c0", json!({})).await.0, 200);
 }
 
 #[tokio::test(start_paused = true)]
@@ -204,7 +204,7 @@ async fn opgens_policy_adds_its_finalizer_as_long_as_its_parameter_is_there() {
     let (code, own) = create(&sandbox, "configmaps", own).await;
     let both = json!(["other.example.com/mine", "demo.example.com/webapp"]);
     assert_eq!((code, &own["metadata"]["finalizers"]), (201, &both));
-    ask(&sandbox, Method::DELETE, "/api/v1/namespaces/a/configmaps/webapp-finalizer-policy", json!({})).await;
+    send(&sandbox, Method::DELETE, "/api/v1/namespaces/a/configmaps/webapp-finalizer-policy", json!({})).await;
     let (_, after) = map(&sandbox, "after", json!({})).await;
     assert_eq!(after["metadata"].get("finalizers"), None);
 }
@@ -308,14 +308,14 @@ const WEBAPP: &str = include_str!("../../../../examples/webapp/deploy/finalizer-
 #[tokio::test(start_paused = true)]
 async fn the_policy_of_an_example_marks_its_custom_objects() {
     let sandbox = sandbox().await;
-    ask(&sandbox, Method::POST, "/api/v1/namespaces", json!({"metadata": {"name": "webapp-system"}})).await;
+    send(&sandbox, Method::POST, "/api/v1/namespaces", json!({"metadata": {"name": "webapp-system"}})).await;
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
     let names = json!({"plural": "webapps", "singular": "webapp", "kind": "WebApp", "listKind": "WebAppList"});
     let version = json!({"name": "v1", "served": true, "storage": true, "schema": schema});
     let spec = json!({"group": "demo.example.com", "scope": "Namespaced", "names": names, "versions": [version]});
     let crd = json!({"metadata": {"name": "webapps.demo.example.com"}, "spec": spec});
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    assert_eq!(ask(&sandbox, Method::POST, path, crd).await.0, 201);
+    assert_eq!(send(&sandbox, Method::POST, path, crd).await.0, 201);
     for document in WEBAPP.split("---\n").skip(1) {
         let object: Value = serde_saphyr::from_str(document).unwrap();
         let path = match object["kind"].as_str().unwrap() {
@@ -323,15 +323,15 @@ async fn the_policy_of_an_example_marks_its_custom_objects() {
             "MutatingAdmissionPolicy" => "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies",
             _ => "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings",
         };
-        let (code, body) = ask(&sandbox, Method::POST, path, object).await;
+        let (code, body) = send(&sandbox, Method::POST, path, object).await;
         assert_eq!(code, 201, "{body}");
     }
     let object = json!({"apiVersion": "demo.example.com/v1", "kind": "WebApp", "metadata": {"name": "shop"}});
     let path = "/apis/demo.example.com/v1/namespaces/a/webapps";
     let look = async || {
-        let (code, made) = ask(&sandbox, Method::POST, path, object.clone()).await;
+        let (code, made) = send(&sandbox, Method::POST, path, object.clone()).await;
         (code != 404).then_some(made)
     };
-    let made = crate::waiting::until("the kind", look).await;
+    let made = crate::wait::until("the kind", look).await;
     assert_eq!(made["metadata"]["finalizers"], json!(["demo.example.com/webapp"]), "{made}");
 }

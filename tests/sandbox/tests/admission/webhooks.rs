@@ -1,4 +1,4 @@
-//! What admission webhooks are asked, and what their answers do.
+//! Tests of admission webhooks.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! A client that trusts the sandbox's certificate and asks anything, for tests.
+//! An HTTPS client that trusts the sandbox's certificate.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use serde_json::Value;
 
 /// Asks a served sandbox.
 #[derive(Clone, Debug)]
-pub(crate) struct Asker {
+pub(crate) struct HttpsClient {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     url: String,
     token: String,
@@ -37,7 +37,7 @@ pub(crate) struct Got {
     pub(crate) text: String,
 }
 
-impl Asker {
+impl HttpsClient {
     /// By HTTP/2, as the administrator.
     pub(crate) async fn of(serving: &Serving) -> Self {
         Self::new(serving, true)

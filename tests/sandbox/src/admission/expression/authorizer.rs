@@ -1,7 +1,6 @@
-//! `authorizer`: what the user, or an account, may do, asked from within an expression.
+//! The CEL variable `authorizer`, which checks what the user or a ServiceAccount may do.
 //!
-//! An expression can't reach the server. A question that has no answer yet ends the evaluation; whoever evaluates answers
-//! it and evaluates again.
+//! An expression cannot call the server. An unanswered check ends the evaluation; the caller answers it and evaluates again.
 
 use std::{
     collections::BTreeMap,
@@ -10,12 +9,12 @@ use std::{
 
 use kube_cel::cel::{Context, ExecutionError, Value, extractors::This, objects::Opaque};
 
-/// What is asked of the authorizer.
+/// A check of the authorizer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Question {
-    /// Namespace and name of the account that is asked about; `None` for the user of the request.
+    /// Namespace and name of the ServiceAccount; `None` for the user of the request.
     pub(crate) account: Option<(String, String)>,
-    /// A path that is no resource.
+    /// A non-resource path.
     pub(crate) path: Option<String>,
     pub(crate) group: String,
     pub(crate) resource: String,
@@ -25,18 +24,18 @@ pub(crate) struct Question {
     pub(crate) verb: String,
 }
 
-/// What was asked, and the answers that are there.
+/// The checks of an evaluation and their answers so far.
 #[derive(Debug, Default)]
 pub(crate) struct Answers(Mutex<BTreeMap<Question, Option<bool>>>);
 
 impl Answers {
-    fn held(&self) -> MutexGuard<'_, BTreeMap<Question, Option<bool>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Question, Option<bool>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers what is open; whether there was anything.
+    /// Answers the open checks; returns whether there were any.
     pub(super) fn answer(&self, allows: impl Fn(&Question) -> bool) -> bool {
-        let mut held = self.held();
+        let mut held = self.lock();
         let mut any = false;
         for (question, answer) in held.iter_mut().filter(|(_, answer)| answer.is_none()) {
             *answer = Some(allows(question));
@@ -46,7 +45,7 @@ impl Answers {
     }
 }
 
-/// The variable: a question that is being put together.
+/// The CEL variable `authorizer`: a check under construction.
 #[derive(Clone, Debug)]
 pub(crate) struct Authorizer {
     question: Question,
@@ -67,13 +66,13 @@ impl Opaque for Authorizer {
     }
 }
 
-/// The answer to a question.
+/// The answer to a check.
 #[derive(Debug, PartialEq, Eq)]
-struct Decision {
+struct AuthorizerDecision {
     allowed: bool,
 }
 
-impl Opaque for Decision {
+impl Opaque for AuthorizerDecision {
     fn runtime_type_name(&self) -> &str {
         "kubernetes.authorization.Decision"
     }
@@ -90,18 +89,18 @@ impl Authorizer {
 
     fn check(mut self, verb: &str) -> Result<Value, ExecutionError> {
         verb.clone_into(&mut self.question.verb);
-        match *self.answers.held().entry(self.question).or_insert(None) {
-            Some(allowed) => Ok(Value::Opaque(Arc::new(Decision { allowed }))),
+        match *self.answers.lock().entry(self.question).or_insert(None) {
+            Some(allowed) => Ok(Value::Opaque(Arc::new(AuthorizerDecision { allowed }))),
             None => Err(ExecutionError::function_error("check", "the authorizer was not asked yet")),
         }
     }
 }
 
-/// The methods of the authorizer and of its answers.
+/// Registers the methods of the authorizer and of its decisions.
 pub(super) fn register(context: &mut Context<'_>) {
-    type Text = Arc<String>;
+    type Word = Arc<String>;
     let with = |set: fn(&mut Question, &str)| {
-        move |This(this): This<Value>, word: Text| -> Result<Value, ExecutionError> {
+        move |This(this): This<Value>, word: Word| -> Result<Value, ExecutionError> {
             let mut authorizer = authorizer(&this)?;
             set(&mut authorizer.question, &word);
             Ok(authorizer.value())
@@ -115,13 +114,13 @@ pub(super) fn register(context: &mut Context<'_>) {
     context.add_function("path", with(|question, word| question.path = Some(word.to_owned())));
     context.add_function(
         "serviceAccount",
-        |This(this): This<Value>, namespace: Text, name: Text| -> Result<Value, ExecutionError> {
+        |This(this): This<Value>, namespace: Word, name: Word| -> Result<Value, ExecutionError> {
             let mut authorizer = authorizer(&this)?;
             authorizer.question.account = Some((namespace.to_string(), name.to_string()));
             Ok(authorizer.value())
         },
     );
-    context.add_function("check", |This(this): This<Value>, verb: Text| authorizer(&this)?.check(&verb));
+    context.add_function("check", |This(this): This<Value>, verb: Word| authorizer(&this)?.check(&verb));
     context.add_function("allowed", |This(this): This<Value>| decision(&this).map(Value::Bool));
     context.add_function("errored", |This(this): This<Value>| decision(&this).map(|_| Value::Bool(false)));
     let empty = |This(this): This<Value>| decision(&this).map(|_| Value::String(Arc::default()));
@@ -138,7 +137,7 @@ fn authorizer(value: &Value) -> Result<Authorizer, ExecutionError> {
 
 fn decision(value: &Value) -> Result<bool, ExecutionError> {
     let found = match value {
-        Value::Opaque(opaque) => opaque.downcast_ref::<Decision>().map(|decision| decision.allowed),
+        Value::Opaque(opaque) => opaque.downcast_ref::<AuthorizerDecision>().map(|decision| decision.allowed),
         _ => None,
     };
     found.ok_or(ExecutionError::NoSuchOverload)

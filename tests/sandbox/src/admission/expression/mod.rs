@@ -1,67 +1,13 @@
-//! Expressions in CEL, as policies and match conditions have them.
-
-use std::sync::LazyLock;
-
-use kube_cel::{
-    KubeCelExt as _,
-    cel::{
-        Context, ExecutionError, Value,
-        parser::{Expression as Tree, Parser},
-    },
-};
+//! CEL expressions of admission policies and match conditions.
 
 pub(super) use authorizer::Question;
-pub(super) use check::{Declared, Wanted, check};
+pub(super) use program::Expression;
 pub(super) use scope::Scope;
+pub(super) use type_check::{Declarations, ResultType, check};
 
 mod authorizer;
-mod check;
+mod program;
 mod rewrite;
 mod scope;
+mod type_check;
 pub(super) mod value;
-
-/// All functions, for every evaluation.
-static FUNCTIONS: LazyLock<Context<'static>> = LazyLock::new(|| {
-    let mut context = Context::default().with_all();
-    authorizer::register(&mut context);
-    context
-});
-
-/// An expression that can be evaluated.
-#[derive(Debug)]
-pub(crate) struct Expression {
-    pub(crate) source: String,
-    tree: Tree,
-    /// As it was parsed, for checks.
-    parsed: Tree,
-}
-
-impl Expression {
-    /// Parses it; what is wrong is said in the words of cel-go as far as they are known.
-    pub(crate) fn compile(source: &str) -> Result<Self, String> {
-        let parsed = Parser::default().enable_optional_syntax(true).parse(source);
-        let parsed = parsed.map_err(|errors| format!("compilation failed: {}", errors.to_string().trim_end()))?;
-        let tree = rewrite::rewritten(parsed.clone());
-        Ok(Self { source: source.to_owned(), tree, parsed })
-    }
-
-    fn value(&self, context: &Context<'_>) -> Result<Value, ExecutionError> {
-        Value::resolve(&self.tree, context)
-    }
-}
-
-/// An error of an evaluation, as cel-go words it.
-fn worded(error: &ExecutionError) -> String {
-    match error {
-        ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),
-        ExecutionError::NoSuchOverload => "no such overload".to_owned(),
-        ExecutionError::DivisionByZero(_) => "division by zero".to_owned(),
-        ExecutionError::RemainderByZero(_) => "modulus by zero".to_owned(),
-        ExecutionError::IndexOutOfBounds(Value::Int(index)) => format!("index out of bounds: {index}"),
-        ExecutionError::FunctionError { function, message } => match function.as_str() {
-            "int" | "uint" | "double" => format!("type conversion error from 'string' to '{function}'"),
-            _ => message.clone(),
-        },
-        other => other.to_string(),
-    }
-}

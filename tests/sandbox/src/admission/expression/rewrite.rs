@@ -1,17 +1,18 @@
-//! Makes of a parsed expression what the evaluator understands.
+//! Rewrites a parsed expression into the subset of CEL that the evaluator supports.
 //!
-//! It has no structs, so `Object.spec{a: 1}` becomes a map. Its field selection answers `false` where there is no map;
-//! an index answers an error, as Kubernetes does. `variables.a` becomes one name, so that it is evaluated when it is used.
+//! The evaluator has no structs, so `Object.spec{a: 1}` becomes a map. Its field selection returns `false` on a missing map,
+//! so it becomes an index, which fails as in Kubernetes. `variables.a` becomes a single name, so that it is evaluated on
+//! first use.
 
 use kube_cel::cel::{
     common::ast::{CallExpr, EntryExpr, Expr, IdedEntryExpr, LiteralValue, MapEntryExpr, MapExpr, operators},
     parser::Expression,
 };
 
-/// The prefix of a name that stands for a variable of a policy.
+/// The prefix of the names of policy variables.
 pub(super) const VARIABLE: &str = "variables.";
 
-/// What the authorizer calls the resource of the request.
+/// The name of `authorizer.requestResource`.
 pub(super) const REQUEST_RESOURCE: &str = "authorizer.requestResource";
 
 pub(super) fn rewritten(mut tree: Expression) -> Expression {
@@ -89,7 +90,7 @@ fn text(text: &str) -> Expression {
     Expression { id: 0, expr: Expr::Literal(LiteralValue::String(text.into())) }
 }
 
-/// A field's name, written so that it is an identifier: `a__dash__b` is `a-b`, `__namespace__` is `namespace`.
+/// Unescapes the name of a field: `a__dash__b` is `a-b`, `__namespace__` is `namespace`.
 fn unescaped(field: &str) -> String {
     if let Some(word) = field.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"))
         && !word.contains('_')

@@ -1,4 +1,4 @@
-//! What an expression sees: the object, the request, and the variables of its policy.
+//! The variables of a CEL expression: the object, the request, and the variables of its policy.
 
 use std::{
     collections::BTreeMap,
@@ -9,17 +9,17 @@ use kube_cel::cel::{Context, ExecutionError, Value as Cel, context::VariableReso
 use serde_json::Value;
 
 use super::{
-    Expression, FUNCTIONS,
     authorizer::{Answers, Authorizer, Question},
+    program::{Expression, FUNCTIONS, worded},
     rewrite::{REQUEST_RESOURCE, VARIABLE},
-    value, worded,
+    value,
 };
-use crate::admission::{Review, authorizer, matching::Hit};
+use crate::admission::{authorizer, match_rules::MatchedKind, review::Review};
 
 /// The variables of a policy, in their order; each may use those before it.
 pub(crate) type Variables = [(String, Expression)];
 
-/// What the expressions of one policy, or of one webhook, see of a write.
+/// The variables that the expressions of one policy or webhook can use.
 pub(crate) struct Scope<'a> {
     review: &'a Review<'a>,
     values: Context<'static>,
@@ -28,13 +28,18 @@ pub(crate) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub(crate) fn new(review: &'a Review<'a>, hit: &Hit, params: Option<&Value>, variables: &'a Variables) -> Self {
+    pub(crate) fn new(
+        review: &'a Review<'a>,
+        hit: &MatchedKind,
+        params: Option<&Value>,
+        variables: &'a Variables,
+    ) -> Self {
         let answers = Arc::new(Answers::default());
         let mut values = FUNCTIONS.new_inner_scope();
         let mut set = |name: &str, value: Cel| values.add_variable_from_value(name, value);
-        set("object", value::of_json(&hit.shown(&review.object)));
-        set("oldObject", review.old.as_ref().map_or(Cel::Null, |old| value::of_json(&hit.shown(old))));
-        set("request", value::of_json(&review.request(hit)));
+        set("object", value::of_json(&hit.in_matched_version(&review.object)));
+        set("oldObject", review.old.as_ref().map_or(Cel::Null, |old| value::of_json(&hit.in_matched_version(old))));
+        set("request", value::of_json(&review.admission_request(hit)));
         set("params", params.map_or(Cel::Null, value::of_json));
         set("namespaceObject", namespace(review));
         set("authorizer", Authorizer::asking(&answers, Question::default()));
@@ -42,7 +47,7 @@ impl<'a> Scope<'a> {
         Self { review, values, answers, variables }
     }
 
-    /// The value of an expression, or why it has none.
+    /// Evaluates an expression.
     pub(crate) fn evaluate(&self, expression: &Expression) -> Result<Cel, String> {
         loop {
             let lazy =
@@ -66,7 +71,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The text that an expression makes, if it makes one.
+    /// The string that an expression returns, if it returns one.
     pub(crate) fn text(&self, expression: &Expression) -> Option<String> {
         match self.evaluate(expression) {
             Ok(Cel::String(text)) => Some(text.to_string()),
@@ -75,11 +80,11 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Evaluates variables when they are used.
+/// Evaluates variables on first use.
 struct Lazy<'a> {
     scope: &'a Scope<'a>,
     known: Mutex<BTreeMap<String, Cel>>,
-    /// Why a variable that was used has no value.
+    /// The error of a used variable.
     failed: Mutex<Option<String>>,
     /// Only variables before this one may be used.
     below: usize,
@@ -125,13 +130,13 @@ impl VariableResolver for Lazy<'_> {
     }
 }
 
-/// The namespace of the object: what policies may know of it.
+/// The `namespaceObject`.
 fn namespace(review: &Review<'_>) -> Cel {
-    let asked = review.asked;
-    if !asked.kind.namespaced {
+    let request = review.request;
+    if !request.kind.namespaced {
         return Cel::Null;
     }
-    let held = asked.server.store.get("namespaces", "", asked.namespace);
+    let held = request.server.store.get("namespaces", "", request.namespace);
     let held = held.and_then(|held| serde_json::from_slice::<Value>(&held.json).ok());
     held.map_or(Cel::Null, |mut namespace| {
         namespace["apiVersion"] = "v1".into();
@@ -144,12 +149,12 @@ fn namespace(review: &Review<'_>) -> Cel {
 }
 
 fn own_resource(review: &Review<'_>) -> Question {
-    let asked = review.asked;
+    let request = review.request;
     Question {
-        group: asked.kind.group.clone(),
-        resource: asked.kind.plural.clone(),
-        subresource: asked.subresource.unwrap_or_default().to_owned(),
-        namespace: asked.namespace.to_owned(),
+        group: request.kind.group.clone(),
+        resource: request.kind.plural.clone(),
+        subresource: request.subresource.unwrap_or_default().to_owned(),
+        namespace: request.namespace.to_owned(),
         name: review.known_name().to_owned(),
         ..Question::default()
     }

@@ -1,4 +1,4 @@
-//! JSON as CEL sees it, and back.
+//! Converts JSON to CEL values and back.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -9,7 +9,7 @@ use kube_cel::cel::{
 };
 use serde_json::Value;
 
-/// JSON as a value of CEL.
+/// Converts JSON to a CEL value.
 pub(crate) fn of_json(value: &Value) -> Cel {
     match value {
         Value::Null => Cel::Null,
@@ -28,7 +28,7 @@ pub(crate) fn of_json(value: &Value) -> Cel {
     }
 }
 
-/// A value of CEL as JSON; `None` if it has no form there.
+/// Converts a CEL value to JSON; `None` if JSON has no equivalent.
 pub(crate) fn to_json(value: &Cel) -> Option<Value> {
     Some(match value {
         Cel::Null => Value::Null,

@@ -1,6 +1,6 @@
-//! `DefaultIngressClass`: an ingress that names no class gets the default one, if there is one.
+//! `DefaultIngressClass`: sets the default class on an Ingress that names none.
 
-use super::default_class;
+use super::lookup::default_class;
 use crate::{
     admission::{Operation, Review},
     object,
@@ -11,13 +11,13 @@ const MARK: &str = "ingressclass.kubernetes.io/is-default-class";
 /// The class as it was named before there was a field.
 const OLD_FIELD: &str = "kubernetes.io/ingress.class";
 
-pub(in crate::admission) fn mutate(review: &mut Review<'_>) {
+pub(crate) fn mutate(review: &mut Review<'_>) {
     let named = object::at(&review.object, &["spec", "ingressClassName"]).is_some()
         || object::at(&review.object, &["metadata", "annotations", OLD_FIELD]).is_some();
     if !review.writes(Operation::Create, "networking.k8s.io", "ingresses") || named {
         return;
     }
-    if let Some(class) = default_class(review.asked.server, "ingressclasses.networking.k8s.io", MARK) {
+    if let Some(class) = default_class(review.request.server, "ingressclasses.networking.k8s.io", MARK) {
         object::map_at(&mut review.object, &["spec"]).insert("ingressClassName".into(), class.into());
     }
 }

@@ -1,6 +1,6 @@
-//! `DefaultStorageClass`: a claim that names no class gets the default one, if there is one.
+//! `DefaultStorageClass`: sets the default class on a PersistentVolumeClaim that names none.
 
-use super::default_class;
+use super::lookup::default_class;
 use crate::{
     admission::{Operation, Review},
     object,
@@ -12,7 +12,7 @@ const OLD_MARK: &str = "storageclass.beta.kubernetes.io/is-default-class";
 /// The class as it was named before there was a field.
 const OLD_FIELD: &str = "volume.beta.kubernetes.io/storage-class";
 
-pub(in crate::admission) fn mutate(review: &mut Review<'_>) {
+pub(crate) fn mutate(review: &mut Review<'_>) {
     let named = |review: &Review<'_>| {
         object::at(&review.object, &["spec", "storageClassName"]).is_some()
             || object::at(&review.object, &["metadata", "annotations", OLD_FIELD]).is_some()
@@ -20,8 +20,8 @@ pub(in crate::admission) fn mutate(review: &mut Review<'_>) {
     if !review.writes(Operation::Create, "", "persistentvolumeclaims") || named(review) {
         return;
     }
-    let (server, shelf) = (review.asked.server, "storageclasses.storage.k8s.io");
-    let class = default_class(server, shelf, MARK).or_else(|| default_class(server, shelf, OLD_MARK));
+    let (server, group_resource) = (review.request.server, "storageclasses.storage.k8s.io");
+    let class = default_class(server, group_resource, MARK).or_else(|| default_class(server, group_resource, OLD_MARK));
     if let Some(class) = class {
         object::map_at(&mut review.object, &["spec"]).insert("storageClassName".into(), class.into());
     }

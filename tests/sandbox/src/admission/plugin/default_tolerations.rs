@@ -1,4 +1,4 @@
-//! `DefaultTolerationSeconds`: a Pod stays five minutes on a node that is not ready or not reached.
+//! `DefaultTolerationSeconds`: lets a Pod tolerate a not-ready or unreachable node for five minutes.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::{
 
 const TAINTS: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
-pub(in crate::admission) fn mutate(review: &mut Review<'_>) {
+pub(crate) fn mutate(review: &mut Review<'_>) {
     let pod = review.writes(Operation::Create, "", "pods") || review.writes(Operation::Update, "", "pods");
     if !pod {
         return;

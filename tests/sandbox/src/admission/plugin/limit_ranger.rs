@@ -1,9 +1,9 @@
-//! `LimitRanger`: what containers ask for by default, and what they, Pods and claims may ask for at all.
+//! `LimitRanger`: sets default requests and limits, and enforces the bounds of LimitRanges.
 
 use serde_json::{Map, Value, json};
 
 use super::{
-    all_kept,
+    lookup::stored_objects,
     pod_resources::{Amounts, amounts, containers, of_pod},
 };
 use crate::{
@@ -15,11 +15,11 @@ use crate::{
 
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
-pub(in crate::admission) fn mutate(review: &mut Review<'_>) {
+pub(crate) fn mutate(review: &mut Review<'_>) {
     if !review.writes(Operation::Create, "", "pods") {
         return;
     }
-    for range in all_kept(review.asked.server, "limitranges", Some(review.asked.namespace)) {
+    for range in stored_objects(review.request.server, "limitranges", Some(review.request.namespace)) {
         let (mut requests, mut limits) = (Map::new(), Map::new());
         for limit in of_type(&range, "Container") {
             limits.extend(limit["default"].as_object().cloned().unwrap_or_default());
@@ -57,7 +57,7 @@ fn fill(container: &mut Value, side: &str, defaults: &Map<String, Value>) -> Vec
     set
 }
 
-pub(in crate::admission) fn validate(review: &Review<'_>) -> Result<(), Failure> {
+pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     let pod = review.writes(Operation::Create, "", "pods");
     let claim = [Operation::Create, Operation::Update]
         .into_iter()
@@ -65,7 +65,7 @@ pub(in crate::admission) fn validate(review: &Review<'_>) -> Result<(), Failure>
     if !pod && !claim {
         return Ok(());
     }
-    for range in all_kept(review.asked.server, "limitranges", Some(review.asked.namespace)) {
+    for range in stored_objects(review.request.server, "limitranges", Some(review.request.namespace)) {
         let mut wrong = Vec::new();
         if pod {
             check_pod(&range, &review.object, &mut wrong);

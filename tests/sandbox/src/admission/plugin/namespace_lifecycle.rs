@@ -1,4 +1,4 @@
-//! `NamespaceLifecycle`: nothing comes into a namespace that is not there or goes away; some namespaces never go.
+//! `NamespaceLifecycle`: rejects creates in missing or terminating namespaces, and deletes of system namespaces.
 
 use serde_json::json;
 
@@ -9,24 +9,25 @@ use crate::{
 
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
-pub(in crate::admission) fn admit(review: &Review<'_>) -> Result<(), Failure> {
-    let asked = review.asked;
-    if review.writes(Operation::Delete, "", "namespaces") && IMMORTAL.contains(&asked.name) {
+pub(crate) fn admit(review: &Review<'_>) -> Result<(), Failure> {
+    let request = review.request;
+    if review.writes(Operation::Delete, "", "namespaces") && IMMORTAL.contains(&request.name) {
         return Err(review.forbidden("this namespace may not be deleted"));
     }
     // What asks for access says it of namespaces that need not exist.
-    if !asked.kind.namespaced || review.operation != Operation::Create || asked.kind.group == "authorization.k8s.io" {
+    if !request.kind.namespaced || review.operation != Operation::Create || request.kind.group == "authorization.k8s.io"
+    {
         return Ok(());
     }
-    let Some(namespace) = asked.server.store.get("namespaces", "", asked.namespace) else {
-        let kind = asked.server.kinds.find("", "v1", "namespaces").ok_or_else(Failure::no_such_resource)?;
-        return Err(Failure::not_found(&kind, asked.namespace));
+    let Some(namespace) = request.server.store.get("namespaces", "", request.namespace) else {
+        let kind = request.server.kinds.find("", "v1", "namespaces").ok_or_else(Failure::no_such_resource)?;
+        return Err(Failure::not_found(&kind, request.namespace));
     };
     if !namespace.deleting {
         return Ok(());
     }
-    let why = format!("unable to create new content in namespace {} because it is being terminated", asked.namespace);
-    let message = format!("namespace {} is being terminated", asked.namespace);
+    let why = format!("unable to create new content in namespace {} because it is being terminated", request.namespace);
+    let message = format!("namespace {} is being terminated", request.namespace);
     let cause = json!({"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"});
     Err(review.forbidden(&why).with_causes(vec![cause]))
 }

@@ -1,5 +1,7 @@
-//! `OwnerReferencesPermissionEnforcement`: who sets owners must be able to delete the object, and who lets it hold an owner's
-//! deletion must be able to set the owner's finalizers.
+//! `OwnerReferencesPermissionEnforcement`: checks the rights to set owner references and `blockOwnerDeletion`.
+//!
+//! A user who sets owner references needs the right to delete the object. A user who sets `blockOwnerDeletion` needs the
+//! right to update the finalizers of the owner.
 
 use serde_json::Value;
 
@@ -9,12 +11,12 @@ use crate::{
     object::{self, Owner},
 };
 
-pub(in crate::admission) fn validate(review: &Review<'_>) -> Result<(), Failure> {
-    let asked = review.asked;
+pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
+    let request = review.request;
     let written = matches!(review.operation, Operation::Create | Operation::Update);
     // The kubelet writes the status of Pods; that says nothing of their owners.
-    let status = asked.kind.is("", "pods") && asked.subresource == Some("status");
-    if !asked.server.options.owner_permissions || !written || status {
+    let status = request.kind.is("", "pods") && request.subresource == Some("status");
+    if !request.server.options.owner_permissions || !written || status {
         return Ok(());
     }
     let owners = |object: &Value| object::owners(object);
@@ -33,12 +35,12 @@ pub(in crate::admission) fn validate(review: &Review<'_>) -> Result<(), Failure>
 }
 
 fn may_delete(review: &Review<'_>) -> bool {
-    let asked = review.asked;
+    let request = review.request;
     let question = Question {
-        group: asked.kind.group.clone(),
-        resource: asked.kind.plural.clone(),
-        namespace: asked.namespace.to_owned(),
-        name: asked.name.to_owned(),
+        group: request.kind.group.clone(),
+        resource: request.kind.plural.clone(),
+        namespace: request.namespace.to_owned(),
+        name: request.name.to_owned(),
         verb: "delete".into(),
         ..Question::default()
     };
@@ -46,7 +48,7 @@ fn may_delete(review: &Review<'_>) -> bool {
 }
 
 fn check_owner(review: &Review<'_>, owner: &Owner) -> Result<(), Failure> {
-    let Some(kind) = review.asked.server.kinds.of_kind(&owner.api_version, &owner.kind) else {
+    let Some(kind) = review.request.server.kinds.of_kind(&owner.api_version, &owner.kind) else {
         let (version, kind) = (&owner.api_version, &owner.kind);
         let why = format!("no matches for kind {kind:?} in version {version:?}");
         return Err(review.forbidden(&format!(
@@ -57,7 +59,7 @@ fn check_owner(review: &Review<'_>, owner: &Owner) -> Result<(), Failure> {
         group: kind.group.clone(),
         resource: kind.plural.clone(),
         subresource: "finalizers".into(),
-        namespace: if kind.namespaced { review.asked.namespace.to_owned() } else { String::new() },
+        namespace: if kind.namespaced { review.request.namespace.to_owned() } else { String::new() },
         name: owner.name.clone(),
         verb: "update".into(),
         ..Question::default()

@@ -1,4 +1,4 @@
-//! What a Pod asks for and may use at most.
+//! Computes the resource requests and limits of a Pod.
 
 use std::collections::BTreeMap;
 

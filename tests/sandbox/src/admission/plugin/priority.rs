@@ -1,15 +1,15 @@
-//! `Priority`: the name of a class becomes a number; only one class is the default.
+//! `Priority`: resolves the priority class of a Pod, and allows only one default class.
 
 use serde_json::Value;
 
-use super::{all_kept, kept};
+use super::lookup::{stored_object, stored_objects};
 use crate::{
     admission::{Operation, Review},
     failure::Failure,
     object,
 };
 
-const SHELF: &str = "priorityclasses.scheduling.k8s.io";
+const GROUP_RESOURCE: &str = "priorityclasses.scheduling.k8s.io";
 
 /// What a Pod's class says.
 struct Priority {
@@ -18,7 +18,7 @@ struct Priority {
     preemption: String,
 }
 
-pub(in crate::admission) fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
+pub(crate) fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     if review.writes(Operation::Update, "", "pods") {
         keep(review);
     }
@@ -26,7 +26,7 @@ pub(in crate::admission) fn mutate(review: &mut Review<'_>) -> Result<(), Failur
         return Ok(());
     }
     let class = object::text(&review.object, &["spec", "priorityClassName"]);
-    let priority = if class.is_empty() { default(review) } else { named(review, class)? };
+    let priority = if class.is_empty() { default(review) } else { class_named(review, class)? };
     let given = object::number(&review.object, &["spec", "priority"]);
     if let Some(given) = given.filter(|given| *given != priority.value) {
         return Err(review.forbidden(&format!(
@@ -64,16 +64,16 @@ fn keep(review: &mut Review<'_>) {
 }
 
 /// A second default class is refused.
-pub(in crate::admission) fn validate(review: &Review<'_>) -> Result<(), Failure> {
+pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     let written = matches!(review.operation, Operation::Create | Operation::Update);
-    if !written || !review.asked.kind.is("scheduling.k8s.io", "priorityclasses") {
+    if !written || !review.request.kind.is("scheduling.k8s.io", "priorityclasses") {
         return Ok(());
     }
     if review.object["globalDefault"] != true {
         return Ok(());
     }
     let other = |class: &&Value| class["globalDefault"] == true && object::name(class) != review.name();
-    match all_kept(review.asked.server, SHELF, None).iter().find(other) {
+    match stored_objects(review.request.server, GROUP_RESOURCE, None).iter().find(other) {
         Some(other) => Err(review.forbidden(&format!(
             "PriorityClass {} is already marked as default. Only one default can exist",
             object::name(other)
@@ -82,14 +82,14 @@ pub(in crate::admission) fn validate(review: &Review<'_>) -> Result<(), Failure>
     }
 }
 
-fn named(review: &Review<'_>, class: &str) -> Result<Priority, Failure> {
+fn class_named(review: &Review<'_>, class: &str) -> Result<Priority, Failure> {
     // The two classes of the system are there from the start.
     let value = match class {
         "system-node-critical" => Some(2_000_001_000),
         "system-cluster-critical" => Some(2_000_000_000),
         _ => None,
     };
-    match (kept(review.asked.server, SHELF, "", class), value) {
+    match (stored_object(review.request.server, GROUP_RESOURCE, "", class), value) {
         (Some(kept), _) => Ok(of_class(&kept)),
         (None, Some(value)) => {
             Ok(Priority { class: class.to_owned(), value, preemption: "PreemptLowerPriority".to_owned() })
@@ -99,7 +99,7 @@ fn named(review: &Review<'_>, class: &str) -> Result<Priority, Failure> {
 }
 
 fn default(review: &Review<'_>) -> Priority {
-    let classes = all_kept(review.asked.server, SHELF, None);
+    let classes = stored_objects(review.request.server, GROUP_RESOURCE, None);
     let marked = classes.iter().filter(|class| class["globalDefault"] == true);
     let lowest = marked.min_by_key(|class| object::number(class, &["value"]));
     lowest.map_or_else(

@@ -1,9 +1,9 @@
-//! What counts against a quota, and how much of it there is.
+//! Computes the usage of a ResourceQuota.
 
 use serde_json::{Value, json};
 
 use super::pod_resources::{Amounts, add, amounts, containers, of_pod};
-use crate::{kind::Kind, object, quantity::Quantity, sandbox::Server};
+use crate::{kind::Kind, object, quantity::Quantity, server::Server};
 
 /// Kinds of the core group that are counted by their plain name, too.
 const PLAIN: [&str; 6] =
@@ -87,11 +87,12 @@ pub(crate) fn counted(server: &Server, quota: &Value, limits: &Amounts) -> Amoun
     let mut sum: Amounts = limits.keys().map(|name| (name.clone(), Quantity::ZERO)).collect();
     let mut seen = Vec::new();
     for kind in server.kinds.all() {
-        if !kind.namespaced || seen.contains(&kind.shelf) || !limits.keys().any(|name| may_count(&kind, name)) {
+        if !kind.namespaced || seen.contains(&kind.group_resource) || !limits.keys().any(|name| may_count(&kind, name))
+        {
             continue;
         }
-        seen.push(kind.shelf.clone());
-        for item in super::all_kept(server, &kind.shelf, Some(object::namespace(quota))) {
+        seen.push(kind.group_resource.clone());
+        for item in super::lookup::stored_objects(server, &kind.group_resource, Some(object::namespace(quota))) {
             if in_scope(quota, &kind, &item) {
                 let mut usage = of_object(&kind, &item);
                 usage.retain(|name, _| limits.contains_key(name));

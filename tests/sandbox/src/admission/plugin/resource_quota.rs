@@ -1,9 +1,9 @@
-//! `ResourceQuota`: how much there may be in a namespace.
+//! `ResourceQuota`: rejects objects that exceed the quotas of their namespace.
 
 use http::Request;
 use serde_json::Value;
 
-use super::{all_kept, pod_resources::Amounts, quota_usage};
+use super::{lookup::stored_objects, pod_resources::Amounts, quota_usage};
 use crate::{
     admission::{Operation, Review},
     failure::Failure,
@@ -15,18 +15,19 @@ use crate::{
 /// How often a usage is counted again when others write it at the same time.
 const ATTEMPTS: usize = 16;
 
-pub(in crate::admission) async fn validate(review: &Review<'_>) -> Result<(), Failure> {
-    let asked = review.asked;
+pub(crate) async fn validate(review: &Review<'_>) -> Result<(), Failure> {
+    let request = review.request;
     let written = matches!(review.operation, Operation::Create | Operation::Update);
-    if !written || !asked.kind.namespaced || asked.subresource.is_some() {
+    if !written || !request.kind.namespaced || request.subresource.is_some() {
         return Ok(());
     }
     for _ in 0..ATTEMPTS {
-        let mut quotas = all_kept(asked.server, "resourcequotas", Some(asked.namespace));
-        quotas.retain(|quota| !object::is_deleting(quota) && quota_usage::in_scope(quota, asked.kind, &review.object));
+        let mut quotas = stored_objects(request.server, "resourcequotas", Some(request.namespace));
+        quotas
+            .retain(|quota| !object::is_deleting(quota) && quota_usage::in_scope(quota, request.kind, &review.object));
         let mut changes = Vec::new();
         for quota in quotas {
-            changes.extend(charged(review, quota)?);
+            changes.extend(charge(review, quota)?);
         }
         if review.is_dry() || record(review, changes).await {
             return Ok(());
@@ -36,24 +37,24 @@ pub(in crate::admission) async fn validate(review: &Review<'_>) -> Result<(), Fa
 }
 
 /// The quota with the object counted in; `None` if it doesn't count.
-fn charged(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Failure> {
-    let asked = review.asked;
+fn charge(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Failure> {
+    let request = review.request;
     let limits = quota_usage::limits(&quota);
     let relevant =
         |amounts: Amounts| -> Amounts { amounts.into_iter().filter(|(name, _)| limits.contains_key(name)).collect() };
-    let mut delta = relevant(quota_usage::of_object(asked.kind, &review.object));
+    let mut delta = relevant(quota_usage::of_object(request.kind, &review.object));
     if delta.is_empty() {
         return Ok(None);
     }
     if review.operation == Operation::Create {
-        let missing = quota_usage::unspecified(asked.kind, &review.object, &limits);
+        let missing = quota_usage::unspecified(request.kind, &review.object, &limits);
         if !missing.is_empty() {
             let name = object::name(&quota);
             return Err(review.forbidden(&format!("failed quota: {name}: must specify {}", missing.join("; "))));
         }
     }
     if let Some(old) = &review.old {
-        for (name, before) in relevant(quota_usage::of_object(asked.kind, old)) {
+        for (name, before) in relevant(quota_usage::of_object(request.kind, old)) {
             let now = delta.get(&name).copied().unwrap_or(Quantity::ZERO);
             delta.insert(name, now.minus(before));
         }
@@ -62,7 +63,7 @@ fn charged(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Failu
     if delta.is_empty() {
         return Ok(None);
     }
-    let used = quota_usage::used(asked.server, &quota, &limits);
+    let used = quota_usage::used(request.server, &quota, &limits);
     let after = |name: &str, amount: Quantity| used.get(name).copied().unwrap_or(Quantity::ZERO).plus(amount);
     let exceeded: Vec<&String> = delta
         .iter()
@@ -93,13 +94,13 @@ async fn record(review: &Review<'_>, quotas: Vec<Value>) -> bool {
         quota["apiVersion"] = "v1".into();
         quota["kind"] = "ResourceQuota".into();
         let path =
-            format!("/api/v1/namespaces/{}/resourcequotas/{}/status", review.asked.namespace, object::name(&quota));
+            format!("/api/v1/namespaces/{}/resourcequotas/{}/status", review.request.namespace, object::name(&quota));
         let request = Request::put(path)
             .header(http::header::CONTENT_TYPE, "application/json")
             .header(http::header::USER_AGENT, "kube-apiserver/v1.36.3")
             .body(quota.to_string().into());
         let Ok(request) = request else { return false };
-        let answer = Box::pin(review.asked.server.answer(User::admin("system:apiserver"), request)).await;
+        let answer = Box::pin(review.request.server.answer(User::admin("system:apiserver"), request)).await;
         if !answer.code.is_success() {
             return false;
         }

@@ -1,11 +1,11 @@
-//! `ServiceAccount`: a Pod runs as an account, and gets its token mounted.
+//! `ServiceAccount`: sets the ServiceAccount of a Pod and mounts its token.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
-use super::kept;
+use super::lookup::stored_object;
 use crate::{
     admission::{Operation, Review},
     failure::Failure,
@@ -31,7 +31,7 @@ fn concerns(review: &Review<'_>) -> bool {
         && object::at(&review.object, &["metadata", "annotations", MIRROR]).is_none()
 }
 
-pub(in crate::admission) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
+pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     if !concerns(review) {
         return Ok(());
     }
@@ -43,10 +43,10 @@ pub(in crate::admission) async fn mutate(review: &mut Review<'_>) -> Result<(), 
     spec.insert("serviceAccount".into(), name.clone().into());
     wait_for_default(review, &name).await;
     let account = account(review, &name)?;
-    let suffix = |review: &Review<'_>| review.asked.server.environment.suffix(5);
+    let suffix = |review: &Review<'_>| review.request.server.environment.suffix(5);
     let own = &review.object["spec"]["automountServiceAccountToken"];
-    let asked = own.as_bool().or(account["automountServiceAccountToken"].as_bool());
-    let volume = asked.unwrap_or(true).then(|| volume_name(&review.object, || suffix(review)));
+    let automount = own.as_bool().or(account["automountServiceAccountToken"].as_bool());
+    let volume = automount.unwrap_or(true).then(|| volume_name(&review.object, || suffix(review)));
     let spec = object::map_at(&mut review.object, &["spec"]);
     if let Some(volume) = volume {
         mount(spec, volume);
@@ -60,7 +60,7 @@ pub(in crate::admission) async fn mutate(review: &mut Review<'_>) -> Result<(), 
     Ok(())
 }
 
-pub(in crate::admission) fn validate(review: &Review<'_>) -> Result<(), Failure> {
+pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     if !concerns(review) {
         return Ok(());
     }
@@ -70,19 +70,20 @@ pub(in crate::admission) fn validate(review: &Review<'_>) -> Result<(), Failure>
 
 /// The default account of a new namespace comes a moment after it.
 async fn wait_for_default(review: &Review<'_>, name: &str) {
-    let (store, namespace) = (&review.asked.server.store, review.asked.namespace);
+    let (store, namespace) = (&review.request.server.store, review.request.namespace);
     if name != DEFAULT || store.get(ACCOUNTS, namespace, name).is_some() {
         return;
     }
-    let mut news = store.news(&ACCOUNTS.into());
-    let comes = async { while store.get(ACCOUNTS, namespace, name).is_none() && news.changed().await.is_ok() {} };
+    let mut subscription = store.subscribe(&ACCOUNTS.into());
+    let comes =
+        async { while store.get(ACCOUNTS, namespace, name).is_none() && subscription.changed().await.is_ok() {} };
     // Whether it came is asked again.
     let _ = timeout(PATIENCE, comes).await;
 }
 
 fn account(review: &Review<'_>, name: &str) -> Result<Value, Failure> {
-    let namespace = review.asked.namespace;
-    kept(review.asked.server, ACCOUNTS, namespace, name).ok_or_else(|| {
+    let namespace = review.request.namespace;
+    stored_object(review.request.server, ACCOUNTS, namespace, name).ok_or_else(|| {
         let why = format!("error looking up service account {namespace}/{name}: serviceaccount {name:?} not found");
         review.forbidden(&why)
     })

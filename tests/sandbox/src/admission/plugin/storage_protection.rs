@@ -1,4 +1,4 @@
-//! `StorageObjectInUseProtection`: volumes and claims stay as long as they are used.
+//! `StorageObjectInUseProtection`: adds finalizers that protect volumes and claims in use.
 
 use crate::{
     admission::{Operation, Review},
@@ -14,7 +14,7 @@ pub(crate) const VOLUME: &str = "kubernetes.io/pv-protection";
 /// Holds a class of attributes that a volume has.
 const CLASS: &str = "kubernetes.io/vac-protection";
 
-pub(in crate::admission) fn mutate(review: &mut Review<'_>) {
+pub(crate) fn mutate(review: &mut Review<'_>) {
     let finalizer = if review.writes(Operation::Create, "", "persistentvolumeclaims") {
         CLAIM
     } else if review.writes(Operation::Create, "", "persistentvolumes") {

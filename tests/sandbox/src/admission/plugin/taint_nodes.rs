@@ -1,4 +1,4 @@
-//! `TaintNodesByCondition`: a new node takes no Pods until it is ready.
+//! `TaintNodesByCondition`: taints a new Node until it is ready.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::{
     object,
 };
 
-pub(in crate::admission) fn mutate(review: &mut Review<'_>) {
+pub(crate) fn mutate(review: &mut Review<'_>) {
     if !review.writes(Operation::Create, "", "nodes") {
         return;
     }

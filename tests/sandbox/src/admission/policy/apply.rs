@@ -1,10 +1,10 @@
-//! An object merged into another as a server-side apply merges it, without owners.
+//! Merges the apply configuration of a policy into an object, without field ownership.
 
 use serde_json::{Map, Value};
 
-use crate::schema::{Fields, ListKind, Others, Schema, Shape, builtin};
+use crate::schema::{Definition, Fields, ListKind, Others, Schema, Shape, builtin};
 
-/// The object with the configuration of a policy in it.
+/// Merges the apply configuration of a policy into an object.
 pub(super) fn applied(schema: &Schema, object: &Value, configuration: &Value) -> Result<Value, String> {
     if !configuration.is_object() {
         return Err("must evaluate to Object".to_owned());
@@ -52,7 +52,7 @@ fn merge_fields(fields: &Fields, into: &mut Value, from: &Map<String, Value>, pa
         let path = format!("{path}.{name}");
         // A custom kind's schema says nothing of metadata.
         let metadata = (path == ".metadata").then(|| builtin::definition(METADATA)).flatten();
-        match metadata.map(builtin::Definition::schema).or_else(|| fields.field(name)) {
+        match metadata.map(Definition::schema).or_else(|| fields.field(name)) {
             Some(schema) => merge(schema, held.entry(name).or_insert(Value::Null), value, &path)?,
             None if matches!(fields.others, Others::Unknown) && !TYPE.contains(&path.as_str()) => {
                 return Err(untyped(&path, "field not declared in schema"));

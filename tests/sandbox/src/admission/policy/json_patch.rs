@@ -1,9 +1,9 @@
-//! The operations that a policy makes (`JSONPatch{op: ..., path: ...}`).
+//! Applies the JSON patch that a policy returns (`JSONPatch{op: ..., path: ...}`).
 
 use json_patch::{PatchErrorKind, PatchOperation};
 use serde_json::Value;
 
-/// The object after the operations. A test that fails leaves it as it was.
+/// Applies the operations. A failed test leaves the object unchanged.
 pub(super) fn patched(object: &Value, operations: &Value) -> Result<Value, String> {
     let operations: Vec<PatchOperation> =
         serde_json::from_value(operations.clone()).map_err(|error| format!("JSONPatch: {error}"))?;
@@ -13,14 +13,14 @@ pub(super) fn patched(object: &Value, operations: &Value) -> Result<Value, Strin
         match json_patch::patch_unsafe(&mut new, std::slice::from_ref(&operation)) {
             Ok(()) => {}
             Err(error) if matches!(error.kind, PatchErrorKind::TestFailed) => return Ok(object.clone()),
-            Err(_) => return Err(said(&operation, &path)),
+            Err(_) => return Err(error_text(&operation, &path)),
         }
     }
     Ok(new)
 }
 
-/// As the real server's library says it.
-fn said(operation: &PatchOperation, path: &str) -> String {
+/// The message of kube-apiserver's patch library.
+fn error_text(operation: &PatchOperation, path: &str) -> String {
     let name = match operation {
         PatchOperation::Add(_) => "add",
         PatchOperation::Remove(_) => "remove",

@@ -1,60 +1,38 @@
-//! `MutatingAdmissionPolicy`.
+//! Evaluates `MutatingAdmissionPolicy`.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Binding, Head, Match, apply, bindings, failed, is_exempt, json_patch, matches};
+use super::{
+    apply,
+    definition::{MutatingPolicy, Mutation, PolicyBinding},
+    invocation::{PolicyInvocation, bindings, is_exempt, matches},
+    json_patch,
+};
 use crate::{
     admission::{
-        Operation, Review,
-        expression::{Expression, Scope, value},
+        expression::{Scope, value},
+        match_conditions::failed,
         reinvocation::Reinvocation,
+        review::{Operation, Review},
     },
     failure::Failure,
-    object,
 };
 
 const POLICIES: &str = "mutatingadmissionpolicies.admissionregistration.k8s.io";
 const BINDINGS: &str = "mutatingadmissionpolicybindings.admissionregistration.k8s.io";
 
-/// A policy as it was read.
-#[derive(Debug)]
-pub(super) struct Policy {
-    head: Head,
-    mutations: Vec<Mutation>,
-    /// `reinvocationPolicy: IfNeeded`.
-    again: bool,
-}
-
-/// What a policy changes.
-#[derive(Debug)]
-enum Mutation {
-    /// An object that is merged as a server-side apply would.
-    Apply(Result<Expression, String>),
-    Patch(Result<Expression, String>),
-}
-
-impl Policy {
-    fn of(policy: &Value) -> Self {
-        let spec = &policy["spec"];
-        let mutations = spec["mutations"].as_array().into_iter().flatten();
-        Self {
-            head: Head::of(policy),
-            mutations: mutations.map(Mutation::of).collect(),
-            again: spec["reinvocationPolicy"] == "IfNeeded",
-        }
-    }
-
-    /// The object as the policy would have it; `None` if it is not about this write.
-    fn mutated(&self, review: &mut Review<'_>, found: &Match<'_>) -> Result<Option<Value>, String> {
+impl MutatingPolicy {
+    /// The mutated object; `None` if the match conditions do not hold.
+    fn mutated(&self, review: &mut Review<'_>, found: &PolicyInvocation<'_>) -> Result<Option<Value>, String> {
         let params = found.params.as_ref().map_err(Clone::clone)?;
         if !self.head.conditions_hold(&Scope::new(review, &found.hit, Some(params), &self.head.variables))? {
             return Ok(None);
         }
         let before = review.object.clone();
         for mutation in &self.mutations {
-            let made = mutation.made(&Scope::new(review, &found.hit, Some(params), &self.head.variables), review);
+            let made = mutation.apply(&Scope::new(review, &found.hit, Some(params), &self.head.variables), review);
             match made {
                 Ok(made) => review.object = made,
                 Err(why) => {
@@ -68,21 +46,13 @@ impl Policy {
 }
 
 impl Mutation {
-    fn of(written: &Value) -> Self {
-        let compiled = |key: &str| Expression::compile(object::text(written, &[key, "expression"]));
-        match written["patchType"].as_str() {
-            Some("JSONPatch") => Self::Patch(compiled("jsonPatch")),
-            _ => Self::Apply(compiled("applyConfiguration")),
-        }
-    }
-
-    /// The object after it.
-    fn made(&self, scope: &Scope<'_>, review: &Review<'_>) -> Result<Value, String> {
+    /// The object after the mutation.
+    fn apply(&self, scope: &Scope<'_>, review: &Review<'_>) -> Result<Value, String> {
         let (Self::Apply(expression) | Self::Patch(expression)) = self;
         let expression = expression.as_ref().map_err(Clone::clone)?;
         let made = scope.evaluate(expression).map_err(|why| failed(expression, &why))?;
         let made = value::to_json(&made).ok_or_else(|| failed(expression, "its result has no form in JSON"))?;
-        let kind = review.asked.kind;
+        let kind = review.request.kind;
         match self {
             Self::Apply(_) => apply::applied(kind.schema(), &review.object, &made),
             Self::Patch(_) => json_patch::patched(&review.object, &made),
@@ -90,19 +60,19 @@ impl Mutation {
     }
 }
 
-pub(in crate::admission) fn mutate(review: &mut Review<'_>, reinvocation: &mut Reinvocation) -> Result<(), Failure> {
+pub(crate) fn mutate(review: &mut Review<'_>, reinvocation: &mut Reinvocation) -> Result<(), Failure> {
     if !matches!(review.operation, Operation::Create | Operation::Update) {
         return Ok(());
     }
-    let bindings: Vec<Arc<Binding>> = bindings(review, BINDINGS);
+    let bindings: Vec<Arc<PolicyBinding>> = bindings(review, BINDINGS);
     if bindings.is_empty() || is_exempt(review) {
         return Ok(());
     }
-    let server = review.asked.server;
+    let server = review.request.server;
     let (_, items) = server.store.list(POLICIES, None);
     let mut wrong = Vec::new();
     for item in items {
-        let policy = server.admission.policies.mutating.get(&item, Policy::of);
+        let policy = server.admission.policies.mutating.get(&item, MutatingPolicy::of);
         let name = format!("policy {}", policy.head.name);
         if !reinvocation.wants(&name) {
             continue;
@@ -112,7 +82,7 @@ pub(in crate::admission) fn mutate(review: &mut Review<'_>, reinvocation: &mut R
         for found in &found {
             match policy.mutated(review, found) {
                 Ok(Some(mut object)) => {
-                    review.asked.complete(&mut object);
+                    review.request.complete(&mut object);
                     changed |= object != review.object;
                     review.object = object;
                     review.reshaped = true;

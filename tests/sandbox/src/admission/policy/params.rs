@@ -1,20 +1,20 @@
-//! The parameters of a policy: objects that a binding names or selects.
+//! Finds the parameters of a policy: the objects that a binding names or selects.
 
 use serde_json::Value;
 
-use super::{Binding, Head};
-use crate::{admission::Review, call::selector::LabelSelector, object};
+use super::definition::{PolicyBinding, PolicyHead};
+use crate::{admission::review::Review, call::selector::LabelSelector, object};
 
 const NOT_FOUND: &str =
     "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction";
 
 /// The parameters, each for an evaluation of its own; null where the policy takes none. Nothing where there are none and
 /// the binding allows that.
-pub(super) fn of(head: &Head, binding: &Binding, review: &Review<'_>) -> Result<Vec<Value>, String> {
+pub(super) fn of(head: &PolicyHead, binding: &PolicyBinding, review: &Review<'_>) -> Result<Vec<Value>, String> {
     let (Some((api_version, kind)), Value::Object(reference)) = (&head.param_kind, &binding.param) else {
         return Ok(vec![Value::Null]);
     };
-    let server = review.asked.server;
+    let server = review.request.server;
     let kind = server.kinds.of_kind(api_version, kind).ok_or_else(|| {
         format!(
             "failed to configure policy: failed to find resource referenced by paramKind: '{api_version}, Kind={kind}'"
@@ -37,11 +37,11 @@ pub(super) fn of(head: &Head, binding: &Binding, review: &Review<'_>) -> Result<
     let items = match reference.get("selector").filter(|selector| selector.is_object()) {
         Some(selector) => {
             let selector = LabelSelector::of_object(selector);
-            let (_, mut items) = server.store.list(&kind.shelf, Some(namespace));
+            let (_, mut items) = server.store.list(&kind.group_resource, Some(namespace));
             items.retain(|item| selector.matches(|key| item.label(key)));
             items
         }
-        None => server.store.get(&kind.shelf, namespace, word("name")).into_iter().collect(),
+        None => server.store.get(&kind.group_resource, namespace, word("name")).into_iter().collect(),
     };
     if items.is_empty() && word("parameterNotFoundAction") != "Allow" {
         return Err(NOT_FOUND.to_owned());

@@ -1,53 +1,28 @@
-//! `ValidatingAdmissionPolicy`.
+//! Evaluates `ValidatingAdmissionPolicy`.
 
 use kube_cel::cel::Value as Cel;
-use serde_json::Value;
 
-use super::{Binding, Head, Match, bindings, failed, is_exempt, matches};
+use super::{
+    definition::{INVALID, PolicyBinding, PolicyHead, ValidatingPolicy, Validation},
+    invocation::{PolicyInvocation, bindings, is_exempt, matches},
+};
 use crate::{
-    admission::{
-        Review,
-        expression::{Expression, Scope},
-    },
+    admission::{expression::Scope, match_conditions::failed, review::Review},
     failure::Failure,
-    object,
 };
 
 const POLICIES: &str = "validatingadmissionpolicies.admissionregistration.k8s.io";
 const BINDINGS: &str = "validatingadmissionpolicybindings.admissionregistration.k8s.io";
 
-/// A policy as it was read.
-#[derive(Debug)]
-pub(super) struct Policy {
-    head: Head,
-    validations: Vec<Validation>,
-}
-
-#[derive(Debug)]
-struct Validation {
-    expression: Result<Expression, String>,
-    message: String,
-    message_expression: Option<Expression>,
-    /// The reason and its code.
-    reason: (&'static str, u16),
-}
-
-/// Why a policy is against a write.
+/// The reason why a policy denies a write.
 struct Denial {
     message: String,
     reason: (&'static str, u16),
 }
 
-const INVALID: (&str, u16) = ("Invalid", 422);
-
-impl Policy {
-    fn of(policy: &Value) -> Self {
-        let validations = policy["spec"]["validations"].as_array().into_iter().flatten();
-        Self { head: Head::of(policy), validations: validations.map(Validation::of).collect() }
-    }
-
-    /// What speaks against the write.
-    fn denials(&self, review: &Review<'_>, found: &Match<'_>) -> Vec<Denial> {
+impl ValidatingPolicy {
+    /// The denials of the write.
+    fn denials(&self, review: &Review<'_>, found: &PolicyInvocation<'_>) -> Vec<Denial> {
         let unable = |message: String| {
             if self.head.ignores_failure { Vec::new() } else { vec![Denial { message, reason: INVALID }] }
         };
@@ -69,7 +44,7 @@ impl Policy {
             };
             match held {
                 Ok(Cel::Bool(true)) => {}
-                Ok(_) => denials.push(Denial { message: validation.said(&scope), reason: validation.reason }),
+                Ok(_) => denials.push(Denial { message: validation.denial_message(&scope), reason: validation.reason }),
                 Err(why) => denials.extend(unable(why)),
             }
         }
@@ -78,26 +53,8 @@ impl Policy {
 }
 
 impl Validation {
-    fn of(written: &Value) -> Self {
-        let said = object::text(written, &["messageExpression"]);
-        let reason = match object::text(written, &["reason"]) {
-            "Unauthorized" => ("Unauthorized", 401),
-            "Forbidden" => ("Forbidden", 403),
-            "RequestEntityTooLarge" => ("RequestEntityTooLarge", 413),
-            _ => INVALID,
-        };
-        Self {
-            expression: Expression::compile(object::text(written, &["expression"])),
-            message: object::text(written, &["message"]).trim().to_owned(),
-            message_expression: Some(said)
-                .filter(|said| !said.is_empty())
-                .and_then(|said| Expression::compile(said).ok()),
-            reason,
-        }
-    }
-
-    /// What the client is told: what the expression says, else the message, else the expression itself.
-    fn said(&self, scope: &Scope<'_>) -> String {
+    /// The message of a denial: by `messageExpression`, else `message`, else the expression itself.
+    fn denial_message(&self, scope: &Scope<'_>) -> String {
         let made = self.message_expression.as_ref().and_then(|expression| scope.text(expression));
         let made = made.map(|made| made.trim().to_owned());
         let usable = made.filter(|made| !made.is_empty() && !made.contains('\n') && made.len() <= 5 * 1024);
@@ -110,17 +67,17 @@ impl Validation {
     }
 }
 
-pub(in crate::admission) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
+pub(crate) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     let bindings = bindings(review, BINDINGS);
     if bindings.is_empty() || is_exempt(review) {
         return Ok(());
     }
-    let server = review.asked.server;
+    let server = review.request.server;
     let (_, items) = server.store.list(POLICIES, None);
     let mut warnings = Vec::new();
     let mut refused = None;
     for item in items {
-        let policy = server.admission.policies.validating.get(&item, Policy::of);
+        let policy = server.admission.policies.validating.get(&item, ValidatingPolicy::of);
         for found in matches(&policy.head, &bindings, review) {
             for denial in policy.denials(review, &found) {
                 let acts = |action: &str| found.binding.actions.iter().any(|own| own == action);
@@ -141,7 +98,7 @@ pub(in crate::admission) fn validate(review: &mut Review<'_>) -> Result<(), Fail
     refused.map_or(Ok(()), Err)
 }
 
-fn refusal(review: &Review<'_>, head: &Head, binding: &Binding, denial: &Denial) -> Failure {
+fn refusal(review: &Review<'_>, head: &PolicyHead, binding: &PolicyBinding, denial: &Denial) -> Failure {
     let (name, binding, why) = (&head.name, &binding.name, &denial.message);
     let message = format!("ValidatingAdmissionPolicy '{name}' with binding '{binding}' denied request: {why}");
     let mut failure = review.forbidden(&message);

@@ -1,24 +1,21 @@
-//! `MutatingWebhookConfiguration`: one after the other, each sees what those before it changed.
+//! Calls mutating webhooks one after the other; each receives the object that the previous one returned.
 
 use serde_json::Value;
 
 use super::{
-    Hook,
-    ask::{Silence, internal},
-    hooks, is_exempt,
+    call::{CallError, internal},
+    hook::Hook,
+    invocation::{hooks, is_exempt},
 };
 use crate::{
-    admission::{Review, matching::Hit, reinvocation::Reinvocation},
+    admission::{match_rules::MatchedKind, reinvocation::Reinvocation, review::Review},
     failure::Failure,
 };
 
-const SHELF: &str = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
+const GROUP_RESOURCE: &str = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
 
-pub(in crate::admission) async fn mutate(
-    review: &mut Review<'_>,
-    reinvocation: &mut Reinvocation,
-) -> Result<(), Failure> {
-    let configurations = hooks(review, SHELF);
+pub(crate) async fn mutate(review: &mut Review<'_>, reinvocation: &mut Reinvocation) -> Result<(), Failure> {
+    let configurations = hooks(review, GROUP_RESOURCE);
     if configurations.is_empty() || is_exempt(review) {
         return Ok(());
     }
@@ -33,13 +30,13 @@ pub(in crate::admission) async fn mutate(
     Ok(())
 }
 
-/// Whether the webhook changed something.
-async fn one(review: &mut Review<'_>, hook: &Hook, hit: &Hit) -> Result<bool, Failure> {
-    let verdict = match hook.ask(review, hit, true).await {
+/// Calls one webhook; returns whether it changed the object.
+async fn one(review: &mut Review<'_>, hook: &Hook, hit: &MatchedKind) -> Result<bool, Failure> {
+    let verdict = match hook.call(review, hit, true).await {
         Ok(verdict) => verdict,
-        Err(Silence::Failure(failure)) => return Err(failure),
-        Err(Silence::Ignorable(_)) if hook.ignores_failure => return Ok(false),
-        Err(Silence::Ignorable(why)) => return Err(hook.failed(&why)),
+        Err(CallError::Failure(failure)) => return Err(failure),
+        Err(CallError::Ignorable(_)) if hook.ignores_failure => return Ok(false),
+        Err(CallError::Ignorable(why)) => return Err(hook.failed(&why)),
     };
     review.warnings.extend(verdict.warnings);
     if let Some(refusal) = verdict.refusal {
@@ -53,9 +50,9 @@ async fn one(review: &mut Review<'_>, hook: &Hook, hit: &Hit) -> Result<bool, Fa
         )));
     }
     let own = review.object["apiVersion"].clone();
-    let mut object = patched(&hit.shown(&review.object), &patch).map_err(|why| internal(&why))?;
+    let mut object = patched(&hit.in_matched_version(&review.object), &patch).map_err(|why| internal(&why))?;
     object["apiVersion"] = own;
-    review.asked.complete(&mut object);
+    review.request.complete(&mut object);
     let changed = object != review.object;
     review.object = object;
     review.reshaped = true;

@@ -1,35 +1,39 @@
-//! `ValidatingWebhookConfiguration`: all are asked at the same time.
+//! Calls all validating webhooks at the same time.
 
 use futures::future::join_all;
 
-use super::{Hook, ask::Silence, hooks, is_exempt};
+use super::{
+    call::CallError,
+    hook::Hook,
+    invocation::{hooks, is_exempt},
+};
 use crate::{
-    admission::{Review, matching::Hit},
+    admission::{match_rules::MatchedKind, review::Review},
     failure::Failure,
 };
 
-const SHELF: &str = "validatingwebhookconfigurations.admissionregistration.k8s.io";
+const GROUP_RESOURCE: &str = "validatingwebhookconfigurations.admissionregistration.k8s.io";
 
-pub(in crate::admission) async fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
-    let configurations = hooks(review, SHELF);
+pub(crate) async fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
+    let configurations = hooks(review, GROUP_RESOURCE);
     if configurations.is_empty() || is_exempt(review) {
         return Ok(());
     }
-    let mut concerned: Vec<(&Hook, Hit)> = Vec::new();
+    let mut concerned: Vec<(&Hook, MatchedKind)> = Vec::new();
     for hook in configurations.iter().flat_map(|hooks| hooks.iter()) {
         concerned.extend(hook.concerns(review)?.map(|hit| (hook, hit)));
     }
-    let asked = join_all(concerned.iter().map(|(hook, hit)| hook.ask(review, hit, false))).await;
+    let responses = join_all(concerned.iter().map(|(hook, hit)| hook.call(review, hit, false))).await;
     let mut refused = None;
-    for ((hook, _), answer) in concerned.iter().zip(asked) {
+    for ((hook, _), answer) in concerned.iter().zip(responses) {
         let against = match answer {
             Ok(verdict) => {
                 review.warnings.extend(verdict.warnings);
                 verdict.refusal
             }
-            Err(Silence::Failure(failure)) => Some(failure),
-            Err(Silence::Ignorable(_)) if hook.ignores_failure => None,
-            Err(Silence::Ignorable(why)) => Some(hook.failed(&why)),
+            Err(CallError::Failure(failure)) => Some(failure),
+            Err(CallError::Ignorable(_)) if hook.ignores_failure => None,
+            Err(CallError::Ignorable(why)) => Some(hook.failed(&why)),
         };
         refused = refused.or(against);
     }

@@ -1,21 +1,20 @@
-//! Whether somebody may do something: SubjectAccessReview and its kin.
+//! Answers SubjectAccessReview and its variants.
 
 use serde_json::{Value, json};
 
-use super::invalid;
 use crate::{
     authorization::{About, Attributes, Decision, decide},
     failure::{Cause, Failure},
     object,
+    request::ResourceRequest,
     user::User,
-    verb::Asked,
 };
 
-pub(super) fn answer(asked: Asked<'_>, mut review: Value) -> Result<Value, Failure> {
-    let own = asked.kind.kind == "SelfSubjectAccessReview";
+pub(super) fn answer(request: ResourceRequest<'_>, mut review: Value) -> Result<Value, Failure> {
+    let own = request.kind.kind == "SelfSubjectAccessReview";
     let (spec, resource, path) = parts(&review);
-    check(asked, &review, own).map_or(Ok(()), |cause| Err(invalid(&cause)))?;
-    let user = if own { asked.call.user.clone() } else { subject(spec) };
+    check(request, &review, own).map_or(Ok(()), |cause| Err(invalid(&cause)))?;
+    let user = if own { request.call.user.clone() } else { subject(spec) };
     let part = |of: &'_ Option<Value>, key: &str| {
         of.as_ref().map(|of| object::text(of, &[key]).to_owned()).unwrap_or_default()
     };
@@ -35,7 +34,7 @@ pub(super) fn answer(asked: Asked<'_>, mut review: Value) -> Result<Value, Failu
     } else {
         Attributes { user: &user, verb: &path_verb, about: About::Path(&url) }
     };
-    let (allowed, reason) = match decide(asked.server, &attributes) {
+    let (allowed, reason) = match decide(request.server, &attributes) {
         Decision::Allowed(reason) => (true, reason),
         Decision::Denied(reason) => (false, reason),
     };
@@ -68,10 +67,10 @@ fn subject(spec: &Value) -> User {
 }
 
 /// The first thing that is wrong with a review.
-fn check(asked: Asked<'_>, review: &Value, own: bool) -> Option<Cause> {
+fn check(request: ResourceRequest<'_>, review: &Value, own: bool) -> Option<Cause> {
     let (spec, resource, path) = parts(review);
     let written = |of: &Value| json!({"Path": of["path"], "Verb": of["verb"]});
-    let local = asked.kind.namespaced;
+    let local = request.kind.namespaced;
     if let Some(path) = path.as_ref().filter(|_| local) {
         let why = "disallowed on this kind of request";
         return Some(Cause::invalid("spec.nonResourceAttributes", &written(path), why));
@@ -96,9 +95,17 @@ fn check(asked: Asked<'_>, review: &Value, own: bool) -> Option<Cause> {
         return Some(Cause::invalid("metadata", &Value::Object(metadata.clone()), "must be empty"));
     }
     let namespace = resource.as_ref().map(|resource| object::text(resource, &["namespace"])).unwrap_or_default();
-    if local && namespace != asked.namespace {
+    if local && namespace != request.namespace {
         let why = "must match metadata.namespace";
         return Some(Cause::invalid("spec.resourceAttributes.namespace", &namespace.into(), why));
     }
     None
+}
+
+/// The 422 of an access review, which names neither a kind nor an object.
+fn invalid(cause: &Cause) -> Failure {
+    let mut failure =
+        Failure::unprocessable(format!(".authorization.k8s.io \"\" is invalid: {}: {}", cause.field, cause.message));
+    failure.details.insert("group".into(), "authorization.k8s.io".into());
+    failure.with_causes(vec![json!({"reason": cause.reason, "message": cause.message, "field": cause.field})])
 }

@@ -1,35 +1,36 @@
-//! What somebody may do: SelfSubjectRulesReview.
+//! Answers SelfSubjectRulesReview.
 
 use serde_json::{Map, Value, json};
 
 use crate::{
-    authorization::{policy, rule::Rule},
+    authorization::{rbac, rule::PolicyRule},
     failure::Failure,
     object,
-    verb::Asked,
+    request::ResourceRequest,
 };
 
-pub(super) fn answer(asked: Asked<'_>, review: &Value) -> Result<Value, Failure> {
+pub(super) fn answer(request: ResourceRequest<'_>, review: &Value) -> Result<Value, Failure> {
     let namespace = object::text(review, &["spec", "namespace"]);
     if namespace.is_empty() {
         return Err(Failure::bad_request("no namespace on request"));
     }
-    let policy = asked.server.policies.current(&asked.server.store);
-    let (rules, missing) = policy.rules_of(&asked.call.user, namespace);
+    let policy = request.server.policies.current(&request.server.store);
+    let (rules, missing) = policy.rules_of(&request.call.user, namespace);
     // A user with all rights by group has them by the binding of that group, too.
-    let (of_resources, of_paths): (Vec<&Rule>, Vec<&Rule>) = rules.into_iter().partition(|rule| rule.paths.is_empty());
+    let (of_resources, of_paths): (Vec<&PolicyRule>, Vec<&PolicyRule>) =
+        rules.into_iter().partition(|rule| rule.paths.is_empty());
     let mut status = json!({
         "resourceRules": of_resources.into_iter().map(resources).collect::<Vec<_>>(),
         "nonResourceRules": of_paths.into_iter().map(paths).collect::<Vec<_>>(),
         "incomplete": false,
     });
     if !missing.is_empty() {
-        status["evaluationError"] = policy::errors("", &missing, "").into();
+        status["evaluationError"] = rbac::errors("", &missing, "").into();
     }
     Ok(json!({"spec": {}, "status": status}))
 }
 
-fn resources(rule: &Rule) -> Value {
+fn resources(rule: &PolicyRule) -> Value {
     let mut written = Map::new();
     written.insert("verbs".into(), json!(rule.verbs));
     let lists =
@@ -42,6 +43,6 @@ fn resources(rule: &Rule) -> Value {
     Value::Object(written)
 }
 
-fn paths(rule: &Rule) -> Value {
+fn paths(rule: &PolicyRule) -> Value {
     json!({"verbs": rule.verbs, "nonResourceURLs": rule.paths})
 }

@@ -1,30 +1,30 @@
-//! Who somebody is: SelfSubjectReview and TokenReview.
+//! Answers SelfSubjectReview and TokenReview.
 
 use serde_json::{Map, Value, json};
 
-use crate::{authentication, failure::Failure, object, user::User, verb::Asked};
+use crate::{authentication, failure::Failure, object, request::ResourceRequest, user::User};
 
-pub(super) fn own(asked: Asked<'_>) -> Value {
-    let created = asked.server.environment.time();
-    json!({"metadata": {"creationTimestamp": created}, "status": {"userInfo": written(&asked.call.user)}})
+pub(super) fn own(request: ResourceRequest<'_>) -> Value {
+    let created = request.server.environment.time();
+    json!({"metadata": {"creationTimestamp": created}, "status": {"userInfo": user_info(&request.call.user)}})
 }
 
-pub(super) fn of_token(asked: Asked<'_>, mut review: Value) -> Result<Value, Failure> {
+pub(super) fn of_token(request: ResourceRequest<'_>, mut review: Value) -> Result<Value, Failure> {
     let token = object::text(&review, &["spec", "token"]);
     if token.is_empty() {
         return Err(Failure::bad_request("token is required for TokenReview in authentication"));
     }
     let wanted = review["spec"]["audiences"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let wanted: Vec<String> = wanted.map(str::to_owned).collect();
-    review["status"] = match authentication::of_token(asked.server, token, &wanted) {
-        Ok((user, audiences)) => json!({"authenticated": true, "user": written(&user), "audiences": audiences}),
+    review["status"] = match authentication::of_token(request.server, token, &wanted) {
+        Ok((user, audiences)) => json!({"authenticated": true, "user": user_info(&user), "audiences": audiences}),
         Err(why) => json!({"user": {}, "error": why.to_string()}),
     };
     Ok(review)
 }
 
 /// `UserInfo`.
-fn written(user: &User) -> Value {
+fn user_info(user: &User) -> Value {
     let mut info = Map::new();
     let mut put = |key: &str, value: Value| info.insert(key.to_owned(), value);
     if !user.name.is_empty() {

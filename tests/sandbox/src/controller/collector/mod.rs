@@ -1,29 +1,29 @@
-//! The garbage collector: what has no owner left goes, and a deletion in the foreground waits for the dependents.
+//! The garbage collector: deletes dependents without an owner, and finishes foreground deletions.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Actor, Controller, Next, Outcome, Refused, Seen, Watches};
+use super::{Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ReconcileResult};
 use crate::{
     kind::Kind,
     object::{self, Owner},
     store::Stored,
     verb::{FOREGROUND, ORPHAN},
 };
-use family::{Family, Member};
+use dependency_graph::{DependencyGraph, ObjectIdentity};
 
-mod family;
+mod dependency_graph;
 
 /// Follows owner references.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
-    family: Family,
+    family: DependencyGraph,
 }
 
 /// What has become of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum OwnerState {
     Lives,
     /// It is being deleted, after its dependents.
     Waits,
@@ -33,73 +33,73 @@ enum Fate {
 }
 
 impl Controller for Collector {
-    type Key = Member;
+    type Key = ObjectIdentity;
 
-    fn watches(&self) -> Watches {
-        Watches::Lives
+    fn sources(&self) -> EventSources {
+        EventSources::Lifecycle
     }
 
-    fn forget(&mut self) {
-        self.family = Family::default();
+    fn reset(&mut self) {
+        self.family = DependencyGraph::default();
     }
 
-    fn told(&mut self, _: &Actor, shelf: &str, seen: &Seen) -> Vec<Member> {
-        let member = Member::new(shelf, &seen.object);
-        self.family.learn(&member, seen)
+    fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectIdentity> {
+        let member = ObjectIdentity::new(group_resource, &event.object);
+        self.family.learn(&member, event)
     }
 
-    async fn reconcile(&mut self, actor: &Actor, member: &Member) -> Outcome {
-        let Some(kind) = actor.kind(&member.shelf) else { return Ok(Next::Rest) };
-        let Some(held) = actor.server.store.get(&member.shelf, &member.namespace, &member.name) else {
-            return Ok(Next::Rest);
+    async fn reconcile(&mut self, client: &ControllerClient, member: &ObjectIdentity) -> ReconcileResult {
+        let Some(kind) = client.kind(&member.group_resource) else { return Ok(Action::AwaitChange) };
+        let Some(held) = client.server.store.get(&member.group_resource, &member.namespace, &member.name) else {
+            return Ok(Action::AwaitChange);
         };
-        let item = Item { actor, kind, held, member };
+        let item = Candidate { client, kind, held, member };
         let done = if item.held.deleting { self.deleted(&item).await } else { self.owned(&item).await };
         match done {
             // Somebody else was there first; what they did is told.
-            Err(refused) if refused.is_gone() => Ok(Next::Rest),
+            Err(refused) if refused.is_gone() => Ok(Action::AwaitChange),
             done => done,
         }
     }
 }
 
 /// An object that is looked at.
-struct Item<'a> {
-    actor: &'a Actor,
+struct Candidate<'a> {
+    client: &'a ControllerClient,
     kind: Arc<Kind>,
     held: Arc<Stored>,
-    member: &'a Member,
+    member: &'a ObjectIdentity,
 }
 
-impl Item<'_> {
+impl Candidate<'_> {
     fn object(&self) -> Value {
         self.held.object(&self.kind)
     }
 
     /// Changes its metadata, if it is still as it was seen.
-    async fn change_metadata(&self, mut metadata: Value) -> Result<Value, Refused> {
+    async fn change_metadata(&self, mut metadata: Value) -> Result<Value, ApiError> {
         metadata["uid"] = (*self.held.uid).into();
         metadata["resourceVersion"] = self.held.version.to_string().into();
         let at = (self.member.namespace.as_str(), self.member.name.as_str());
-        self.actor.merge(&self.kind, at, "", &json!({"metadata": metadata})).await
+        self.client.merge(&self.kind, at, "", &json!({"metadata": metadata})).await
     }
 
-    async fn delete(&self, propagation: &str) -> Result<Value, Refused> {
+    async fn delete(&self, propagation: &str) -> Result<Value, ApiError> {
         let at = (self.member.namespace.as_str(), self.member.name.as_str());
         let preconditions = json!({"uid": *self.held.uid, "resourceVersion": self.held.version.to_string()});
         let options = json!({
             "kind": "DeleteOptions", "apiVersion": "v1",
             "preconditions": preconditions, "propagationPolicy": propagation,
         });
-        self.actor.delete(&self.kind, at, &options).await
+        self.client.delete(&self.kind, at, &options).await
     }
 
-    async fn without_finalizer(&self, finalizer: &str) -> Result<(), Refused> {
-        self.actor.release(&self.kind, &self.object(), finalizer).await
+    async fn without_finalizer(&self, finalizer: &str) -> Result<(), ApiError> {
+        self.client.release(&self.kind, &self.object(), finalizer).await
     }
 
     /// Takes references to owners away.
-    async fn without_owners(&self, uids: &[&str]) -> Result<Value, Refused> {
+    async fn without_owners(&self, uids: &[&str]) -> Result<Value, ApiError> {
         let mut object = self.object();
         let owners = object["metadata"]["ownerReferences"].take();
         let kept = owners.as_array().into_iter().flatten().filter(|owner| {
@@ -114,16 +114,16 @@ impl Item<'_> {
 
 impl Collector {
     /// An object that is being deleted may wait for what becomes of its dependents.
-    async fn deleted(&mut self, item: &Item<'_>) -> Outcome {
+    async fn deleted(&mut self, item: &Candidate<'_>) -> ReconcileResult {
         let object = item.object();
         let finalizers = object::finalizers(&object);
         if finalizers.contains(&FOREGROUND) {
-            let blocks = |dependent: &Item<'_>| {
+            let blocks = |dependent: &Candidate<'_>| {
                 let dependent = dependent.object();
                 object::owners(&dependent).iter().any(|owner| owner.uid == *item.held.uid && owner.blocks_deletion)
             };
             if self.dependents(item).iter().any(blocks) {
-                return Ok(Next::Rest);
+                return Ok(Action::AwaitChange);
             }
             item.without_finalizer(FOREGROUND).await?;
         } else if finalizers.contains(&ORPHAN) {
@@ -135,35 +135,38 @@ impl Collector {
             }
             item.without_finalizer(ORPHAN).await?;
         }
-        Ok(Next::Rest)
+        Ok(Action::AwaitChange)
     }
 
     /// An object goes when none of its owners is left.
-    async fn owned(&mut self, item: &Item<'_>) -> Outcome {
+    async fn owned(&mut self, item: &Candidate<'_>) -> ReconcileResult {
         let object = item.object();
         let owners = object::owners(&object);
         if owners.is_empty() {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
-        let fates: Vec<(&Owner, Fate)> = owners.iter().map(|owner| (owner, fate(item, owner))).collect();
-        let any = |wanted: Fate| fates.iter().any(|(_, fate)| *fate == wanted);
-        if any(Fate::Unknown) {
-            return match fates.iter().find(|(owner, fate)| *fate == Fate::Unknown && !is_known(item, owner)) {
+        let fates: Vec<(&Owner, OwnerState)> = owners.iter().map(|owner| (owner, fate(item, owner))).collect();
+        let any = |wanted: OwnerState| fates.iter().any(|(_, fate)| *fate == wanted);
+        if any(OwnerState::Unknown) {
+            return match fates.iter().find(|(owner, fate)| *fate == OwnerState::Unknown && !is_known(item, owner)) {
                 // A kind may come to be known.
                 Some((owner, _)) => Err(unknown(owner)),
-                None => Ok(Next::Rest),
+                None => Ok(Action::AwaitChange),
             };
         }
-        if any(Fate::Lives) {
-            let useless: Vec<&str> =
-                fates.iter().filter(|(_, fate)| *fate != Fate::Lives).map(|(owner, _)| owner.uid.as_str()).collect();
+        if any(OwnerState::Lives) {
+            let useless: Vec<&str> = fates
+                .iter()
+                .filter(|(_, fate)| *fate != OwnerState::Lives)
+                .map(|(owner, _)| owner.uid.as_str())
+                .collect();
             if !useless.is_empty() {
                 item.without_owners(&useless).await?;
             }
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
-        let propagation = if any(Fate::Waits) && !self.dependents(item).is_empty() {
-            self.unblock_circle(item).await?;
+        let propagation = if any(OwnerState::Waits) && !self.dependents(item).is_empty() {
+            self.unblock_cycle(item).await?;
             "Foreground"
         } else if object::finalizers(&object).contains(&ORPHAN) {
             "Orphan"
@@ -173,12 +176,12 @@ impl Collector {
             "Background"
         };
         item.delete(propagation).await?;
-        Ok(Next::Rest)
+        Ok(Action::AwaitChange)
     }
 
     /// Dependents that wait for their own dependents may be owners further up: the item must not wait for these.
-    async fn unblock_circle(&self, item: &Item<'_>) -> Result<(), Refused> {
-        let waits = |dependent: &Item<'_>| {
+    async fn unblock_cycle(&self, item: &Candidate<'_>) -> Result<(), ApiError> {
+        let waits = |dependent: &Candidate<'_>| {
             dependent.held.deleting && object::finalizers(&dependent.object()).contains(&FOREGROUND)
         };
         if !self.dependents(item).iter().any(waits) {
@@ -192,38 +195,45 @@ impl Collector {
         item.change_metadata(json!({"ownerReferences": owners})).await.map(drop)
     }
 
-    fn dependents<'a>(&'a self, item: &Item<'a>) -> Vec<Item<'a>> {
+    fn dependents<'a>(&'a self, item: &Candidate<'a>) -> Vec<Candidate<'a>> {
         let members = self.family.dependents(&item.held.uid);
-        let dependent = |member: &'a Member| {
-            let held = item.actor.server.store.get(&member.shelf, &member.namespace, &member.name)?;
+        let dependent = |member: &'a ObjectIdentity| {
+            let held = item.client.server.store.get(&member.group_resource, &member.namespace, &member.name)?;
             let is_still = held.owners.contains(&item.held.uid);
-            is_still.then_some(Item { actor: item.actor, kind: item.actor.kind(&member.shelf)?, held, member })
+            is_still.then_some(Candidate {
+                client: item.client,
+                kind: item.client.kind(&member.group_resource)?,
+                held,
+                member,
+            })
         };
         members.filter_map(dependent).collect()
     }
 }
 
-fn is_known(item: &Item<'_>, owner: &Owner) -> bool {
-    item.actor.server.kinds.of_kind(&owner.api_version, &owner.kind).is_some()
+fn is_known(item: &Candidate<'_>, owner: &Owner) -> bool {
+    item.client.server.kinds.of_kind(&owner.api_version, &owner.kind).is_some()
 }
 
-fn unknown(owner: &Owner) -> Refused {
+fn unknown(owner: &Owner) -> ApiError {
     let message = format!("no matches for kind {:?} in version {:?}", owner.kind, owner.api_version);
-    Refused { code: 0, message, status: Value::Null }
+    ApiError { code: 0, message, status: Value::Null }
 }
 
 /// Looks where the reference points; an owner of the same name but another uid is not the one.
-fn fate(item: &Item<'_>, owner: &Owner) -> Fate {
-    let server = &item.actor.server;
-    let Some(kind) = server.kinds.of_kind(&owner.api_version, &owner.kind) else { return Fate::Unknown };
+fn fate(item: &Candidate<'_>, owner: &Owner) -> OwnerState {
+    let server = &item.client.server;
+    let Some(kind) = server.kinds.of_kind(&owner.api_version, &owner.kind) else { return OwnerState::Unknown };
     let namespace = if kind.namespaced { item.member.namespace.as_str() } else { "" };
     if kind.namespaced && namespace.is_empty() {
-        return Fate::Unknown;
+        return OwnerState::Unknown;
     }
-    match server.store.get(&kind.shelf, namespace, &owner.name) {
-        Some(held) if *held.uid != *owner.uid => Fate::Absent,
-        None => Fate::Absent,
-        Some(held) if held.deleting && object::finalizers(&held.object(&kind)).contains(&FOREGROUND) => Fate::Waits,
-        Some(_) => Fate::Lives,
+    match server.store.get(&kind.group_resource, namespace, &owner.name) {
+        Some(held) if *held.uid != *owner.uid => OwnerState::Absent,
+        None => OwnerState::Absent,
+        Some(held) if held.deleting && object::finalizers(&held.object(&kind)).contains(&FOREGROUND) => {
+            OwnerState::Waits
+        }
+        Some(_) => OwnerState::Lives,
     }
 }

@@ -1,10 +1,9 @@
-//! Claims get a volume, as from a provisioner, and give it back.
+//! Provisions a volume for each PersistentVolumeClaim and reclaims it.
 
 use serde_json::{Value, json};
 
 use super::{
-    super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen, pods,
+    Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult, pods,
 };
 use crate::{kind::Kind, object, quantity::Quantity};
 
@@ -18,78 +17,78 @@ pub(super) struct Claims;
 
 impl Controller for Claims {
     /// A claim, or, without a namespace, a volume.
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[CLAIMS, VOLUMES])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[CLAIMS, VOLUMES])
     }
 
-    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        let mut keys = vec![pods::key(seen)];
-        if shelf == CLAIMS && seen.gone {
+    fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        let mut keys = vec![pods::key(event)];
+        if group_resource == CLAIMS && event.gone {
             // Its volume is free.
-            let claim: Value = serde_json::from_slice(&seen.object.json).unwrap_or_default();
+            let claim: Value = serde_json::from_slice(&event.object.json).unwrap_or_default();
             keys.push((String::new(), object::text(&claim, &["spec", "volumeName"]).to_owned()));
-        } else if shelf == VOLUMES && seen.before.is_none() && !seen.gone {
+        } else if group_resource == VOLUMES && event.before.is_none() && !event.gone {
             // A claim may wait for just this one.
-            let (_, claims) = actor.server.store.list(CLAIMS, None);
+            let (_, claims) = client.server.store.list(CLAIMS, None);
             keys.extend(claims.iter().map(|claim| (claim.namespace.to_string(), claim.name.to_string())));
         }
         keys
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
-        let done = if namespace.is_empty() { reclaim(actor, name).await } else { bind(actor, namespace, name).await };
+    async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
+        let done = if namespace.is_empty() { reclaim(client, name).await } else { bind(client, namespace, name).await };
         match done {
             Err(refused) if !refused.is_gone() => Err(refused),
-            _ => Ok(Next::Rest),
+            _ => Ok(Action::AwaitChange),
         }
     }
 }
 
 /// Binds a claim to the volume it names, to one that suits it, or to a new one.
-async fn bind(actor: &Actor, namespace: &str, name: &str) -> Result<(), Refused> {
-    let (kind, volumes) = (actor.known(CLAIMS)?, actor.known(VOLUMES)?);
-    let Some(mut claim) = actor.get(&kind, namespace, name) else { return Ok(()) };
+async fn bind(client: &ControllerClient, namespace: &str, name: &str) -> Result<(), ApiError> {
+    let (kind, volumes) = (client.known(CLAIMS)?, client.known(VOLUMES)?);
+    let Some(mut claim) = client.get(&kind, namespace, name) else { return Ok(()) };
     if object::is_deleting(&claim) || claim["status"]["phase"] == "Bound" {
         return Ok(());
     }
     let named = object::text(&claim, &["spec", "volumeName"]).to_owned();
-    let found = actor.list(&volumes, None).into_iter().find(|volume| {
+    let found = client.list(&volumes, None).into_iter().find(|volume| {
         let own = volume["spec"]["claimRef"]["uid"] == claim["metadata"]["uid"];
-        own || suits(volume, &claim) && (named.is_empty() || object::name(volume) == named)
+        own || satisfies(volume, &claim) && (named.is_empty() || object::name(volume) == named)
     });
     let mut volume = match found {
         Some(volume) => volume,
-        None if named.is_empty() => provision(actor, &volumes, &claim).await?,
+        None if named.is_empty() => provision(client, &volumes, &claim).await?,
         None => return Ok(()),
     };
     if volume["spec"]["claimRef"]["uid"] != claim["metadata"]["uid"] {
         volume["spec"]["claimRef"] = reference(&claim);
-        volume = actor.replace(&volumes, "", &volume).await?;
+        volume = client.replace(&volumes, "", &volume).await?;
     }
     if volume["status"]["phase"] != "Bound" {
         volume["status"]["phase"] = "Bound".into();
-        volume = actor.replace(&volumes, "status", &volume).await?;
+        volume = client.replace(&volumes, "status", &volume).await?;
     }
     if claim["metadata"]["annotations"][COMPLETED] != "yes" {
         claim["spec"]["volumeName"] = volume["metadata"]["name"].clone();
         object::map_at(&mut claim, &["metadata", "annotations"])
             .extend([COMPLETED, BY_CONTROLLER].map(|key| (key.to_owned(), Value::from("yes"))));
-        claim = actor.replace(&kind, "", &claim).await?;
+        claim = client.replace(&kind, "", &claim).await?;
     }
     claim["status"] = json!({
         "phase": "Bound", "accessModes": volume["spec"]["accessModes"], "capacity": volume["spec"]["capacity"],
     });
-    actor.replace(&kind, "status", &claim).await.map(drop)
+    client.replace(&kind, "status", &claim).await.map(drop)
 }
 
 /// Whether a volume is free and of the class, modes and size that a claim wants.
-fn suits(volume: &Value, claim: &Value) -> bool {
+fn satisfies(volume: &Value, claim: &Value) -> bool {
     let class = |object: &Value| object::text(object, &["spec", "storageClassName"]).to_owned();
     let modes = claim["spec"]["accessModes"].as_array().into_iter().flatten();
     let has = |mode: &Value| volume["spec"]["accessModes"].as_array().is_some_and(|own| own.contains(mode));
-    let free = volume["spec"]["claimRef"].is_null() || is_meant(&volume["spec"]["claimRef"], claim);
+    let free = volume["spec"]["claimRef"].is_null() || is_reserved_for(&volume["spec"]["claimRef"], claim);
     free && !object::is_deleting(volume)
         && class(volume) == class(claim)
         && modes.into_iter().all(has)
@@ -104,7 +103,7 @@ fn is_large_enough(volume: &Value, claim: &Value) -> bool {
 }
 
 /// Whether a volume was made for the claim by name.
-fn is_meant(reference: &Value, claim: &Value) -> bool {
+fn is_reserved_for(reference: &Value, claim: &Value) -> bool {
     reference["uid"].is_null()
         && reference["name"] == claim["metadata"]["name"]
         && reference["namespace"] == claim["metadata"]["namespace"]
@@ -118,7 +117,7 @@ fn reference(claim: &Value) -> Value {
     })
 }
 
-async fn provision(actor: &Actor, volumes: &Kind, claim: &Value) -> Result<Value, Refused> {
+async fn provision(client: &ControllerClient, volumes: &Kind, claim: &Value) -> Result<Value, ApiError> {
     let name = format!("pvc-{}", object::uid(claim));
     let spec = &claim["spec"];
     let mut volume = json!({
@@ -134,32 +133,32 @@ async fn provision(actor: &Actor, volumes: &Kind, claim: &Value) -> Result<Value
             volume["spec"][part] = value.clone();
         }
     }
-    match actor.create(volumes, &volume).await {
-        Err(refused) if refused.is_there_already() => actor.get(volumes, "", &name).ok_or(refused),
+    match client.create(volumes, &volume).await {
+        Err(refused) if refused.is_there_already() => client.get(volumes, "", &name).ok_or(refused),
         made => made,
     }
 }
 
 /// A volume whose claim is gone goes too, or says that it is released.
-async fn reclaim(actor: &Actor, name: &str) -> Result<(), Refused> {
-    let (kind, claims) = (actor.known(VOLUMES)?, actor.known(CLAIMS)?);
-    let Some(mut volume) = actor.get(&kind, "", name) else { return Ok(()) };
+async fn reclaim(client: &ControllerClient, name: &str) -> Result<(), ApiError> {
+    let (kind, claims) = (client.known(VOLUMES)?, client.known(CLAIMS)?);
+    let Some(mut volume) = client.get(&kind, "", name) else { return Ok(()) };
     let wanted = volume["spec"]["claimRef"].clone();
     let uid = object::text(&wanted, &["uid"]);
     let phase = if uid.is_empty() {
         "Available"
     } else {
-        let claim = actor.get(&claims, object::text(&wanted, &["namespace"]), object::text(&wanted, &["name"]));
+        let claim = client.get(&claims, object::text(&wanted, &["namespace"]), object::text(&wanted, &["name"]));
         if claim.is_some_and(|claim| object::uid(&claim) == uid) { return Ok(()) } else { "Released" }
     };
     if volume["status"]["phase"] != phase {
         volume["status"]["phase"] = phase.into();
-        volume = actor.replace(&kind, "status", &volume).await?;
+        volume = client.replace(&kind, "status", &volume).await?;
     }
     let deletes = volume["spec"]["persistentVolumeReclaimPolicy"] == "Delete";
     if phase == "Released" && deletes && !object::is_deleting(&volume) {
         let options = json!({"preconditions": {"uid": object::uid(&volume)}});
-        actor.delete(&kind, ("", name), &options).await?;
+        client.delete(&kind, ("", name), &options).await?;
     }
     Ok(())
 }

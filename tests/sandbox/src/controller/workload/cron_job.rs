@@ -1,13 +1,11 @@
-//! CronJobs make a Job at each time of their schedule.
+//! The CronJob controller: creates a Job at each time of the schedule.
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde_json::{Value, json};
 
 use super::{
-    super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen, event,
-    job::JOBS,
-    job_status, pods,
+    Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult, event,
+    job::JOBS, job_status, pods,
 };
 use crate::{condition, environment::seconds, kind::Kind, object, schedule::Schedule};
 
@@ -18,45 +16,45 @@ const COMPONENT: &str = "cronjob-controller";
 pub(super) struct CronJobs;
 
 impl Controller for CronJobs {
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[CRON_JOBS, JOBS])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[CRON_JOBS, JOBS])
     }
 
-    fn told(&mut self, _: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        if shelf == CRON_JOBS { vec![pods::key(seen)] } else { pods::controllers(seen, "CronJob") }
+    fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        if group_resource == CRON_JOBS { vec![pods::key(event)] } else { pods::controllers(event, "CronJob") }
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
-        let (kind, jobs) = (actor.known(CRON_JOBS)?, actor.known(JOBS)?);
-        let Some(mut cron) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
+    async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
+        let (kind, jobs) = (client.known(CRON_JOBS)?, client.known(JOBS)?);
+        let Some(mut cron) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         if object::is_deleting(&cron) {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
-        let (finished, active): (Vec<_>, Vec<_>) = pods::controlled(actor, &jobs, namespace, object::uid(&cron))
+        let (finished, active): (Vec<_>, Vec<_>) = pods::controlled(client, &jobs, namespace, object::uid(&cron))
             .into_iter()
             .partition(|job| job_status::is_finished(&job["status"]));
         let mut status = status(&cron, &active, &finished);
-        note_ends(actor, &cron, &finished).await;
-        clean_up(actor, &cron, &finished).await?;
-        let next = run_due(actor, &kind, &mut cron, &active, &mut status).await?;
+        note_ends(client, &cron, &finished).await;
+        clean_up(client, &cron, &finished).await?;
+        let next = run_due(client, &kind, &mut cron, &active, &mut status).await?;
         if cron["status"] != status {
             cron["status"] = status;
-            actor.replace(&kind, "status", &cron).await?;
+            client.replace(&kind, "status", &cron).await?;
         }
-        Ok(next.map_or(Next::Rest, |next| Next::At(pods::instant(&actor.server.environment, next))))
+        Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::instant(&client.server.environment, next))))
     }
 }
 
 /// Tells of each Job that ran when the status was written last, and has ended.
-async fn note_ends(actor: &Actor, cron: &Value, finished: &[Value]) {
+async fn note_ends(client: &ControllerClient, cron: &Value, finished: &[Value]) {
     let held = cron["status"]["active"].as_array();
     let ran = |job: &&Value| held.is_some_and(|held| held.iter().any(|own| own["uid"] == job["metadata"]["uid"]));
     for job in finished.iter().filter(ran) {
         let end = if condition::holds(&job["status"], "Complete") { "Complete" } else { "Failed" };
         let what = format!("Saw completed job: {}, condition: {end}", object::name(job));
-        event::record(actor, COMPONENT, cron, "Normal", "SawCompletedJob", &what).await;
+        event::record(client, COMPONENT, cron, "Normal", "SawCompletedJob", &what).await;
     }
 }
 
@@ -93,14 +91,14 @@ fn reference(job: &Value) -> Value {
 
 /// Makes the Job that is due, if one is; says when the next one will be.
 async fn run_due(
-    actor: &Actor,
+    client: &ControllerClient,
     kind: &Kind,
     cron: &mut Value,
     active: &[Value],
     status: &mut Value,
-) -> Result<Option<Timestamp>, Refused> {
+) -> Result<Option<Timestamp>, ApiError> {
     let spec = &cron["spec"];
-    let now = actor.server.environment.now();
+    let now = client.server.environment.now();
     // What is no schedule, or of no zone, was refused when it was written.
     let Ok(schedule) = Schedule::parse(object::text(spec, &["schedule"])) else { return Ok(None) };
     let zone = spec["timeZone"].as_str().map_or(Some(TimeZone::UTC), |zone| TimeZone::get(zone).ok());
@@ -117,7 +115,7 @@ async fn run_due(
         "Forbid" if !active.is_empty() => return Ok(next),
         "Replace" => {
             for job in active {
-                delete(actor, job).await?;
+                delete(client, job).await?;
             }
             if let Value::Object(status) = status {
                 status.remove("active");
@@ -125,13 +123,13 @@ async fn run_due(
         }
         _ => {}
     }
-    let jobs = actor.known(JOBS)?;
-    match actor.create(&jobs, &job(kind, cron, due)).await {
+    let jobs = client.known(JOBS)?;
+    match client.create(&jobs, &job(kind, cron, due)).await {
         Err(refused) if refused.is_there_already() => {}
         Err(refused) => return Err(refused),
         Ok(made) => {
             let what = format!("Created job {}", object::name(&made));
-            event::record(actor, COMPONENT, cron, "Normal", "SuccessfulCreate", &what).await;
+            event::record(client, COMPONENT, cron, "Normal", "SuccessfulCreate", &what).await;
             match status["active"].as_array_mut() {
                 Some(active) => active.push(reference(&made)),
                 None => status["active"] = json!([reference(&made)]),
@@ -158,7 +156,7 @@ fn job(kind: &Kind, cron: &Value, due: Timestamp) -> Value {
 }
 
 /// Deletes old Jobs beyond what the limits keep.
-async fn clean_up(actor: &Actor, cron: &Value, finished: &[Value]) -> Result<(), Refused> {
+async fn clean_up(client: &ControllerClient, cron: &Value, finished: &[Value]) -> Result<(), ApiError> {
     for (type_, limit, kept) in [("Complete", "successfulJobsHistoryLimit", 3), ("Failed", "failedJobsHistoryLimit", 1)]
     {
         let kept = object::number(cron, &["spec", limit]).unwrap_or(kept);
@@ -166,16 +164,16 @@ async fn clean_up(actor: &Actor, cron: &Value, finished: &[Value]) -> Result<(),
         own.sort_by_key(|job| object::text(job, &["status", "startTime"]));
         let surplus = own.len().saturating_sub(usize::try_from(kept).unwrap_or(0));
         for job in &own[..surplus] {
-            delete(actor, job).await?;
+            delete(client, job).await?;
         }
     }
     Ok(())
 }
 
-async fn delete(actor: &Actor, job: &Value) -> Result<(), Refused> {
+async fn delete(client: &ControllerClient, job: &Value) -> Result<(), ApiError> {
     let options = json!({"propagationPolicy": "Background", "preconditions": {"uid": object::uid(job)}});
     let at = (object::namespace(job), object::name(job));
-    match actor.delete(&*actor.known(JOBS)?, at, &options).await {
+    match client.delete(&*client.known(JOBS)?, at, &options).await {
         Err(refused) if !refused.is_gone() => Err(refused),
         _ => Ok(()),
     }

@@ -1,10 +1,9 @@
-//! DaemonSets keep a Pod on each node.
+//! The DaemonSet controller: keeps a Pod on each node.
 
 use serde_json::{Value, json};
 
 use super::{
-    super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen, event,
+    Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult, event,
     pods::{self, PODS, Tally},
     revision,
 };
@@ -22,43 +21,43 @@ const GENERATION: &str = "pod-template-generation";
 pub(super) struct DaemonSets;
 
 impl Controller for DaemonSets {
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[SETS, PODS, NODES])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[SETS, PODS, NODES])
     }
 
-    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        match shelf {
-            SETS => vec![pods::key(seen)],
-            PODS => pods::controllers(seen, "DaemonSet"),
+    fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        match group_resource {
+            SETS => vec![pods::key(event)],
+            PODS => pods::controllers(event, "DaemonSet"),
             // A node that comes or goes concerns all of them.
-            _ if seen.gone || seen.before.is_none() => {
-                let (_, sets) = actor.server.store.list(SETS, None);
+            _ if event.gone || event.before.is_none() => {
+                let (_, sets) = client.server.store.list(SETS, None);
                 sets.iter().map(|set| (set.namespace.to_string(), set.name.to_string())).collect()
             }
             _ => Vec::new(),
         }
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
-        let kind = actor.known(SETS)?;
-        let Some(set) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
+    async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
+        let kind = client.known(SETS)?;
+        let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         if object::is_deleting(&set) {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
-        let (revision, _) = revision::of(actor, &kind, &set, revision::OF_DAEMON_SET).await?;
+        let (revision, _) = revision::of(client, &kind, &set, revision::OF_DAEMON_SET).await?;
         let hash = object::text(&revision, &["metadata", "labels", revision::OF_DAEMON_SET]).to_owned();
-        let nodes = nodes(actor, &set)?;
-        place(actor, &kind, &set, &nodes, &hash).await?;
-        say(actor, &kind, set, &nodes, &hash).await
+        let nodes = nodes(client, &set)?;
+        place(client, &kind, &set, &nodes, &hash).await?;
+        update_status(client, &kind, set, &nodes, &hash).await
     }
 }
 
 /// The nodes that the Pods are for.
-fn nodes(actor: &Actor, set: &Value) -> Result<Vec<String>, Refused> {
+fn nodes(client: &ControllerClient, set: &Value) -> Result<Vec<String>, ApiError> {
     let wanted = set["spec"]["template"]["spec"]["nodeSelector"].as_object();
-    let nodes = actor.list(&*actor.known(NODES)?, None);
+    let nodes = client.list(&*client.known(NODES)?, None);
     let suits = |node: &&Value| {
         wanted.into_iter().flatten().all(|(key, value)| node["metadata"]["labels"].get(key) == Some(value))
     };
@@ -80,18 +79,24 @@ fn is_new(pod: &Value, hash: &str) -> bool {
 }
 
 /// Makes the Pods that are missing, and deletes what is too much or of an old template.
-async fn place(actor: &Actor, kind: &Kind, set: &Value, nodes: &[String], hash: &str) -> Result<(), Refused> {
-    let own = pods::controlled(actor, &*actor.known(PODS)?, object::namespace(set), object::uid(set));
+async fn place(
+    client: &ControllerClient,
+    kind: &Kind,
+    set: &Value,
+    nodes: &[String],
+    hash: &str,
+) -> Result<(), ApiError> {
+    let own = pods::controlled(client, &*client.known(PODS)?, object::namespace(set), object::uid(set));
     for pod in &own {
         let unwanted = !nodes.iter().any(|node| node == node_of(pod)) || pods::is_ended(pod);
         if unwanted && !object::is_deleting(pod) {
-            delete(actor, set, pod).await?;
+            delete(client, set, pod).await?;
         }
     }
     for node in nodes.iter().filter(|node| !own.iter().any(|pod| node_of(pod) == node.as_str())) {
-        let made = actor.create(&*actor.known(PODS)?, &pod(kind, set, node, hash)).await?;
+        let made = client.create(&*client.known(PODS)?, &pod(kind, set, node, hash)).await?;
         let what = format!("Created pod: {}", object::name(&made));
-        event::record(actor, COMPONENT, set, "Normal", "SuccessfulCreate", &what).await;
+        event::record(client, COMPONENT, set, "Normal", "SuccessfulCreate", &what).await;
     }
     let strategy = &set["spec"]["updateStrategy"];
     let old: Vec<&Value> = own.iter().filter(|pod| !is_new(pod, hash) && pods::is_active(pod)).collect();
@@ -109,10 +114,10 @@ async fn place(actor: &Actor, kind: &Kind, set: &Value, nodes: &[String], hash: 
     let mut spare = most.saturating_sub(nodes.len().saturating_sub(ready));
     for pod in old {
         if !pods::is_ready(pod) {
-            delete(actor, set, pod).await?;
+            delete(client, set, pod).await?;
         } else if spare > 0 {
             spare -= 1;
-            delete(actor, set, pod).await?;
+            delete(client, set, pod).await?;
         }
     }
     Ok(())
@@ -141,21 +146,27 @@ fn pod(kind: &Kind, set: &Value, node: &str, hash: &str) -> Value {
     pod
 }
 
-async fn delete(actor: &Actor, set: &Value, pod: &Value) -> Result<(), Refused> {
+async fn delete(client: &ControllerClient, set: &Value, pod: &Value) -> Result<(), ApiError> {
     let at = (object::namespace(pod), object::name(pod));
-    match actor.delete(&*actor.known(PODS)?, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
+    match client.delete(&*client.known(PODS)?, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
         Err(refused) if !refused.is_gone() => return Err(refused),
         _ => {}
     }
     let what = format!("Deleted pod: {}", object::name(pod));
-    event::record(actor, COMPONENT, set, "Normal", "SuccessfulDelete", &what).await;
+    event::record(client, COMPONENT, set, "Normal", "SuccessfulDelete", &what).await;
     Ok(())
 }
 
 /// Writes the status.
-async fn say(actor: &Actor, kind: &Kind, mut set: Value, nodes: &[String], hash: &str) -> Outcome {
-    let environment = &actor.server.environment;
-    let own = pods::controlled(actor, &*actor.known(PODS)?, object::namespace(&set), object::uid(&set));
+async fn update_status(
+    client: &ControllerClient,
+    kind: &Kind,
+    mut set: Value,
+    nodes: &[String],
+    hash: &str,
+) -> ReconcileResult {
+    let environment = &client.server.environment;
+    let own = pods::controlled(client, &*client.known(PODS)?, object::namespace(&set), object::uid(&set));
     let on_node = |pod: &&Value| !object::is_deleting(pod) && nodes.iter().any(|node| node == node_of(pod));
     let placed: Vec<&Value> = own.iter().filter(on_node).collect();
     let seconds = object::number(&set, &["spec", "minReadySeconds"]).unwrap_or(0);
@@ -178,7 +189,7 @@ async fn say(actor: &Actor, kind: &Kind, mut set: Value, nodes: &[String], hash:
     }
     if set["status"] != status {
         set["status"] = status;
-        match actor.replace(kind, "status", &set).await {
+        match client.replace(kind, "status", &set).await {
             Err(refused) if !refused.is_gone() => return Err(refused),
             _ => {}
         }

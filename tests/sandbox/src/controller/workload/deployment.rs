@@ -1,24 +1,18 @@
-//! Deployments keep ReplicaSets, one for each state of their template.
+//! The Deployment controller: keeps one ReplicaSet for each revision of the template.
 
 use serde_json::{Value, json};
 
 use super::{
-    super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen, event, pods,
+    Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult, event, pods,
     replica_set::REPLICA_SETS,
     revision,
-    rollout::{self, Rollout},
+    rollout::{self, COMPONENT, DESIRED, HASH, MOST, Rollout},
 };
 use crate::{condition, kind::Kind, object};
 
 const DEPLOYMENTS: &str = "deployments.apps";
-pub(super) const COMPONENT: &str = "deployment-controller";
 
-/// The label that tells the Pods of one template from another's.
-const HASH: &str = "pod-template-hash";
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
-pub(super) const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
-pub(super) const MOST: &str = "deployment.kubernetes.io/max-replicas";
 const PROGRESSING: &str = "Progressing";
 const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -26,44 +20,44 @@ const APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 pub(super) struct Deployments;
 
 impl Controller for Deployments {
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[DEPLOYMENTS, REPLICA_SETS])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[DEPLOYMENTS, REPLICA_SETS])
     }
 
-    fn told(&mut self, _: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        if shelf == DEPLOYMENTS { vec![pods::key(seen)] } else { pods::controllers(seen, "Deployment") }
+    fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        if group_resource == DEPLOYMENTS { vec![pods::key(event)] } else { pods::controllers(event, "Deployment") }
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
-        let (kind, sets) = (actor.known(DEPLOYMENTS)?, actor.known(REPLICA_SETS)?);
-        let Some(mut deployment) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
-        pods::adopt(actor, &sets, &kind, &deployment).await?;
-        let own = pods::controlled(actor, &sets, namespace, object::uid(&deployment));
+    async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
+        let (kind, sets) = (client.known(DEPLOYMENTS)?, client.known(REPLICA_SETS)?);
+        let Some(mut deployment) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
+        pods::adopt(client, &sets, &kind, &deployment).await?;
+        let own = pods::controlled(client, &sets, namespace, object::uid(&deployment));
         if object::is_deleting(&deployment) {
             let rollout = Rollout::new(&deployment, own, &template_name(&deployment));
-            return rollout::say(actor, &kind, deployment, &rollout, None).await;
+            return rollout::update_status(client, &kind, deployment, &rollout, None).await;
         }
-        let noted = note_pause(actor, &kind, &mut deployment).await?;
+        let noted = note_pause(client, &kind, &mut deployment).await?;
         let mut rollout = Rollout::new(&deployment, own, &template_name(&deployment));
         let paused = deployment["spec"]["paused"] == true;
-        let made = if paused { None } else { keep_new(actor, &kind, &mut deployment, &mut rollout).await? };
+        let made = if paused { None } else { keep_new(client, &kind, &mut deployment, &mut rollout).await? };
         // kube-controller-manager goes on with the version from before the note, so its next write is refused, and the pass
         // after that finds the ReplicaSet and does not report it as new.
         let made = made.filter(|_| !noted);
-        rollout::scale(actor, &deployment, &mut rollout).await?;
+        rollout::scale(client, &deployment, &mut rollout).await?;
         for set in &mut rollout.sets {
-            note_size(actor, &sets, &deployment, set, rollout.most).await?;
+            note_size(client, &sets, &deployment, set, rollout.most).await?;
         }
-        clean_up(actor, &sets, &deployment, &rollout).await?;
-        rollout::say(actor, &kind, deployment, &rollout, made).await
+        clean_up(client, &sets, &deployment, &rollout).await?;
+        rollout::update_status(client, &kind, deployment, &rollout, made).await
     }
 }
 
 /// Says when a pause of the Deployment begins and when it ends, each in a write of its own. Neither is said after its progress
 /// was too late, nor without a deadline for it. Gives whether something was written.
-async fn note_pause(actor: &Actor, kind: &Kind, deployment: &mut Value) -> Result<bool, Refused> {
+async fn note_pause(client: &ControllerClient, kind: &Kind, deployment: &mut Value) -> Result<bool, ApiError> {
     let deadline = object::number(deployment, &["spec", "progressDeadlineSeconds"]);
     if deadline.is_none_or(|deadline| deadline >= i64::from(i32::MAX)) {
         return Ok(false);
@@ -75,7 +69,7 @@ async fn note_pause(actor: &Actor, kind: &Kind, deployment: &mut Value) -> Resul
         (false, "DeploymentPaused") => ("DeploymentResumed", "Deployment is resumed"),
         (false, _) => return Ok(false),
     };
-    let now = Value::from(actor.server.environment.time());
+    let now = Value::from(client.server.environment.time());
     let since = if held["status"] == "Unknown" { held["lastTransitionTime"].clone() } else { now.clone() };
     let said = json!({
         "type": PROGRESSING, "status": "Unknown", "reason": reason, "message": message, "lastUpdateTime": now,
@@ -86,7 +80,7 @@ async fn note_pause(actor: &Actor, kind: &Kind, deployment: &mut Value) -> Resul
         Some(conditions) => conditions.push(said),
         None => deployment["status"]["conditions"] = json!([said]),
     }
-    *deployment = actor.replace(kind, "status", deployment).await?;
+    *deployment = client.replace(kind, "status", deployment).await?;
     Ok(true)
 }
 
@@ -97,33 +91,33 @@ fn template_name(deployment: &Value) -> String {
 
 /// Sees that there is a ReplicaSet for the template, and that it has the newest revision. Says its name if it was made.
 async fn keep_new(
-    actor: &Actor,
+    client: &ControllerClient,
     kind: &Kind,
     deployment: &mut Value,
     rollout: &mut Rollout,
-) -> Result<Option<String>, Refused> {
-    let sets = actor.known(REPLICA_SETS)?;
+) -> Result<Option<String>, ApiError> {
+    let sets = client.known(REPLICA_SETS)?;
     let newest = rollout.old().filter_map(revision_of).max().unwrap_or(0);
     let mut made = None;
     if let Some(at) = rollout.new {
         let set = &mut rollout.sets[at];
         if revision_of(set).is_none_or(|own| own <= newest) {
             object::map_at(set, &["metadata", "annotations"]).insert(REVISION.into(), (newest + 1).to_string().into());
-            *set = actor.replace(&sets, "", set).await?;
+            *set = client.replace(&sets, "", set).await?;
         }
     } else {
         let set = new_set(kind, deployment, newest + 1);
         let size = rollout.first_size(deployment);
         let mut set = set;
         set["spec"]["replicas"] = size.into();
-        let set = match actor.create(&sets, &set).await {
+        let set = match client.create(&sets, &set).await {
             Err(refused) if refused.is_there_already() => return Err(refused),
             set => set?,
         };
         made = Some(object::name(&set).to_owned());
         if size > 0 {
             let what = format!("Scaled up replica set {} from 0 to {size}", object::name(&set));
-            event::record(actor, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &what).await;
+            event::record(client, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &what).await;
         }
         rollout.new = Some(rollout.sets.len());
         rollout.sets.push(set);
@@ -133,7 +127,7 @@ async fn keep_new(
         let patch = json!({"metadata": {"annotations": {REVISION: revision}}});
         let at = (object::namespace(deployment), object::name(deployment));
         // Written with the status, it makes no new generation.
-        *deployment = actor.merge(kind, at, "status", &patch).await?;
+        *deployment = client.merge(kind, at, "status", &patch).await?;
     }
     Ok(made)
 }
@@ -167,17 +161,14 @@ fn new_set(kind: &Kind, deployment: &Value, revision: u64) -> Value {
     })
 }
 
-/// The template of a ReplicaSet as its Deployment has it.
-pub(super) fn template_of(set: &Value) -> Value {
-    let mut template = set["spec"]["template"].clone();
-    if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
-        labels.remove(HASH);
-    }
-    template
-}
-
 /// Writes down for how many Pods the ReplicaSet was meant.
-async fn note_size(actor: &Actor, sets: &Kind, deployment: &Value, set: &mut Value, most: i64) -> Result<(), Refused> {
+async fn note_size(
+    client: &ControllerClient,
+    sets: &Kind,
+    deployment: &Value,
+    set: &mut Value,
+    most: i64,
+) -> Result<(), ApiError> {
     let desired = object::number(deployment, &["spec", "replicas"]).unwrap_or(1);
     if object::number(set, &["spec", "replicas"]).unwrap_or(0) == 0
         && set["metadata"]["annotations"][DESIRED].is_string()
@@ -190,12 +181,17 @@ async fn note_size(actor: &Actor, sets: &Kind, deployment: &Value, set: &mut Val
         return Ok(());
     }
     annotations.extend(wanted.map(|(key, value)| (key.to_owned(), value.into())));
-    *set = actor.replace(sets, "", set).await?;
+    *set = client.replace(sets, "", set).await?;
     Ok(())
 }
 
 /// Deletes ReplicaSets that nobody would go back to.
-async fn clean_up(actor: &Actor, sets: &Kind, deployment: &Value, rollout: &Rollout) -> Result<(), Refused> {
+async fn clean_up(
+    client: &ControllerClient,
+    sets: &Kind,
+    deployment: &Value,
+    rollout: &Rollout,
+) -> Result<(), ApiError> {
     if !rollout.is_complete() {
         return Ok(());
     }
@@ -208,7 +204,7 @@ async fn clean_up(actor: &Actor, sets: &Kind, deployment: &Value, rollout: &Roll
     old.sort_by_key(|set| revision_of(set));
     let surplus = old.len().saturating_sub(usize::try_from(kept).unwrap_or(0));
     for set in &old[..surplus] {
-        match actor.delete(sets, (object::namespace(set), object::name(set)), &json!({})).await {
+        match client.delete(sets, (object::namespace(set), object::name(set)), &json!({})).await {
             Err(refused) if !refused.is_gone() => return Err(refused),
             _ => {}
         }

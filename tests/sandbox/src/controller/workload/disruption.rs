@@ -1,4 +1,4 @@
-//! Disruption budgets say how many of their Pods may go.
+//! The disruption controller: computes how many Pods of a PodDisruptionBudget may be evicted.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
-    super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Seen,
+    Action, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult,
     pods::{self, PODS},
 };
 use crate::{call::selector::LabelSelector, object, store::Stored};
@@ -21,29 +20,29 @@ const EVICTION: SignedDuration = SignedDuration::from_secs(120);
 pub(super) struct Budgets;
 
 impl Controller for Budgets {
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[BUDGETS, PODS])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[BUDGETS, PODS])
     }
 
-    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        if shelf == BUDGETS {
-            return vec![pods::key(seen)];
+    fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        if group_resource == BUDGETS {
+            return vec![pods::key(event)];
         }
-        let Ok(kind) = actor.known(BUDGETS) else { return Vec::new() };
-        let states = [Some(&seen.object), seen.before.as_ref()];
-        let budgets = actor.list(&kind, Some(&seen.object.namespace)).into_iter();
+        let Ok(kind) = client.known(BUDGETS) else { return Vec::new() };
+        let states = [Some(&event.object), event.before.as_ref()];
+        let budgets = client.list(&kind, Some(&event.object.namespace)).into_iter();
         let concerned = budgets.filter(|budget| states.iter().flatten().any(|state| selects(budget, state)));
         concerned.map(|budget| (object::namespace(&budget).to_owned(), object::name(&budget).to_owned())).collect()
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
-        let kind = actor.known(BUDGETS)?;
-        let Some(mut budget) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
-        let now = actor.server.environment.now();
-        let (_, all) = actor.server.store.list(PODS, Some(namespace));
-        let pods = actor.known(PODS)?;
+    async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
+        let kind = client.known(BUDGETS)?;
+        let Some(mut budget) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
+        let now = client.server.environment.now();
+        let (_, all) = client.server.store.list(PODS, Some(namespace));
+        let pods = client.known(PODS)?;
         let own: Vec<Value> = all
             .iter()
             .filter(|pod| selects(&budget, pod))
@@ -55,7 +54,7 @@ impl Controller for Budgets {
             !object::is_deleting(pod) && pods::is_ready(pod) && disrupted.get(object::name(pod)).is_none()
         };
         let healthy = i64::try_from(own.iter().filter(healthy).count()).unwrap_or(i64::MAX);
-        let (expected, desired) = wanted(actor, &budget, &own);
+        let (expected, desired) = wanted(client, &budget, &own);
         let allowed = if expected == 0 { 0 } else { (healthy - desired).max(0) };
         let mut status = json!({
             "observedGeneration": budget["metadata"]["generation"], "disruptionsAllowed": allowed,
@@ -67,12 +66,12 @@ impl Controller for Budgets {
         }
         if budget["status"] != status {
             budget["status"] = status;
-            match actor.replace(&kind, "status", &budget).await {
+            match client.replace(&kind, "status", &budget).await {
                 Err(refused) if !refused.is_gone() => return Err(refused),
                 _ => {}
             }
         }
-        Ok(next.map_or(Next::Rest, |next| Next::At(pods::instant(&actor.server.environment, next))))
+        Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::instant(&client.server.environment, next))))
     }
 }
 
@@ -97,22 +96,22 @@ fn disrupted(budget: &Value, own: &[Value], now: Timestamp) -> (serde_json::Map<
 }
 
 /// How many Pods there should be, and how many of them healthy.
-fn wanted(actor: &Actor, budget: &Value, own: &[Value]) -> (i64, i64) {
+fn wanted(client: &ControllerClient, budget: &Value, own: &[Value]) -> (i64, i64) {
     let spec = &budget["spec"];
     let share = |text: &str, of: i64| (of * text.trim_end_matches('%').parse::<i64>().unwrap_or(0) + 99) / 100;
     let counted = i64::try_from(own.len()).unwrap_or(i64::MAX);
     match (&spec["minAvailable"], &spec["maxUnavailable"]) {
         (Value::Number(least), _) => (counted, least.as_i64().unwrap_or(0)),
         (Value::String(least), _) => {
-            let expected = expected(actor, own);
+            let expected = expected(client, own);
             (expected, share(least, expected))
         }
         (_, Value::Number(most)) => {
-            let expected = expected(actor, own);
+            let expected = expected(client, own);
             (expected, (expected - most.as_i64().unwrap_or(0)).max(0))
         }
         (_, Value::String(most)) => {
-            let expected = expected(actor, own);
+            let expected = expected(client, own);
             (expected, (expected - share(most, expected)).max(0))
         }
         _ => (counted, 1),
@@ -120,13 +119,13 @@ fn wanted(actor: &Actor, budget: &Value, own: &[Value]) -> (i64, i64) {
 }
 
 /// How many Pods their controllers want together.
-fn expected(actor: &Actor, own: &[Value]) -> i64 {
+fn expected(client: &ControllerClient, own: &[Value]) -> i64 {
     let mut sizes: BTreeMap<String, i64> = BTreeMap::new();
     for pod in own {
         let mut owner = pod.clone();
         while let Some(up) = object::owners(&owner).into_iter().find(|up| up.controller) {
-            let kind = actor.server.kinds.of_kind(&up.api_version, &up.kind);
-            let found = kind.and_then(|kind| actor.get(&kind, object::namespace(pod), &up.name));
+            let kind = client.server.kinds.of_kind(&up.api_version, &up.kind);
+            let found = kind.and_then(|kind| client.get(&kind, object::namespace(pod), &up.name));
             let Some(found) = found.filter(|found| object::uid(found) == up.uid) else { break };
             owner = found;
         }

@@ -1,12 +1,11 @@
-//! `Endpoints`: where a Service leads, in the old form.
+//! The Endpoints controller.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
 use super::{
-    super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen,
+    Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult,
     pods::{self, PODS},
 };
 use crate::{call::selector::LabelSelector, object};
@@ -23,34 +22,34 @@ pub(super) struct Endpoints {
 }
 
 impl Controller for Endpoints {
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[SERVICES, PODS])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[SERVICES, PODS])
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         self.selectors = Selectors::default();
     }
 
-    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        self.selectors.told(actor, shelf, seen)
+    fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        self.selectors.keys_for(client, group_resource, event)
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
-        let (kind, services) = (actor.known(ENDPOINTS)?, actor.known(SERVICES)?);
-        let held = actor.get(&kind, namespace, name);
-        let Some(service) = actor.get(&services, namespace, name) else {
+    async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
+        let (kind, services) = (client.known(ENDPOINTS)?, client.known(SERVICES)?);
+        let held = client.get(&kind, namespace, name);
+        let Some(service) = client.get(&services, namespace, name) else {
             // They go with their Service, if they are the controller's.
             if held.is_some_and(|held| held["metadata"]["labels"][MANAGED].is_string()) {
-                return answer(actor.delete(&kind, (namespace, name), &json!({})).await);
+                return answer(client.delete(&kind, (namespace, name), &json!({})).await);
             }
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         };
         if !leads_to_pods(&service) {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
-        let subsets = subsets(actor, &service)?;
+        let subsets = subsets(client, &service)?;
         let mut labels = object::at(&service, &["metadata", "labels"]).cloned().unwrap_or_else(|| json!({}));
         labels[MANAGED] = "endpoint-controller".into();
         if is_headless(&service) {
@@ -61,42 +60,51 @@ impl Controller for Endpoints {
             own == subsets && held["metadata"]["labels"] == labels
         };
         if held.as_ref().is_some_and(same) {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
         let is_new = held.is_none();
         let mut endpoints = held.unwrap_or_else(|| json!({"metadata": {"name": name, "namespace": namespace}}));
         endpoints["metadata"]["labels"] = labels;
-        endpoints["metadata"]["annotations"][TRIGGER] = actor.server.environment.time().into();
+        endpoints["metadata"]["annotations"][TRIGGER] = client.server.environment.time().into();
         endpoints["subsets"] = subsets;
-        answer(if is_new { actor.create(&kind, &endpoints).await } else { actor.replace(&kind, "", &endpoints).await })
+        answer(if is_new {
+            client.create(&kind, &endpoints).await
+        } else {
+            client.replace(&kind, "", &endpoints).await
+        })
     }
 }
 
-pub(super) fn answer(answer: Result<Value, Refused>) -> Outcome {
+pub(super) fn answer(answer: Result<Value, ApiError>) -> ReconcileResult {
     match answer {
         Err(refused) if !refused.is_gone() && !refused.is_there_already() => Err(refused),
-        _ => Ok(Next::Rest),
+        _ => Ok(Action::AwaitChange),
     }
 }
 
 /// The selectors of the Services that lead to Pods. A Service is read when it changes, and not with each change of a Pod.
 #[derive(Debug, Default)]
-pub(super) struct Selectors(BTreeMap<Key, LabelSelector>);
+pub(super) struct Selectors(BTreeMap<ObjectKey, LabelSelector>);
 
 impl Selectors {
     /// The Services that a change of a Service or a Pod is about.
-    pub(super) fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        if shelf == SERVICES {
-            let key = pods::key(seen);
-            let service = actor.kind(SERVICES).filter(|_| !seen.gone).map(|kind| seen.object.object(&kind));
+    pub(super) fn keys_for(
+        &mut self,
+        client: &ControllerClient,
+        group_resource: &str,
+        event: &ChangeEvent,
+    ) -> Vec<ObjectKey> {
+        if group_resource == SERVICES {
+            let key = pods::key(event);
+            let service = client.kind(SERVICES).filter(|_| !event.gone).map(|kind| event.object.object(&kind));
             match service.filter(leads_to_pods) {
                 Some(service) => self.0.insert(key.clone(), selector(&service)),
                 None => self.0.remove(&key),
             };
             return vec![key];
         }
-        let states = [Some(&seen.object), seen.before.as_ref()];
-        let namespace = &*seen.object.namespace;
+        let states = [Some(&event.object), event.before.as_ref()];
+        let namespace = &*event.object.namespace;
         let of_namespace = self.0.range((namespace.to_owned(), String::new())..);
         let of_namespace = of_namespace.take_while(|((own, _), _)| own == namespace);
         let concerned = of_namespace
@@ -119,10 +127,10 @@ pub(super) fn is_headless(service: &Value) -> bool {
 }
 
 /// The Pods behind a Service that have an address.
-pub(super) fn pods_of(actor: &Actor, service: &Value) -> Result<Vec<Value>, Refused> {
-    let kind = actor.known(PODS)?;
+pub(super) fn pods_of(client: &ControllerClient, service: &Value) -> Result<Vec<Value>, ApiError> {
+    let kind = client.known(PODS)?;
     let selector = selector(service);
-    let (_, all) = actor.server.store.list(PODS, Some(object::namespace(service)));
+    let (_, all) = client.server.store.list(PODS, Some(object::namespace(service)));
     let own = all.iter().filter(|pod| selector.matches(|key| pod.label(key))).map(|pod| pod.object(&kind));
     Ok(own.filter(|pod| !pods::is_ended(pod) && !object::text(pod, &["status", "podIP"]).is_empty()).collect())
 }
@@ -149,10 +157,10 @@ pub(super) fn ports(service: &Value) -> impl Iterator<Item = &Value> {
     service["spec"]["ports"].as_array().into_iter().flatten()
 }
 
-fn subsets(actor: &Actor, service: &Value) -> Result<Value, Refused> {
+fn subsets(client: &ControllerClient, service: &Value) -> Result<Value, ApiError> {
     let early = service["spec"]["publishNotReadyAddresses"] == true;
     let mut subsets: Vec<(Value, Value)> = Vec::new();
-    for pod in pods_of(actor, service)?.iter().filter(|pod| early || !object::is_deleting(pod)) {
+    for pod in pods_of(client, service)?.iter().filter(|pod| early || !object::is_deleting(pod)) {
         let mut address =
             json!({"ip": pod["status"]["podIP"], "nodeName": pod["spec"]["nodeName"], "targetRef": reference(pod)});
         if pod["spec"]["subdomain"] == service["metadata"]["name"] && pod["spec"]["hostname"].is_string() {

@@ -1,16 +1,23 @@
-//! Tells people what a controller did.
+//! Records Events about the work of controllers.
 
 use serde_json::{Value, json};
 
-use super::Actor;
+use super::ControllerClient;
 use crate::object;
 
 /// Records an event about an object. One that is refused is lost, as in a cluster.
-pub(super) async fn record(actor: &Actor, component: &str, about: &Value, type_: &str, reason: &str, message: &str) {
-    let Ok(kind) = actor.known("events") else { return };
-    let now = actor.server.environment.time();
+pub(super) async fn record(
+    client: &ControllerClient,
+    component: &str,
+    about: &Value,
+    type_: &str,
+    reason: &str,
+    message: &str,
+) {
+    let Ok(kind) = client.known("events") else { return };
+    let now = client.server.environment.time();
     let (namespace, name) = (object::namespace(about), object::name(about));
-    let chance = actor.server.environment.chance(|chance| chance.u64(..));
+    let chance = client.server.environment.chance(|chance| chance.u64(..));
     let event = json!({
         "apiVersion": "v1", "kind": "Event",
         "metadata": {"name": format!("{name}.{chance:016x}"), "namespace": namespace},
@@ -22,7 +29,7 @@ pub(super) async fn record(actor: &Actor, component: &str, about: &Value, type_:
         "source": {"component": component}, "reportingComponent": component, "reportingInstance": "",
         "firstTimestamp": now, "lastTimestamp": now, "eventTime": null,
     });
-    if let Err(refused) = actor.create(&kind, &event).await {
+    if let Err(refused) = client.create(&kind, &event).await {
         tracing::debug!(%refused, reason, "an event is lost");
     }
 }

@@ -1,4 +1,4 @@
-//! The indexes of an indexed Job: `0,3-5,7`.
+//! Reads and writes the completed indexes of an indexed Job: `0,3-5,7`.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Jobs run Pods until enough of them have ended well.
+//! The Job controller: runs Pods until enough of them have succeeded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
-    super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen, event,
+    Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult, event,
     indexes::{self, INDEX},
-    job_status::{self, Verdict},
+    job_pods::JobPods,
+    job_status::{self, JobVerdict},
     pods::{self, PODS},
 };
 use crate::{condition, kind::Kind, object};
@@ -27,71 +27,50 @@ const LONGEST_WAIT: i64 = 600;
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
     /// How many Pods had failed, and when the last one did.
-    failures: BTreeMap<Key, (i64, Timestamp)>,
-}
-
-/// The Pods of a Job, by how they are.
-#[derive(Debug, Default)]
-pub(super) struct Own {
-    pub(super) active: Vec<Value>,
-    pub(super) succeeded: Vec<Value>,
-    pub(super) failed: Vec<Value>,
-}
-
-impl Own {
-    fn of(actor: &Actor, job: &Value) -> Result<Self, Refused> {
-        let mut own = Self::default();
-        for pod in pods::controlled(actor, &*actor.known(PODS)?, object::namespace(job), object::uid(job)) {
-            match object::text(&pod, &["status", "phase"]) {
-                "Succeeded" => own.succeeded.push(pod),
-                "Failed" => own.failed.push(pod),
-                _ if object::is_deleting(&pod) => own.failed.push(pod),
-                _ => own.active.push(pod),
-            }
-        }
-        Ok(own)
-    }
-
-    fn ended(&self) -> impl Iterator<Item = &Value> {
-        self.succeeded.iter().chain(&self.failed)
-    }
+    failures: BTreeMap<ObjectKey, (i64, Timestamp)>,
 }
 
 impl Controller for Jobs {
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[JOBS, PODS])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[JOBS, PODS])
     }
 
-    fn told(&mut self, _: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        if shelf == JOBS { vec![pods::key(seen)] } else { pods::controllers(seen, "Job") }
+    fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        if group_resource == JOBS { vec![pods::key(event)] } else { pods::controllers(event, "Job") }
     }
 
-    async fn reconcile(&mut self, actor: &Actor, key: &Key) -> Outcome {
+    async fn reconcile(&mut self, client: &ControllerClient, key: &ObjectKey) -> ReconcileResult {
         let (namespace, name) = key;
-        let kind = actor.known(JOBS)?;
-        let Some(job) = actor.get(&kind, namespace, name) else {
+        let kind = client.known(JOBS)?;
+        let Some(job) = client.get(&kind, namespace, name) else {
             self.failures.remove(key);
-            release_orphans(actor, namespace, name).await?;
-            return Ok(Next::Rest);
+            release_orphans(client, namespace, name).await?;
+            return Ok(Action::AwaitChange);
         };
         if job_status::is_finished(&job["status"]) {
-            release(actor, Own::of(actor, &job)?.ended()).await?;
-            return expire(actor, &kind, &job).await;
+            release(client, JobPods::of(client, &job)?.ended()).await?;
+            return expire(client, &kind, &job).await;
         }
         if object::is_deleting(&job) {
-            release(actor, Own::of(actor, &job)?.ended()).await?;
-            return Ok(Next::Rest);
+            release(client, JobPods::of(client, &job)?.ended()).await?;
+            return Ok(Action::AwaitChange);
         }
-        self.run(actor, &kind, key, job).await
+        self.run(client, &kind, key, job).await
     }
 }
 
 impl Jobs {
-    async fn run(&mut self, actor: &Actor, kind: &Kind, key: &Key, mut job: Value) -> Outcome {
-        let now = actor.server.environment.now();
-        let own = Own::of(actor, &job)?;
+    async fn run(
+        &mut self,
+        client: &ControllerClient,
+        kind: &Kind,
+        key: &ObjectKey,
+        mut job: Value,
+    ) -> ReconcileResult {
+        let now = client.server.environment.now();
+        let own = JobPods::of(client, &job)?;
         let mut status = job_status::count(&job, &own, now);
         let failed = status["failed"].as_i64().unwrap_or(0);
         let last = self.failures.entry(key.clone()).or_insert((0, now));
@@ -101,62 +80,68 @@ impl Jobs {
         let wait = FIRST_WAIT.saturating_mul(1 << (failed - 1).clamp(0, 16)).min(LONGEST_WAIT);
         let from = last.1.checked_add(SignedDuration::from_secs(if failed > 0 { wait } else { 0 })).unwrap_or(now);
         let verdict = job_status::verdict(&job, &status, now);
-        if verdict != Verdict::Runs && status["uncountedTerminatedPods"] != json!({}) {
+        if verdict != JobVerdict::Runs && status["uncountedTerminatedPods"] != json!({}) {
             // What has ended is counted and let go before the end of the Job is said.
             job["status"] = job_status::with_counts_of(&status, &job["status"]);
-            job = actor.replace(kind, "status", &job).await?;
-            release(actor, own.ended()).await?;
+            job = client.replace(kind, "status", &job).await?;
+            release(client, own.ended()).await?;
             status["uncountedTerminatedPods"] = json!({});
         }
         let suspended = job["spec"]["suspend"] == true;
         let mut next = job_status::deadline(&job, &status);
         let mut active = own.active.len();
-        if verdict != Verdict::Runs || suspended {
+        if verdict != JobVerdict::Runs || suspended {
             for pod in &own.active {
-                delete(actor, &job, pod).await?;
+                delete(client, &job, pod).await?;
             }
             active = 0;
         } else if now < from {
             next = Some(next.map_or(from, |next| next.min(from)));
         } else {
-            active = scale(actor, kind, &job, &own, &status).await?;
+            active = scale(client, kind, &job, &own, &status).await?;
         }
         job_status::conclude(&mut status, &job, verdict, active, &own, now);
         if job["status"] != status {
-            report(actor, &job, &status).await;
+            report(client, &job, &status).await;
             job["status"] = status;
-            job = actor.replace(kind, "status", &job).await?;
+            job = client.replace(kind, "status", &job).await?;
         }
-        release(actor, own.ended()).await?;
+        release(client, own.ended()).await?;
         let done = job_status::is_finished(&job["status"]);
         // What is due is done.
         let next = next.filter(|next| !done && *next > now);
-        Ok(next.map_or(Next::Rest, |next| Next::At(pods::instant(&actor.server.environment, next))))
+        Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::instant(&client.server.environment, next))))
     }
 }
 
 /// Tells people what became of the Job.
-async fn report(actor: &Actor, job: &Value, status: &Value) {
+async fn report(client: &ControllerClient, job: &Value, status: &Value) {
     let is_new = |type_: &str| condition::holds(status, type_) && !condition::holds(&job["status"], type_);
     if is_new("Complete") {
-        event::record(actor, COMPONENT, job, "Normal", "Completed", "Job completed").await;
+        event::record(client, COMPONENT, job, "Normal", "Completed", "Job completed").await;
     }
     if is_new("Failed")
         && let Some(failed) = condition::find(status, "Failed")
     {
         let (reason, message) = (object::text(failed, &["reason"]), object::text(failed, &["message"]));
-        event::record(actor, COMPONENT, job, "Warning", reason, message).await;
+        event::record(client, COMPONENT, job, "Warning", reason, message).await;
     }
     if is_new("Suspended") {
-        event::record(actor, COMPONENT, job, "Normal", "Suspended", "Job suspended").await;
+        event::record(client, COMPONENT, job, "Normal", "Suspended", "Job suspended").await;
     }
     if condition::holds(&job["status"], "Suspended") && !condition::holds(status, "Suspended") {
-        event::record(actor, COMPONENT, job, "Normal", "Resumed", "Job resumed").await;
+        event::record(client, COMPONENT, job, "Normal", "Resumed", "Job resumed").await;
     }
 }
 
 /// Makes Pods or deletes them until as many run as may; says how many run.
-async fn scale(actor: &Actor, kind: &Kind, job: &Value, own: &Own, status: &Value) -> Result<usize, Refused> {
+async fn scale(
+    client: &ControllerClient,
+    kind: &Kind,
+    job: &Value,
+    own: &JobPods,
+    status: &Value,
+) -> Result<usize, ApiError> {
     let number = |name: &str| object::number(job, &["spec", name]);
     let succeeded = status["succeeded"].as_i64().unwrap_or(0);
     let parallel = number("parallelism").unwrap_or(1);
@@ -168,7 +153,7 @@ async fn scale(actor: &Actor, kind: &Kind, job: &Value, own: &Own, status: &Valu
     let wanted = usize::try_from(wanted).unwrap_or(0);
     let surplus = own.active.len().saturating_sub(wanted);
     for pod in own.active.iter().rev().take(surplus) {
-        delete(actor, job, pod).await?;
+        delete(client, job, pod).await?;
     }
     let missing = wanted.saturating_sub(own.active.len());
     let indexes: Vec<Option<i64>> = if job["spec"]["completionMode"] == "Indexed" {
@@ -180,9 +165,9 @@ async fn scale(actor: &Actor, kind: &Kind, job: &Value, own: &Own, status: &Valu
         vec![None; missing]
     };
     for index in &indexes {
-        let made = actor.create(&*actor.known(PODS)?, &pod(kind, job, *index)).await?;
+        let made = client.create(&*client.known(PODS)?, &pod(kind, job, *index)).await?;
         let what = format!("Created pod: {}", object::name(&made));
-        event::record(actor, COMPONENT, job, "Normal", "SuccessfulCreate", &what).await;
+        event::record(client, COMPONENT, job, "Normal", "SuccessfulCreate", &what).await;
     }
     Ok(own.active.len() - surplus + indexes.len())
 }
@@ -210,53 +195,55 @@ fn pod(kind: &Kind, job: &Value, index: Option<i64>) -> Value {
     pod
 }
 
-async fn delete(actor: &Actor, job: &Value, pod: &Value) -> Result<(), Refused> {
-    let (kind, at) = (actor.known(PODS)?, (object::namespace(pod), object::name(pod)));
-    match actor.delete(&kind, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
+async fn delete(client: &ControllerClient, job: &Value, pod: &Value) -> Result<(), ApiError> {
+    let (kind, at) = (client.known(PODS)?, (object::namespace(pod), object::name(pod)));
+    match client.delete(&kind, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
         Err(refused) if !refused.is_gone() => return Err(refused),
         _ => {}
     }
     let what = format!("Deleted pod: {}", object::name(pod));
-    event::record(actor, COMPONENT, job, "Normal", "SuccessfulDelete", &what).await;
+    event::record(client, COMPONENT, job, "Normal", "SuccessfulDelete", &what).await;
     Ok(())
 }
 
 /// Lets Pods go that are counted.
-async fn release(actor: &Actor, pods: impl Iterator<Item = &Value>) -> Result<(), Refused> {
-    let kind = actor.known(PODS)?;
+async fn release(client: &ControllerClient, pods: impl Iterator<Item = &Value>) -> Result<(), ApiError> {
+    let kind = client.known(PODS)?;
     for pod in pods {
         if object::finalizers(pod).contains(&TRACKING) {
-            actor.release(&kind, pod, TRACKING).await?;
+            client.release(&kind, pod, TRACKING).await?;
         }
     }
     Ok(())
 }
 
 /// Nobody counts the Pods of a Job that is gone.
-async fn release_orphans(actor: &Actor, namespace: &str, job: &str) -> Result<(), Refused> {
-    let all = actor.list(&*actor.known(PODS)?, Some(namespace));
+async fn release_orphans(client: &ControllerClient, namespace: &str, job: &str) -> Result<(), ApiError> {
+    let all = client.list(&*client.known(PODS)?, Some(namespace));
     let of_job = |pod: &&Value| {
         object::owners(pod).iter().any(|owner| owner.controller && owner.kind == "Job" && owner.name == job)
     };
-    release(actor, all.iter().filter(of_job)).await
+    release(client, all.iter().filter(of_job)).await
 }
 
 /// Deletes a Job whose time after its end is over.
-async fn expire(actor: &Actor, kind: &Kind, job: &Value) -> Outcome {
-    let Some(seconds) = object::number(job, &["spec", "ttlSecondsAfterFinished"]) else { return Ok(Next::Rest) };
+async fn expire(client: &ControllerClient, kind: &Kind, job: &Value) -> ReconcileResult {
+    let Some(seconds) = object::number(job, &["spec", "ttlSecondsAfterFinished"]) else {
+        return Ok(Action::AwaitChange);
+    };
     if object::is_deleting(job) {
-        return Ok(Next::Rest);
+        return Ok(Action::AwaitChange);
     }
     let ended = job_status::finished_at(&job["status"]);
     let Some(due) = ended.and_then(|ended| ended.checked_add(SignedDuration::from_secs(seconds)).ok()) else {
-        return Ok(Next::Rest);
+        return Ok(Action::AwaitChange);
     };
-    if actor.server.environment.now() < due {
-        return Ok(Next::At(pods::instant(&actor.server.environment, due)));
+    if client.server.environment.now() < due {
+        return Ok(Action::RequeueAt(pods::instant(&client.server.environment, due)));
     }
     let options = json!({"propagationPolicy": "Foreground", "preconditions": {"uid": object::uid(job)}});
-    match actor.delete(kind, (object::namespace(job), object::name(job)), &options).await {
+    match client.delete(kind, (object::namespace(job), object::name(job)), &options).await {
         Err(refused) if !refused.is_gone() => Err(refused),
-        _ => Ok(Next::Rest),
+        _ => Ok(Action::AwaitChange),
     }
 }

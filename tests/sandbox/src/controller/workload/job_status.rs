@@ -1,11 +1,11 @@
-//! What a Job says about itself.
+//! Computes the status of a Job.
 
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{indexes, job::Own, pods};
+use super::{indexes, job_pods::JobPods, pods};
 use crate::{
     condition::{self, Condition, Style},
     environment::seconds,
@@ -14,14 +14,14 @@ use crate::{
 
 /// How a Job stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum JobVerdict {
     Runs,
     Complete,
     BackoffExceeded,
     DeadlineExceeded,
 }
 
-impl Verdict {
+impl JobVerdict {
     /// Reason and message.
     fn words(self) -> (&'static str, &'static str) {
         match self {
@@ -44,7 +44,7 @@ pub(super) fn finished_at(status: &Value) -> Option<Timestamp> {
 }
 
 /// The status with what has ended counted; each Pod once, by the uids that the status keeps until they are let go.
-pub(super) fn count(job: &Value, own: &Own, now: Timestamp) -> Value {
+pub(super) fn count(job: &Value, own: &JobPods, now: Timestamp) -> Value {
     let held = &job["status"];
     let mut status = json!({});
     for kept in ["conditions", "startTime", "completedIndexes"] {
@@ -100,30 +100,37 @@ pub(super) fn deadline(job: &Value, status: &Value) -> Option<Timestamp> {
     start.checked_add(SignedDuration::from_secs(seconds)).ok()
 }
 
-pub(super) fn verdict(job: &Value, status: &Value, now: Timestamp) -> Verdict {
+pub(super) fn verdict(job: &Value, status: &Value, now: Timestamp) -> JobVerdict {
     if let Some(target) = condition::find(status, "FailureTarget") {
         let late = target["reason"] == "DeadlineExceeded";
-        return if late { Verdict::DeadlineExceeded } else { Verdict::BackoffExceeded };
+        return if late { JobVerdict::DeadlineExceeded } else { JobVerdict::BackoffExceeded };
     }
     let count = |name: &str| status[name].as_i64().unwrap_or(0);
     if count("failed") > object::number(job, &["spec", "backoffLimit"]).unwrap_or(6) {
-        return Verdict::BackoffExceeded;
+        return JobVerdict::BackoffExceeded;
     }
     if job["spec"]["suspend"] != true && deadline(job, status).is_some_and(|deadline| deadline <= now) {
-        return Verdict::DeadlineExceeded;
+        return JobVerdict::DeadlineExceeded;
     }
     let enough = match object::number(job, &["spec", "completions"]) {
         Some(completions) => count("succeeded") >= completions,
         None => count("succeeded") > 0 && count("active") == 0,
     };
-    if enough { Verdict::Complete } else { Verdict::Runs }
+    if enough { JobVerdict::Complete } else { JobVerdict::Runs }
 }
 
 /// Writes down how many run, and what the verdict is.
-pub(super) fn conclude(status: &mut Value, job: &Value, verdict: Verdict, active: usize, own: &Own, now: Timestamp) {
+pub(super) fn conclude(
+    status: &mut Value,
+    job: &Value,
+    verdict: JobVerdict,
+    active: usize,
+    own: &JobPods,
+    now: Timestamp,
+) {
     let ready = own.active.iter().filter(|pod| pods::is_ready(pod)).count();
     let terminating = own.failed.iter().filter(|pod| object::is_deleting(pod) && !pods::is_ended(pod)).count();
-    let stopping = verdict != Verdict::Runs || job["spec"]["suspend"] == true;
+    let stopping = verdict != JobVerdict::Runs || job["spec"]["suspend"] == true;
     let terminating = if stopping { terminating + own.active.len() } else { terminating };
     status["ready"] = if stopping { 0.into() } else { ready.into() };
     status["terminating"] = terminating.into();
@@ -132,17 +139,17 @@ pub(super) fn conclude(status: &mut Value, job: &Value, verdict: Verdict, active
     }
     let time = seconds(now);
     match verdict {
-        Verdict::Runs => suspend(status, job, &time),
+        JobVerdict::Runs => suspend(status, job, &time),
         // Work without a number of completions ends with its last Pod.
-        Verdict::Complete if job["spec"]["completions"].is_null() && !own.active.is_empty() => {}
-        Verdict::Complete => {
+        JobVerdict::Complete if job["spec"]["completions"].is_null() && !own.active.is_empty() => {}
+        JobVerdict::Complete => {
             set(status, "SuccessCriteriaMet", true, verdict.words(), &time);
             if terminating == 0 {
                 set(status, "Complete", true, verdict.words(), &time);
                 status["completionTime"] = time.into();
             }
         }
-        Verdict::BackoffExceeded | Verdict::DeadlineExceeded => {
+        JobVerdict::BackoffExceeded | JobVerdict::DeadlineExceeded => {
             set(status, "FailureTarget", true, verdict.words(), &time);
             if terminating == 0 {
                 set(status, "Failed", true, verdict.words(), &time);

@@ -1,10 +1,9 @@
-//! Plays the kubelet of the only node: Pods run as soon as they are bound, or fare as an annotation says.
+//! A simulated kubelet of a single node: Pods run once they are bound, or as an annotation says.
 
 use serde_json::{Value, json};
 
 use super::{
-    super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen,
+    Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult,
     pods::{self, PODS},
 };
 use crate::{
@@ -19,60 +18,60 @@ const NODES: &str = "nodes";
 pub(super) struct Kubelet;
 
 impl Controller for Kubelet {
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[PODS])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[PODS])
     }
 
-    fn told(&mut self, _: &Actor, _: &str, seen: &Seen) -> Vec<Key> {
-        if seen.gone { Vec::new() } else { vec![pods::key(seen)] }
+    fn keys_for(&mut self, _: &ControllerClient, _: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        if event.gone { Vec::new() } else { vec![pods::key(event)] }
     }
 
     /// The node, which is in no namespace.
-    fn begin(&self) -> Vec<Key> {
+    fn initial_keys(&self) -> Vec<ObjectKey> {
         vec![(String::new(), NODE.to_owned())]
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
+    async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         if namespace.is_empty() {
-            return register(actor).await;
+            return register(client).await;
         }
-        let kind = actor.known(PODS)?;
-        let Some(pod) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
+        let kind = client.known(PODS)?;
+        let Some(pod) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         if object::text(&pod, &["spec", "nodeName"]).is_empty() {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
         let at = (namespace.as_str(), name.as_str());
         let answer = if object::is_deleting(&pod) {
             if object::number(&pod, &["metadata", "deletionGracePeriodSeconds"]) == Some(0) {
-                return Ok(Next::Rest);
+                return Ok(Action::AwaitChange);
             }
             let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": object::uid(&pod)}});
-            actor.delete(&kind, at, &options).await
+            client.delete(&kind, at, &options).await
         } else {
-            let Some(status) = fate::next_status(&pod) else { return Ok(Next::Rest) };
-            actor.merge(&kind, at, "status", &json!({"status": status})).await
+            let Some(status) = fate::next_status(&pod) else { return Ok(Action::AwaitChange) };
+            client.merge(&kind, at, "status", &json!({"status": status})).await
         };
         match answer {
             Err(refused) if !refused.is_gone() => Err(refused),
-            _ => Ok(Next::Rest),
+            _ => Ok(Action::AwaitChange),
         }
     }
 }
 
 /// Makes the node, ready, and takes off the taint that admission puts on every new one.
-async fn register(actor: &Actor) -> Outcome {
-    let kind = actor.known(NODES)?;
+async fn register(client: &ControllerClient) -> ReconcileResult {
+    let kind = client.known(NODES)?;
     let labels = json!({"kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux"});
     let node = json!({"metadata": {"name": NODE, "labels": labels}});
-    let made = actor.create(&kind, &node).await;
-    let there = |answer: Result<Value, Refused>| match answer {
+    let made = client.create(&kind, &node).await;
+    let there = |answer: Result<Value, ApiError>| match answer {
         Err(refused) if !refused.is_there_already() => Err(refused),
         _ => Ok(()),
     };
     there(made)?;
-    actor.merge(&kind, ("", NODE), "", &json!({"spec": {"taints": null}})).await?;
-    actor.merge(&kind, ("", NODE), "status", &json!({"status": fate::node_status()})).await?;
-    Ok(Next::Rest)
+    client.merge(&kind, ("", NODE), "", &json!({"spec": {"taints": null}})).await?;
+    client.merge(&kind, ("", NODE), "status", &json!({"status": fate::node_status()})).await?;
+    Ok(Action::AwaitChange)
 }

@@ -1,8 +1,8 @@
-//! Brings workloads to life: what kube-controller-manager, the scheduler and a kubelet would do.
+//! Workloads: the controllers of kube-controller-manager, a scheduler and a kubelet.
 
-use super::{Actor, Controllers, Key, Refused, Seen};
-use crate::sandbox::Server;
-use std::sync::Arc;
+use super::{Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult};
+
+pub(super) use start::start;
 
 mod claim;
 mod cron_job;
@@ -13,6 +13,7 @@ mod endpoints;
 mod event;
 mod indexes;
 mod job;
+mod job_pods;
 mod job_status;
 mod kubelet;
 mod pods;
@@ -21,21 +22,5 @@ mod revision;
 mod rollout;
 mod scheduler;
 mod slices;
+mod start;
 mod stateful_set;
-
-/// Starts them all.
-pub(super) fn start(all: &mut Controllers, server: &Arc<Server>) {
-    all.add(server, "deployment-controller", deployment::Deployments);
-    all.add(server, "replicaset-controller", replica_set::ReplicaSets::SETS);
-    all.add(server, "replication-controller", replica_set::ReplicaSets::CONTROLLERS);
-    all.add(server, "statefulset-controller", stateful_set::StatefulSets);
-    all.add(server, "daemon-set-controller", daemon_set::DaemonSets);
-    all.add(server, "job-controller", job::Jobs::default());
-    all.add(server, "cronjob-controller", cron_job::CronJobs);
-    all.add(server, "persistent-volume-binder", claim::Claims);
-    all.add(server, "disruption-controller", disruption::Budgets);
-    all.add(server, "endpoint-controller", endpoints::Endpoints::default());
-    all.add(server, "endpointslice-controller", slices::Slices::default());
-    all.add_as(Actor::component(server, "system:kube-scheduler", "kube-scheduler"), scheduler::Scheduler);
-    all.add_as(Actor::component(server, kubelet::USER, "kubelet"), kubelet::Kubelet);
-}

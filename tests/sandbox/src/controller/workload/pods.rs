@@ -1,10 +1,10 @@
-//! Pods as their controllers see them.
+//! Functions that all workload controllers share: ownership, adoption, readiness and availability of Pods.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Actor, Key, Refused, Seen};
+use super::{ApiError, ChangeEvent, ControllerClient, ObjectKey};
 use crate::{call::selector::LabelSelector, environment::Environment, kind::Kind, object, store::Stored};
 
 pub(super) const PODS: &str = "pods";
@@ -27,8 +27,8 @@ pub(super) fn controlled_by(kind: &Kind, owner: &Value) -> Value {
 }
 
 /// The objects that have a controller of this uid, by creation.
-pub(super) fn controlled(actor: &Actor, kind: &Kind, namespace: &str, uid: &str) -> Vec<Value> {
-    let (_, items) = actor.server.store.list(&kind.shelf, Some(namespace));
+pub(super) fn controlled(client: &ControllerClient, kind: &Kind, namespace: &str, uid: &str) -> Vec<Value> {
+    let (_, items) = client.server.store.list(&kind.group_resource, Some(namespace));
     let own = items.iter().filter(|item| item.owners.iter().any(|owner| **owner == *uid));
     let own = own.map(|item| item.object(kind));
     let mut own: Vec<Value> =
@@ -38,22 +38,22 @@ pub(super) fn controlled(actor: &Actor, kind: &Kind, namespace: &str, uid: &str)
 }
 
 /// Whose objects a change is about: the controllers of a kind, before and after it.
-pub(super) fn controllers(seen: &Seen, kind: &str) -> Vec<Key> {
-    let states = [Some(&seen.object), seen.before.as_ref()].into_iter().flatten();
+pub(super) fn controllers(event: &ChangeEvent, kind: &str) -> Vec<ObjectKey> {
+    let states = [Some(&event.object), event.before.as_ref()].into_iter().flatten();
     let with_owners = states.filter(|state| !state.owners.is_empty());
-    let mut keys: Vec<Key> = with_owners.flat_map(|state| controllers_of(state, kind)).collect();
+    let mut keys: Vec<ObjectKey> = with_owners.flat_map(|state| controllers_of(state, kind)).collect();
     keys.dedup();
     keys
 }
 
-fn controllers_of(state: &Stored, kind: &str) -> Vec<Key> {
+fn controllers_of(state: &Stored, kind: &str) -> Vec<ObjectKey> {
     let own = state.owners().into_iter().filter(|owner| owner.controller && owner.kind == kind);
     own.map(|owner| (state.namespace.to_string(), owner.name)).collect()
 }
 
 /// The place of an object.
-pub(super) fn key(seen: &Seen) -> Key {
-    (seen.object.namespace.to_string(), seen.object.name.to_string())
+pub(super) fn key(event: &ChangeEvent) -> ObjectKey {
+    (event.object.namespace.to_string(), event.object.name.to_string())
 }
 
 /// A Pod as a template has it, for the owner.
@@ -71,13 +71,13 @@ pub(super) fn from_template(template: &Value, kind: &Kind, owner: &Value) -> Val
 }
 
 /// Takes over what the selector of an owner selects and nobody controls.
-pub(super) async fn adopt(actor: &Actor, of: &Kind, kind: &Kind, owner: &Value) -> Result<(), Refused> {
+pub(super) async fn adopt(client: &ControllerClient, of: &Kind, kind: &Kind, owner: &Value) -> Result<(), ApiError> {
     let selector = &owner["spec"]["selector"];
     if object::is_deleting(owner) || !selector.is_object() {
         return Ok(());
     }
     let selector = LabelSelector::of_object(selector);
-    let (_, items) = actor.server.store.list(&of.shelf, Some(object::namespace(owner)));
+    let (_, items) = client.server.store.list(&of.group_resource, Some(object::namespace(owner)));
     for item in items.iter().filter(|item| !item.deleting && selector.matches(|key| item.label(key))) {
         if item.owners().iter().any(|owner| owner.controller) {
             continue;
@@ -89,7 +89,7 @@ pub(super) async fn adopt(actor: &Actor, of: &Kind, kind: &Kind, owner: &Value) 
         let mut references = object["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
         references.push(controlled_by(kind, owner));
         let patch = json!({"metadata": {"uid": *item.uid, "ownerReferences": references}});
-        match actor.merge(of, (&item.namespace, &item.name), "", &patch).await {
+        match client.merge(of, (&item.namespace, &item.name), "", &patch).await {
             Err(refused) if !refused.is_gone() => return Err(refused),
             _ => {}
         }
@@ -159,8 +159,8 @@ impl Tally {
     }
 
     /// When to look again.
-    pub(super) fn next_look(&self, environment: &Environment) -> super::super::Next {
-        self.next.map_or(super::super::Next::Rest, |next| super::super::Next::At(instant(environment, next)))
+    pub(super) fn next_look(&self, environment: &Environment) -> super::Action {
+        self.next.map_or(super::Action::AwaitChange, |next| super::Action::RequeueAt(instant(environment, next)))
     }
 }
 

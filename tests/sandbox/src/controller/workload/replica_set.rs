@@ -1,10 +1,9 @@
-//! ReplicaSets, and ReplicationControllers before them, keep a number of Pods.
+//! The controller of ReplicaSets and ReplicationControllers: keeps a number of Pods.
 
 use serde_json::{Value, json};
 
 use super::{
-    super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen, event,
+    Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult, event,
     pods::{self, PODS, Tally},
 };
 use crate::{
@@ -25,7 +24,7 @@ const BURST: usize = 500;
 /// One of the two kinds.
 #[derive(Debug)]
 pub(super) struct ReplicaSets {
-    shelf: &'static str,
+    group_resource: &'static str,
     kind: &'static str,
     component: &'static str,
     watches: &'static [&'static str],
@@ -33,13 +32,13 @@ pub(super) struct ReplicaSets {
 
 impl ReplicaSets {
     pub(super) const SETS: Self = Self {
-        shelf: REPLICA_SETS,
+        group_resource: REPLICA_SETS,
         kind: "ReplicaSet",
         component: "replicaset-controller",
         watches: &[REPLICA_SETS, PODS],
     };
     pub(super) const CONTROLLERS: Self = Self {
-        shelf: REPLICATION_CONTROLLERS,
+        group_resource: REPLICATION_CONTROLLERS,
         kind: "ReplicationController",
         component: "replication-controller",
         watches: &[REPLICATION_CONTROLLERS, PODS],
@@ -48,7 +47,7 @@ impl ReplicaSets {
     /// The selector; the older kind has labels alone.
     fn selector(&self, set: &Value) -> LabelSelector {
         let written = &set["spec"]["selector"];
-        if self.shelf == REPLICA_SETS {
+        if self.group_resource == REPLICA_SETS {
             LabelSelector::of_object(written)
         } else {
             LabelSelector::of_object(&json!({"matchLabels": written}))
@@ -57,56 +56,62 @@ impl ReplicaSets {
 }
 
 impl Controller for ReplicaSets {
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(self.watches)
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(self.watches)
     }
 
-    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        if shelf == self.shelf {
-            return vec![pods::key(seen)];
+    fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        if group_resource == self.group_resource {
+            return vec![pods::key(event)];
         }
-        if !seen.object.owners.is_empty() || seen.gone {
-            return pods::controllers(seen, self.kind);
+        if !event.object.owners.is_empty() || event.gone {
+            return pods::controllers(event, self.kind);
         }
         // A Pod without an owner may find one.
-        let Ok(kind) = actor.known(self.shelf) else { return Vec::new() };
-        let sets = actor.list(&kind, Some(&seen.object.namespace)).into_iter();
-        let selects = |set: &Value| self.selector(set).matches(|label| seen.object.label(label));
+        let Ok(kind) = client.known(self.group_resource) else { return Vec::new() };
+        let sets = client.list(&kind, Some(&event.object.namespace)).into_iter();
+        let selects = |set: &Value| self.selector(set).matches(|label| event.object.label(label));
         sets.filter(selects).map(|set| (object::namespace(&set).to_owned(), object::name(&set).to_owned())).collect()
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
-        let (kind, pods) = (actor.known(self.shelf)?, actor.known(PODS)?);
-        let Some(set) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
-        pods::adopt(actor, &pods, &kind, &set).await?;
-        let own = pods::controlled(actor, &pods, namespace, object::uid(&set));
-        let failure = if object::is_deleting(&set) { None } else { self.scale(actor, &kind, &set, own).await.err() };
-        let next = say(actor, &kind, set, failure.as_ref()).await?;
+    async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
+        let (kind, pods) = (client.known(self.group_resource)?, client.known(PODS)?);
+        let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
+        pods::adopt(client, &pods, &kind, &set).await?;
+        let own = pods::controlled(client, &pods, namespace, object::uid(&set));
+        let failure = if object::is_deleting(&set) { None } else { self.scale(client, &kind, &set, own).await.err() };
+        let next = update_status(client, &kind, set, failure.as_ref()).await?;
         failure.map_or(Ok(next), Err)
     }
 }
 
 impl ReplicaSets {
     /// Makes Pods or deletes them until there are as many as wanted.
-    async fn scale(&self, actor: &Actor, kind: &Kind, set: &Value, own: Vec<Value>) -> Result<(), Refused> {
-        let pods = actor.known(PODS)?;
+    async fn scale(
+        &self,
+        client: &ControllerClient,
+        kind: &Kind,
+        set: &Value,
+        own: Vec<Value>,
+    ) -> Result<(), ApiError> {
+        let pods = client.known(PODS)?;
         let mut active: Vec<Value> = own.into_iter().filter(pods::is_active).collect();
         let wanted =
             object::number(set, &["spec", "replicas"]).and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(1);
         for _ in active.len()..wanted.min(active.len() + BURST) {
             let pod = pods::from_template(&set["spec"]["template"], kind, set);
-            match actor.create(&pods, &pod).await {
+            match client.create(&pods, &pod).await {
                 Ok(made) => {
                     let what = format!("Created pod: {}", object::name(&made));
-                    event::record(actor, self.component, set, "Normal", "SuccessfulCreate", &what).await;
+                    event::record(client, self.component, set, "Normal", "SuccessfulCreate", &what).await;
                 }
                 // There is nothing to tell of: the set goes with its namespace.
                 Err(refused) if refused.is_in_ending_namespace() => return Ok(()),
                 Err(refused) => {
                     let what = format!("Error creating: {}", refused.message);
-                    event::record(actor, self.component, set, "Warning", "FailedCreate", &what).await;
+                    event::record(client, self.component, set, "Warning", "FailedCreate", &what).await;
                     return Err(refused);
                 }
             }
@@ -115,12 +120,12 @@ impl ReplicaSets {
             pods::sort_by_worth(&mut active);
             for pod in active[..active.len() - wanted].iter().take(BURST) {
                 let at = (object::namespace(pod), object::name(pod));
-                match actor.delete(&pods, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
+                match client.delete(&pods, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
                     Err(refused) if !refused.is_gone() => return Err(refused),
                     _ => {}
                 }
                 let what = format!("Deleted pod: {}", object::name(pod));
-                event::record(actor, self.component, set, "Normal", "SuccessfulDelete", &what).await;
+                event::record(client, self.component, set, "Normal", "SuccessfulDelete", &what).await;
             }
         }
         Ok(())
@@ -128,9 +133,14 @@ impl ReplicaSets {
 }
 
 /// Writes the status.
-async fn say(actor: &Actor, kind: &Kind, mut set: Value, failure: Option<&Refused>) -> Outcome {
-    let environment = &actor.server.environment;
-    let pods = pods::controlled(actor, &*actor.known(PODS)?, object::namespace(&set), object::uid(&set));
+async fn update_status(
+    client: &ControllerClient,
+    kind: &Kind,
+    mut set: Value,
+    failure: Option<&ApiError>,
+) -> ReconcileResult {
+    let environment = &client.server.environment;
+    let pods = pods::controlled(client, &*client.known(PODS)?, object::namespace(&set), object::uid(&set));
     let (active, others): (Vec<_>, Vec<_>) = pods.into_iter().partition(pods::is_active);
     let labels: Vec<(String, String)> =
         object::labels(&set["spec"]["template"]).map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -174,7 +184,7 @@ async fn say(actor: &Actor, kind: &Kind, mut set: Value, failure: Option<&Refuse
     }
     if set["status"] != status {
         set["status"] = status;
-        match actor.replace(kind, "status", &set).await {
+        match client.replace(kind, "status", &set).await {
             Err(refused) if !refused.is_gone() => return Err(refused),
             _ => {}
         }

@@ -1,8 +1,8 @@
-//! Names for the states of a template.
+//! ControllerRevisions: hashes and names of the revisions of a pod template.
 
 use serde_json::{Value, json};
 
-use super::{Actor, Refused, pods};
+use super::{ApiError, ControllerClient, pods};
 use crate::{kind::Kind, object};
 
 pub(super) const REVISIONS: &str = "controllerrevisions.apps";
@@ -24,9 +24,14 @@ pub(super) fn hash(template: &Value) -> String {
 }
 
 /// The revision of a set's template, kept as an object with its hash in a label, and all that it has had, oldest first.
-pub(super) async fn of(actor: &Actor, kind: &Kind, set: &Value, label: &str) -> Result<(Value, Vec<Value>), Refused> {
-    let revisions = actor.known(REVISIONS)?;
-    let mut own = pods::controlled(actor, &revisions, object::namespace(set), object::uid(set));
+pub(super) async fn of(
+    client: &ControllerClient,
+    kind: &Kind,
+    set: &Value,
+    label: &str,
+) -> Result<(Value, Vec<Value>), ApiError> {
+    let revisions = client.known(REVISIONS)?;
+    let mut own = pods::controlled(client, &revisions, object::namespace(set), object::uid(set));
     own.sort_by_key(|revision| revision["revision"].as_i64());
     let mut template = set["spec"]["template"].clone();
     template["$patch"] = "replace".into();
@@ -36,7 +41,7 @@ pub(super) async fn of(actor: &Actor, kind: &Kind, set: &Value, label: &str) -> 
         if own[at]["revision"].as_i64() != Some(newest) {
             // A state that comes back is the newest again.
             own[at]["revision"] = (newest + 1).into();
-            own[at] = actor.replace(&revisions, "", &own[at]).await?;
+            own[at] = client.replace(&revisions, "", &own[at]).await?;
         }
         return Ok((own[at].clone(), own));
     }
@@ -55,9 +60,9 @@ pub(super) async fn of(actor: &Actor, kind: &Kind, set: &Value, label: &str) -> 
     if let Some(annotations) = object::at(set, &["metadata", "annotations"]) {
         made["metadata"]["annotations"] = annotations.clone();
     }
-    let made = match actor.create(&revisions, &made).await {
+    let made = match client.create(&revisions, &made).await {
         Err(refused) if refused.is_there_already() => {
-            actor.get(&revisions, object::namespace(set), &name).ok_or(refused)?
+            client.get(&revisions, object::namespace(set), &name).ok_or(refused)?
         }
         made => made?,
     };

@@ -1,20 +1,20 @@
-//! How a Deployment goes from one ReplicaSet to the next, and what it says about it.
+//! The rollout of a Deployment: scales its ReplicaSets and reports its progress.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{
-    super::{Next, Outcome},
-    Actor, Refused,
-    deployment::{COMPONENT, DESIRED, MOST, template_of},
-    event, pods,
-    replica_set::REPLICA_SETS,
-};
+use super::{Action, ApiError, ControllerClient, ReconcileResult, event, pods, replica_set::REPLICA_SETS};
 use crate::{
     condition::{self, Condition, Style},
     kind::Kind,
     object,
 };
+
+pub(super) const COMPONENT: &str = "deployment-controller";
+/// The label that tells the Pods of one template from another's.
+pub(super) const HASH: &str = "pod-template-hash";
+pub(super) const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
+pub(super) const MOST: &str = "deployment.kubernetes.io/max-replicas";
 
 /// The ReplicaSets of a Deployment.
 #[derive(Debug)]
@@ -148,8 +148,12 @@ impl Rollout {
 }
 
 /// Gives the ReplicaSets the sizes that the strategy allows now.
-pub(super) async fn scale(actor: &Actor, deployment: &Value, rollout: &mut Rollout) -> Result<(), Refused> {
-    let sets = actor.known(REPLICA_SETS)?;
+pub(super) async fn scale(
+    client: &ControllerClient,
+    deployment: &Value,
+    rollout: &mut Rollout,
+) -> Result<(), ApiError> {
+    let sets = client.known(REPLICA_SETS)?;
     let sizes = rollout.sizes(deployment["spec"]["paused"] == true);
     for (set, size) in rollout.sets.iter_mut().zip(sizes) {
         let before = count(set, ["spec", "replicas"]);
@@ -161,23 +165,23 @@ pub(super) async fn scale(actor: &Actor, deployment: &Value, rollout: &mut Rollo
         let sizes = [(DESIRED, rollout.desired), (MOST, rollout.most)];
         object::map_at(&mut new, &["metadata", "annotations"])
             .extend(sizes.map(|(key, size)| (key.to_owned(), size.to_string().into())));
-        *set = actor.replace(&sets, "", &new).await?;
+        *set = client.replace(&sets, "", &new).await?;
         let way = if size > before { "up" } else { "down" };
         let what = format!("Scaled {way} replica set {} from {before} to {size}", object::name(set));
-        event::record(actor, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &what).await;
+        event::record(client, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &what).await;
     }
     Ok(())
 }
 
 /// Writes the status.
-pub(super) async fn say(
-    actor: &Actor,
+pub(super) async fn update_status(
+    client: &ControllerClient,
     kind: &Kind,
     mut deployment: Value,
     rollout: &Rollout,
     made: Option<String>,
-) -> Outcome {
-    let environment = &actor.server.environment;
+) -> ReconcileResult {
+    let environment = &client.server.environment;
     let now = environment.time();
     let old = deployment["status"].clone();
     let mut status = counts(&deployment, rollout);
@@ -210,12 +214,12 @@ pub(super) async fn say(
     }
     if deployment["status"] != status {
         deployment["status"] = status;
-        match actor.replace(kind, "status", &deployment).await {
+        match client.replace(kind, "status", &deployment).await {
             Err(refused) if !refused.is_gone() => return Err(refused),
             _ => {}
         }
     }
-    Ok(next.map_or(Next::Rest, |next| Next::At(pods::instant(environment, next))))
+    Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::instant(environment, next))))
 }
 
 fn counts(deployment: &Value, rollout: &Rollout) -> Value {
@@ -287,4 +291,13 @@ fn progress(
     let said = format!("ReplicaSet {name:?} has timed out progressing.");
     note(status, &Condition::new("Progressing", false, "ProgressDeadlineExceeded", said), &time);
     None
+}
+
+/// The template of a ReplicaSet as its Deployment has it.
+pub(super) fn template_of(set: &Value) -> Value {
+    let mut template = set["spec"]["template"].clone();
+    if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
+        labels.remove(HASH);
+    }
+    template
 }

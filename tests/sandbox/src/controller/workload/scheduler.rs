@@ -1,10 +1,9 @@
-//! Gives each Pod a node.
+//! A scheduler that binds each Pod to the single node.
 
 use serde_json::json;
 
 use super::{
-    super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Seen,
+    Action, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult,
     pods::{self, PODS},
 };
 use crate::{fate::NODE, object};
@@ -13,32 +12,32 @@ use crate::{fate::NODE, object};
 pub(super) struct Scheduler;
 
 impl Controller for Scheduler {
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[PODS])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[PODS])
     }
 
-    fn told(&mut self, _: &Actor, _: &str, seen: &Seen) -> Vec<Key> {
-        if seen.gone || seen.object.deleting { Vec::new() } else { vec![pods::key(seen)] }
+    fn keys_for(&mut self, _: &ControllerClient, _: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        if event.gone || event.object.deleting { Vec::new() } else { vec![pods::key(event)] }
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
-        let kind = actor.known(PODS)?;
-        let Some(pod) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
+    async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
+        let kind = client.known(PODS)?;
+        let Some(pod) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         let scheduler = object::text(&pod, &["spec", "schedulerName"]);
         let gated = pod["spec"]["schedulingGates"].as_array().is_some_and(|gates| !gates.is_empty());
         let bound = !object::text(&pod, &["spec", "nodeName"]).is_empty();
         if bound || gated || object::is_deleting(&pod) || !matches!(scheduler, "" | "default-scheduler") {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
         let binding = json!({
             "apiVersion": "v1", "kind": "Binding", "target": {"kind": "Node", "name": NODE},
             "metadata": {"namespace": namespace, "name": name, "uid": object::uid(&pod)},
         });
-        match actor.create_below(&kind, "binding", &binding).await {
+        match client.create_subresource(&kind, "binding", &binding).await {
             Err(refused) if !refused.is_gone() && refused.code != 409 => Err(refused),
-            _ => Ok(Next::Rest),
+            _ => Ok(Action::AwaitChange),
         }
     }
 }

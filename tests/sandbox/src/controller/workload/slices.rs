@@ -1,10 +1,9 @@
-//! `EndpointSlice`s: where a Service leads. One slice a Service holds as many as there are here.
+//! The EndpointSlice controller, with one slice for each Service.
 
 use serde_json::{Value, json};
 
 use super::{
-    super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen,
+    Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult,
     endpoints::{self, HEADLESS, SERVICES, Selectors, TRIGGER},
     pods::{self, PODS},
 };
@@ -21,40 +20,40 @@ pub(super) struct Slices {
 }
 
 impl Controller for Slices {
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[SERVICES, PODS, SLICES])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[SERVICES, PODS, SLICES])
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         self.selectors = Selectors::default();
     }
 
-    fn told(&mut self, actor: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        if shelf != SLICES {
-            return self.selectors.told(actor, shelf, seen);
+    fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        if group_resource != SLICES {
+            return self.selectors.keys_for(client, group_resource, event);
         }
-        let service = seen.object.label(SERVICE).filter(|_| seen.gone || seen.before.is_some());
-        service.map(|service| (seen.object.namespace.to_string(), service.to_owned())).into_iter().collect()
+        let service = event.object.label(SERVICE).filter(|_| event.gone || event.before.is_some());
+        service.map(|service| (event.object.namespace.to_string(), service.to_owned())).into_iter().collect()
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
-        let (kind, services) = (actor.known(SLICES)?, actor.known(SERVICES)?);
-        let Some(service) = actor.get(&services, namespace, name) else { return Ok(Next::Rest) };
+    async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
+        let (kind, services) = (client.known(SLICES)?, client.known(SERVICES)?);
+        let Some(service) = client.get(&services, namespace, name) else { return Ok(Action::AwaitChange) };
         if !endpoints::leads_to_pods(&service) || object::is_deleting(&service) {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
-        let (ports, found) = found(actor, &service)?;
+        let (ports, found) = found(client, &service)?;
         let labels = labels(&service);
-        let own = pods::controlled(actor, &kind, namespace, object::uid(&service));
+        let own = pods::controlled(client, &kind, namespace, object::uid(&service));
         let held = own.into_iter().find(|slice| slice["metadata"]["labels"][MANAGED] == MANAGER);
         let same = |held: &Value| {
             let of = |part: &str| object::at(held, &[part]).cloned().unwrap_or_else(|| json!([]));
             of("endpoints") == found && of("ports") == ports && held["metadata"]["labels"] == labels
         };
         if held.as_ref().is_some_and(same) {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
         let is_new = held.is_none();
         let triggered = held.as_ref().is_none_or(|held| is_triggered(held, &found));
@@ -70,16 +69,16 @@ impl Controller for Slices {
         slice["metadata"]["labels"] = labels;
         let annotations = object::map_at(&mut slice, &["metadata", "annotations"]);
         if triggered {
-            annotations.insert(TRIGGER.to_owned(), actor.server.environment.time().into());
+            annotations.insert(TRIGGER.to_owned(), client.server.environment.time().into());
         } else {
             annotations.remove(TRIGGER);
         }
         slice["endpoints"] = found;
         slice["ports"] = ports;
         endpoints::answer(if is_new {
-            actor.create(&kind, &slice).await
+            client.create(&kind, &slice).await
         } else {
-            actor.replace(&kind, "", &slice).await
+            client.replace(&kind, "", &slice).await
         })
     }
 }
@@ -106,8 +105,8 @@ fn labels(service: &Value) -> Value {
 }
 
 /// The ports, as the first Pod has them, and all endpoints.
-fn found(actor: &Actor, service: &Value) -> Result<(Value, Value), Refused> {
-    let pods = endpoints::pods_of(actor, service)?;
+fn found(client: &ControllerClient, service: &Value) -> Result<(Value, Value), ApiError> {
+    let pods = endpoints::pods_of(client, service)?;
     let early = service["spec"]["publishNotReadyAddresses"] == true;
     let port = |port: &Value| {
         let target = pods.first().map_or_else(|| Some(port["port"].clone()), |pod| endpoints::target(port, pod))?;

@@ -1,10 +1,9 @@
-//! StatefulSets keep Pods with names of their own, one after the other.
+//! The StatefulSet controller: keeps Pods with stable names, in order.
 
 use serde_json::{Value, json};
 
 use super::{
-    super::{Controller, Next, Outcome, Watches},
-    Actor, Key, Refused, Seen, event,
+    Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult, event,
     pods::{self, Available, PODS, Tally},
     revision,
 };
@@ -21,8 +20,8 @@ const REVISION: &str = "controller-revision-hash";
 pub(super) struct StatefulSets;
 
 /// A set and what belongs to it.
-struct Family<'a> {
-    actor: &'a Actor,
+struct SetContext<'a> {
+    client: &'a ControllerClient,
     kind: &'a Kind,
     set: &'a Value,
     /// The name of the template's revision.
@@ -32,38 +31,38 @@ struct Family<'a> {
 }
 
 impl Controller for StatefulSets {
-    type Key = Key;
+    type Key = ObjectKey;
 
-    fn watches(&self) -> Watches {
-        Watches::Shelves(&[SETS, PODS])
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(&[SETS, PODS])
     }
 
-    fn told(&mut self, _: &Actor, shelf: &str, seen: &Seen) -> Vec<Key> {
-        if shelf == SETS { vec![pods::key(seen)] } else { pods::controllers(seen, "StatefulSet") }
+    fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
+        if group_resource == SETS { vec![pods::key(event)] } else { pods::controllers(event, "StatefulSet") }
     }
 
-    async fn reconcile(&mut self, actor: &Actor, (namespace, name): &Key) -> Outcome {
-        let kind = actor.known(SETS)?;
-        let Some(set) = actor.get(&kind, namespace, name) else { return Ok(Next::Rest) };
+    async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
+        let kind = client.known(SETS)?;
+        let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         if object::is_deleting(&set) {
-            return Ok(Next::Rest);
+            return Ok(Action::AwaitChange);
         }
-        pods::adopt(actor, &*actor.known(PODS)?, &kind, &set).await?;
-        let (revision, all) = revision::of(actor, &kind, &set, revision::OF_STATEFUL_SET).await?;
+        pods::adopt(client, &*client.known(PODS)?, &kind, &set).await?;
+        let (revision, all) = revision::of(client, &kind, &set, revision::OF_STATEFUL_SET).await?;
         let update = object::name(&revision).to_owned();
         let held = object::text(&set, &["status", "currentRevision"]).to_owned();
         let known = all.iter().any(|own| object::name(own) == held);
         let current = if known { held } else { update.clone() };
-        let family = Family { actor, kind: &kind, set: &set, update, current };
+        let family = SetContext { client, kind: &kind, set: &set, update, current };
         family.step().await?;
-        family.say(&kind).await
+        family.update_status(&kind).await
     }
 }
 
-impl Family<'_> {
-    fn pods(&self) -> Result<Vec<Value>, Refused> {
+impl SetContext<'_> {
+    fn pods(&self) -> Result<Vec<Value>, ApiError> {
         let (namespace, uid) = (object::namespace(self.set), object::uid(self.set));
-        let mut own = pods::controlled(self.actor, &*self.actor.known(PODS)?, namespace, uid);
+        let mut own = pods::controlled(self.client, &*self.client.known(PODS)?, namespace, uid);
         own.sort_by_key(ordinal);
         Ok(own)
     }
@@ -75,12 +74,12 @@ impl Family<'_> {
 
     fn is_available(&self, pod: &Value) -> bool {
         let seconds = object::number(self.set, &["spec", "minReadySeconds"]).unwrap_or(0);
-        let now = self.actor.server.environment.now();
+        let now = self.client.server.environment.now();
         !object::is_deleting(pod) && pods::availability(pod, seconds, now) == Available::Yes
     }
 
     /// The one next thing that may be done, or all at once if order doesn't matter.
-    async fn step(&self) -> Result<(), Refused> {
+    async fn step(&self) -> Result<(), ApiError> {
         let (own, in_order) = (self.pods()?, self.set["spec"]["podManagementPolicy"] != "Parallel");
         for at in self.wanted() {
             match own.iter().find(|pod| ordinal(pod) == at) {
@@ -111,7 +110,7 @@ impl Family<'_> {
     }
 
     /// The last Pod of an old template goes, and then the one before.
-    async fn roll(&self, own: &[Value]) -> Result<(), Refused> {
+    async fn roll(&self, own: &[Value]) -> Result<(), ApiError> {
         let strategy = &self.set["spec"]["updateStrategy"];
         if strategy["type"] == "OnDelete" {
             return Ok(());
@@ -130,7 +129,7 @@ impl Family<'_> {
     }
 
     /// A Pod of an old template that doesn't get ready holds nobody up once there is a new one.
-    async fn replace_broken(&self, pod: &Value) -> Result<(), Refused> {
+    async fn replace_broken(&self, pod: &Value) -> Result<(), ApiError> {
         let old = object::text(pod, &["metadata", "labels", REVISION]) != self.update;
         let last = self.wanted().end - 1 == ordinal(pod);
         if old && last && !object::is_deleting(pod) && self.set["spec"]["updateStrategy"]["type"] != "OnDelete" {
@@ -139,7 +138,7 @@ impl Family<'_> {
         Ok(())
     }
 
-    async fn create(&self, at: i64) -> Result<(), Refused> {
+    async fn create(&self, at: i64) -> Result<(), ApiError> {
         let name = format!("{}-{at}", object::name(self.set));
         let mut pod = pods::from_template(&self.set["spec"]["template"], self.kind, self.set);
         pod["metadata"]["name"] = name.clone().into();
@@ -153,18 +152,18 @@ impl Family<'_> {
             pod["spec"]["subdomain"] = service.clone();
         }
         self.claim(&name, &mut pod).await?;
-        match self.actor.create(&*self.actor.known(PODS)?, &pod).await {
+        match self.client.create(&*self.client.known(PODS)?, &pod).await {
             Err(refused) if refused.is_there_already() => return Ok(()),
             made => made?,
         };
         let what = format!("Create Pod {name} in StatefulSet {} successful", object::name(self.set));
-        event::record(self.actor, COMPONENT, self.set, "Normal", "SuccessfulCreate", &what).await;
+        event::record(self.client, COMPONENT, self.set, "Normal", "SuccessfulCreate", &what).await;
         Ok(())
     }
 
     /// Makes the claims of a Pod and mounts them; they outlive it, and the set unless its policy is that they go with it.
-    async fn claim(&self, pod_name: &str, pod: &mut Value) -> Result<(), Refused> {
-        let kind = self.actor.known(CLAIMS)?;
+    async fn claim(&self, pod_name: &str, pod: &mut Value) -> Result<(), ApiError> {
+        let kind = self.client.known(CLAIMS)?;
         let namespace = object::namespace(self.set);
         for template in self.set["spec"]["volumeClaimTemplates"].as_array().into_iter().flatten() {
             let volume = object::name(template);
@@ -179,16 +178,16 @@ impl Family<'_> {
                 claim["metadata"]["annotations"] = annotations.clone();
             }
             if self.set["spec"]["persistentVolumeClaimRetentionPolicy"]["whenDeleted"] == "Delete" {
-                let sets = self.actor.known(SETS)?;
+                let sets = self.client.known(SETS)?;
                 claim["metadata"]["ownerReferences"] = json!([pods::controlled_by(&sets, self.set)]);
             }
-            match self.actor.create(&kind, &claim).await {
+            match self.client.create(&kind, &claim).await {
                 Err(refused) if refused.is_there_already() => {}
                 Err(refused) => return Err(refused),
                 Ok(_) => {
                     let set = object::name(self.set);
                     let what = format!("Create Claim {name} Pod {pod_name} in StatefulSet {set} success");
-                    event::record(self.actor, COMPONENT, self.set, "Normal", "SuccessfulCreate", &what).await;
+                    event::record(self.client, COMPONENT, self.set, "Normal", "SuccessfulCreate", &what).await;
                 }
             }
             let mount = json!({"name": volume, "persistentVolumeClaim": {"claimName": name}});
@@ -203,21 +202,21 @@ impl Family<'_> {
         Ok(())
     }
 
-    async fn delete(&self, pod: &Value) -> Result<(), Refused> {
+    async fn delete(&self, pod: &Value) -> Result<(), ApiError> {
         let at = (object::namespace(pod), object::name(pod));
         let options = json!({"preconditions": {"uid": object::uid(pod)}});
-        match self.actor.delete(&*self.actor.known(PODS)?, at, &options).await {
+        match self.client.delete(&*self.client.known(PODS)?, at, &options).await {
             Err(refused) if !refused.is_gone() => return Err(refused),
             _ => {}
         }
         let what = format!("Delete Pod {} in StatefulSet {} successful", object::name(pod), object::name(self.set));
-        event::record(self.actor, COMPONENT, self.set, "Normal", "SuccessfulDelete", &what).await;
+        event::record(self.client, COMPONENT, self.set, "Normal", "SuccessfulDelete", &what).await;
         Ok(())
     }
 
     /// Writes the status.
-    async fn say(&self, kind: &Kind) -> Outcome {
-        let environment = &self.actor.server.environment;
+    async fn update_status(&self, kind: &Kind) -> ReconcileResult {
+        let environment = &self.client.server.environment;
         let own = self.pods()?;
         let there = || own.iter().filter(|pod| !pods::is_ended(pod));
         let seconds = object::number(self.set, &["spec", "minReadySeconds"]).unwrap_or(0);
@@ -248,7 +247,7 @@ impl Family<'_> {
         if self.set["status"] != status {
             let mut set = self.set.clone();
             set["status"] = status;
-            match self.actor.replace(kind, "status", &set).await {
+            match self.client.replace(kind, "status", &set).await {
                 Err(refused) if !refused.is_gone() => return Err(refused),
                 _ => {}
             }

@@ -1,10 +1,13 @@
-//! The schemas that some kinds need, and those that these need.
+//! The schemas of an OpenAPI document, with all schemas that they refer to.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{descriptions, reference, schema_name};
+use super::{
+    descriptions,
+    reference::{reference, schema_name},
+};
 use crate::{kind::Kind, schema::builtin};
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";

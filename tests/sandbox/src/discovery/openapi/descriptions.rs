@@ -1,4 +1,6 @@
-//! What the fields of the table's kinds are for, in kube-apiserver's words; apart from the table, for only people read it.
+//! Field descriptions of built-in kinds, as kube-apiserver publishes them.
+//!
+//! They are kept apart from the schemas because only OpenAPI needs them.
 
 use std::{collections::HashMap, sync::LazyLock};
 

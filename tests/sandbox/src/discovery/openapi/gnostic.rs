@@ -1,4 +1,4 @@
-//! OpenAPI version 2 in the protobuf of `google/gnostic-models`, `openapiv2/OpenAPIv2.proto`, by its field numbers.
+//! Encodes OpenAPI v2 in the protobuf of `google/gnostic-models` (`openapiv2/OpenAPIv2.proto`).
 
 use serde_json::{Map, Value};
 

@@ -1,10 +1,13 @@
-//! The paths of the kinds and what may be asked there.
+//! The paths of an OpenAPI document and their operations.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{components::gvk, reference, schema_name};
+use super::{
+    components::gvk,
+    reference::{reference, schema_name},
+};
 use crate::kind::{Kind, Subresource};
 
 /// Paths and their operations, as far as clients look at them: kubectl's check of `fieldValidation`, its `explain`.

@@ -1,4 +1,4 @@
-//! The versions in which `DeleteOptions` are taken, as OpenAPI tells it.
+//! The group versions that accept `DeleteOptions`, for OpenAPI.
 
 use serde_json::{Value, json};
 

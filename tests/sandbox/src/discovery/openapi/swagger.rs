@@ -1,27 +1,27 @@
-//! `/openapi/v2`: the definitions of all that is served, and no paths, for who looks for a kind reads version 3 first.
+//! `/openapi/v2`: all definitions and no paths, because clients look up kinds in version 3.
 
 use serde_json::{Map, Value, json};
 
 use super::{components, gnostic};
 use crate::{
-    answer::{Answer, Content},
-    call::{Call, Form},
-    discovery::{RELEASE, groups::Groups, tagged},
+    call::{Call, Representation},
+    discovery::{etag::tagged, groups::Groups, version::RELEASE},
     failure::Failure,
+    response::{ApiResponse, Content},
 };
 
 /// What clients in Go read it as.
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 /// In the form that the call wants: JSON or protobuf.
-pub(in crate::discovery) fn answer(groups: &Groups, call: &Call) -> Result<Answer, Failure> {
+pub(crate) fn answer(groups: &Groups, call: &Call) -> Result<ApiResponse, Failure> {
     let form = call.accept.form();
-    if form == Form::Foreign && !call.accept.is_gnostic() {
+    if form == Representation::Foreign && !call.accept.is_gnostic() {
         return Err(Failure::not_acceptable("only the following media types are accepted: application/json"));
     }
     let document = document(groups);
-    let mut answer = Answer::json(http::StatusCode::OK, document.to_string().into());
-    if form == Form::Foreign {
+    let mut answer = ApiResponse::json(http::StatusCode::OK, document.to_string().into());
+    if form == Representation::Foreign {
         answer.content = Content::Whole(gnostic::document(&document).into());
         answer.content_type = PROTOBUF;
     }

@@ -1,19 +1,17 @@
-//! What the columns are called and mean.
+//! Column definitions of built-in kinds.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use serde_json::{Value, json};
 
-use super::custom::Column;
-
 /// Taken from the tables that kube-apiserver answers, compressed: group, version, plural, and `columnDefinitions`.
 const COMPRESSED: &[u8] = include_bytes!("../../../table/columns.json.zst");
 
-type Row = (String, String, String, Value);
+type ColumnRow = (String, String, String, Value);
 
 static COLUMNS: LazyLock<HashMap<(String, String, String), Value>> = LazyLock::new(|| {
     let text = zstd::decode_all(COMPRESSED).unwrap_or_default();
-    let rows: Vec<Row> = serde_json::from_slice(&text).unwrap_or_default();
+    let rows: Vec<ColumnRow> = serde_json::from_slice(&text).unwrap_or_default();
     rows.into_iter().map(|(group, version, plural, columns)| ((group, version, plural), columns)).collect()
 });
 
@@ -23,19 +21,8 @@ pub(super) fn of(group: &str, version: &str, plural: &str) -> Value {
     columns.cloned().unwrap_or_else(|| json!([name(), created()]))
 }
 
-/// The columns of a CRD; without any it is the age.
-pub(super) fn custom(columns: &[Column]) -> Value {
-    let described = columns.iter().map(|column| {
-        json!({
-            "name": column.name, "type": column.kind, "format": column.format, "description": column.description,
-            "priority": column.priority,
-        })
-    });
-    std::iter::once(name()).chain(described).collect()
-}
-
 /// The column of the names, as all kinds have it.
-fn name() -> Value {
+pub(super) fn name() -> Value {
     COLUMNS
         .get(&(String::new(), "v1".to_owned(), "configmaps".to_owned()))
         .map_or(Value::Null, |columns| columns[0].clone())

@@ -1,9 +1,9 @@
-//! The rows of custom kinds, by the columns that their CRD names.
+//! Table columns and cells of custom resources (`additionalPrinterColumns`).
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{duration, path::JsonPath};
+use super::{columns, duration, path::JsonPath};
 use crate::object;
 
 /// A column that a CRD names (`additionalPrinterColumns`).
@@ -23,11 +23,21 @@ pub(super) fn columns(written: &[Value]) -> Vec<Column> {
         let age = json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"});
         let mut age = column(&age);
         // As of every kind that has an age.
-        age.description =
-            super::columns::of("", "v1", "configmaps")[2]["description"].as_str().unwrap_or_default().to_owned();
+        age.description = columns::of("", "v1", "configmaps")[2]["description"].as_str().unwrap_or_default().to_owned();
         return vec![age];
     }
     written.iter().map(column).collect()
+}
+
+/// The columns of a CRD; without any it is the age.
+pub(super) fn definitions(custom: &[Column]) -> Value {
+    let described = custom.iter().map(|column| {
+        json!({
+            "name": column.name, "type": column.kind, "format": column.format, "description": column.description,
+            "priority": column.priority,
+        })
+    });
+    std::iter::once(columns::name()).chain(described).collect()
 }
 
 fn column(written: &Value) -> Column {

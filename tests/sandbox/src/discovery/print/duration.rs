@@ -1,4 +1,4 @@
-//! How long ago, for people.
+//! Formats durations for people, as kubectl does.
 
 use jiff::Timestamp;
 

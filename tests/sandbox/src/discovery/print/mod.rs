@@ -1,9 +1,9 @@
-//! Objects as a table for people (`meta.k8s.io/v1 Table`), as `kubectl get` shows them.
+//! Prints objects as a `meta.k8s.io/v1 Table`, as `kubectl get` shows them.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{failure::Failure, object, strategy::daemon_set, verb::Asked};
+use crate::{failure::Failure, object, request::ResourceRequest, strategy::daemon_set};
 
 mod cells;
 mod columns;
@@ -12,9 +12,9 @@ mod duration;
 mod path;
 
 /// The table of some objects; `metadata` is the list's. A watch names the columns once.
-pub(crate) fn table(asked: Asked<'_>, objects: &[Value], metadata: &Value) -> Result<Value, Failure> {
-    let printer = Printer::of(asked)?;
-    Ok(printer.table(objects, metadata, true, asked.server.environment.now()))
+pub(crate) fn table(request: ResourceRequest<'_>, objects: &[Value], metadata: &Value) -> Result<Value, Failure> {
+    let printer = Printer::of(request)?;
+    Ok(printer.table(objects, metadata, true, request.server.environment.now()))
 }
 
 /// How objects of a kind become rows.
@@ -22,7 +22,7 @@ pub(crate) fn table(asked: Asked<'_>, objects: &[Value], metadata: &Value) -> Re
 pub(crate) struct Printer {
     columns: Columns,
     definitions: Value,
-    shown: Shown,
+    shown: IncludeObject,
     of_daemon_sets: bool,
 }
 
@@ -34,29 +34,29 @@ enum Columns {
 
 /// What a row tells of its object (`includeObject`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+enum IncludeObject {
     Nothing,
     Metadata,
     Object,
 }
 
 impl Printer {
-    pub(crate) fn of(asked: Asked<'_>) -> Result<Self, Failure> {
-        let shown = match asked.call.options.other("includeObject").unwrap_or_default() {
-            "" | "Metadata" => Shown::Metadata,
-            "Object" => Shown::Object,
-            "None" => Shown::Nothing,
+    pub(crate) fn of(request: ResourceRequest<'_>) -> Result<Self, Failure> {
+        let shown = match request.call.options.other("includeObject").unwrap_or_default() {
+            "" | "Metadata" => IncludeObject::Metadata,
+            "Object" => IncludeObject::Object,
+            "None" => IncludeObject::Nothing,
             other => {
                 let why = "must be 'Metadata', 'Object', 'None', or empty";
                 let what = format!("includeObject: Invalid value: {other:?}: {why}");
                 return Err(Failure::bad_request(format!("Unable to convert to Table as requested: {what}")));
             }
         };
-        let kind = asked.kind;
+        let kind = request.kind;
         let (columns, definitions) = match kind.custom() {
             Some(custom) => {
                 let columns = custom::columns(&custom.columns);
-                let definitions = columns::custom(&columns);
+                let definitions = custom::definitions(&columns);
                 (Columns::Custom(columns), definitions)
             }
             None => (
@@ -80,9 +80,9 @@ impl Printer {
             Columns::Custom(columns) => custom::cells(columns, object, now),
         };
         let shown = match self.shown {
-            Shown::Nothing => Value::Null,
-            Shown::Object => object.clone(),
-            Shown::Metadata => {
+            IncludeObject::Nothing => Value::Null,
+            IncludeObject::Object => object.clone(),
+            IncludeObject::Metadata => {
                 let mut metadata = object::at(object, &["metadata"]).cloned().unwrap_or_default();
                 if self.of_daemon_sets {
                     daemon_set::without_count(&mut metadata);

@@ -1,13 +1,13 @@
-//! The part of kubectl's JSONPath that CRDs' columns use.
+//! The subset of kubectl's JSONPath that printer columns use.
 
 use serde_json::Value;
 
 /// A path like `.status.conditions[?(@.type=="Ready")].status`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct JsonPath(Vec<Step>);
+pub(super) struct JsonPath(Vec<PathStep>);
 
 #[derive(Clone, Debug, PartialEq)]
-enum Step {
+enum PathStep {
     Field(String),
     /// Counted from the end if negative.
     Index(i64),
@@ -32,7 +32,7 @@ impl JsonPath {
                 bracketed.get(end + 1..)?
             } else {
                 let (field, after) = field(rest.strip_prefix('.').unwrap_or(rest))?;
-                steps.push(if field == "*" { Step::All } else { Step::Field(field) });
+                steps.push(if field == "*" { PathStep::All } else { PathStep::Field(field) });
                 after
             };
         }
@@ -45,7 +45,7 @@ impl JsonPath {
     }
 }
 
-impl Step {
+impl PathStep {
     fn of<'a>(&self, value: &'a Value) -> Vec<&'a Value> {
         let items = || value.as_array().map(Vec::as_slice).unwrap_or_default();
         match self {
@@ -107,27 +107,27 @@ fn closing(written: &str) -> Option<usize> {
     None
 }
 
-fn in_brackets(written: &str) -> Option<Step> {
+fn in_brackets(written: &str) -> Option<PathStep> {
     let written = written.trim();
     if let Some(filter) = written.strip_prefix("?(") {
         return filtered(filter.strip_suffix(')')?);
     }
     if let Some(name) = quoted(written) {
-        return Some(Step::Field(name.replace('\\', "")));
+        return Some(PathStep::Field(name.replace('\\', "")));
     }
     if written == "*" {
-        return Some(Step::All);
+        return Some(PathStep::All);
     }
     if let Some((from, to)) = written.split_once(':') {
         let from = if from.trim().is_empty() { 0 } else { from.trim().parse().ok()? };
         let to = if to.trim().is_empty() { None } else { Some(to.trim().parse().ok()?) };
-        return Some(Step::Slice(from, to));
+        return Some(PathStep::Slice(from, to));
     }
-    written.parse().ok().map(Step::Index)
+    written.parse().ok().map(PathStep::Index)
 }
 
 /// `@.type=="Ready"`
-fn filtered(written: &str) -> Option<Step> {
+fn filtered(written: &str) -> Option<PathStep> {
     let path = |written: &str| -> Option<Vec<String>> {
         let (mut rest, mut names) = (written.trim().strip_prefix('@')?, Vec::new());
         while !rest.is_empty() {
@@ -145,9 +145,9 @@ fn filtered(written: &str) -> Option<Step> {
                 Some(text) => text.into(),
                 None => serde_json::from_str(right).ok()?,
             };
-            Some(Step::Where(path(left)?, equal, value))
+            Some(PathStep::Where(path(left)?, equal, value))
         }
-        None => Some(Step::Has(path(written)?)),
+        None => Some(PathStep::Has(path(written)?)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a CustomResourceDefinition has its versions converted.
+//! Validates `spec.conversion` of a CustomResourceDefinition.
 
 use serde_json::Value;
 

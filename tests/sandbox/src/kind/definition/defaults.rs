@@ -1,4 +1,4 @@
-//! The defaults of a schema are values that it takes.
+//! Validates the defaults of a schema against the schema itself.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ fn walk(written: &Value, place: &str, causes: &mut Vec<Cause>) {
         let place = format!("{place}.default");
         let mut pruned = default.clone();
         if schema::prune_part(written, &mut pruned).is_empty() {
-            schema::complete_part(written, &mut pruned);
+            schema::default_part(written, &mut pruned);
             causes.extend(schema::validate_part(written, &pruned, &place));
         } else {
             causes.push(Cause::invalid(place, default, "must not have unknown fields"));

@@ -1,4 +1,4 @@
-//! What Kubernetes asks of each level of a schema, beyond its structure.
+//! Validates each level of a schema beyond its structure.
 
 use serde_json::{Value, json};
 

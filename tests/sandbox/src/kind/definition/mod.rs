@@ -1,16 +1,18 @@
-//! CustomResourceDefinitions as objects: their defaults, what the server says in their status, how they go.
+//! CustomResourceDefinitions as objects: defaulting, status, deletion and validation.
 
 use serde_json::{Map, Value, json};
 
+pub(crate) use condition::{has_condition, set_condition};
 pub(crate) use validate::validate;
 
 use super::{Kind, custom::storage_version};
 use crate::{
-    condition::{self, Condition, Style},
+    condition::Condition,
     object::{self, at, text},
-    sandbox::Server,
+    server::Server,
 };
 
+mod condition;
 mod conversion;
 mod defaults;
 mod levels;
@@ -96,15 +98,4 @@ pub(crate) fn mark_deleted(server: &Server, crd: &mut Value) {
     object::metadata_mut(crd).insert("deletionTimestamp".into(), time.clone().into());
     let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
     set_condition(crd, &Condition::new("Terminating", true, "InstanceDeletionPending", message), &time);
-}
-
-/// Whether a condition of a CRD is `True`.
-pub(crate) fn has_condition(crd: &Value, type_: &str) -> bool {
-    condition::holds(&crd["status"], type_)
-}
-
-/// Sets a condition of a CRD.
-pub(crate) fn set_condition(crd: &mut Value, condition: &Condition, time: &str) {
-    object::map_at(crd, &["status"]);
-    condition::set(&mut crd["status"], condition, time, Style::DEFINITION);
 }

@@ -1,4 +1,4 @@
-//! The names of a CustomResourceDefinition.
+//! Validates the names of a CustomResourceDefinition.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What a version of a CustomResourceDefinition has beside its schema.
+//! Validates subresources, printer columns and selectable fields of a version.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The rules in CEL of a schema: they can be read, and speak of what is there.
+//! Validates the CEL rules of a schema: they compile and refer to existing fields.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::parts::found;
 use crate::{
     failure::Cause,
     object::text,
-    schema::rules::{Rule, complaint, is_no_text, unknown_names},
+    schema::rules::{ValidationRule, is_not_string, type_errors, unknown_names},
 };
 
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
@@ -75,13 +75,13 @@ fn words(schema: &Value, rule: &Value, place: &str, causes: &mut Vec<Cause>) {
 }
 
 fn compiled(schema: &Value, written: &Value, place: &str, lost: Option<&str>, causes: &mut Vec<Cause>) {
-    let rule = Rule::of(written);
-    if let Some(why) = complaint(&rule, schema) {
-        causes.push(blamed(format!("{place}.rule"), written, &why));
+    let rule = ValidationRule::of(written);
+    if let Some(why) = type_errors(&rule, schema) {
+        causes.push(invalid_rule(format!("{place}.rule"), written, &why));
     }
-    if rule.message_program.as_ref().is_some_and(|program| program.as_ref().is_ok_and(is_no_text)) {
+    if rule.message_program.as_ref().is_some_and(|program| program.as_ref().is_ok_and(is_not_string)) {
         let why = "messageExpression must evaluate to a string";
-        causes.push(blamed(format!("{place}.messageExpression"), written, why));
+        causes.push(invalid_rule(format!("{place}.messageExpression"), written, why));
     }
     let unknown = |program| unknown_names(program, text(written, &["messageExpression"]), schema);
     let uncompiled = match &rule.message_program {
@@ -91,7 +91,7 @@ fn compiled(schema: &Value, written: &Value, place: &str, lost: Option<&str>, ca
     };
     if let Some(why) = uncompiled {
         let why = format!("messageExpression compilation failed: {why}");
-        causes.push(blamed(format!("{place}.messageExpression"), written, &why));
+        causes.push(invalid_rule(format!("{place}.messageExpression"), written, &why));
     }
     if rule.is_transition {
         if let Some(lost) = lost {
@@ -105,7 +105,7 @@ fn compiled(schema: &Value, written: &Value, place: &str, lost: Option<&str>, ca
 }
 
 /// Blames a rule, printed as kube-apiserver prints its own form of it.
-fn blamed(place: String, rule: &Value, why: &str) -> Cause {
+fn invalid_rule(place: String, rule: &Value, why: &str) -> Cause {
     // Go's JSON is fit for HTML.
     let escaped = |text: String| text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
     let word = |key: &str| escaped(Value::from(text(rule, &[key])).to_string());

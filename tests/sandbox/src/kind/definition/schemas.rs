@@ -1,4 +1,4 @@
-//! The schemas of a CustomResourceDefinition.
+//! Validates the schemas of a CustomResourceDefinition.
 
 use serde_json::Value;
 

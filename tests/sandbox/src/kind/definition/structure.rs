@@ -1,4 +1,4 @@
-//! A structural schema says the outline of every value, outside of `allOf` and the like.
+//! Validates that a schema is structural.
 
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
-//! Whether a CustomResourceDefinition may be as it is.
+//! Validates a CustomResourceDefinition.
 
 use serde_json::{Value, json};
 
-use super::{conversion, has_condition, names, parts, schemas};
+use super::{condition::has_condition, conversion, names, parts, schemas};
 use crate::{
     failure::Cause,
     object::{at, text},

@@ -1,4 +1,4 @@
-//! What strategic merge patches do to a Pod's lists and maps.
+//! Tests strategic merge patches of lists and maps of a Pod.
 
 use serde_json::json;
 

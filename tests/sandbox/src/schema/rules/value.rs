@@ -1,4 +1,4 @@
-//! JSON as CEL sees it, by its schema.
+//! Converts JSON to CEL values by its schema.
 
 use std::{collections::HashMap, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Which old value a new one comes from. What stays as it was is not blamed.
+//! Correlates new values with old ones, so that unchanged values are not reported (ratcheting).
 
 use serde_json::Value;
 
@@ -18,13 +18,13 @@ impl<'a> Old<'a> {
         Self { value: old, unchanged: old == Some(new) }
     }
 
-    fn below(self, new: &Value, old: Option<&'a Value>) -> Self {
+    fn child(self, new: &Value, old: Option<&'a Value>) -> Self {
         old.map_or(Self { value: None, ..self }, |old| Self { value: Some(old), unchanged: old == new })
     }
 
     /// Of a field of an object.
     pub(crate) fn field(self, name: &str, new: &Value) -> Self {
-        self.below(new, self.value.and_then(|old| old.as_object()?.get(name)))
+        self.child(new, self.value.and_then(|old| old.as_object()?.get(name)))
     }
 
     /// Of an item: only those of maps are known again.
@@ -33,7 +33,7 @@ impl<'a> Old<'a> {
         let own = key(keys, new);
         let items = self.value.and_then(Value::as_array);
         let mut found = items.into_iter().flatten().filter(|old| key(keys, old) == own);
-        self.below(new, found.next())
+        self.child(new, found.next())
     }
 }
 

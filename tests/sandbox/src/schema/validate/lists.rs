@@ -1,4 +1,4 @@
-//! Sets and maps that are written as lists: nothing is in them twice.
+//! Checks that lists of type set or map have no duplicates.
 
 use serde_json::{Map, Value};
 
@@ -30,8 +30,8 @@ fn walk(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>)
         Value::Array(items) => {
             match &keywords.list {
                 ListType::Atomic => {}
-                ListType::Set => twice(items, path, causes, |item| item.clone()),
-                ListType::Map(keys) => twice(items, path, causes, |item| {
+                ListType::Set => report_duplicates(items, path, causes, |item| item.clone()),
+                ListType::Map(keys) => report_duplicates(items, path, causes, |item| {
                     let values = keys.iter().zip(key(keys, item));
                     let values = values.filter_map(|(key, value)| Some((key.clone(), value?.clone())));
                     Value::Object(values.collect::<Map<_, _>>())
@@ -48,7 +48,7 @@ fn walk(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>)
 }
 
 /// Blames the second of each that is there more than once.
-fn twice(items: &[Value], path: &str, causes: &mut Vec<Cause>, key: impl Fn(&Value) -> Value) {
+fn report_duplicates(items: &[Value], path: &str, causes: &mut Vec<Cause>, key: impl Fn(&Value) -> Value) {
     let keys: Vec<Value> = items.iter().map(key).collect();
     for (index, key) in keys.iter().enumerate() {
         if keys.iter().take(index).filter(|earlier| *earlier == key).count() == 1 {

@@ -1,4 +1,4 @@
-//! What came of looking at a value: how much fitted, and what did not.
+//! The outcome of a validation: how many keywords matched, and the causes of failure.
 
 use serde_json::Value;
 
@@ -6,12 +6,12 @@ use crate::failure::Cause;
 
 /// Among alternatives, the one that fits most is the one that was meant.
 #[derive(Default)]
-pub(super) struct Outcome {
+pub(super) struct ValidationOutcome {
     pub(super) matches: usize,
     pub(super) causes: Vec<Cause>,
 }
 
-impl Outcome {
+impl ValidationOutcome {
     pub(super) fn merge(&mut self, other: Self) {
         self.matches += other.matches;
         self.causes.extend(other.causes);
@@ -24,12 +24,12 @@ impl Outcome {
 
 /// Where a value is: below what is looked at, which may itself be a part of the object.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct ValuePath<'a> {
     pub(super) base: &'a str,
     pub(super) path: &'a str,
 }
 
-impl Place<'_> {
+impl ValuePath<'_> {
     fn field(self) -> String {
         let path = self.path.trim_start_matches('.');
         match (self.base.is_empty(), path.is_empty()) {

@@ -1,9 +1,8 @@
-//! What `scale` reads must be there to be read.
+//! Validates the fields that the `scale` subresource reads.
 
 use serde_json::Value;
 
-use super::at_path;
-use crate::{failure::Cause, kind::ScalePaths};
+use crate::{failure::Cause, kind::ScalePaths, object::at_path};
 
 /// What is wrong with the wanted number of replicas.
 pub(super) fn spec(paths: &ScalePaths, object: &Value) -> Vec<Cause> {

@@ -1,10 +1,10 @@
-//! The keywords of JSON Schema, one after the other.
+//! Validates the JSON Schema keywords of each value.
 
 use serde_json::{Map, Value};
 
 use super::{
     Old,
-    outcome::{Outcome, Place, float},
+    outcome::{ValidationOutcome, ValuePath, float},
 };
 use crate::{
     failure::Cause,
@@ -16,14 +16,14 @@ use crate::{
 
 /// What is wrong with a value that is at `base` in its object.
 pub(super) fn check(keywords: &Keywords, new: &Value, old: Old<'_>, base: &str) -> Vec<Cause> {
-    walk(keywords, new, old, Place { base, path: "" }).causes
+    walk(keywords, new, old, ValuePath { base, path: "" }).causes
 }
 
-fn walk(keywords: &Keywords, value: &Value, old: Old<'_>, place: Place<'_>) -> Outcome {
+fn walk(keywords: &Keywords, value: &Value, old: Old<'_>, place: ValuePath<'_>) -> ValidationOutcome {
     if old.unchanged {
-        return Outcome::default();
+        return ValidationOutcome::default();
     }
-    let mut outcome = Outcome::default();
+    let mut outcome = ValidationOutcome::default();
     // `null` has a type and may be one of some values; no other keyword is about it.
     if value.is_null() {
         outcome.merge(type_of(keywords, value, place));
@@ -67,15 +67,15 @@ fn walk(keywords: &Keywords, value: &Value, old: Old<'_>, place: Place<'_>) -> O
     outcome
 }
 
-fn wrong(cause: Cause) -> Outcome {
-    Outcome { matches: 0, causes: vec![cause] }
+fn wrong(cause: Cause) -> ValidationOutcome {
+    ValidationOutcome { matches: 0, causes: vec![cause] }
 }
 
-fn type_of(keywords: &Keywords, value: &Value, place: Place<'_>) -> Outcome {
+fn type_of(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> ValidationOutcome {
     let expected = keywords.types.join(",");
     let name = match value {
         Value::Null if keywords.types.is_empty() || keywords.nullable => {
-            return Outcome { matches: 1, ..Outcome::default() };
+            return ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
         }
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -91,20 +91,24 @@ fn type_of(keywords: &Keywords, value: &Value, place: Place<'_>) -> Outcome {
         || name == "integer" && keywords.has_type("number")
         // A format without a type is one of texts.
         || keywords.types.is_empty();
-    if fits { Outcome { matches: 1, ..Outcome::default() } } else { wrong(place.wrong_type(name, &expected)) }
+    if fits {
+        ValidationOutcome { matches: 1, ..ValidationOutcome::default() }
+    } else {
+        wrong(place.wrong_type(name, &expected))
+    }
 }
 
-fn one_of_values(keywords: &Keywords, value: &Value, place: Place<'_>) -> Outcome {
+fn one_of_values(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> ValidationOutcome {
     let same = |allowed: &Value| {
         allowed == value || allowed.as_f64().zip(value.as_f64()).is_some_and(|(allowed, value)| allowed == value)
     };
     if keywords.allowed.is_empty() || keywords.allowed.iter().any(same) {
-        return Outcome::default();
+        return ValidationOutcome::default();
     }
     wrong(place.unsupported(value, &keywords.allowed))
 }
 
-fn text_of(keywords: &Keywords, text: &str, place: Place<'_>) -> Outcome {
+fn text_of(keywords: &Keywords, text: &str, place: ValuePath<'_>) -> ValidationOutcome {
     let length = text.chars().count() as u64;
     let value = || Value::String(text.to_owned());
     if let Some(most) = keywords.max_length.filter(|most| length > *most) {
@@ -117,12 +121,12 @@ fn text_of(keywords: &Keywords, text: &str, place: Place<'_>) -> Outcome {
         Some(pattern) if !pattern.matches(text) => {
             wrong(place.invalid(&value(), &format!("should match '{}'", pattern.written)))
         }
-        _ => Outcome::default(),
+        _ => ValidationOutcome::default(),
     }
 }
 
-fn number(keywords: &Keywords, value: &Value, place: Place<'_>) -> Outcome {
-    let mut outcome = Outcome { matches: 1, ..Outcome::default() };
+fn number(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> ValidationOutcome {
+    let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
     let data = value.as_f64().unwrap_or_default();
     // The bounds of whole numbers are cut to whole numbers, too.
     let whole = value.is_i64() || value.is_u64();
@@ -164,12 +168,12 @@ fn range(keywords: &Keywords, data: f64) -> Option<&'static str> {
     }
 }
 
-fn list(keywords: &Keywords, items: &[Value], old: Old<'_>, place: Place<'_>) -> Outcome {
-    let mut outcome = Outcome { matches: 1, ..Outcome::default() };
+fn list(keywords: &Keywords, items: &[Value], old: Old<'_>, place: ValuePath<'_>) -> ValidationOutcome {
+    let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
     if let Some(schema) = &keywords.items {
         for (index, item) in items.iter().enumerate() {
             let path = format!("{}[{index}]", place.path);
-            outcome.merge(walk(schema, item, old.item(keywords, item), Place { path: &path, ..place }));
+            outcome.merge(walk(schema, item, old.item(keywords, item), ValuePath { path: &path, ..place }));
         }
     }
     let count = items.len() as u64;
@@ -186,8 +190,8 @@ fn list(keywords: &Keywords, items: &[Value], old: Old<'_>, place: Place<'_>) ->
     outcome
 }
 
-fn object(keywords: &Keywords, map: &Map<String, Value>, old: Old<'_>, place: Place<'_>) -> Outcome {
-    let mut outcome = Outcome::default();
+fn object(keywords: &Keywords, map: &Map<String, Value>, old: Old<'_>, place: ValuePath<'_>) -> ValidationOutcome {
+    let mut outcome = ValidationOutcome::default();
     let count = map.len() as u64;
     if let Some(least) = keywords.min_properties.filter(|least| count < *least) {
         outcome.causes.push(place.invalid(&count.into(), &format!("should have at least {least} properties")));
@@ -200,24 +204,24 @@ fn object(keywords: &Keywords, map: &Map<String, Value>, old: Old<'_>, place: Pl
         // The root has no name; a value of a map has a dot before its name all the same.
         let dot = if place.path.is_empty() && keywords.properties.contains_key(name) { "" } else { "." };
         let path = format!("{}{dot}{name}", place.path);
-        outcome.merge(walk(schema, value, old.field(name, value), Place { path: &path, ..place }));
+        outcome.merge(walk(schema, value, old.field(name, value), ValuePath { path: &path, ..place }));
     }
     for name in keywords.required.iter().filter(|name| !map.contains_key(*name)) {
         let path = format!("{}.{name}", place.path);
-        outcome.causes.push(Place { path: &path, ..place }.required());
+        outcome.causes.push(ValuePath { path: &path, ..place }.required());
     }
     outcome
 }
 
 /// `anyOf`, `oneOf`, `allOf` and `not`.
-fn combined(keywords: &Keywords, value: &Value, old: Old<'_>, place: Place<'_>) -> Outcome {
-    let mut outcome = Outcome { matches: 1, ..Outcome::default() };
-    let tried = |schemas: &[Keywords]| -> Vec<Outcome> {
+fn combined(keywords: &Keywords, value: &Value, old: Old<'_>, place: ValuePath<'_>) -> ValidationOutcome {
+    let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
+    let tried = |schemas: &[Keywords]| -> Vec<ValidationOutcome> {
         schemas.iter().map(|schema| walk(schema, value, Old { unchanged: false, ..old }, place)).collect()
     };
     if !keywords.any_of.is_empty() {
         let mut tried = tried(&keywords.any_of);
-        match tried.iter().position(Outcome::is_valid) {
+        match tried.iter().position(ValidationOutcome::is_valid) {
             Some(index) => outcome.merge(tried.swap_remove(index)),
             None => {
                 let said = format!("{:?} must validate at least one schema (anyOf)", place.path);
@@ -230,7 +234,7 @@ fn combined(keywords: &Keywords, value: &Value, old: Old<'_>, place: Place<'_>) 
         let mut tried = tried(&keywords.one_of);
         let valid = tried.iter().filter(|outcome| outcome.is_valid()).count();
         let said = |found: &str| format!("{:?} must validate one and only one schema (oneOf). {found}", place.path);
-        match (valid, tried.iter().position(Outcome::is_valid)) {
+        match (valid, tried.iter().position(ValidationOutcome::is_valid)) {
             (1, Some(index)) => outcome.merge(tried.swap_remove(index)),
             (0, _) => {
                 outcome.causes.push(place.composite(&said("Found none valid")));
@@ -259,6 +263,11 @@ fn combined(keywords: &Keywords, value: &Value, old: Old<'_>, place: Place<'_>) 
 }
 
 /// The failed alternative that fits most; the first of those.
-fn best(tried: Vec<Outcome>) -> Outcome {
+fn best(tried: Vec<ValidationOutcome>) -> ValidationOutcome {
     tried.into_iter().reduce(|best, next| if next.matches > best.matches { next } else { best }).unwrap_or_default()
+}
+
+/// What is wrong with a value by itself, which is blamed at `place`.
+pub(crate) fn part(keywords: &Keywords, value: &Value, place: &str) -> Vec<Cause> {
+    check(keywords, value, Old::of(value, None), place)
 }

@@ -1,4 +1,4 @@
-//! The object in a request.
+//! Decodes the object in a request body.
 
 use serde_json::{Map, Value};
 
@@ -6,8 +6,8 @@ use crate::{
     call::Strictness,
     failure::{Cause, Failure},
     object,
+    request::ResourceRequest,
     schema::builtin,
-    verb::Asked,
 };
 
 mod protobuf;
@@ -25,16 +25,16 @@ pub(crate) struct Decoded {
 pub(crate) fn read_json(text: &[u8]) -> Result<(Value, Vec<String>), String> {
     match read::json(text) {
         Ok(read::Read { value, duplicates }) => Ok((value, duplicates)),
-        Err(error) => Err(syntax::complaint(text).unwrap_or_else(|| error.to_string())),
+        Err(error) => Err(syntax::syntax_error(text).unwrap_or_else(|| error.to_string())),
     }
 }
 
 /// The first value of the options of a deletion that is none of its field's type, in Go's words.
-pub(super) fn complaint_of_options(options: &Value) -> Option<String> {
-    types::complaint(builtin::definition("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions")?, options)
+pub(super) fn options_type_error(options: &Value) -> Option<String> {
+    types::type_error(builtin::definition("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions")?, options)
 }
 
-impl Asked<'_> {
+impl ResourceRequest<'_> {
     /// The object of the request, which must be one of this kind. Unknown fields are gone, defaults are there.
     pub(crate) fn decode(&self) -> Result<Decoded, Failure> {
         let read::Read { value, duplicates } = self.read()?;
@@ -54,7 +54,7 @@ impl Asked<'_> {
         let body = &self.call.body;
         match self.call.content_type.as_str() {
             "" | "application/json" => read::json(body).map_err(|error| {
-                let why = syntax::complaint(body).unwrap_or_else(|| error.to_string());
+                let why = syntax::syntax_error(body).unwrap_or_else(|| error.to_string());
                 self.unrecognized(&format!("couldn't get version/kind; json parse error: {why}"))
             }),
             "application/yaml" => {
@@ -179,14 +179,14 @@ impl Asked<'_> {
 
     /// Values must be of the types of their fields. Of custom kinds only the metadata is looked at here.
     fn check_values(&self, object: &Value) -> Result<(), Failure> {
-        self.complaint(object).map_or(Ok(()), |why| Err(Failure::bad_request(self.unusable(object, &why))))
+        self.type_error(object).map_or(Ok(()), |why| Err(Failure::bad_request(self.unusable(object, &why))))
     }
 
     /// The first value that is none of its field's type, in Go's words; `None` if all are.
-    pub(crate) fn complaint(&self, object: &Value) -> Option<String> {
+    pub(crate) fn type_error(&self, object: &Value) -> Option<String> {
         match self.kind.custom() {
-            Some(_) => types::complaint_of_metadata(&object["metadata"]),
-            None => self.kind.in_table().and_then(|own| types::complaint(own, object)),
+            Some(_) => types::metadata_type_error(&object["metadata"]),
+            None => self.kind.in_table().and_then(|own| types::type_error(own, object)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Bodies in protobuf, which Go's typed clients send for the kinds of the table.
+//! Decodes protobuf bodies, which Go's typed clients send for built-in kinds.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -18,17 +18,17 @@ pub(super) const PREFIX: &[u8] = b"k8s\0";
 /// As deep as messages may lie in each other.
 const DEEPEST: usize = 64;
 
-static FIELDS: LazyLock<HashMap<String, HashMap<u64, Field>>> = LazyLock::new(|| {
+static FIELDS: LazyLock<HashMap<String, HashMap<u64, MessageField>>> = LazyLock::new(|| {
     let text = zstd::decode_all(COMPRESSED).unwrap_or_default();
-    let read: HashMap<String, Vec<Row>> = serde_json::from_slice(&text).unwrap_or_default();
-    read.into_iter().map(|(name, rows)| (name, rows.into_iter().map(Row::field).collect())).collect()
+    let read: HashMap<String, Vec<FieldRow>> = serde_json::from_slice(&text).unwrap_or_default();
+    read.into_iter().map(|(name, rows)| (name, rows.into_iter().map(FieldRow::field).collect())).collect()
 });
 
 #[derive(serde::Deserialize)]
-struct Row(u64, String, String, String, #[serde(default)] String);
+struct FieldRow(u64, String, String, String, #[serde(default)] String);
 
 /// A field of a message.
-struct Field {
+struct MessageField {
     name: String,
     repeats: Repeats,
     holds: char,
@@ -46,8 +46,8 @@ enum Repeats {
     Map,
 }
 
-impl Row {
-    fn field(self) -> (u64, Field) {
+impl FieldRow {
+    fn field(self) -> (u64, MessageField) {
         let Self(number, name, written, marks, message) = self;
         let mut letters = written.chars().rev();
         let holds = letters.next().unwrap_or_default();
@@ -59,7 +59,7 @@ impl Row {
         let pointer = marks.contains('p');
         // Go writes a structure even if it is empty, unless it is told not to.
         let keeps_empty = pointer || !marks.contains('e') || (holds == 'm' && !marks.contains('0'));
-        (number, Field { name, repeats, holds, keeps_empty, inline: marks.contains('n'), message })
+        (number, MessageField { name, repeats, holds, keeps_empty, inline: marks.contains('n'), message })
     }
 }
 
@@ -142,7 +142,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-impl Field {
+impl MessageField {
     fn value(&self, part: Part<'_>, depth: usize) -> Option<Value> {
         Some(match (self.holds, part) {
             ('s', Part::Bytes(text)) => std::str::from_utf8(text).ok()?.into(),

@@ -1,4 +1,4 @@
-//! JSON and YAML as values, with the fields that are there twice.
+//! Parses JSON and YAML and collects duplicate fields.
 
 use std::{borrow::Cow, fmt};
 
@@ -15,20 +15,20 @@ pub(super) struct Read {
 pub(super) fn json(text: &[u8]) -> Result<Read, serde_json::Error> {
     let mut duplicates = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let value = Node { path: Path::Root, duplicates: &mut duplicates }.deserialize(&mut reader)?;
+    let value = ValueSeed { path: FieldPath::Root, duplicates: &mut duplicates }.deserialize(&mut reader)?;
     reader.end()?;
     Ok(Read { value, duplicates })
 }
 
 /// Where a value stands.
 #[derive(Clone, Copy)]
-enum Path<'a> {
+enum FieldPath<'a> {
     Root,
-    Field(&'a Path<'a>, &'a str),
-    Item(&'a Path<'a>, usize),
+    Field(&'a FieldPath<'a>, &'a str),
+    Item(&'a FieldPath<'a>, usize),
 }
 
-impl Path<'_> {
+impl FieldPath<'_> {
     fn written(&self, beside: &str) -> String {
         match self {
             Self::Root => beside.to_owned(),
@@ -48,12 +48,12 @@ impl Path<'_> {
 }
 
 /// A value to be read.
-struct Node<'a> {
-    path: Path<'a>,
+struct ValueSeed<'a> {
+    path: FieldPath<'a>,
     duplicates: &'a mut Vec<String>,
 }
 
-impl<'de> DeserializeSeed<'de> for Node<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -61,7 +61,7 @@ impl<'de> DeserializeSeed<'de> for Node<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Node<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,9 +106,10 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items
-            .next_element_seed(Node { path: Path::Item(&self.path, list.len()), duplicates: &mut *self.duplicates })?
-        {
+        while let Some(item) = items.next_element_seed(ValueSeed {
+            path: FieldPath::Item(&self.path, list.len()),
+            duplicates: &mut *self.duplicates,
+        })? {
             list.push(item);
         }
         Ok(Value::Array(list))
@@ -117,11 +118,11 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<Cow<'de, str>>()? {
-            let path = Path::Field(&self.path, &key);
+            let path = FieldPath::Field(&self.path, &key);
             if map.contains_key(&*key) {
                 self.duplicates.push(path.written(""));
             }
-            let value = entries.next_value_seed(Node { path, duplicates: &mut *self.duplicates })?;
+            let value = entries.next_value_seed(ValueSeed { path, duplicates: &mut *self.duplicates })?;
             map.insert(key.into_owned(), value);
         }
         Ok(Value::Object(map))

@@ -1,7 +1,7 @@
-//! What is wrong with a text that should be JSON, in the words of Go's reader.
+//! Syntax errors of JSON in the words of Go's decoder.
 
 /// The first thing that is wrong; `None` if it is JSON.
-pub(crate) fn complaint(text: &[u8]) -> Option<String> {
+pub(crate) fn syntax_error(text: &[u8]) -> Option<String> {
     let mut reader = Reader { text, at: 0 };
     reader.value().and_then(|()| reader.end()).err()
 }
@@ -216,7 +216,7 @@ fn quoted(letter: u8) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::complaint;
+    use super::syntax_error;
 
     #[test]
     fn what_is_wrong_is_said_as_go_says_it() {
@@ -237,11 +237,11 @@ mod tests {
             ("\u{1}", "invalid character '\\x01' looking for beginning of value"),
         ];
         for (text, said) in cases {
-            assert_eq!(complaint(text.as_bytes()).as_deref(), Some(said), "{text}");
+            assert_eq!(syntax_error(text.as_bytes()).as_deref(), Some(said), "{text}");
         }
         let deep = "[".repeat(20_000);
-        assert_eq!(complaint(deep.as_bytes()).as_deref(), Some("exceeded max depth"));
-        assert_eq!(complaint(b"[[], [{}], {\"a\": [], \"b\": {\"c\": 1}}]"), None);
-        assert_eq!(complaint(b" {\"a\": [1, -0.5e+3, true, null, \"\\u00e4\"]} "), None);
+        assert_eq!(syntax_error(deep.as_bytes()).as_deref(), Some("exceeded max depth"));
+        assert_eq!(syntax_error(b"[[], [{}], {\"a\": [], \"b\": {\"c\": 1}}]"), None);
+        assert_eq!(syntax_error(b" {\"a\": [1, -0.5e+3, true, null, \"\\u00e4\"]} "), None);
     }
 }

@@ -1,23 +1,20 @@
-//! Values of a type that their field can't have, in the words of Go's reader.
+//! Type errors of JSON fields in the words of Go's decoder.
 
 use std::{collections::HashSet, sync::LazyLock};
 
 use base64::{DecodeError, Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
-use crate::schema::{
-    Others, Scalar, Schema, Shape,
-    builtin::{self, Definition},
-};
+use crate::schema::{Definition, Others, Scalar, Schema, Shape, builtin};
 
 /// The first value that can't be read as what its field is; `None` if all can.
-pub(super) fn complaint(definition: &'static Definition, object: &Value) -> Option<String> {
+pub(super) fn type_error(definition: &'static Definition, object: &Value) -> Option<String> {
     Walk { owner: Some(definition), path: Vec::new(), field: "" }.value(definition.schema(), object)
 }
 
 /// The same of the metadata of a custom kind's object, which is read apart from the rest.
-pub(super) fn complaint_of_metadata(metadata: &Value) -> Option<String> {
-    complaint(builtin::definition("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")?, metadata)
+pub(super) fn metadata_type_error(metadata: &Value) -> Option<String> {
+    type_error(builtin::definition("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")?, metadata)
 }
 
 /// On the way through an object.
@@ -216,7 +213,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_said_as_go_says_it() {
         let said = |kind: (&str, &str, &str), object: Value| {
-            complaint(builtin::of_kind(kind.0, kind.1, kind.2).unwrap(), &object).unwrap_or_default()
+            type_error(builtin::of_kind(kind.0, kind.1, kind.2).unwrap(), &object).unwrap_or_default()
         };
         let (map, deployment, pod) = (("", "v1", "ConfigMap"), ("apps", "v1", "Deployment"), ("", "v1", "Pod"));
         let into = "json: cannot unmarshal";

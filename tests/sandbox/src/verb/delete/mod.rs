@@ -1,4 +1,4 @@
-//! `delete` and `deletecollection`: at once, or marked until finalizers and grace let go.
+//! The verbs `delete` and `deletecollection`, with finalizers, grace periods and propagation.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -8,16 +8,17 @@ use serde_json::{Value, json};
 use super::{filter::Filter, list, read};
 use crate::{
     admission::{self, Review},
-    answer::Answer,
     call::Propagation,
     failure::Failure,
     kind::definition,
     object,
+    request::ResourceRequest,
+    response::ApiResponse,
     store::{Expect, Stored},
-    verb::Asked,
 };
 
 pub(super) use options::DeleteOptions;
+pub(super) use policy::is_deletion_complete;
 
 mod options;
 mod policy;
@@ -34,7 +35,7 @@ pub(super) enum Deleted {
 }
 
 /// Why an object isn't removed at once.
-enum Step {
+enum DeletionStep {
     /// It is marked, and stays.
     Mark(Value),
     /// It is marked, then removed: who watches sees both.
@@ -44,163 +45,151 @@ enum Step {
     Nothing,
 }
 
-pub(super) async fn delete(asked: Asked<'_>) -> Result<Answer, Failure> {
-    let options = DeleteOptions::of(asked)?;
-    let mut warnings: Vec<String> = policy::warning(asked.kind, options.propagation).into_iter().collect();
-    let deleted = match delete_one(asked, &options, &mut warnings).await {
+pub(super) async fn delete(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
+    let options = DeleteOptions::of(request)?;
+    let mut warnings: Vec<String> = policy::warning(request.kind, options.propagation).into_iter().collect();
+    let deleted = match delete_one(request, &options, &mut warnings).await {
         Ok(deleted) => deleted,
-        Err(failure) => return Ok(Answer::from(failure).warning(warnings)),
+        Err(failure) => return Ok(ApiResponse::from(failure).with_warnings(warnings)),
     };
     match deleted {
-        Deleted::Marked(object) => Ok(read::answer(asked, StatusCode::OK, object)?.warning(warnings)),
-        Deleted::Gone(object) if policy::answers_object(asked.kind) => {
-            Ok(read::answer(asked, StatusCode::OK, object)?.warning(warnings))
+        Deleted::Marked(object) => Ok(read::answer(request, StatusCode::OK, object)?.with_warnings(warnings)),
+        Deleted::Gone(object) if policy::answers_object(request.kind) => {
+            Ok(read::answer(request, StatusCode::OK, object)?.with_warnings(warnings))
         }
         Deleted::Gone(object) => {
-            let kind = asked.kind;
-            let mut details = json!({"name": asked.name, "kind": kind.plural, "uid": object::uid(&object)});
+            let kind = request.kind;
+            let mut details = json!({"name": request.name, "kind": kind.plural, "uid": object::uid(&object)});
             if !kind.group.is_empty() {
                 details["group"] = kind.group.clone().into();
             }
             let status =
                 json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details});
-            Ok(Answer::object(&status).warning(warnings))
+            Ok(ApiResponse::object(&status).with_warnings(warnings))
         }
     }
 }
 
-pub(super) async fn delete_collection(asked: Asked<'_>) -> Result<Answer, Failure> {
-    let options = DeleteOptions::of(asked)?;
-    let filter = Filter::of(asked)?;
-    asked.convert_all().await?;
-    let (version, mut items) = asked.server.store.list(&asked.kind.shelf, Some(asked.namespace));
-    items.retain(|item| filter.passes(asked.kind, item));
+pub(super) async fn delete_collection(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
+    let options = DeleteOptions::of(request)?;
+    let filter = Filter::of(request)?;
+    request.convert_all().await?;
+    let (version, mut items) = request.server.store.list(&request.kind.group_resource, Some(request.namespace));
+    items.retain(|item| filter.passes(request.kind, item));
     let mut warnings = Vec::new();
     for item in &items {
-        let one = Asked { namespace: &item.namespace, name: &item.name, ..asked };
+        let one = ResourceRequest { namespace: &item.namespace, name: &item.name, ..request };
         match delete_one(one, &options, &mut warnings).await {
             Err(failure) if failure.code != 404 => return Err(failure),
             _ => {}
         }
     }
-    Ok(list::whole_list(asked, version, &items).warning(warnings))
+    Ok(list::whole_list(request, version, &items).with_warnings(warnings))
 }
 
 pub(super) async fn delete_one(
-    asked: Asked<'_>,
+    request: ResourceRequest<'_>,
     options: &DeleteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Deleted, Failure> {
     loop {
-        let held = asked.held()?;
-        asked.convert(std::slice::from_ref(&held)).await?;
-        let old = held.object(asked.kind);
-        options.check(asked, &old)?;
-        let mut review = Review::delete(asked, old);
+        let held = request.stored_object()?;
+        request.convert(std::slice::from_ref(&held)).await?;
+        let old = held.object(request.kind);
+        options.check(request, &old)?;
+        let mut review = Review::delete(request, old);
         admission::mutate(&mut review).await?;
         admission::validate(&mut review).await?;
         warnings.append(&mut review.warnings);
         let Some(old) = review.old else { return Err(Failure::internal("admission lost the object")) };
-        if let Some(deleted) = attempt(asked, options, &held, old) {
+        if let Some(deleted) = attempt(request, options, &held, old) {
             return Ok(deleted);
         }
     }
 }
 
 /// Marks or removes; `None` if somebody wrote in between.
-fn attempt(asked: Asked<'_>, options: &DeleteOptions, held: &Arc<Stored>, old: Value) -> Option<Deleted> {
-    let step = step(asked, options, &old);
+fn attempt(request: ResourceRequest<'_>, options: &DeleteOptions, held: &Arc<Stored>, old: Value) -> Option<Deleted> {
+    let step = step(request, options, &old);
     if options.dry_run {
         return Some(match step {
-            Step::Nothing => Deleted::Marked(old),
-            Step::Mark(new) => Deleted::Marked(new),
-            Step::MarkAndRemove(new) => Deleted::Gone(new),
-            Step::Remove => Deleted::Gone(old),
+            DeletionStep::Nothing => Deleted::Marked(old),
+            DeletionStep::Mark(new) => Deleted::Marked(new),
+            DeletionStep::MarkAndRemove(new) => Deleted::Gone(new),
+            DeletionStep::Remove => Deleted::Gone(old),
         });
     }
     let put = |expected: &Arc<Stored>, next: Option<Value>| {
-        let (at, expected) = ((asked.namespace, asked.name), Expect::Version(expected.version));
-        let (next, api_version) = match next.map(|next| held.with_metadata_of(asked.kind, next)) {
+        let (at, expected) = ((request.namespace, request.name), Expect::Version(expected.version));
+        let (next, api_version) = match next.map(|next| held.with_metadata_of(request.kind, next)) {
             Some((next, api_version)) => (Some(next), api_version),
             None => (None, Cow::Borrowed(&*held.api_version)),
         };
-        let stored = asked.server.store.commit(&asked.kind.shelf, at, expected, next, &api_version).ok()?;
-        asked.carry(held, &stored);
+        let stored =
+            request.server.store.commit(&request.kind.group_resource, at, expected, next, &api_version).ok()?;
+        request.copy_conversions(held, &stored);
         Some(stored)
     };
     match step {
-        Step::Nothing => Some(Deleted::Marked(old)),
-        Step::Mark(new) if new == old => Some(Deleted::Marked(old)),
-        Step::Mark(new) => Some(Deleted::Marked(put(held, Some(new))?.object(asked.kind))),
-        Step::MarkAndRemove(new) => {
+        DeletionStep::Nothing => Some(Deleted::Marked(old)),
+        DeletionStep::Mark(new) if new == old => Some(Deleted::Marked(old)),
+        DeletionStep::Mark(new) => Some(Deleted::Marked(put(held, Some(new))?.object(request.kind))),
+        DeletionStep::MarkAndRemove(new) => {
             let marked = if new == old { held.clone() } else { put(held, Some(new))? };
-            Some(Deleted::Gone(put(&marked, None)?.object(asked.kind)))
+            Some(Deleted::Gone(put(&marked, None)?.object(request.kind)))
         }
-        Step::Remove => Some(Deleted::Gone(put(held, None)?.object(asked.kind))),
+        DeletionStep::Remove => Some(Deleted::Gone(put(held, None)?.object(request.kind))),
     }
 }
 
-fn step(asked: Asked<'_>, options: &DeleteOptions, old: &Value) -> Step {
+fn step(request: ResourceRequest<'_>, options: &DeleteOptions, old: &Value) -> DeletionStep {
     let mut new = old.clone();
-    if asked.kind.is("", "namespaces") {
-        return namespace_step(asked, options, new);
+    if request.kind.is("", "namespaces") {
+        return namespace_step(request, options, new);
     }
-    if !policy::is_graceful(asked.kind) {
-        set_propagation(asked, &mut new, options.propagation);
-        if definition::is(asked.kind) {
-            definition::mark_deleted(asked.server, &mut new);
+    if !policy::is_graceful(request.kind) {
+        set_propagation(request, &mut new, options.propagation);
+        if definition::is(request.kind) {
+            definition::mark_deleted(request.server, &mut new);
         }
         if object::finalizers(&new).is_empty() {
-            return Step::Remove;
+            return DeletionStep::Remove;
         }
-        if !definition::is(asked.kind) {
-            mark(asked, &mut new, 0);
+        if !definition::is(request.kind) {
+            mark(request, &mut new, 0);
         }
-        return Step::Mark(new);
+        return DeletionStep::Mark(new);
     }
     let grace = policy::grace_period(old, options.grace);
     // Who deletes again can only make the time of grace shorter.
     let held_grace = object::number(old, &["metadata", "deletionGracePeriodSeconds"]);
     if object::is_deleting(old) && held_grace.is_some_and(|held| grace >= held) {
         let is_over = held_grace == Some(0) && object::finalizers(old).is_empty();
-        return if is_over { Step::Remove } else { Step::Nothing };
+        return if is_over { DeletionStep::Remove } else { DeletionStep::Nothing };
     }
-    set_propagation(asked, &mut new, options.propagation);
-    mark(asked, &mut new, grace);
-    if grace > 0 || !object::finalizers(&new).is_empty() { Step::Mark(new) } else { Step::MarkAndRemove(new) }
+    set_propagation(request, &mut new, options.propagation);
+    mark(request, &mut new, grace);
+    if grace > 0 || !object::finalizers(&new).is_empty() {
+        DeletionStep::Mark(new)
+    } else {
+        DeletionStep::MarkAndRemove(new)
+    }
 }
 
 /// A namespace is emptied before it goes: its own finalizers, in the spec, say when it is empty.
-fn namespace_step(asked: Asked<'_>, options: &DeleteOptions, mut namespace: Value) -> Step {
+fn namespace_step(request: ResourceRequest<'_>, options: &DeleteOptions, mut namespace: Value) -> DeletionStep {
     if object::is_deleting(&namespace) {
-        return if is_held(&namespace) { Step::Nothing } else { Step::Remove };
+        return if policy::is_held(&namespace) { DeletionStep::Nothing } else { DeletionStep::Remove };
     }
-    set_propagation(asked, &mut namespace, options.propagation);
-    let now = asked.server.environment.time();
+    set_propagation(request, &mut namespace, options.propagation);
+    let now = request.server.environment.time();
     object::metadata_mut(&mut namespace).insert("deletionTimestamp".into(), now.into());
     object::map_at(&mut namespace, &["status"]).insert("phase".into(), "Terminating".into());
-    Step::Mark(namespace)
+    DeletionStep::Mark(namespace)
 }
 
-fn is_held(namespace: &Value) -> bool {
-    let own = object::at(namespace, &["spec", "finalizers"]).and_then(Value::as_array);
-    own.is_some_and(|own| !own.is_empty()) || !object::finalizers(namespace).is_empty()
-}
-
-/// Whether nothing holds a deleted object any more, so that the write that says so removes it.
-pub(super) fn is_released(asked: Asked<'_>, object: &Value) -> bool {
-    if !object::is_deleting(object) {
-        return false;
-    }
-    if asked.kind.is("", "namespaces") {
-        return !is_held(object);
-    }
-    let grace = object::number(object, &["metadata", "deletionGracePeriodSeconds"]);
-    object::finalizers(object).is_empty() && grace.unwrap_or(0) == 0
-}
-
-fn mark(asked: Asked<'_>, object: &mut Value, grace: i64) {
-    let now = asked.server.environment.now();
+fn mark(request: ResourceRequest<'_>, object: &mut Value, grace: i64) {
+    let now = request.server.environment.now();
     let generation = object::number(object, &["metadata", "generation"]);
     let first = !object::is_deleting(object);
     let metadata = object::metadata_mut(object);
@@ -215,15 +204,15 @@ fn mark(asked: Asked<'_>, object: &mut Value, grace: i64) {
 }
 
 /// The finalizers say what becomes of the dependents. What nobody says now stays as it was said before.
-fn set_propagation(asked: Asked<'_>, object: &mut Value, wanted: Option<Propagation>) {
-    if !policy::is_collected(asked.kind) {
+fn set_propagation(request: ResourceRequest<'_>, object: &mut Value, wanted: Option<Propagation>) {
+    if !policy::is_collected(request.kind) {
         return;
     }
     let mut finalizers: Vec<String> = object::finalizers(object).into_iter().map(str::to_owned).collect();
     let has = |own: &str| finalizers.iter().any(|finalizer| finalizer == own);
     let said = wanted.or_else(|| has(ORPHAN).then_some(Propagation::Orphan));
     let said = said.or_else(|| has(FOREGROUND).then_some(Propagation::Foreground));
-    let said = said.or_else(|| policy::default_propagation(asked.kind));
+    let said = said.or_else(|| policy::default_propagation(request.kind));
     finalizers.retain(|finalizer| finalizer != FOREGROUND && finalizer != ORPHAN);
     match said {
         Some(Propagation::Orphan) => finalizers.push(ORPHAN.into()),

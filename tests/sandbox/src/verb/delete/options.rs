@@ -1,4 +1,4 @@
-//! `DeleteOptions`, from the body of a request or else from its parameters.
+//! `DeleteOptions`, from the body of a request or from its parameters.
 
 use serde_json::{Value, json};
 
@@ -6,26 +6,27 @@ use crate::{
     call::{DryRun, Propagation},
     failure::{Cause, Failure},
     object,
-    verb::{Asked, body::complaint_of_options},
+    request::ResourceRequest,
+    verb::body::options_type_error,
 };
 
 /// How an object is to be deleted.
 #[derive(Clone, Debug, Default)]
-pub(in crate::verb) struct DeleteOptions {
-    pub(in crate::verb) dry_run: bool,
-    pub(in crate::verb) grace: Option<i64>,
-    pub(in crate::verb) propagation: Option<Propagation>,
+pub(crate) struct DeleteOptions {
+    pub(crate) dry_run: bool,
+    pub(crate) grace: Option<i64>,
+    pub(crate) propagation: Option<Propagation>,
     uid: Option<String>,
     version: Option<String>,
 }
 
 impl DeleteOptions {
     /// A body is all that counts where there is one.
-    pub(in crate::verb) fn of(asked: Asked<'_>) -> Result<Self, Failure> {
-        if !asked.call.body.is_empty() {
-            return Self::of_body(&asked.parse()?);
+    pub(crate) fn of(request: ResourceRequest<'_>) -> Result<Self, Failure> {
+        if !request.call.body.is_empty() {
+            return Self::of_body(&request.parse()?);
         }
-        let parameters = &asked.call.options;
+        let parameters = &request.call.options;
         Ok(Self {
             dry_run: parameters.dry_run == DryRun::All,
             grace: parameters.grace_period_seconds.map(least),
@@ -35,7 +36,7 @@ impl DeleteOptions {
     }
 
     /// From the object itself, as an eviction carries it, too.
-    pub(in crate::verb) fn of_body(body: &Value) -> Result<Self, Failure> {
+    pub(crate) fn of_body(body: &Value) -> Result<Self, Failure> {
         let kind = object::text(body, &["kind"]);
         if !matches!(kind, "" | "DeleteOptions") {
             let version = object::text(body, &["apiVersion"]);
@@ -44,7 +45,7 @@ impl DeleteOptions {
             );
             return Err(Failure::bad_request(why));
         }
-        if let Some(why) = complaint_of_options(body) {
+        if let Some(why) = options_type_error(body) {
             return Err(Failure::bad_request(why));
         }
         let precondition = |key: &str| body["preconditions"][key].as_str().map(str::to_owned);
@@ -58,19 +59,19 @@ impl DeleteOptions {
     }
 
     /// Whether the object is the one that is meant.
-    pub(in crate::verb) fn check(&self, asked: Asked<'_>, held: &Value) -> Result<(), Failure> {
+    pub(crate) fn check(&self, request: ResourceRequest<'_>, held: &Value) -> Result<(), Failure> {
         let conflict = |what: &str, wanted: &str, is: &str, then: &str| {
-            if asked.kind.is("", "namespaces") {
+            if request.kind.is("", "namespaces") {
                 let why = format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {is}");
-                return Failure::conflict(asked.kind, asked.name, &why);
+                return Failure::conflict(request.kind, request.name, &why);
             }
-            let kind = asked.kind.qualified();
+            let kind = request.kind.qualified();
             let why =
                 format!("the {what} in the precondition ({wanted}) does not match the {what} in record ({is}). {then}");
-            let mut failure = Failure::conflict(asked.kind, asked.name, &why);
-            failure.message = format!("Operation cannot be fulfilled on {kind} {:?}: {why}", asked.name);
-            failure.details.insert("kind".into(), asked.kind.kind.clone().into());
-            if asked.kind.told_group().is_empty() {
+            let mut failure = Failure::conflict(request.kind, request.name, &why);
+            failure.message = format!("Operation cannot be fulfilled on {kind} {:?}: {why}", request.name);
+            failure.details.insert("kind".into(), request.kind.kind.clone().into());
+            if request.kind.error_group().is_empty() {
                 failure.details.remove("group");
             }
             failure

@@ -1,8 +1,8 @@
-//! What the kinds say about their deletion.
+//! Deletion rules of the kinds: grace periods, default propagation, warnings.
 
 use serde_json::Value;
 
-use crate::{call::Propagation, kind::Kind, object};
+use crate::{call::Propagation, kind::Kind, object, request::ResourceRequest};
 
 /// Whether a deletion gives a time of grace at all; only Pods' does.
 pub(super) fn is_graceful(kind: &Kind) -> bool {
@@ -47,4 +47,21 @@ pub(super) fn answers_object(kind: &Kind) -> bool {
 pub(super) fn warning(kind: &Kind, propagation: Option<Propagation>) -> Option<String> {
     let why = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
     (kind.is("batch", "jobs") && propagation.is_none()).then(|| why.to_owned())
+}
+
+/// Whether nothing holds a deleted object any more, so that the write that says so removes it.
+pub(crate) fn is_deletion_complete(request: ResourceRequest<'_>, object: &Value) -> bool {
+    if !object::is_deleting(object) {
+        return false;
+    }
+    if request.kind.is("", "namespaces") {
+        return !is_held(object);
+    }
+    let grace = object::number(object, &["metadata", "deletionGracePeriodSeconds"]);
+    object::finalizers(object).is_empty() && grace.unwrap_or(0) == 0
+}
+
+pub(super) fn is_held(namespace: &Value) -> bool {
+    let own = object::at(namespace, &["spec", "finalizers"]).and_then(Value::as_array);
+    own.is_some_and(|own| !own.is_empty()) || !object::finalizers(namespace).is_empty()
 }

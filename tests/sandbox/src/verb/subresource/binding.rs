@@ -1,32 +1,32 @@
-//! Gives a Pod its node, as a scheduler does.
+//! `pods/binding`: binds a Pod to a node.
 
 use serde_json::{Value, json};
 
 use crate::{
-    answer::Answer,
     call::DryRun,
     failure::{Cause, Failure},
     object,
+    request::ResourceRequest,
+    response::ApiResponse,
     store::Expect,
-    verb::Asked,
 };
 
-pub(super) async fn bind(asked: Asked<'_>) -> Result<Answer, Failure> {
-    let binding = asked.parse()?;
-    if object::name(&binding) != asked.name {
+pub(super) async fn bind(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
+    let binding = request.parse()?;
+    if object::name(&binding) != request.name {
         return Err(Failure::bad_request("name in URL does not match name in Binding object"));
     }
     let node = object::text(&binding, &["target", "name"]);
     check(&binding, node)?;
     loop {
-        let held = asked.held()?;
-        let mut pod = held.object(asked.kind);
-        check_pod(asked, &binding, &pod)?;
+        let held = request.stored_object()?;
+        let mut pod = held.object(request.kind);
+        check_pod(request, &binding, &pod)?;
         object::map_at(&mut pod, &["spec"]).insert("nodeName".into(), node.into());
         if let Some(annotations) = object::at(&binding, &["metadata", "annotations"]).and_then(Value::as_object) {
             object::map_at(&mut pod, &["metadata", "annotations"]).extend(annotations.clone());
         }
-        let now = asked.server.environment.time();
+        let now = request.server.environment.time();
         let scheduled =
             json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now});
         let conditions = object::map_at(&mut pod, &["status"]).entry("conditions").or_insert_with(|| json!([]));
@@ -34,13 +34,14 @@ pub(super) async fn bind(asked: Asked<'_>) -> Result<Answer, Failure> {
             conditions.retain(|condition| condition["type"] != "PodScheduled");
             conditions.push(scheduled);
         }
-        if asked.call.options.dry_run == DryRun::All {
-            return Ok(super::done());
+        if request.call.options.dry_run == DryRun::All {
+            return Ok(ApiResponse::created());
         }
-        let at = (asked.namespace, asked.name);
+        let at = (request.namespace, request.name);
         let expected = Expect::Version(held.version);
-        if asked.server.store.commit(&asked.kind.shelf, at, expected, Some(pod), &held.api_version).is_ok() {
-            return Ok(super::done());
+        if request.server.store.commit(&request.kind.group_resource, at, expected, Some(pod), &held.api_version).is_ok()
+        {
+            return Ok(ApiResponse::created());
         }
     }
 }
@@ -60,10 +61,10 @@ fn check(binding: &Value, node: &str) -> Result<(), Failure> {
     Err(failure)
 }
 
-fn check_pod(asked: Asked<'_>, binding: &Value, pod: &Value) -> Result<(), Failure> {
+fn check_pod(request: ResourceRequest<'_>, binding: &Value, pod: &Value) -> Result<(), Failure> {
     let refused = |why: String| {
-        let mut failure = Failure::conflict(asked.kind, asked.name, &why);
-        failure.message = format!("Operation cannot be fulfilled on pods/binding {:?}: {why}", asked.name);
+        let mut failure = Failure::conflict(request.kind, request.name, &why);
+        failure.message = format!("Operation cannot be fulfilled on pods/binding {:?}: {why}", request.name);
         failure.details.insert("kind".into(), "pods/binding".into());
         failure
     };
@@ -75,11 +76,11 @@ fn check_pod(asked: Asked<'_>, binding: &Value, pod: &Value) -> Result<(), Failu
         )));
     }
     if object::is_deleting(pod) {
-        return Err(refused(format!("pod {} is being deleted, cannot be assigned to a host", asked.name)));
+        return Err(refused(format!("pod {} is being deleted, cannot be assigned to a host", request.name)));
     }
     let held = object::text(pod, &["spec", "nodeName"]);
     if !held.is_empty() {
-        return Err(refused(format!("pod {} is already assigned to node {held:?}", asked.name)));
+        return Err(refused(format!("pod {} is already assigned to node {held:?}", request.name)));
     }
     Ok(())
 }

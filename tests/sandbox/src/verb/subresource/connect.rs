@@ -1,22 +1,22 @@
-//! Ways into a container or a Service. There are no containers here, so these ways lead nowhere.
+//! `exec`, `attach`, `portforward` and `proxy`, which fail because no containers run.
 
 use http::StatusCode;
 
-use crate::{failure::Failure, verb::Asked};
+use crate::{failure::Failure, request::ResourceRequest};
 
 /// Says so, once it is clear that the object is there.
-pub(super) fn refuse(asked: Asked<'_>, way: &str) -> Failure {
-    let held = match asked.held() {
-        Ok(held) => held.object(asked.kind),
+pub(super) fn refuse(request: ResourceRequest<'_>, way: &str) -> Failure {
+    let held = match request.stored_object() {
+        Ok(held) => held.object(request.kind),
         Err(failure) => return failure,
     };
     if matches!(way, "attach" | "exec")
-        && let Err(failure) = super::log::container(asked, &held)
+        && let Err(failure) = super::log::container(request, &held)
     {
         return failure;
     }
     let mut failure =
-        Failure::internal(format!("{way} of {} leads nowhere: containers do not run here", asked.kind.plural));
+        Failure::internal(format!("{way} of {} leads nowhere: containers do not run here", request.kind.plural));
     failure.code = StatusCode::NOT_IMPLEMENTED.as_u16();
     failure.reason = "";
     failure

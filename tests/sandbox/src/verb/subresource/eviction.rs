@@ -1,38 +1,38 @@
-//! Evicts a Pod, if the disruption budgets allow it.
+//! `pods/eviction`: evicts a Pod if its PodDisruptionBudgets allow it.
 
 use serde_json::{Value, json};
 
 use super::super::delete::{DeleteOptions, delete_one};
 use crate::{
-    answer::Answer,
     call::{DryRun, selector::LabelSelector},
     failure::Failure,
     kind::Kind,
     object,
+    request::ResourceRequest,
+    response::ApiResponse,
     store::Expect,
-    verb::Asked,
 };
 
-/// The shelf of disruption budgets.
+/// The group resource of PodDisruptionBudgets.
 const BUDGETS: &str = "poddisruptionbudgets.policy";
 
-pub(super) async fn evict(asked: Asked<'_>) -> Result<Answer, Failure> {
-    let eviction = asked.parse()?;
-    if object::name(&eviction) != asked.name {
+pub(super) async fn evict(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
+    let eviction = request.parse()?;
+    if object::name(&eviction) != request.name {
         return Err(Failure::bad_request("name in URL does not match name in Eviction object"));
     }
     let mut options = DeleteOptions::of_body(&eviction["deleteOptions"])?;
-    options.dry_run |= asked.call.options.dry_run == DryRun::All;
-    let pod = asked.held()?.object(asked.kind);
-    options.check(asked, &pod)?;
+    options.dry_run |= request.call.options.dry_run == DryRun::All;
+    let pod = request.stored_object()?.object(request.kind);
+    options.check(request, &pod)?;
     if !ignores_budgets(&pod) {
-        disrupt(asked, &pod, options.dry_run)?;
+        disrupt(request, &pod, options.dry_run)?;
     }
     if !options.dry_run {
-        say_why(asked);
+        say_why(request);
     }
-    delete_one(asked, &options, &mut Vec::new()).await?;
-    Ok(super::done())
+    delete_one(request, &options, &mut Vec::new()).await?;
+    Ok(ApiResponse::created())
 }
 
 /// What doesn't run, has ended or is being deleted already serves nobody.
@@ -46,9 +46,9 @@ fn is_ready(pod: &Value) -> bool {
 }
 
 /// Asks the budget of the Pod, and writes the disruption down in it.
-fn disrupt(asked: Asked<'_>, pod: &Value, dry_run: bool) -> Result<(), Failure> {
-    let Some(kind) = asked.server.kinds.find("policy", "v1", "poddisruptionbudgets") else { return Ok(()) };
-    let (_, budgets) = asked.server.store.list(BUDGETS, Some(asked.namespace));
+fn disrupt(request: ResourceRequest<'_>, pod: &Value, dry_run: bool) -> Result<(), Failure> {
+    let Some(kind) = request.server.kinds.find("policy", "v1", "poddisruptionbudgets") else { return Ok(()) };
+    let (_, budgets) = request.server.store.list(BUDGETS, Some(request.namespace));
     let labels: Vec<_> = object::labels(pod).collect();
     let is_for_it = |budget: &Value| {
         let label = |key: &str| labels.iter().find(|(own, _)| *own == key).map(|(_, value)| *value);
@@ -71,25 +71,29 @@ fn disrupt(asked: Asked<'_>, pod: &Value, dry_run: bool) -> Result<(), Failure> 
         if dry_run {
             return Ok(());
         }
-        let now = asked.server.environment.time();
+        let now = request.server.environment.time();
         let status = object::map_at(&mut budget, &["status"]);
         let allowed = status.get("disruptionsAllowed").and_then(Value::as_i64).unwrap_or(0) - 1;
         status.insert("disruptionsAllowed".into(), allowed.into());
         let disrupted = status.entry("disruptedPods").or_insert_with(|| json!({}));
-        disrupted[asked.name] = now.clone().into();
+        disrupted[request.name] = now.clone().into();
         if allowed == 0 {
             forbid(status, &now);
         }
-        let (at, expected) = ((asked.namespace, &*held.name), Expect::Version(held.version));
-        match asked.server.store.commit(&kind.shelf, at, expected, Some(budget), &held.api_version) {
+        let (at, expected) = ((request.namespace, &*held.name), Expect::Version(held.version));
+        match request.server.store.commit(&kind.group_resource, at, expected, Some(budget), &held.api_version) {
             Ok(_) => return Ok(()),
-            Err(_) => held = read_again(asked, &kind, &held.name)?,
+            Err(_) => held = read_again(request, &kind, &held.name)?,
         }
     }
 }
 
-fn read_again(asked: Asked<'_>, kind: &Kind, name: &str) -> Result<std::sync::Arc<crate::store::Stored>, Failure> {
-    asked.server.store.get(BUDGETS, asked.namespace, name).ok_or_else(|| Failure::not_found(kind, name))
+fn read_again(
+    request: ResourceRequest<'_>,
+    kind: &Kind,
+    name: &str,
+) -> Result<std::sync::Arc<crate::store::Stored>, Failure> {
+    request.server.store.get(BUDGETS, request.namespace, name).ok_or_else(|| Failure::not_found(kind, name))
 }
 
 fn forbid(status: &mut serde_json::Map<String, Value>, now: &str) {
@@ -134,13 +138,13 @@ fn check_budget(budget: &Value) -> Result<(), Failure> {
 }
 
 /// The Pod says why it goes.
-fn say_why(asked: Asked<'_>) {
-    let Ok(held) = asked.held() else { return };
-    let mut pod = held.object(asked.kind);
+fn say_why(request: ResourceRequest<'_>) {
+    let Ok(held) = request.stored_object() else { return };
+    let mut pod = held.object(request.kind);
     if object::is_deleting(&pod) {
         return;
     }
-    let now = asked.server.environment.time();
+    let now = request.server.environment.time();
     let conditions = object::map_at(&mut pod, &["status"]).entry("conditions").or_insert_with(|| json!([]));
     if let Some(conditions) = conditions.as_array_mut() {
         conditions.push(json!({
@@ -148,7 +152,7 @@ fn say_why(asked: Asked<'_>) {
             "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
         }));
         // Who writes in between leaves the Pod without the reason, which nobody waits for.
-        let (at, expected) = ((asked.namespace, asked.name), Expect::Version(held.version));
-        let _ = asked.server.store.commit(&asked.kind.shelf, at, expected, Some(pod), &held.api_version);
+        let (at, expected) = ((request.namespace, request.name), Expect::Version(held.version));
+        let _ = request.server.store.commit(&request.kind.group_resource, at, expected, Some(pod), &held.api_version);
     }
 }

@@ -1,12 +1,9 @@
-//! What stands behind an object's path.
-
-use http::StatusCode;
-use serde_json::json;
+//! Subresources: `status`, `scale`, `log`, `eviction` and others.
 
 use super::{patch, read, replace};
-use crate::{answer::Answer, call::Verb, failure::Failure, verb::Asked};
+use crate::{call::Verb, failure::Failure, request::ResourceRequest, response::ApiResponse};
 
-pub(crate) use part::keep_rest;
+pub(crate) use part::restore_unwritten;
 
 mod binding;
 mod connect;
@@ -15,40 +12,38 @@ mod log;
 mod part;
 mod scale;
 
-pub(super) async fn answer(asked: Asked<'_>, name: &str) -> Result<Answer, Failure> {
-    let served = asked.kind.subresource(name).ok_or_else(|| unknown(asked))?;
-    if !served.verbs.iter().any(|verb| verb == asked.call.verb.as_str()) {
+pub(super) async fn answer(request: ResourceRequest<'_>, name: &str) -> Result<ApiResponse, Failure> {
+    let served = request.kind.subresource(name).ok_or_else(|| unknown(request))?;
+    if !served.verbs.iter().any(|verb| verb == request.call.verb.as_str()) {
         return Err(Failure::method_not_allowed());
     }
-    let pods = asked.kind.is("", "pods");
-    match (name, asked.call.verb) {
-        ("token", Verb::Create) => crate::authentication::request::answer(asked),
-        ("status", Verb::Get) => read::get(asked).await,
-        ("status", Verb::Update) => replace::replace(asked).await,
-        ("status", Verb::Patch) => patch::patch(asked).await,
-        ("scale", Verb::Get) => scale::get(asked).await,
-        ("scale", Verb::Update) => scale::replace(asked).await,
-        ("scale", Verb::Patch) => scale::patch(asked).await,
-        _ if part::is_part(asked.kind, name) => match asked.call.verb {
-            Verb::Get => read::get(asked).await,
-            Verb::Patch => patch::patch(asked).await,
-            _ => replace::replace(asked).await,
+    let pods = request.kind.is("", "pods");
+    match (name, request.call.verb) {
+        ("token", Verb::Create) => crate::authentication::token_request::answer(request),
+        ("status", Verb::Get) => read::get(request).await,
+        ("status", Verb::Update) => replace::replace(request).await,
+        ("status", Verb::Patch) => patch::patch(request).await,
+        ("scale", Verb::Get) => scale::get(request).await,
+        ("scale", Verb::Update) => scale::replace(request).await,
+        ("scale", Verb::Patch) => scale::patch(request).await,
+        _ if part::is_part(request.kind, name) => match request.call.verb {
+            Verb::Get => read::get(request).await,
+            Verb::Patch => patch::patch(request).await,
+            _ => replace::replace(request).await,
         },
-        ("log", Verb::Get) if pods => log::log(asked),
-        ("eviction", Verb::Create) if pods => eviction::evict(asked).await,
-        ("binding", Verb::Create) if pods => binding::bind(asked).await,
-        ("attach" | "exec" | "portforward" | "proxy", _) => Err(connect::refuse(asked, name)),
+        ("log", Verb::Get) if pods => log::log(request),
+        ("eviction", Verb::Create) if pods => eviction::evict(request).await,
+        ("binding", Verb::Create) if pods => binding::bind(request).await,
+        ("attach" | "exec" | "portforward" | "proxy", _) => Err(connect::refuse(request, name)),
         _ => Err(Failure::method_not_allowed()),
     }
 }
 
 /// A part of a custom resource that it does not have is not told from an object that is not there.
-fn unknown(asked: Asked<'_>) -> Failure {
-    if asked.kind.custom().is_some() { Failure::not_found(asked.kind, asked.name) } else { Failure::no_such_resource() }
-}
-
-/// What a request is answered with that makes no object.
-fn done() -> Answer {
-    let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
-    Answer { code: StatusCode::CREATED, ..Answer::object(&status) }
+fn unknown(request: ResourceRequest<'_>) -> Failure {
+    if request.kind.custom().is_some() {
+        Failure::not_found(request.kind, request.name)
+    } else {
+        Failure::no_such_resource()
+    }
 }

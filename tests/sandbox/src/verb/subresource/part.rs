@@ -1,8 +1,8 @@
-//! Paths that stand for one part of their object: a write to them leaves the rest alone.
+//! Subresources that write only one part of their object.
 
 use serde_json::Value;
 
-use crate::{kind::Kind, object, verb::Asked};
+use crate::{kind::Kind, object, request::ResourceRequest};
 
 /// Whether the path stands for a part of the object, and is read and written like the object.
 pub(super) fn is_part(kind: &Kind, subresource: &str) -> bool {
@@ -15,8 +15,10 @@ pub(super) fn is_part(kind: &Kind, subresource: &str) -> bool {
 }
 
 /// Takes only that part of a new state that its path stands for.
-pub(crate) fn keep_rest(asked: Asked<'_>, new: &mut Value, old: &Value) {
-    let Some(subresource) = asked.subresource.filter(|subresource| is_part(asked.kind, subresource)) else { return };
+pub(crate) fn restore_unwritten(request: ResourceRequest<'_>, new: &mut Value, old: &Value) {
+    let Some(subresource) = request.subresource.filter(|subresource| is_part(request.kind, subresource)) else {
+        return;
+    };
     let given = std::mem::replace(new, old.clone());
     let mut keep = |path: &[&str]| {
         let Some((last, above)) = path.split_last() else { return };

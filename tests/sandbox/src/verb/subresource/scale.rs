@@ -1,4 +1,4 @@
-//! `scale`: the number of replicas, the same for every kind that has one.
+//! `scale`: the number of replicas of any kind that has the subresource.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -6,18 +6,19 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    answer::Answer,
     call::Verb,
     failure::{Cause, Failure},
     fields,
     kind::{Kind, Origin, ScalePaths, SchemaOf},
-    object::{self, at, text},
+    object::{self, at, at_path, text},
     patch::{self, Media, Patch},
-    schema::validate::at_path,
+    request::ResourceRequest,
+    response::ApiResponse,
     store::Stored,
     verb::{
-        Asked, read,
-        write::{self, Refused, Tracking, Written},
+        outcome::WriteOutcome,
+        read,
+        write::{self, Tracking, WriteError},
     },
 };
 
@@ -36,78 +37,78 @@ static SCALE: LazyLock<Arc<Kind>> = LazyLock::new(|| {
         verbs: Vec::new(),
         subresources: Vec::new(),
         schema: SchemaOf::Table(OnceLock::new()),
-        shelf: "scales.autoscaling".into(),
+        group_resource: "scales.autoscaling".into(),
         origin: Origin::Builtin,
     })
 });
 
-pub(super) async fn get(asked: Asked<'_>) -> Result<Answer, Failure> {
-    let held = asked.held()?;
-    asked.convert(std::slice::from_ref(&held)).await?;
-    let object = held.object(asked.kind);
-    let paths = paths(asked.kind);
-    if asked.kind.custom().is_some() && at_path(&object, &paths.spec_replicas).is_none() {
+pub(super) async fn get(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
+    let held = request.stored_object()?;
+    request.convert(std::slice::from_ref(&held)).await?;
+    let object = held.object(request.kind);
+    let paths = paths(request.kind);
+    if request.kind.custom().is_some() && at_path(&object, &paths.spec_replicas).is_none() {
         let why = format!("the spec replicas field \".{}\" does not exist", paths.spec_replicas);
         let failure = Failure::internal(format!("Internal error occurred: {why}"));
         return Err(failure.with_causes(vec![json!({"message": why})]));
     }
-    read::answer(of_scale(asked), StatusCode::OK, scale_of(asked.kind, &object))
+    read::answer(of_scale(request), StatusCode::OK, scale_of(request.kind, &object))
 }
 
-pub(super) async fn replace(asked: Asked<'_>) -> Result<Answer, Failure> {
-    let mut decoded = of_scale(asked).decode()?;
-    of_scale(asked).place(&mut decoded.object)?;
+pub(super) async fn replace(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
+    let mut decoded = of_scale(request).decode()?;
+    of_scale(request).place(&mut decoded.object)?;
     let versioned = object::version(&decoded.object).is_some();
     loop {
-        let held = asked.held()?;
-        asked.convert(std::slice::from_ref(&held)).await?;
-        match set(asked, &held, &decoded.object).await {
-            Ok(written) => return answer(asked, written),
-            Err(Refused::Failure(failure, told)) => return Ok(Answer::from(failure).warning(told)),
-            Err(Refused::Raced) if versioned => return Err(Failure::stale(asked.kind, asked.name)),
-            Err(Refused::Raced) => {}
+        let held = request.stored_object()?;
+        request.convert(std::slice::from_ref(&held)).await?;
+        match set(request, &held, &decoded.object).await {
+            Ok(written) => return answer(request, written),
+            Err(WriteError::Failure(failure, told)) => return Ok(ApiResponse::from(failure).with_warnings(told)),
+            Err(WriteError::Conflict) if versioned => return Err(Failure::stale(request.kind, request.name)),
+            Err(WriteError::Conflict) => {}
         }
     }
 }
 
-pub(super) async fn patch(asked: Asked<'_>) -> Result<Answer, Failure> {
-    let media = Media::of(asked)?;
-    asked.held()?;
-    let (patch, _) = Patch::read(of_scale(asked), media)?;
+pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
+    let media = Media::of(request)?;
+    request.stored_object()?;
+    let (patch, _) = Patch::read(of_scale(request), media)?;
     loop {
-        let held = asked.held()?;
-        asked.convert(std::slice::from_ref(&held)).await?;
+        let held = request.stored_object()?;
+        request.convert(std::slice::from_ref(&held)).await?;
         let attempt = match &patch {
-            Patch::Apply(applied) => apply(asked, &held, applied).await,
+            Patch::Apply(applied) => apply(request, &held, applied).await,
             other => {
-                let old = scale_of(asked.kind, &held.object(asked.kind));
-                let mut scale = other.applied_to(of_scale(asked), &old)?;
-                of_scale(asked).place(&mut scale)?;
-                set(asked, &held, &scale).await
+                let old = scale_of(request.kind, &held.object(request.kind));
+                let mut scale = other.applied_to(of_scale(request), &old)?;
+                of_scale(request).place(&mut scale)?;
+                set(request, &held, &scale).await
             }
         };
         match attempt {
-            Ok(written) => return answer(asked, written),
-            Err(Refused::Failure(failure, told)) => return Ok(Answer::from(failure).warning(told)),
-            Err(Refused::Raced) => {}
+            Ok(written) => return answer(request, written),
+            Err(WriteError::Failure(failure, told)) => return Ok(ApiResponse::from(failure).with_warnings(told)),
+            Err(WriteError::Conflict) => {}
         }
     }
 }
 
-fn answer(asked: Asked<'_>, written: Written) -> Result<Answer, Failure> {
-    let scale = scale_of(asked.kind, &written.state.object(asked.kind));
-    Ok(read::answer(of_scale(asked), StatusCode::OK, scale)?.warning(written.warnings))
+fn answer(request: ResourceRequest<'_>, written: WriteOutcome) -> Result<ApiResponse, Failure> {
+    let scale = scale_of(request.kind, &written.state.object(request.kind));
+    Ok(read::answer(of_scale(request), StatusCode::OK, scale)?.with_warnings(written.warnings))
 }
 
 /// The request as one about a `Scale`.
-fn of_scale(asked: Asked<'_>) -> Asked<'_> {
-    Asked { kind: &SCALE, ..asked }
+fn of_scale(request: ResourceRequest<'_>) -> ResourceRequest<'_> {
+    ResourceRequest { kind: &SCALE, ..request }
 }
 
 /// Writes what a `Scale` says into the object that it is of.
-async fn set(asked: Asked<'_>, held: &Arc<Stored>, scale: &Value) -> Result<Written, Refused> {
-    let replicas = replicas(asked, scale)?;
-    let mut new = held.object(asked.kind);
+async fn set(request: ResourceRequest<'_>, held: &Arc<Stored>, scale: &Value) -> Result<WriteOutcome, WriteError> {
+    let replicas = replicas(request, scale)?;
+    let mut new = held.object(request.kind);
     match object::version(scale) {
         Some(version) => object::metadata_mut(&mut new).insert("resourceVersion".into(), version.into()),
         None => None,
@@ -116,40 +117,39 @@ async fn set(asked: Asked<'_>, held: &Arc<Stored>, scale: &Value) -> Result<Writ
     if !uid.is_empty() {
         object::metadata_mut(&mut new).insert("uid".into(), uid.into());
     }
-    put(&mut new, &paths(asked.kind).spec_replicas, replicas.into());
+    put(&mut new, &paths(request.kind).spec_replicas, replicas.into());
     // The real server can't put the Scale of a custom resource beside the one before, and nobody has the replicas then.
-    if asked.call.verb == Verb::Update && asked.kind.custom().is_some() {
-        fields::disown_replicas(asked, &mut new);
-        return write::update(asked, held, new, Tracking::Done).await;
+    if request.call.verb == Verb::Update && request.kind.custom().is_some() {
+        fields::disown_replicas(request, &mut new);
+        return write::update(request, held, new, Tracking::Done).await;
     }
-    write::update(asked, held, new, Tracking::Update).await
+    write::update(request, held, new, Tracking::Update).await
 }
 
 /// An apply of a `Scale` is one of the object with the replicas alone.
-async fn apply(asked: Asked<'_>, held: &Arc<Stored>, applied: &Value) -> Result<Written, Refused> {
-    patch::check_applied(of_scale(asked), applied)?;
+async fn apply(request: ResourceRequest<'_>, held: &Arc<Stored>, applied: &Value) -> Result<WriteOutcome, WriteError> {
+    patch::check_applied(of_scale(request), applied)?;
     // Of a number that is too large the real server takes the lower bits.
-    let replicas = replicas(asked, applied)? as i32;
-    let mut part =
-        json!({"apiVersion": asked.kind.api_version(), "kind": asked.kind.kind, "metadata": {"name": asked.name}});
-    if asked.kind.namespaced {
-        part["metadata"]["namespace"] = asked.namespace.into();
+    let replicas = replicas(request, applied)? as i32;
+    let mut part = json!({"apiVersion": request.kind.api_version(), "kind": request.kind.kind, "metadata": {"name": request.name}});
+    if request.kind.namespaced {
+        part["metadata"]["namespace"] = request.namespace.into();
     }
-    put(&mut part, &paths(asked.kind).spec_replicas, replicas.into());
-    let old = held.object(asked.kind);
-    let mut new = patch::apply(asked, Some(&old), &part)?;
+    put(&mut part, &paths(request.kind).spec_replicas, replicas.into());
+    let old = held.object(request.kind);
+    let mut new = patch::apply(request, Some(&old), &part)?;
     // The real server can't do it either: it takes the Scale for a custom resource of another group.
-    if asked.kind.custom().is_some() && scale_of(asked.kind, &new)["spec"] != scale_of(asked.kind, &old)["spec"] {
+    if request.kind.custom().is_some() && scale_of(request.kind, &new)["spec"] != scale_of(request.kind, &old)["spec"] {
         let which = format!("{}/{}; autoscaling/v1, Kind=Scale", object::namespace(applied), object::name(applied));
         let why = "to proper version: request to convert CR to an invalid group/version: autoscaling/v1";
         return Err(patch::untold(format!("failed to convert new object ({which}) {why}")).into());
     }
-    asked.complete(&mut new);
-    write::update(asked, held, new, Tracking::Done).await
+    request.complete(&mut new);
+    write::update(request, held, new, Tracking::Done).await
 }
 
 /// The wanted number. Of a kind of the table a number below zero is the `Scale`'s own mistake.
-fn replicas(asked: Asked<'_>, scale: &Value) -> Result<i64, Failure> {
+fn replicas(request: ResourceRequest<'_>, scale: &Value) -> Result<i64, Failure> {
     let written = at(scale, &["spec", "replicas"]);
     let Some(replicas) = written.map_or(Some(0), Value::as_i64) else {
         return Err(Failure::bad_request(format!(
@@ -157,9 +157,9 @@ fn replicas(asked: Asked<'_>, scale: &Value) -> Result<i64, Failure> {
             written.map_or("value", json_type)
         )));
     };
-    if replicas < 0 && asked.kind.custom().is_none() {
+    if replicas < 0 && request.kind.custom().is_none() {
         let cause = Cause::invalid("spec.replicas", &replicas.into(), "must be greater than or equal to 0");
-        return Err(Failure::invalid(&SCALE, asked.name, &[cause]));
+        return Err(Failure::invalid(&SCALE, request.name, &[cause]));
     }
     Ok(replicas)
 }

@@ -1,15 +1,12 @@
-//! The rules of the level `baseline`.
+//! The rules of the Pod Security level `baseline`.
 
 use serde_json::Value;
 
-use super::{
-    Rule,
-    spec::{Spec, containers, counted, items, quoted, sorted},
-};
+use super::spec::{PodRule, Spec, containers, counted, items, quoted, sorted};
 use crate::object;
 
-/// The rules in the order in which they are told, each with whether the level `restricted` has it, too, and none that is stricter.
-pub(super) const RULES: [(Rule, bool); 12] = [
+/// The rules in the order of their messages, each with whether `restricted` includes it and has none that is stricter.
+pub(super) const RULES: [(PodRule, bool); 12] = [
     (app_armor, true),
     (capabilities, false),
     (host_namespaces, true),
@@ -137,8 +134,9 @@ fn probe_hosts(spec: &Spec<'_>) -> Option<String> {
         &["lifecycle", "preStop"],
     ];
     let hosts = |container: &Value| -> Vec<String> {
-        let asked = ASKED.iter().filter_map(|path| object::at(container, path));
-        let hosts = asked.flat_map(|asked| ["httpGet", "tcpSocket"].map(|way| object::text(asked, &[way, "host"])));
+        let request = ASKED.iter().filter_map(|path| object::at(container, path));
+        let hosts =
+            request.flat_map(|request| ["httpGet", "tcpSocket"].map(|way| object::text(request, &[way, "host"])));
         hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect()
     };
     let who = spec.containers(|container| !hosts(container).is_empty());

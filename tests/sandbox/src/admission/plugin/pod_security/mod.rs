@@ -1,6 +1,7 @@
-//! `PodSecurity`: what Pods may have in a namespace whose labels name a level. Pods are refused by `enforce`; of what `warn` names
-//! they and the objects that make Pods are told. The newest version of a level stands for all of them, and a namespace whose level
-//! changes says nothing of the Pods that it has.
+//! `PodSecurity`: checks Pods against the Pod Security level in the labels of their namespace.
+//!
+//! `enforce` rejects Pods; `warn` warns about Pods and about objects with a pod template. Every version of a level means the
+//! newest one. A changed level does not cause warnings about existing Pods.
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::{
     failure::Failure,
     object,
 };
-use spec::Spec;
+use spec::{PodRule, Spec};
 
 mod baseline;
 mod restricted;
@@ -17,19 +18,18 @@ mod spec;
 
 const LABELS: &str = "pod-security.kubernetes.io/";
 
-/// What a rule says of a Pod that breaks it.
-type Rule = fn(&Spec<'_>) -> Option<String>;
-
-pub(in crate::admission) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
+pub(crate) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     if !matches!(review.operation, Operation::Create | Operation::Update) {
         return Ok(());
     }
-    let of_a_pod = review.asked.kind.is("", "pods");
+    let of_a_pod = review.request.kind.is("", "pods");
     let Some((path, annotations)) = place(review) else { return Ok(()) };
-    if of_a_pod && !is_news(review, path) {
+    if of_a_pod && !changes_spec(review, path) {
         return Ok(());
     }
-    let Some(namespace) = super::kept(review.asked.server, "namespaces", "", review.asked.namespace) else {
+    let Some(namespace) =
+        super::lookup::stored_object(review.request.server, "namespaces", "", review.request.namespace)
+    else {
         return Ok(());
     };
     let labels = &namespace["metadata"]["labels"];
@@ -46,14 +46,14 @@ pub(in crate::admission) fn validate(review: &mut Review<'_>) -> Result<(), Fail
 
 /// Where the spec of the Pods is, and their annotations.
 fn place(review: &Review<'_>) -> Option<(&'static [&'static str], &'static [&'static str])> {
-    let kind = review.asked.kind;
+    let kind = review.request.kind;
     let makes_pods = matches!(
         (kind.group.as_str(), kind.plural.as_str()),
         ("", "replicationcontrollers")
             | ("apps", "daemonsets" | "deployments" | "replicasets" | "statefulsets")
             | ("batch", "jobs")
     );
-    match review.asked.subresource {
+    match review.request.subresource {
         None | Some("ephemeralcontainers") if kind.is("", "pods") => Some((&["spec"], &["metadata", "annotations"])),
         None if makes_pods => Some((&["spec", "template", "spec"], &["spec", "template", "metadata", "annotations"])),
         None if kind.is("", "podtemplates") => Some((&["template", "spec"], &["template", "metadata", "annotations"])),
@@ -66,14 +66,14 @@ fn place(review: &Review<'_>) -> Option<(&'static [&'static str], &'static [&'st
 }
 
 /// A change of a Pod's metadata alone is not looked at.
-fn is_news(review: &Review<'_>, path: &[&str]) -> bool {
+fn changes_spec(review: &Review<'_>, path: &[&str]) -> bool {
     review.old.as_ref().is_none_or(|old| object::at(old, path) != object::at(&review.object, path))
 }
 
 /// `"restricted:latest": …`, if the Pod breaks rules of the level that the mode's label names.
 fn violations(labels: &Value, mode: &str, spec: &Spec<'_>) -> Option<String> {
     let level = labels[format!("{LABELS}{mode}")].as_str().unwrap_or_default();
-    let rules: Vec<Rule> = match level {
+    let rules: Vec<PodRule> = match level {
         "baseline" => baseline::RULES.iter().map(|(rule, _)| *rule).collect(),
         "restricted" => {
             let kept = baseline::RULES.iter().filter(|(_, is_kept)| *is_kept).map(|(rule, _)| *rule);

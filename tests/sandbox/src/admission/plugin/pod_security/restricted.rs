@@ -1,14 +1,13 @@
-//! The rules of the level `restricted`, beside those of `baseline`.
+//! The rules that the Pod Security level `restricted` adds to `baseline`.
 
 use serde_json::Value;
 
 use super::{
-    Rule,
     baseline::{forbidden_capabilities, masked, seccomp},
-    spec::{Offenders, Spec, containers, counted, items, quoted, sorted},
+    spec::{Offenders, PodRule, Spec, containers, counted, items, quoted, sorted},
 };
 
-pub(super) const RULES: [Rule; 7] =
+pub(super) const RULES: [PodRule; 7] =
     [privilege_escalation, capabilities, masked, volumes, non_root, user, seccomp_profile];
 
 const VOLUMES: [&str; 9] = [

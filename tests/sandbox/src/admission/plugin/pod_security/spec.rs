@@ -1,4 +1,4 @@
-//! What the rules look at.
+//! The parts of a Pod that the Pod Security rules check.
 
 use serde_json::Value;
 
@@ -91,3 +91,6 @@ pub(super) fn sorted(names: impl IntoIterator<Item = String>) -> Vec<String> {
     names.dedup();
     names
 }
+
+/// What a rule says of a Pod that breaks it.
+pub(super) type PodRule = fn(&Spec<'_>) -> Option<String>;

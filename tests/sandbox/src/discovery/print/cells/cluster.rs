@@ -1,8 +1,13 @@
-//! What belongs to the cluster itself.
+//! Table cells of Namespaces, Nodes, Events and other kinds of the cluster itself.
 
 use serde_json::Value;
 
-use super::{Cells, aged, count, events, is_true, items, length, nodes, or, workloads::only_age};
+use super::{
+    events,
+    format::{Cells, aged, count, is_true, items, length, or},
+    nodes,
+    workloads::only_age,
+};
 use crate::object::{at, name, text};
 
 pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
@@ -40,7 +45,7 @@ pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
                 object,
                 now,
                 [
-                    or(object, &["spec", "nodeName"], super::UNSET),
+                    or(object, &["spec", "nodeName"], super::format::UNSET),
                     word(&["spec", "driver"]),
                     word(&["spec", "pool", "name"]),
                 ],

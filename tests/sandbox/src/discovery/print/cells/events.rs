@@ -1,9 +1,12 @@
-//! Events, of both groups.
+//! Table cells of Events of both groups.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{super::duration::since, count, or};
+use super::{
+    super::duration::since,
+    format::{count, or},
+};
 use crate::object::{at, name, text};
 
 pub(super) fn event(object: &Value, now: Timestamp) -> Vec<Value> {

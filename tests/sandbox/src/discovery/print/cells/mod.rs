@@ -1,13 +1,14 @@
-//! The cells of the table's kinds, after kubectl's printers.
+//! Table cells of built-in kinds, after the printers of kubectl.
 
+pub(super) use format::Cells;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::duration::since;
-use crate::object::{at, name, number, text};
+use crate::object::{name, text};
 
 mod cluster;
 mod events;
+mod format;
 mod network;
 mod nodes;
 mod pods;
@@ -15,13 +16,6 @@ mod policy;
 mod rights;
 mod storage;
 mod workloads;
-
-/// Makes the cells of an object's row.
-pub(super) type Cells = fn(&Value, Timestamp) -> Vec<Value>;
-
-const NONE: &str = "<none>";
-const UNSET: &str = "<unset>";
-const UNKNOWN: &str = "<unknown>";
 
 /// How a kind's rows are made; without a printer they have the name and when the object came to be.
 pub(super) fn of(group: &str, plural: &str) -> Cells {
@@ -45,106 +39,4 @@ pub(super) fn conditions(object: &Value) -> Option<Value> {
 
 fn name_and_creation(object: &Value, _: Timestamp) -> Vec<Value> {
     vec![name(object).into(), text(object, &["metadata", "creationTimestamp"]).into()]
-}
-
-fn age(object: &Value, now: Timestamp) -> Value {
-    since(text(object, &["metadata", "creationTimestamp"]), now).into()
-}
-
-/// Name, some cells, age.
-fn aged(object: &Value, now: Timestamp, cells: impl IntoIterator<Item = Value>) -> Vec<Value> {
-    let mut row = vec![name(object).into()];
-    row.extend(cells);
-    row.push(age(object, now));
-    row
-}
-
-/// The text at a path, or what stands for none.
-fn or(object: &Value, path: &[&str], none: &str) -> Value {
-    let written = text(object, path);
-    if written.is_empty() { none.into() } else { written.into() }
-}
-
-fn count(object: &Value, path: &[&str]) -> i64 {
-    number(object, path).unwrap_or(0)
-}
-
-fn items<'a>(object: &'a Value, path: &[&str]) -> &'a [Value] {
-    at(object, path).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-}
-
-fn length(object: &Value, path: &[&str]) -> usize {
-    match at(object, path) {
-        Some(Value::Array(items)) => items.len(),
-        Some(Value::Object(map)) => map.len(),
-        _ => 0,
-    }
-}
-
-/// The texts of a list's items at a path, with commas between.
-fn joined(object: &Value, path: &[&str], of_item: &[&str]) -> String {
-    items(object, path).iter().map(|item| text(item, of_item)).collect::<Vec<_>>().join(",")
-}
-
-/// A plain value as people write it; none if it is absent.
-fn plain(object: &Value, path: &[&str], none: &str) -> String {
-    match at(object, path) {
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
-        None => none.to_owned(),
-    }
-}
-
-/// Some texts, and how many more there are.
-fn some_of(mut all: Vec<String>, most: usize, none: &str) -> String {
-    let more = all.len().saturating_sub(most);
-    all.truncate(most);
-    match (all.is_empty(), more) {
-        (true, _) => none.to_owned(),
-        (_, 0) => all.join(","),
-        _ => format!("{} + {more} more...", all.join(",")),
-    }
-}
-
-/// `a=b,c=d`
-fn labels(object: &Value, path: &[&str]) -> String {
-    let Some(labels) = at(object, path).and_then(Value::as_object).filter(|labels| !labels.is_empty()) else {
-        return NONE.to_owned();
-    };
-    labels
-        .iter()
-        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
-        .collect::<Vec<_>>()
-        .join(",")
-}
-
-/// A label selector as kubectl takes it: `a=b,c in (d,e),!f`.
-fn selector(object: &Value, path: &[&str]) -> String {
-    let Some(selector) = at(object, path) else { return NONE.to_owned() };
-    let mut parts: Vec<(String, String)> = Vec::new();
-    for (key, value) in at(selector, &["matchLabels"]).and_then(Value::as_object).into_iter().flatten() {
-        parts.push((key.clone(), format!("{key}={}", value.as_str().unwrap_or_default())));
-    }
-    for expression in items(selector, &["matchExpressions"]) {
-        let key = text(expression, &["key"]);
-        let mut values: Vec<&str> = items(expression, &["values"]).iter().filter_map(Value::as_str).collect();
-        values.sort_unstable();
-        let values = values.join(",");
-        let written = match text(expression, &["operator"]) {
-            "In" => format!("{key} in ({values})"),
-            "NotIn" => format!("{key} notin ({values})"),
-            "DoesNotExist" => format!("!{key}"),
-            _ => key.to_owned(),
-        };
-        parts.push((key.to_owned(), written));
-    }
-    parts.sort_by(|a, b| a.0.cmp(&b.0));
-    if parts.is_empty() { NONE.to_owned() } else { parts.into_iter().map(|part| part.1).collect::<Vec<_>>().join(",") }
-}
-
-/// Whether a condition of the status is true.
-fn is_true(object: &Value, condition: &str) -> bool {
-    items(object, &["status", "conditions"])
-        .iter()
-        .any(|own| text(own, &["type"]) == condition && text(own, &["status"]) == "True")
 }

@@ -1,9 +1,12 @@
-//! Services and the ways to them.
+//! Table cells of Services, Endpoints, Ingresses and NetworkPolicies.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Cells, NONE, UNKNOWN, UNSET, aged, count, items, labels, or, selector, some_of, workloads::only_age};
+use super::{
+    format::{Cells, NONE, UNKNOWN, UNSET, aged, count, items, labels, or, selector, some_of},
+    workloads::only_age,
+};
 use crate::object::{at, number, text};
 
 /// How many of a list are shown.

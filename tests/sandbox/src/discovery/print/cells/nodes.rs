@@ -1,9 +1,12 @@
-//! Nodes.
+//! Table cells of Nodes.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{NONE, UNKNOWN, age, items, network::address, or};
+use super::{
+    format::{NONE, UNKNOWN, age, items, or},
+    network::address,
+};
 use crate::object::{labels, name, text};
 
 /// Labels that name a role: as a prefix, and as a whole.

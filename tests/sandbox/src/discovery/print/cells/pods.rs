@@ -1,9 +1,12 @@
-//! Pods: one word for all that may be the matter with them.
+//! Table cells of Pods; the status column sums up phase, conditions and container states.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{super::duration::between, NONE, age, count, is_true, items, or};
+use super::{
+    super::duration::between,
+    format::{NONE, age, count, is_true, items, or},
+};
 use crate::object::{at, is_deleting, name, number, text};
 
 /// What the containers' states add up to.

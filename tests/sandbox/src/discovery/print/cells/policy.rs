@@ -1,9 +1,9 @@
-//! What limits and judges others.
+//! Table cells of budgets, quotas, admission policies and flow control.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Cells, UNSET, aged, count, length, or, plain, selector};
+use super::format::{Cells, UNSET, aged, count, length, or, plain, selector};
 use crate::object::{at, text};
 
 pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
@@ -69,10 +69,11 @@ fn flow(object: &Value, now: Timestamp) -> Vec<Value> {
         [
             text(object, &["spec", "priorityLevelConfiguration", "name"]).into(),
             count(object, &["spec", "matchingPrecedence"]).into(),
-            or(object, &["spec", "distinguisherMethod", "type"], super::NONE),
+            or(object, &["spec", "distinguisherMethod", "type"], super::format::NONE),
         ],
     );
-    let dangles = super::items(object, &["status", "conditions"]).iter().find(|own| text(own, &["type"]) == "Dangling");
+    let dangles =
+        super::format::items(object, &["status", "conditions"]).iter().find(|own| text(own, &["type"]) == "Dangling");
     row.push(dangles.map_or("?", |condition| text(condition, &["status"])).into());
     row
 }
@@ -80,11 +81,11 @@ fn flow(object: &Value, now: Timestamp) -> Vec<Value> {
 fn level(object: &Value, now: Timestamp) -> Vec<Value> {
     let limited = |path: &[&str]| {
         let path: Vec<&str> = ["spec", "limited"].into_iter().chain(path.iter().copied()).collect();
-        Value::from(plain(object, &path, super::NONE))
+        Value::from(plain(object, &path, super::format::NONE))
     };
     let sort = if at(object, &["spec", "exempt"]).is_some() { "exempt" } else { "limited" };
     let shares = at(object, &["spec", sort, "nominalConcurrencyShares"]).cloned();
-    let shares = shares.unwrap_or_else(|| super::NONE.into());
+    let shares = shares.unwrap_or_else(|| super::format::NONE.into());
     let queue = |field: &str| limited(&["limitResponse", "queuing", field]);
     aged(
         object,

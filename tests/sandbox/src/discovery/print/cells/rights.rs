@@ -1,9 +1,9 @@
-//! Who is given which role.
+//! Table cells of role bindings and certificate signing requests.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Cells, aged, items};
+use super::format::{Cells, aged, items};
 use crate::object::text;
 
 pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
@@ -29,9 +29,9 @@ fn binding(object: &Value, now: Timestamp) -> Vec<Value> {
 }
 
 fn signing_request(object: &Value, now: Timestamp) -> Vec<Value> {
-    let asked = crate::object::number(object, &["spec", "expirationSeconds"]);
-    let asked = asked.map_or_else(
-        || super::NONE.to_owned(),
+    let request = crate::object::number(object, &["spec", "expirationSeconds"]);
+    let request = request.map_or_else(
+        || super::format::NONE.to_owned(),
         |seconds| {
             super::super::duration::between(Timestamp::UNIX_EPOCH, Timestamp::from_second(seconds).unwrap_or(now))
         },
@@ -54,10 +54,10 @@ fn signing_request(object: &Value, now: Timestamp) -> Vec<Value> {
     }
     vec![
         crate::object::name(object).into(),
-        super::age(object, now),
-        super::or(object, &["spec", "signerName"], super::NONE),
+        super::format::age(object, now),
+        super::format::or(object, &["spec", "signerName"], super::format::NONE),
         text(object, &["spec", "username"]).into(),
-        asked.into(),
+        request.into(),
         status.into(),
     ]
 }

@@ -1,9 +1,9 @@
-//! Data and the places for it.
+//! Table cells of volumes, claims and storage classes.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Cells, UNSET, aged, items, length, or, plain};
+use super::format::{Cells, UNSET, aged, items, length, or, plain};
 use crate::object::{at, is_deleting, text};
 
 pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {

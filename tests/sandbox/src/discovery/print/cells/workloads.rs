@@ -1,11 +1,12 @@
-//! What runs Pods.
+//! Table cells of workloads.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
     super::duration::{between, since},
-    Cells, NONE, UNSET, age, aged, count, is_true, joined, labels, length, or, plain, pods, selector,
+    format::{Cells, NONE, UNSET, age, aged, count, is_true, joined, labels, length, or, plain, selector},
+    pods,
 };
 use crate::object::{at, is_deleting, name, number, text};
 
@@ -156,15 +157,15 @@ fn metrics(object: &Value) -> String {
         let current = number(object, &["status", "currentCPUUtilizationPercentage"]);
         return format!(
             "cpu: {}/{percent}%",
-            current.map_or_else(|| super::UNKNOWN.to_owned(), |now| format!("{now}%"))
+            current.map_or_else(|| super::format::UNKNOWN.to_owned(), |now| format!("{now}%"))
         );
     }
-    let described = super::items(object, &["spec", "metrics"]).iter().enumerate().map(|(index, metric)| {
+    let described = super::format::items(object, &["spec", "metrics"]).iter().enumerate().map(|(index, metric)| {
         let kind = text(metric, &["type"]);
         let field =
             format!("{}{}", kind.get(..1).unwrap_or_default().to_lowercase(), kind.get(1..).unwrap_or_default());
         let (spec, null) = (&metric[&field], json!(null));
-        let current = super::items(object, &["status", "currentMetrics"])
+        let current = super::format::items(object, &["status", "currentMetrics"])
             .get(index)
             .map_or(&null, |current| &current[&field]["current"]);
         let label = match kind {
@@ -174,7 +175,7 @@ fn metrics(object: &Value) -> String {
         let of = |value: &Value| match number(value, &["averageUtilization"]) {
             Some(percent) => format!("{percent}%"),
             None if at(value, &["averageValue"]).is_some() => plain(value, &["averageValue"], ""),
-            None => plain(value, &["value"], super::UNKNOWN),
+            None => plain(value, &["value"], super::format::UNKNOWN),
         };
         let average = if kind == "External" && at(spec, &["target", "averageValue"]).is_some() { " (avg)" } else { "" };
         format!("{label}{}/{}{average}", of(current), of(&spec["target"]))

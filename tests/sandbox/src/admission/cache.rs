@@ -1,0 +1,64 @@
+//! Caches of compiled policies and webhook configurations, by uid and resourceVersion.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use serde_json::Value;
+
+use super::{
+    policy::{MutatingPolicy, PolicyBinding, ValidatingPolicy},
+    webhook::Hook,
+};
+use crate::store::Stored;
+
+/// The number of entries at which a cache is cleared.
+const REMEMBERED: usize = 1024;
+
+/// Values compiled from objects.
+#[derive(Debug)]
+pub(crate) struct Cache<T>(Mutex<Compiled<T>>);
+
+/// Compiled values and their resourceVersion, by uid.
+type Compiled<T> = BTreeMap<Arc<str>, (u64, Arc<T>)>;
+
+impl<T> Default for Cache<T> {
+    fn default() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+}
+
+impl<T> Cache<T> {
+    /// The value compiled from an object in its current version.
+    pub(super) fn get(&self, stored: &Stored, make: impl FnOnce(&Value) -> T) -> Arc<T> {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((version, made)) = held.get(&stored.uid)
+            && *version == stored.version
+        {
+            return made.clone();
+        }
+        if held.len() >= REMEMBERED {
+            held.clear();
+        }
+        let made = Arc::new(make(&serde_json::from_slice(&stored.json).unwrap_or_default()));
+        held.insert(stored.uid.clone(), (stored.version, made.clone()));
+        made
+    }
+}
+
+/// Compiled policies and bindings.
+#[derive(Debug, Default)]
+pub(crate) struct PolicyCache {
+    pub(super) mutating: Cache<MutatingPolicy>,
+    pub(super) validating: Cache<ValidatingPolicy>,
+    pub(super) bindings: Cache<PolicyBinding>,
+}
+
+/// Compiled policies and webhooks of the server.
+#[derive(Debug, Default)]
+pub(crate) struct AdmissionCache {
+    pub(super) policies: PolicyCache,
+    /// By configuration.
+    pub(super) webhooks: Cache<Vec<Hook>>,
+}

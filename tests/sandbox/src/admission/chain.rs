@@ -1,0 +1,44 @@
+//! The admission chain: mutating and validating plugins, policies and webhooks in the order of kube-apiserver.
+
+use super::{plugin, policy, reinvocation::Reinvocation, review::Review, webhook};
+use crate::failure::Failure;
+
+/// Runs the mutating plugins, policies and webhooks in the order of kube-apiserver.
+pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
+    let mut reinvocation = Reinvocation::default();
+    loop {
+        plugins(review).await?;
+        policy::mutate(review, &mut reinvocation)?;
+        webhook::mutate(review, &mut reinvocation).await?;
+        if !reinvocation.next_round() {
+            return Ok(());
+        }
+    }
+}
+
+async fn plugins(review: &mut Review<'_>) -> Result<(), Failure> {
+    plugin::namespace_lifecycle::admit(review)?;
+    plugin::limit_ranger::mutate(review);
+    plugin::service_account::mutate(review).await?;
+    plugin::taint_nodes::mutate(review);
+    plugin::priority::mutate(review)?;
+    plugin::default_tolerations::mutate(review);
+    plugin::default_storage_class::mutate(review);
+    plugin::storage_protection::mutate(review);
+    plugin::default_ingress_class::mutate(review);
+    Ok(())
+}
+
+/// Runs the validating plugins, policies and webhooks in the order of kube-apiserver.
+pub(crate) async fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
+    policy::check(review)?;
+    plugin::limit_ranger::validate(review)?;
+    plugin::service_account::validate(review)?;
+    plugin::pod_security::validate(review)?;
+    plugin::priority::validate(review)?;
+    plugin::owner_references::validate(review)?;
+    policy::validate(review)?;
+    webhook::validate(review).await?;
+    plugin::resource_quota::validate(review).await?;
+    Ok(())
+}

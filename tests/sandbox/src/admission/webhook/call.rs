@@ -1,0 +1,159 @@
+//! Calls an admission webhook: sends the `AdmissionReview` and reads the response.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+
+use super::hook::Hook;
+use crate::{
+    admission::{match_rules::MatchedKind, review::Review},
+    failure::Failure,
+    object, webhook,
+};
+
+/// The response of a webhook to a write.
+pub(super) struct AdmissionResponse {
+    /// `None` if it allows the write.
+    pub(super) refusal: Option<Failure>,
+    pub(super) patch: Option<Value>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Why a call has no response.
+pub(super) enum CallError {
+    /// The failure policy decides.
+    Ignorable(String),
+    /// The write fails regardless of the failure policy.
+    Failure(Failure),
+}
+
+impl Hook {
+    /// Sends it a write.
+    pub(super) async fn call(
+        &self,
+        review: &Review<'_>,
+        hit: &MatchedKind,
+        patches: bool,
+    ) -> Result<AdmissionResponse, CallError> {
+        if review.is_dry() && !self.harmless {
+            let why = format!("admission webhook {:?} does not support dry run", self.name);
+            return Err(CallError::Failure(Failure::bad_request(why)));
+        }
+        let server = review.request.server;
+        let uid = server.environment.uid();
+        let body = body(review, hit, &uid);
+        let answer = webhook::call(server, &self.client, &body, self.patience).await;
+        let answer = answer.map_err(|why| CallError::Ignorable(format!("failed to call webhook: {why}")))?;
+        self.response(&answer, &uid, patches).map_err(CallError::Ignorable)
+    }
+
+    /// The failure of a write whose call failed.
+    pub(super) fn failed(&self, why: &str) -> Failure {
+        internal(&format!("failed calling webhook {:?}: {why}", self.name))
+    }
+
+    fn response(&self, answer: &Value, uid: &str, patches: bool) -> Result<AdmissionResponse, String> {
+        let invalid = |why: String| format!("received invalid webhook response: {why}");
+        let (version, kind) = (object::text(answer, &["apiVersion"]), object::text(answer, &["kind"]));
+        if (version, kind) != ("admission.k8s.io/v1", "AdmissionReview") {
+            let own = version.rsplit('/').next().unwrap_or_default();
+            return Err(match kind {
+                "AdmissionReview" => format!(
+                    "failed to call webhook: converting ({own}.AdmissionReview) to (v1.AdmissionReview): unknown conversion"
+                ),
+                _ => invalid(format!(
+                    "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got {version}, Kind={kind}"
+                )),
+            });
+        }
+        let response = &answer["response"];
+        if !response.is_object() {
+            return Err(invalid("webhook response was absent".to_owned()));
+        }
+        let answered = object::text(response, &["uid"]);
+        if answered != uid {
+            return Err(invalid(format!("expected response.uid={uid:?}, got {answered:?}")));
+        }
+        let patch = object::text(response, &["patch"]);
+        let typed = object::text(response, &["patchType"]);
+        let patch = match (patch, typed) {
+            ("", "") => None,
+            (_, _) if !patches && !patch.is_empty() => {
+                return Err(invalid("validating webhook may not return response.patch".to_owned()));
+            }
+            (_, _) if !patches => {
+                return Err(invalid("validating webhook may not return response.patchType".to_owned()));
+            }
+            ("", _) => return Err(invalid("webhook returned response.patchType but not response.patch".to_owned())),
+            (_, "") => return Err(invalid("webhook returned response.patch but not response.patchType".to_owned())),
+            (patch, "JSONPatch") => {
+                let bytes = STANDARD.decode(patch).map_err(|error| invalid(error.to_string()))?;
+                Some(serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?)
+            }
+            (_, other) => {
+                return Err(invalid(format!("webhook returned invalid response.patchType of {other:?}")));
+            }
+        };
+        let warnings = response["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        Ok(AdmissionResponse {
+            refusal: (response["allowed"] != true).then(|| self.refusal(&response["status"])),
+            patch,
+            warnings: warnings.map(str::to_owned).collect(),
+        })
+    }
+
+    /// The failure with the status of the webhook, worded as by kube-apiserver.
+    fn refusal(&self, status: &Value) -> Failure {
+        let mut failure = Failure::bad_request("");
+        let (message, reason) = (object::text(status, &["message"]), object::text(status, &["reason"]));
+        failure.message = match (message, reason) {
+            ("", "") => format!("admission webhook {:?} denied the request without explanation", self.name),
+            ("", why) | (why, _) => format!("admission webhook {:?} denied the request: {why}", self.name),
+        };
+        failure.reason = known_reason(reason);
+        let code = object::number(status, &["code"]).and_then(|code| u16::try_from(code).ok());
+        failure.code = code.filter(|code| *code > 0).unwrap_or(400);
+        if let Some(details) = status["details"].as_object() {
+            failure.details.clone_from(details);
+        }
+        failure
+    }
+}
+
+/// 500 with the message as its cause, as in kube-apiserver.
+pub(super) fn internal(why: &str) -> Failure {
+    let failure = Failure::internal(format!("Internal error occurred: {why}"));
+    failure.with_causes(vec![json!({"message": why})])
+}
+
+/// The reason, if Kubernetes knows it; otherwise empty.
+fn known_reason(reason: &str) -> &'static str {
+    const KNOWN: [&str; 18] = [
+        "Unauthorized",
+        "Forbidden",
+        "NotFound",
+        "AlreadyExists",
+        "Conflict",
+        "Gone",
+        "Invalid",
+        "ServerTimeout",
+        "StoreReadError",
+        "Timeout",
+        "TooManyRequests",
+        "BadRequest",
+        "MethodNotAllowed",
+        "NotAcceptable",
+        "RequestEntityTooLarge",
+        "UnsupportedMediaType",
+        "InternalError",
+        "ServiceUnavailable",
+    ];
+    KNOWN.into_iter().find(|known| *known == reason).unwrap_or_default()
+}
+
+fn body(review: &Review<'_>, hit: &MatchedKind, uid: &str) -> Value {
+    let mut request = review.admission_request(hit);
+    request["uid"] = uid.into();
+    request["object"] = hit.in_matched_version(&review.object);
+    request["oldObject"] = review.old.as_ref().map(|old| hit.in_matched_version(old)).unwrap_or_default();
+    json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request})
+}

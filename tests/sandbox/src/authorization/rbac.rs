@@ -1,0 +1,281 @@
+//! The RBAC policy: roles and bindings, cached until one of them changes.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use serde::Deserialize;
+
+use super::{attributes::Attributes, rule::PolicyRule};
+use crate::{
+    store::{Store, Stored, Subscription},
+    user::User,
+};
+
+const GROUP: &str = "rbac.authorization.k8s.io";
+
+/// The policy as the store has it.
+#[derive(Debug)]
+pub(crate) struct RbacCache {
+    group_resources: [Arc<str>; 4],
+    state: Mutex<RbacState>,
+}
+
+#[derive(Debug)]
+struct RbacState {
+    subscription: [Subscription; 4],
+    policy: Arc<RbacPolicy>,
+}
+
+/// All roles and bindings at one time.
+#[derive(Debug, Default)]
+pub(crate) struct RbacPolicy {
+    /// By namespace (empty for ClusterRoles) and name.
+    roles: HashMap<(Box<str>, Box<str>), Arc<Role>>,
+    /// By namespace, empty for ClusterRoleBindings.
+    bindings: HashMap<Box<str>, Bindings>,
+}
+
+/// The bindings of one namespace, by name, and where their subjects are in them.
+#[derive(Debug, Default)]
+struct Bindings {
+    all: Vec<Arc<RbacBinding>>,
+    of_subject: HashMap<RbacSubject, Vec<usize>>,
+}
+
+#[derive(Debug)]
+struct Role {
+    stored: Arc<Stored>,
+    rules: OnceLock<Vec<PolicyRule>>,
+}
+
+#[derive(Debug)]
+struct RbacBinding {
+    stored: Arc<Stored>,
+    subjects: Vec<RbacSubject>,
+    role: RoleRef,
+}
+
+/// Who is bound: `User` or `Group` and a name; a ServiceAccount is the user that it is.
+type RbacSubject = (SubjectKind, String);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum SubjectKind {
+    User,
+    Group,
+    ServiceAccount,
+}
+
+/// What a binding refers to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(crate) struct RoleRef {
+    pub(crate) kind: String,
+    pub(crate) name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BindingText {
+    #[serde(default)]
+    role_ref: RoleRef,
+    subjects: Option<Vec<SubjectText>>,
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct SubjectText {
+    kind: String,
+    name: String,
+    namespace: String,
+}
+
+#[derive(Deserialize)]
+struct RoleText {
+    rules: Option<Vec<PolicyRule>>,
+}
+
+/// What the policy says to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// With the reason, for reviews.
+    Allowed(String),
+    /// With what went wrong on the way: roles that are bound and don't exist.
+    Denied(String),
+}
+
+impl RbacCache {
+    pub(crate) fn new(store: &Store) -> Self {
+        let group_resource = |plural| Arc::from(format!("{plural}.{GROUP}"));
+        let group_resources = ["clusterroles", "roles", "clusterrolebindings", "rolebindings"].map(group_resource);
+        let mut subscription = [0, 1, 2, 3].map(|at: usize| store.subscribe(&group_resources[at]));
+        subscription.iter_mut().for_each(Subscription::mark_changed);
+        Self { group_resources, state: Mutex::new(RbacState { subscription, policy: Arc::default() }) }
+    }
+
+    /// The policy now.
+    pub(crate) fn current(&self, store: &Store) -> Arc<RbacPolicy> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.subscription.iter().any(|subscription| subscription.has_changed()) {
+            state.subscription.iter_mut().for_each(Subscription::mark_unchanged);
+            state.policy = Arc::new(state.policy.next(&self.group_resources, store));
+        }
+        state.policy.clone()
+    }
+}
+
+impl RbacPolicy {
+    /// The policy as the store has it now; what is the same is taken over.
+    fn next(&self, [cluster_roles, roles, cluster_bindings, bindings]: &[Arc<str>; 4], store: &Store) -> Self {
+        let mut next = Self::default();
+        for stored in [store.list(cluster_roles, None).1, store.list(roles, None).1].concat() {
+            let key = (stored.namespace.clone(), stored.name.clone());
+            let held = self.roles.get(&key).filter(|held| Arc::ptr_eq(&held.stored, &stored)).cloned();
+            next.roles.insert(key, held.unwrap_or_else(|| Arc::new(Role { stored, rules: OnceLock::new() })));
+        }
+        let known: HashMap<_, _> =
+            self.bindings.values().flat_map(|own| &own.all).map(|own| (own.key(), own)).collect();
+        for stored in [store.list(cluster_bindings, None).1, store.list(bindings, None).1].concat() {
+            let held = known.get(&(&*stored.namespace, &*stored.name)).copied();
+            let held = held.filter(|held| Arc::ptr_eq(&held.stored, &stored)).cloned();
+            let binding = held.unwrap_or_else(|| Arc::new(RbacBinding::of(stored)));
+            next.bindings.entry(binding.stored.namespace.clone()).or_default().add(binding);
+        }
+        next
+    }
+
+    /// Whether a request is allowed.
+    pub(crate) fn decide(&self, attributes: &Attributes<'_>) -> Decision {
+        let mut missing = Vec::new();
+        for (binding, subject) in self.bound(attributes.user, attributes.namespace()) {
+            match self.rules(binding) {
+                Ok(rules) if rules.iter().any(|rule| rule.allows(attributes)) => {
+                    return Decision::Allowed(binding.reason(subject));
+                }
+                Ok(_) => {}
+                Err(unknown) => missing.push(unknown),
+            }
+        }
+        Decision::Denied(errors("RBAC: ", &missing, ""))
+    }
+
+    /// All rules of a user in a namespace, and the roles that were not found.
+    pub(crate) fn rules_of(&self, user: &User, namespace: &str) -> (Vec<&PolicyRule>, Vec<String>) {
+        let (mut rules, mut missing) = (Vec::new(), Vec::new());
+        for (binding, _) in self.bound(user, namespace) {
+            match self.rules(binding) {
+                Ok(own) => rules.extend(own),
+                Err(unknown) => missing.push(unknown),
+            }
+        }
+        (rules, missing)
+    }
+
+    /// The rules of the role that a binding in a namespace refers to.
+    pub(crate) fn rules_of_role(&self, role: &RoleRef, namespace: &str) -> Option<&[PolicyRule]> {
+        let namespace = if role.kind == "Role" { namespace } else { "" };
+        self.roles.get(&(namespace.into(), role.name.as_str().into())).map(|role| role.rules())
+    }
+
+    /// The bindings of a user, those of the cluster first, and the subject of each that is meant.
+    fn bound<'a>(
+        &'a self,
+        user: &'a User,
+        namespace: &str,
+    ) -> impl Iterator<Item = (&'a RbacBinding, &'a RbacSubject)> {
+        let scopes = ["", namespace].into_iter().enumerate();
+        let scopes = scopes.filter(|(at, namespace)| *at == 0 || !namespace.is_empty());
+        let bindings: Vec<_> = scopes.filter_map(|(_, namespace)| self.bindings.get(namespace)).collect();
+        bindings.into_iter().flat_map(|bindings| bindings.of(user))
+    }
+
+    fn rules(&self, binding: &RbacBinding) -> Result<&[PolicyRule], String> {
+        let RoleRef { kind, name } = &binding.role;
+        self.rules_of_role(&binding.role, &binding.stored.namespace)
+            .ok_or_else(|| format!("{}.{GROUP} {name:?} not found", kind.to_lowercase()))
+    }
+}
+
+/// Several errors as Go joins them: one alone, more in brackets.
+pub(crate) fn errors(before: &str, said: &[String], after: &str) -> String {
+    match said {
+        [] => String::new(),
+        [one] => format!("{before}{one}{after}"),
+        more => format!("{before}[{}]{after}", more.join(", ")),
+    }
+}
+
+impl Bindings {
+    fn add(&mut self, binding: Arc<RbacBinding>) {
+        for subject in &binding.subjects {
+            self.of_subject.entry(subject.clone()).or_default().push(self.all.len());
+        }
+        self.all.push(binding);
+    }
+
+    /// Those of a user, in order, each with the first of its subjects that is the user.
+    fn of<'a>(&'a self, user: &User) -> impl Iterator<Item = (&'a RbacBinding, &'a RbacSubject)> + use<'a> {
+        let mut found: BTreeMap<usize, &RbacSubject> = BTreeMap::new();
+        let account =
+            user.name.starts_with("system:serviceaccount:").then_some((SubjectKind::ServiceAccount, &user.name));
+        let groups = user.groups.iter().map(|group| (SubjectKind::Group, group));
+        for (kind, name) in [(SubjectKind::User, &user.name)].into_iter().chain(account).chain(groups) {
+            let Some((subject, places)) = self.of_subject.get_key_value(&(kind, name.clone())) else { continue };
+            for at in places {
+                found.entry(*at).or_insert(subject);
+            }
+        }
+        found.into_iter().filter_map(|(at, subject)| Some((&**self.all.get(at)?, subject)))
+    }
+}
+
+impl Role {
+    fn rules(&self) -> &[PolicyRule] {
+        self.rules.get_or_init(|| {
+            let text: Option<RoleText> = serde_json::from_slice(&self.stored.json).ok();
+            text.and_then(|text| text.rules).unwrap_or_default()
+        })
+    }
+}
+
+impl RbacBinding {
+    fn of(stored: Arc<Stored>) -> Self {
+        let text: Option<BindingText> = serde_json::from_slice(&stored.json).ok();
+        let (role, subjects) = text.map(|text| (text.role_ref, text.subjects.unwrap_or_default())).unwrap_or_default();
+        let subject = |subject: SubjectText| match subject.kind.as_str() {
+            "User" => Some((SubjectKind::User, subject.name)),
+            "Group" => Some((SubjectKind::Group, subject.name)),
+            "ServiceAccount" => {
+                let namespace = if subject.namespace.is_empty() { &*stored.namespace } else { &subject.namespace };
+                Some((SubjectKind::ServiceAccount, format!("system:serviceaccount:{namespace}:{}", subject.name)))
+            }
+            _ => None,
+        };
+        let subjects = subjects.into_iter().filter_map(subject).collect();
+        Self { stored, subjects, role }
+    }
+
+    fn key(&self) -> (&str, &str) {
+        (&self.stored.namespace, &self.stored.name)
+    }
+
+    /// Why it allows something, as reviews tell it.
+    fn reason(&self, (kind, subject): &RbacSubject) -> String {
+        let RoleRef { kind: of, name: role } = &self.role;
+        let (namespace, name) = self.key();
+        let binding = if namespace.is_empty() {
+            format!("ClusterRoleBinding {name:?}")
+        } else {
+            format!("RoleBinding {:?}", format!("{name}/{namespace}"))
+        };
+        let subject = match subject.split(':').collect::<Vec<_>>()[..] {
+            [_, _, namespace, name] if *kind == SubjectKind::ServiceAccount => {
+                format!("ServiceAccount {:?}", format!("{name}/{namespace}"))
+            }
+            _ => format!("{kind:?} {subject:?}"),
+        };
+        format!("RBAC: allowed by {binding} of {of} {role:?} to {subject}")
+    }
+}

@@ -1,0 +1,53 @@
+//! Tasks of the running controllers.
+
+use std::sync::Arc;
+
+use tokio::task::JoinHandle;
+
+use super::{
+    client::ControllerClient,
+    reconcile::{self, Controller},
+};
+use crate::server::Server;
+
+/// The running controllers; they end with this.
+#[derive(Debug)]
+pub(crate) struct Controllers {
+    pub(super) tasks: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Controllers {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+impl Controllers {
+    pub(super) fn add(&mut self, server: &Arc<Server>, account: &str, controller: impl Controller) {
+        self.add_as(ControllerClient::controller(server, account), controller);
+    }
+
+    /// Adds a controller that starts when the first object of a group resource exists.
+    pub(super) fn add_with_first(
+        &mut self,
+        server: &Arc<Server>,
+        group_resource: &str,
+        account: &str,
+        controller: impl Controller,
+    ) {
+        let client = ControllerClient::controller(server, account);
+        let (store, group_resource) = (server.store.clone(), Arc::<str>::from(group_resource));
+        let mut subscription = store.subscribe(&group_resource);
+        self.tasks.push(tokio::spawn(async move {
+            let (_, there) = store.list(&group_resource, None);
+            if there.is_empty() && subscription.changed().await.is_err() {
+                return;
+            }
+            reconcile::run(controller, client).await;
+        }));
+    }
+
+    pub(super) fn add_as(&mut self, client: ControllerClient, controller: impl Controller) {
+        self.tasks.push(tokio::spawn(reconcile::run(controller, client)));
+    }
+}

@@ -1,0 +1,24 @@
+//! `/version` and the Kubernetes release that the server emulates.
+
+use serde_json::json;
+
+/// The release whose behaviour is served.
+pub(super) const RELEASE: &str = "v1.36.3";
+
+pub(super) fn version() -> serde_json::Value {
+    json!({
+        "major": "1", "minor": "36", "emulationMajor": "1", "emulationMinor": "36", "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": "35", "gitVersion": RELEASE, "gitCommit": "", "gitTreeState": "",
+        "buildDate": "1970-01-01T00:00:00Z", "goVersion": "", "compiler": "rustc",
+        "platform": format!("{}/{}", std::env::consts::OS, architecture()),
+    })
+}
+
+/// In Go's words.
+fn architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}

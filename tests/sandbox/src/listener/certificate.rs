@@ -1,0 +1,70 @@
+//! Creates the server certificate and the certificate authority that signs it.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    sync::Arc,
+};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose, SanType,
+};
+use rustls::{
+    ServerConfig,
+    crypto::ring::default_provider,
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _},
+};
+
+/// DNS names of the API server in a cluster and on the machine.
+const NAMES: [&str; 4] = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"];
+
+pub(super) struct Certificates {
+    /// PEM.
+    pub(super) authority: String,
+    pub(super) tls: Arc<ServerConfig>,
+}
+
+/// Creates a certificate authority and a certificate for an address, with new keys.
+pub(super) fn create(address: IpAddr) -> io::Result<Certificates> {
+    let mut authority = CertificateParams::default();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+    authority.distinguished_name.push(DnType::CommonName, "sandbox-ca");
+    let issuer = CertifiedIssuer::self_signed(authority, KeyPair::generate().map_err(io::Error::other)?)
+        .map_err(io::Error::other)?;
+
+    let mut own = CertificateParams::new(NAMES.map(str::to_owned)).map_err(io::Error::other)?;
+    let mut addresses = vec![IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+    if !addresses.contains(&address) && !address.is_unspecified() {
+        addresses.push(address);
+    }
+    own.subject_alt_names.extend(addresses.into_iter().map(SanType::IpAddress));
+    own.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    own.distinguished_name.push(DnType::CommonName, "sandbox");
+    let key = KeyPair::generate().map_err(io::Error::other)?;
+    let certificate = own.signed_by(&key, &issuer).map_err(io::Error::other)?;
+
+    let chain = vec![certificate.der().clone(), issuer.der().clone()];
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    Ok(Certificates { authority: issuer.pem(), tls: Arc::new(config(chain, key)?) })
+}
+
+/// Loads a certificate and its key.
+pub(super) fn load(certificate: &str, key: &str) -> io::Result<Certificates> {
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate.as_bytes()).collect();
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(io::Error::other)?;
+    let tls = config(chain.map_err(io::Error::other)?, key)?;
+    Ok(Certificates { authority: certificate.to_owned(), tls: Arc::new(tls) })
+}
+
+fn config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> io::Result<ServerConfig> {
+    let mut tls = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .map_err(io::Error::other)?;
+    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(tls)
+}

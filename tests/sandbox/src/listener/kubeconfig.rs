@@ -1,0 +1,53 @@
+//! Writes the kubeconfig of the server.
+
+use std::{fs, io, net::SocketAddr, path::Path};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+/// A kubeconfig of one cluster and one user.
+pub(super) fn text(address: SocketAddr, authority: &str, token: &str) -> String {
+    let authority = STANDARD.encode(authority);
+    format!(
+        "apiVersion: v1\n\
+         kind: Config\n\
+         clusters:\n\
+         - name: sandbox\n  \
+           cluster:\n    \
+             server: https://{address}\n    \
+             certificate-authority-data: {authority}\n\
+         users:\n\
+         - name: sandbox-admin\n  \
+           user:\n    \
+             token: {token:?}\n\
+         contexts:\n\
+         - name: sandbox\n  \
+           context:\n    \
+             cluster: sandbox\n    \
+             user: sandbox-admin\n    \
+             namespace: default\n\
+         current-context: sandbox\n"
+    )
+}
+
+/// Writes it so that only the owner reads the token, in one step.
+pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    if path.metadata().is_ok_and(|there| !there.is_file()) {
+        let what = format!("{} is no regular file, and would be replaced by one", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    let beside = path.with_extension("new");
+    // What an end in the middle left behind may be readable by others.
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    io::Write::write_all(&mut options.open(&beside)?, text.as_bytes())?;
+    fs::rename(&beside, path)
+}

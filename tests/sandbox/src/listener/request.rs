@@ -1,0 +1,149 @@
+//! Reads a request from the network, authenticates it, and sends the response.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use bytes::{Bytes, BytesMut};
+use futures::{FutureExt as _, future::BoxFuture};
+use http::{HeaderMap, Request, Response, header};
+use http_body::{Body as _, Frame, SizeHint};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
+use tokio::{sync::watch, time::timeout};
+
+use super::backend::Backend;
+use crate::{
+    User,
+    failure::Failure,
+    response::{ApiResponse, Body, Never},
+};
+
+/// How large an object may be, as kube-apiserver has it.
+const LIMIT: usize = 3 * 1024 * 1024;
+
+/// How much of a body that is too large is read so that its sender can listen to the answer.
+const DRAINED: usize = 16 * LIMIT;
+
+/// How long a body may take.
+const BODY: Duration = Duration::from_secs(60);
+
+/// Answers a request.
+pub(super) async fn answer(
+    backend: &Backend,
+    request: Request<Incoming>,
+    stop: watch::Receiver<bool>,
+) -> Response<Out> {
+    let answered = match identify(backend, request.headers()) {
+        Ok(user) => respond(backend, user, request).await,
+        Err(failure) => Err(failure),
+    };
+    let response = answered.unwrap_or_else(|failure| ApiResponse::from(failure).into_response());
+    response.map(|body| Out::new(body, stop))
+}
+
+async fn respond(backend: &Backend, user: User, request: Request<Incoming>) -> Result<Response<Body>, Failure> {
+    let (head, body) = request.into_parts();
+    let body = timeout(BODY, read(body)).await;
+    let body =
+        body.unwrap_or_else(|_| Err(Failure::timeout("request did not complete within the allotted timeout")))?;
+    // What answers is large, and a request is moved to where it runs.
+    Ok(Box::pin(backend.sandbox.call(user, Request::from_parts(head, body))).await)
+}
+
+async fn read(mut body: Incoming) -> Result<Bytes, Failure> {
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let too_large = || Failure::too_large(format!("Request entity too large: limit is {LIMIT}"));
+    let announced = body.size_hint().lower();
+    if announced <= LIMIT as u64 {
+        match Limited::new(&mut body, LIMIT).collect().await {
+            Ok(collected) => return Ok(collected.to_bytes()),
+            Err(error) if !error.is::<http_body_util::LengthLimitError>() => {
+                return Err(Failure::bad_request(format!("unable to read the body: {error}")));
+            }
+            Err(_) => {}
+        }
+    }
+    let mut drained = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        drained += frame.data_ref().map_or(0, Bytes::len);
+        if drained > DRAINED {
+            break;
+        }
+    }
+    Err(too_large())
+}
+
+/// Who asks: by bearer token, else nobody in particular.
+fn identify(backend: &Backend, headers: &HeaderMap) -> Result<User, Failure> {
+    let (token, administrator) = &backend.administrator;
+    let administers = headers.get(header::AUTHORIZATION).is_some_and(|value| {
+        value.to_str().ok().and_then(|value| value.strip_prefix("Bearer ")) == Some(token.as_str())
+    });
+    if administers { Ok(administrator.clone()) } else { backend.sandbox.server.authenticate(headers) }
+}
+
+/// How much of a stream is sent as one piece, if it is there: a busy watch has many small events.
+const PIECE: usize = 16 * 1024;
+
+/// The body of an answer, which ends when the server stops: a watch would go on.
+pub(super) struct Out {
+    body: Body,
+    /// Only of what streams.
+    stop: Option<BoxFuture<'static, ()>>,
+    /// Whether a stream has told all.
+    ended: bool,
+}
+
+impl Out {
+    fn new(body: Body, mut stop: watch::Receiver<bool>) -> Self {
+        let streams = body.size_hint().exact().is_none();
+        // If the other side is gone it has stopped, too.
+        let stop = streams.then(|| async move { drop(stop.wait_for(|stopped| *stopped).await) }.boxed());
+        Self { body, stop, ended: false }
+    }
+
+    /// What is there of a stream now.
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut piece = BytesMut::new();
+        while !self.ended && piece.len() < PIECE {
+            match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => piece.extend_from_slice(&frame.into_data().unwrap_or_default()),
+                Poll::Ready(None) => self.ended = true,
+                Poll::Pending if piece.is_empty() => return Poll::Pending,
+                Poll::Pending => break,
+            }
+        }
+        Poll::Ready((!piece.is_empty()).then(|| piece.freeze()))
+    }
+}
+
+impl http_body::Body for Out {
+    type Data = Bytes;
+    type Error = Never;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Never>>> {
+        let this = self.get_mut();
+        if this.stop.is_none() {
+            return Pin::new(&mut this.body).poll_frame(cx);
+        }
+        if let Poll::Ready(piece) = this.poll_piece(cx) {
+            return Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))));
+        }
+        let Some(stop) = &mut this.stop else { return Poll::Pending };
+        ready!(stop.poll_unpin(cx));
+        Poll::Ready(None)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

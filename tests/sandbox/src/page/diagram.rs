@@ -1,0 +1,222 @@
+//! Draws a timeline as an HTML table.
+
+use maud::{Markup, html};
+
+use super::{
+    chart::{Chart, Span, TimelineRow, seconds},
+    marker::{Marker, SIGNS},
+    object_state::Phase,
+};
+use crate::fault::Timeline;
+
+/// Draws a timeline: a row for each object, a table of object states, and a log. `id` identifies the timeline on its page
+/// and has letters, digits and `-` only.
+#[must_use]
+pub fn course(id: &str, timeline: &Timeline) -> Markup {
+    let chart = Chart::of(timeline);
+    if chart.lines.is_empty() {
+        return html! { p.quiet { "Nothing was asked." } };
+    }
+    html! {
+        section.course id=(id) {
+            (tools(&chart))
+            (draw_rows(id, &chart))
+            p.detail role="status" aria-live="polite" { "Point at a mark, or use the arrow keys in the lanes." }
+            (states(&chart))
+            (words(id, &chart))
+        }
+    }
+}
+
+fn tools(chart: &Chart) -> Markup {
+    let marks = || chart.rows.iter().flat_map(|row| &row.marks);
+    let calls = marks().filter(|mark| !matches!(mark.class, "event" | "pass")).count();
+    let events = marks().filter(|mark| mark.class == "event").count();
+    let passes: usize = chart.rows.iter().map(|row| row.passes.len()).sum();
+    let hits = marks().filter(|mark| mark.is_hit).count();
+    html! {
+        div.tools {
+            span.count {
+                (count(calls, "call")) ", " (count(events, "event")) ", "
+                @if passes > 0 { (passes) @if passes == 1 { " pass, " } @else { " passes, " } }
+                (count(hits, "fault")) ", " (count(chart.stops.len(), "stop"))
+            }
+            form.live hidden {
+                input.filter type="search" placeholder="filter: text, 409, Deployment\u{2026}" aria-label="filter the lanes and lines";
+                button.out type="button" title="narrower columns (-)" aria-label="narrower columns" { "\u{2212}" }
+                button.in type="button" title="wider columns (+)" aria-label="wider columns" { "+" }
+                button.fit type="button" title="the whole course at once (0)" { "fit" }
+            }
+            (legend(chart))
+        }
+    }
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn legend(chart: &Chart) -> Markup {
+    let marks = || chart.rows.iter().flat_map(|row| &row.marks);
+    let example =
+        |class: &'static str, went: &'static str| Marker { column: 0, sign: "P", class, went, is_hit: went.is_empty() };
+    let ways =
+        [("absent", "not found"), ("refused", "refused (4xx)"), ("failed", "failed (429, 5xx)"), ("lost", "no answer")];
+    html! {
+        ul.legend {
+            @for (sign, class, meaning) in SIGNS.iter().filter(|(sign, ..)| marks().any(|mark| mark.sign == *sign)) {
+                li { i class={ "m " (class) " done" } { (sign) } (meaning) }
+            }
+            @for (went, meaning) in ways.iter().filter(|(went, _)| marks().any(|mark| mark.went == *went)) {
+                li { i class=(classes(&example("write", went))) { "P" } (meaning) }
+            }
+            @if marks().any(|mark| mark.is_hit) {
+                li { i class="m write done hit" { "P" } "hit by a fault" }
+            }
+            @if !chart.stops.is_empty() {
+                li { i.rule.stop {} "the process was stopped" }
+            }
+            @if !chart.ends.is_empty() {
+                li { i.rule.end {} "the process was ended" }
+            }
+        }
+    }
+}
+
+fn classes(mark: &Marker) -> String {
+    format!("m {} {}{}", mark.class, mark.went, if mark.is_hit { " hit" } else { "" })
+}
+
+fn draw_rows(id: &str, chart: &Chart) -> Markup {
+    html! {
+        div.chart tabindex="0" role="group" aria-label="lanes: a row for each object, a column for each moment" style={ "--n:" (chart.lines.len()) } {
+            div.head {
+                @if !chart.chapters.is_empty() {
+                    (spans("phase", "chapters", &chart.chapters))
+                }
+                (spans("process", "lives", &chart.lives))
+                (spans("time", "times", &chart.times))
+            }
+            div.body {
+                @for row in &chart.rows {
+                    (draw_row(id, chart, row))
+                }
+                div.rules aria-hidden="true" {
+                    i.columns {}
+                    @for chapter in &chart.chapters {
+                        i.rule style=(at(chapter.from)) {}
+                    }
+                    @for stop in &chart.stops {
+                        i.rule.stop style=(at(*stop)) {}
+                    }
+                    @for end in &chart.ends {
+                        i.rule.end style=(at(*end)) {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn at(column: usize) -> String {
+    format!("--x:{column}")
+}
+
+fn extent(from: usize, to: usize) -> String {
+    format!("--x:{from};--w:{}", to.saturating_sub(from).max(1))
+}
+
+fn spans(label: &str, class: &str, spans: &[Span]) -> Markup {
+    html! {
+        div class={ "row " (class) } {
+            span.label { (label) }
+            div.track {
+                @for span in spans {
+                    span.span style=(extent(span.from, span.to)) title=(span.text) { b { (span.text) } }
+                }
+            }
+        }
+    }
+}
+
+fn draw_row(id: &str, chart: &Chart, row: &TimelineRow) -> Markup {
+    let class = match (row.is_object, row.phases.is_empty()) {
+        (false, _) => "row kind",
+        (true, true) => "row object",
+        (true, false) => "row object stateful",
+    };
+    html! {
+        div class=(class) data-words=(row.words) {
+            span.label title=(row.words) { (row.label) }
+            div.track {
+                @for mark in &row.marks {
+                    a class=(classes(mark)) style=(at(mark.column)) href={ "#" (id) "-" (mark.column) } tabindex="-1"
+                        title=(title(chart, mark.column)) { (mark.sign) }
+                }
+                @for pass in &row.passes {
+                    span.passing style=(extent(pass.from, pass.to())) title=(pass.words) {}
+                }
+                @for phase in &row.phases {
+                    (bar(phase))
+                }
+            }
+        }
+    }
+}
+
+fn title(chart: &Chart, column: usize) -> String {
+    chart.lines.get(column).map(|line| format!("{}: {}", seconds(line.at), line.words)).unwrap_or_default()
+}
+
+fn bar(phase: &Phase) -> Markup {
+    html! {
+        span class={ "phase " (phase.class) } style=(extent(phase.from, phase.to)) title=(phase.words) { b { (phase.text) } }
+    }
+}
+
+/// The states of the objects, as a table.
+fn states(chart: &Chart) -> Markup {
+    let mut changes: Vec<(&TimelineRow, &Phase)> =
+        chart.rows.iter().flat_map(|row| row.phases.iter().map(move |phase| (row, phase))).collect();
+    if changes.is_empty() {
+        return html! {};
+    }
+    changes.sort_by_key(|(_, phase)| phase.from);
+    html! {
+        details.states {
+            summary { "State over time" span.quiet { " \u{2013} " (count(changes.len(), "change")) " that the watches told" } }
+            div.wide {
+                table {
+                    thead { tr { th { "time" } th { "object" } th { "state" } th { "conditions" } } }
+                    tbody {
+                        @for (row, phase) in changes {
+                            tr {
+                                td.time { (chart.lines.get(phase.from).map(|line| seconds(line.at)).unwrap_or_default()) }
+                                td { (row.words) }
+                                td { span class={ "chip " (phase.class) } { (phase.text) } }
+                                td.conditions { (phase.words) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn words(id: &str, chart: &Chart) -> Markup {
+    html! {
+        details.words {
+            summary { "All of it in words" span.quiet { " \u{2013} " (count(chart.lines.len(), "line")) } }
+            ol {
+                @for (column, line) in chart.lines.iter().enumerate() {
+                    li id={ (id) "-" (column) } class=(line.class) {
+                        span.time { (seconds(line.at)) }
+                        span.life title="the number of the process" { (line.life) }
+                        span.said { (line.words) }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The marker of a moment: a letter, colours and a tooltip.
+
+use crate::fault::{CallSeen, EventSeen, PassPart, PassSeen};
+
+/// The marker of a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Marker {
+    /// From 0.
+    pub(super) column: usize,
+    /// One letter or sign.
+    pub(super) sign: &'static str,
+    /// The CSS class of its type: `read`, `watch`, `write`, `delete`, `event` or `pass`.
+    pub(super) class: &'static str,
+    /// The CSS class of its result: `done`, `absent`, `refused`, `failed` or `lost`.
+    pub(super) went: &'static str,
+    /// Whether a fault hit it.
+    pub(super) is_hit: bool,
+}
+
+/// The legend: sign, class and meaning.
+pub(super) const SIGNS: [(&str, &str, &str); 14] = [
+    ("L", "read", "list"),
+    ("G", "read", "get"),
+    ("W", "watch", "watch begins"),
+    ("C", "write", "create"),
+    ("P", "write", "patch or apply"),
+    ("U", "write", "update"),
+    ("D", "delete", "delete"),
+    ("+", "event", "told: added"),
+    ("~", "event", "told: modified"),
+    ("\u{2212}", "event", "told: deleted"),
+    ("[", "pass", "a pass begins"),
+    ("]", "pass", "it ends"),
+    ("=", "pass", "a pass that asks for nothing"),
+    ("?", "read", "another call"),
+];
+
+impl Marker {
+    pub(super) fn of_call(column: usize, call: &CallSeen, is_object: bool) -> Self {
+        let (sign, class) = match call.method.as_str() {
+            "GET" if call.is_watch() => ("W", "watch"),
+            "GET" if is_object => ("G", "read"),
+            "GET" => ("L", "read"),
+            "POST" => ("C", "write"),
+            "PATCH" => ("P", "write"),
+            "PUT" => ("U", "write"),
+            "DELETE" => ("D", "delete"),
+            _ => ("?", "read"),
+        };
+        let went = match call.code {
+            Some(..400) => "done",
+            // An expected answer to a get or a delete.
+            Some(404) if call.method == "GET" || call.method == "DELETE" => "absent",
+            Some(400..500) if call.code != Some(429) => "refused",
+            Some(_) => "failed",
+            None => "lost",
+        };
+        Self { column, sign, class, went, is_hit: call.fault.is_some() }
+    }
+
+    pub(super) fn of_event(column: usize, event: &EventSeen) -> Self {
+        let sign = match event.type_.as_str() {
+            "ADDED" => "+",
+            "DELETED" => "\u{2212}",
+            _ => "~",
+        };
+        Self { column, sign, class: "event", went: "done", is_hit: event.fault.is_some() }
+    }
+
+    pub(super) fn of_pass(column: usize, pass: &PassSeen) -> Self {
+        let sign = match pass.part {
+            PassPart::Beginning => "[",
+            PassPart::End { .. } => "]",
+            PassPart::Whole { .. } => "=",
+        };
+        Self { column, sign, class: "pass", went: "done", is_hit: false }
+    }
+}
+
+/// One line about a call.
+pub(super) fn words_of_call(call: &CallSeen) -> String {
+    call.to_string()
+}
+
+/// One line about an event, with the state that it reports.
+pub(super) fn words_of_event(event: &EventSeen) -> String {
+    let mut words = event.to_string();
+    if event.deleting {
+        words.push_str(", being deleted");
+    }
+    for condition in &event.conditions {
+        words.push_str(&format!(", {}={}", condition.type_, condition.status));
+        if !condition.reason.is_empty() {
+            words.push_str(&format!(" ({})", condition.reason));
+        }
+    }
+    words
+}

@@ -1,0 +1,77 @@
+//! Reconcile passes of an object in a timeline, from their begin to their end.
+
+use crate::fault::{PassPart, PassSeen};
+
+/// The columns of a reconcile pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PassSpan {
+    number: u64,
+    /// The first column.
+    pub(super) from: usize,
+    /// The column after the last; `None` while the pass is open.
+    to: Option<usize>,
+    pub(super) words: String,
+}
+
+impl PassSpan {
+    pub(super) fn to(&self) -> usize {
+        self.to.unwrap_or(self.from + 1)
+    }
+}
+
+/// Adds what a moment reports of a pass.
+pub(super) fn add(passes: &mut Vec<PassSpan>, column: usize, pass: &PassSeen) {
+    let number = pass.number;
+    let end = |outcome: &str| (Some(column + 1), format!("pass {number}: {outcome}"));
+    let (to, words) = match &pass.part {
+        PassPart::Beginning => (None, String::new()),
+        PassPart::Whole { outcome } => end(outcome),
+        PassPart::End { outcome } => {
+            if let Some(begun) = passes.iter_mut().rev().find(|begun| begun.number == number) {
+                (begun.to, begun.words) = end(outcome);
+            }
+            return;
+        }
+    };
+    passes.push(PassSpan { number, from: column, to, words });
+}
+
+/// Ends the open passes.
+pub(super) fn end_open(passes: &mut [PassSpan], column: usize) {
+    for pass in passes.iter_mut().filter(|pass| pass.to.is_none()) {
+        (pass.to, pass.words) = (Some(column), format!("pass {} was cut short", pass.number));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_reaches_from_its_beginning_to_its_end_or_to_a_stop() {
+        let part = |number: u64, part: PassPart| PassSeen {
+            number,
+            resource: "shops".into(),
+            namespace: String::new(),
+            name: "a".into(),
+            part,
+        };
+        let outcome = || "done".to_owned();
+        let mut passes = Vec::new();
+        add(&mut passes, 1, &part(1, PassPart::Beginning));
+        add(&mut passes, 4, &part(1, PassPart::End { outcome: outcome() }));
+        add(&mut passes, 5, &part(2, PassPart::Whole { outcome: outcome() }));
+        add(&mut passes, 7, &part(3, PassPart::Beginning));
+        end_open(&mut passes, 9);
+        add(&mut passes, 9, &part(4, PassPart::Beginning));
+        end_open(&mut passes, 12);
+        let seen: Vec<_> = passes.iter().map(|one| (one.from, one.to(), one.words.as_str())).collect();
+        let expected = [
+            (1, 5, "pass 1: done"),
+            (5, 6, "pass 2: done"),
+            (7, 9, "pass 3 was cut short"),
+            (9, 12, "pass 4 was cut short"),
+        ];
+        assert_eq!(seen, expected);
+    }
+}

@@ -1,0 +1,53 @@
+//! A request for a resource: the call, the kind that serves it, and the object that its path names.
+
+use std::sync::Arc;
+
+use crate::{
+    call::{Call, ResourceTarget, Verb},
+    failure::Failure,
+    kind::Kind,
+    server::Server,
+    store::Stored,
+};
+
+/// A request for a served resource.
+#[derive(Clone, Copy)]
+pub(crate) struct ResourceRequest<'a> {
+    pub(crate) server: &'a Server,
+    pub(crate) call: &'a Call,
+    pub(crate) kind: &'a Arc<Kind>,
+    /// Empty for all namespaces and for cluster-scoped kinds.
+    pub(crate) namespace: &'a str,
+    /// Empty for a collection.
+    pub(crate) name: &'a str,
+    pub(crate) subresource: Option<&'a str>,
+}
+
+impl<'a> ResourceRequest<'a> {
+    pub(crate) fn new(
+        server: &'a Server,
+        call: &'a Call,
+        kind: &'a Arc<Kind>,
+        target: &'a ResourceTarget,
+    ) -> Result<Self, Failure> {
+        let namespace = if kind.namespaced { target.namespace.as_str() } else { "" };
+        let name = target.name.as_deref().unwrap_or_default();
+        // A cluster path of a namespaced kind, or the reverse, is not served.
+        let wrong_scope = if kind.namespaced {
+            namespace.is_empty() && !(name.is_empty() && matches!(call.verb, Verb::List | Verb::Watch))
+        } else {
+            !target.namespace.is_empty() && target.plural != "namespaces"
+        };
+        if wrong_scope {
+            let one_of_all = kind.namespaced && name.is_empty();
+            return Err(if one_of_all { Failure::method_not_allowed() } else { Failure::no_such_resource() });
+        }
+        Ok(Self { server, call, kind, namespace, name, subresource: target.subresource.as_deref() })
+    }
+
+    /// The stored object that the path names; a `NotFound` failure if there is none.
+    pub(crate) fn stored_object(&self) -> Result<Arc<Stored>, Failure> {
+        let held = self.server.store.get(&self.kind.group_resource, self.namespace, self.name);
+        held.ok_or_else(|| Failure::not_found(self.kind, self.name))
+    }
+}

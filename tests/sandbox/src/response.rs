@@ -1,0 +1,174 @@
+//! `ApiResponse`: the response to a request, whole or streamed.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use futures::{Stream, StreamExt as _, stream::BoxStream};
+use http::{HeaderValue, Response, StatusCode, header};
+use http_body::{Frame, SizeHint};
+use http_body_util::{Full, StreamBody};
+use serde_json::{Value, json};
+
+use crate::{failure::Failure, json};
+
+/// The response to a request, whole or streamed.
+pub(crate) struct ApiResponse {
+    pub(crate) code: StatusCode,
+    pub(crate) content_type: &'static str,
+    /// For the `Warning` headers (RFC 9111 code 299), which kubectl prints.
+    pub(crate) warnings: Vec<String>,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) content: Content,
+}
+
+pub(crate) enum Content {
+    Whole(Bytes),
+    /// A stream of text: watch events or log lines.
+    Stream(BoxStream<'static, Bytes>),
+}
+
+pub(crate) const JSON: &str = "application/json";
+
+impl ApiResponse {
+    /// 200 with an object.
+    pub(crate) fn object(object: &Value) -> Self {
+        Self::json(StatusCode::OK, line(object))
+    }
+
+    pub(crate) fn json(code: StatusCode, json: Bytes) -> Self {
+        Self::of(code, JSON, Content::Whole(json))
+    }
+
+    /// 201 with a `Status` of success, of a request that creates no object.
+    pub(crate) fn created() -> Self {
+        let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
+        Self { code: StatusCode::CREATED, ..Self::object(&status) }
+    }
+
+    /// 200 with text for people.
+    pub(crate) fn text(text: impl Into<Bytes>) -> Self {
+        Self::of(StatusCode::OK, "text/plain; charset=utf-8", Content::Whole(text.into()))
+    }
+
+    /// 200 with a stream.
+    pub(crate) fn stream(pieces: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self::of(StatusCode::OK, JSON, Content::Stream(pieces.boxed()))
+    }
+
+    fn of(code: StatusCode, content_type: &'static str, content: Content) -> Self {
+        Self { code, content_type, warnings: Vec::new(), headers: Vec::new(), content }
+    }
+
+    /// Adds warnings.
+    pub(crate) fn with_warnings(mut self, warnings: Vec<String>) -> Self {
+        self.warnings.extend(warnings);
+        self
+    }
+
+    /// Calls a function with each piece of a stream.
+    pub(crate) fn inspect(mut self, mut see: impl FnMut(&Bytes) + Send + 'static) -> Self {
+        if let Content::Stream(pieces) = self.content {
+            self.content = Content::Stream(pieces.inspect(move |piece| see(piece)).boxed());
+        }
+        self
+    }
+
+    /// Converts it into an HTTP response.
+    pub(crate) fn into_response(self) -> Response<Body> {
+        let body = match self.content {
+            Content::Whole(bytes) => Body(Inner::Whole(Full::new(bytes))),
+            Content::Stream(pieces) => {
+                let frames = pieces.map((|piece| Ok(Frame::data(piece))) as fn(Bytes) -> Result<Frame<Bytes>, Never>);
+                Body(Inner::Stream(StreamBody::new(frames)))
+            }
+        };
+        let mut response = Response::new(body);
+        *response.status_mut() = self.code;
+        let headers = response.headers_mut();
+        if !self.content_type.is_empty() {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        }
+        if !self.headers.iter().any(|(name, _)| *name == "cache-control") {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+        }
+        for warning in self.warnings {
+            let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"").replace(['\r', '\n'], " ");
+            if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
+                headers.append(header::WARNING, value);
+            }
+        }
+        for (name, value) in self.headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.append(name, value);
+            }
+        }
+        response
+    }
+}
+
+impl From<Failure> for ApiResponse {
+    fn from(failure: Failure) -> Self {
+        let code = StatusCode::from_u16(failure.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut answer = Self::json(code, line(&failure.status()));
+        if let Some(seconds) = failure.details.get("retryAfterSeconds") {
+            answer.headers.push(("retry-after", seconds.to_string()));
+        }
+        answer
+    }
+}
+
+/// JSON on a line, as Go's encoder writes it.
+pub(crate) fn line(value: &Value) -> Bytes {
+    let mut text = Vec::with_capacity(1024);
+    json::append(&mut text, value);
+    text.push(b'\n');
+    text.into()
+}
+
+/// The error of a body, which cannot occur.
+pub type Never = std::convert::Infallible;
+
+type Pieces = futures::stream::Map<BoxStream<'static, Bytes>, fn(Bytes) -> Result<Frame<Bytes>, Never>>;
+
+/// The body of a response.
+pub struct Body(Inner);
+
+enum Inner {
+    Whole(Full<Bytes>),
+    Stream(StreamBody<Pieces>),
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Body").finish_non_exhaustive()
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Never;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Never>>> {
+        match &mut self.get_mut().0 {
+            Inner::Whole(body) => Pin::new(body).poll_frame(cx),
+            Inner::Stream(body) => Pin::new(body).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.0 {
+            Inner::Whole(body) => body.is_end_stream(),
+            Inner::Stream(_) => false,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Inner::Whole(body) => body.size_hint(),
+            Inner::Stream(_) => SizeHint::default(),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Checks that embedded resources have `apiVersion` and `kind`.
+
+use serde_json::Value;
+
+use crate::{failure::Cause, object::text, schema::keywords::Keywords};
+
+/// What embedded resources lack.
+pub(super) fn check(keywords: &Keywords, object: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    walk(keywords, object, "", &mut causes);
+    causes
+}
+
+fn walk(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>) {
+    match value {
+        Value::Object(map) => {
+            if keywords.embedded {
+                for name in ["apiVersion", "kind"] {
+                    if text(value, &[name]).is_empty() {
+                        let place = format!("{path}.{name}");
+                        causes.push(match map.get(name) {
+                            Some(empty) => Cause::invalid(place, empty, "must not be empty"),
+                            None => Cause::required(place, ""),
+                        });
+                    }
+                }
+            }
+            for (name, value) in map {
+                if let Some(schema) = keywords.properties.get(name) {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    walk(schema, value, &format!("{path}{dot}{name}"), causes);
+                } else if let Some(schema) = &keywords.additional {
+                    walk(schema, value, &format!("{path}[{name}]"), causes);
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(schema) = &keywords.items {
+                for (index, item) in items.iter().enumerate() {
+                    walk(schema, item, &format!("{path}[{index}]"), causes);
+                }
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,38 @@
+//! Reads all objects at a version, for tests that compare states.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::Sandbox;
+
+impl Sandbox {
+    /// The `resourceVersion` of the last write.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.server.store.version()
+    }
+
+    /// All objects that were created or changed after a version, in their first served version, by kind, namespace and
+    /// name. This is no request: it needs no rights and is not recorded.
+    #[must_use]
+    pub fn objects(&self, after: u64) -> Vec<Value> {
+        let mut seen = BTreeSet::new();
+        let mut objects = Vec::new();
+        for kind in self.server.kinds.all() {
+            if !seen.insert(kind.group_resource.clone()) {
+                continue;
+            }
+            for stored in self.server.store.list(&kind.group_resource, None).1 {
+                if stored.version <= after {
+                    continue;
+                }
+                let mut object = stored.object(&kind);
+                object["apiVersion"] = kind.api_version().into();
+                object["kind"] = kind.kind.as_str().into();
+                objects.push(object);
+            }
+        }
+        objects
+    }
+}

@@ -1,0 +1,136 @@
+//! Notifies subscribers of changes.
+//!
+//! Subscribers wake in the order in which they began to wait. tokio's `watch` wakes them in random order, so that a run with
+//! a seed would not repeat.
+
+use std::{
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use tokio::sync::Notify;
+
+/// The sending half. Dropping it ends the subscriptions.
+#[derive(Debug, Default)]
+pub(crate) struct Notifier(Arc<NotifierState>);
+
+#[derive(Debug, Default)]
+struct NotifierState {
+    times: AtomicU64,
+    ended: AtomicBool,
+    waiting: Notify,
+}
+
+/// The receiving half. Notifications from before the subscription do not count.
+#[derive(Clone, Debug)]
+pub(crate) struct Subscription {
+    state: Arc<NotifierState>,
+    seen: u64,
+}
+
+/// The notifier was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended;
+
+impl Notifier {
+    pub(crate) fn notify(&self) {
+        self.0.times.fetch_add(1, Ordering::AcqRel);
+        self.0.waiting.notify_waiters();
+    }
+
+    pub(crate) fn subscribe(&self) -> Subscription {
+        Subscription { seen: self.0.times.load(Ordering::Acquire), state: self.0.clone() }
+    }
+
+    /// Whether all subscriptions were dropped.
+    pub(crate) fn has_no_subscriber(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+}
+
+impl Drop for Notifier {
+    fn drop(&mut self) {
+        self.0.ended.store(true, Ordering::Release);
+        self.0.waiting.notify_waiters();
+    }
+}
+
+impl Subscription {
+    /// Waits for a notification that was not seen yet, and marks it as seen.
+    pub(crate) async fn changed(&mut self) -> Result<(), Ended> {
+        loop {
+            let mut notified = pin!(self.state.waiting.notified());
+            // From here on no notification is missed.
+            notified.as_mut().enable();
+            if self.seen != self.state.times.load(Ordering::Acquire) {
+                break;
+            }
+            if self.state.ended.load(Ordering::Acquire) {
+                return Err(Ended);
+            }
+            notified.await;
+        }
+        self.mark_unchanged();
+        Ok(())
+    }
+
+    pub(crate) fn has_changed(&self) -> bool {
+        self.seen != self.state.times.load(Ordering::Acquire)
+    }
+
+    /// Marks all notifications as seen.
+    pub(crate) fn mark_unchanged(&mut self) {
+        self.seen = self.state.times.load(Ordering::Acquire);
+    }
+
+    /// Makes the next check report a change.
+    pub(crate) fn mark_changed(&mut self) {
+        self.seen = u64::MAX;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn those_who_wait_are_woken_in_order_and_told_of_the_end() {
+        let (notifier, woken) = (Notifier::default(), Arc::new(Mutex::new(Vec::new())));
+        let waiting: Vec<_> = (0..20)
+            .map(|number| {
+                let (mut subscription, woken) = (notifier.subscribe(), woken.clone());
+                tokio::spawn(async move {
+                    subscription.changed().await.unwrap();
+                    woken.lock().unwrap().push(number);
+                    subscription.changed().await
+                })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        notifier.notify();
+        tokio::task::yield_now().await;
+        assert_eq!(*woken.lock().unwrap(), (0..20).collect::<Vec<_>>());
+        drop(notifier);
+        for task in waiting {
+            assert_eq!(task.await.unwrap(), Err(Ended));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_told_while_nobody_waits_is_new() {
+        let notifier = Notifier::default();
+        let mut subscription = notifier.subscribe();
+        assert!(!subscription.has_changed());
+        notifier.notify();
+        assert!(subscription.has_changed());
+        assert_eq!(subscription.changed().await, Ok(()));
+        assert!(!subscription.has_changed());
+        subscription.mark_changed();
+        assert_eq!(subscription.changed().await, Ok(()));
+    }
+}

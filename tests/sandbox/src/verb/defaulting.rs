@@ -1,0 +1,26 @@
+//! Prunes and defaults an object before it is written.
+
+use serde_json::Value;
+
+use crate::{kind::definition, request::ResourceRequest};
+
+impl ResourceRequest<'_> {
+    /// Prunes unknown fields and sets defaults and the type; returns the paths of the unknown fields.
+    pub(crate) fn complete(&self, object: &mut Value) -> Vec<String> {
+        let mut unknown = crate::schema::prune(self.kind.schema(), object);
+        if self.kind.custom().is_some() {
+            unknown.sort();
+            crate::schema::whole_numbers(object);
+        }
+        crate::schema::default(self.kind.schema(), object);
+        if definition::is(self.kind) {
+            definition::default(object);
+        }
+        crate::strategy::default(self.kind, object);
+        // A body may omit the type, which the path gives.
+        let typed = crate::object::map_at(object, &[]);
+        typed.insert("apiVersion".into(), self.kind.api_version().into());
+        typed.insert("kind".into(), self.kind.kind.as_str().into());
+        unknown
+    }
+}

@@ -1,0 +1,58 @@
+//! Routes to webhooks: addresses of Services, handlers in the process, and pooled connections.
+
+use std::{collections::BTreeMap, fmt, future::Future, net::SocketAddr, pin::Pin, sync::Arc};
+
+use bytes::Bytes;
+use http::{Request, Response};
+
+use super::{client::Connections, client_config::WebhookClientConfig};
+
+/// Answers the requests to a webhook in the process.
+pub(crate) type WebhookHandler =
+    Arc<dyn Fn(Request<Bytes>) -> Pin<Box<dyn Future<Output = Response<Bytes>> + Send>> + Send + Sync>;
+
+/// Where the server reaches webhooks.
+#[derive(Default)]
+pub(crate) struct WebhookRoutes {
+    /// By namespace and name.
+    services: BTreeMap<(String, String), SocketAddr>,
+    /// By URL prefix.
+    handlers: Vec<(String, WebhookHandler)>,
+    pub(super) connections: Connections,
+}
+
+impl WebhookRoutes {
+    pub(crate) fn add_service(&mut self, namespace: &str, name: &str, address: SocketAddr) {
+        self.services.insert((namespace.to_owned(), name.to_owned()), address);
+    }
+
+    pub(crate) fn add_handler<F>(&mut self, url: &str, answer: impl Fn(Request<Bytes>) -> F + Send + Sync + 'static)
+    where
+        F: Future<Output = Response<Bytes>> + Send + 'static,
+    {
+        self.handlers.push((url.to_owned(), Arc::new(move |request| Box::pin(answer(request)))));
+    }
+
+    /// The handler of a URL; the one with the longest prefix wins.
+    pub(super) fn handler(&self, url: &str) -> Option<WebhookHandler> {
+        let known = self.handlers.iter().filter(|(begin, _)| url.starts_with(begin));
+        known.max_by_key(|(begin, _)| begin.len()).map(|(_, answer)| answer.clone())
+    }
+
+    /// The address of the Service that a configuration names; `None` if it has a URL.
+    pub(super) fn address(&self, target: &WebhookClientConfig) -> Result<Option<SocketAddr>, String> {
+        let Some((namespace, name, _)) = &target.service else { return Ok(None) };
+        let found = self.services.get(&(namespace.clone(), name.clone())).copied();
+        found.map(Some).ok_or_else(|| format!("service {name:?} not found"))
+    }
+}
+
+impl fmt::Debug for WebhookRoutes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let urls: Vec<_> = self.handlers.iter().map(|(url, _)| url).collect();
+        f.debug_struct("WebhookRoutes")
+            .field("services", &self.services)
+            .field("handlers", &urls)
+            .finish_non_exhaustive()
+    }
+}
