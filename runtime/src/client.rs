@@ -13,7 +13,7 @@ mod throttle;
 pub(crate) mod timeouts;
 mod write;
 
-use crate::{counters::Counters, environment::Environment, kind::Kind, provisioner::shape::Verb};
+use crate::{counters::Counters, environment::Environment, kind::Kind, shape::node::Verb};
 pub use call_error::CallError;
 pub(crate) use call_error::safe_sentence;
 use http::Request;

@@ -11,14 +11,18 @@ pub mod access;
 mod bounds;
 pub mod cache;
 mod client;
+mod command;
 pub mod condition;
 mod context;
 mod controller;
 mod counters;
+mod engine;
 mod environment;
 mod error;
 mod event;
 mod foreign;
+mod garbage;
+mod informer;
 mod kind;
 #[cfg(test)]
 mod log;
@@ -26,7 +30,6 @@ mod managed;
 mod manager;
 pub mod manifest;
 mod panic;
-mod pass;
 pub mod patch;
 mod predicate;
 mod provisioner;
@@ -34,10 +37,8 @@ pub mod queue;
 mod readiness;
 mod reconcile;
 pub mod reference;
-pub mod source;
+mod shape;
 pub mod testing;
-mod view;
-mod watch;
 
 pub use access::part::{self, Part};
 pub use client::{CallError, MissingRule, timeouts::Timeouts};
@@ -54,32 +55,37 @@ pub use environment::{Environment, Passed, Passing};
 pub use error::{BoxError, Error, Result, yield_because};
 pub use event::EventType;
 pub use foreign::Foreign;
+pub use informer::view::{Shown, View};
+pub use informer::watch::{Health, WatchState};
 pub use kind::{Kind, Typed};
 pub use managed::{Each, For, Managed, Owner};
-pub use manager::{
-    conditions::ConditionsError,
-    operator::Operator,
-    reach::LiveError,
-    run::{RunError, RunOptions},
-    why::Why,
-};
 pub use opgen_macros::{Managed, Provisioner, operator};
 pub use panic::Closure;
 pub use predicate::Predicate;
-pub use provisioner::{
-    Keyed, Provision, Provisioner,
-    built::{Builds, Objects},
-    document::Malformed,
-    group::{Answers, Wanted},
-    made::Made,
-    manifest::Manifest,
-    shape::{Access, Count, Edge, Embedded, Node, Order, Place, Reach, ResourceOptions, Shape, Stop, Verb},
-};
 pub use readiness::{Readiness, readiness};
 pub use reconcile::{News, RECONCILE, REQUEUE};
 pub use reference::NamespacedName;
-pub use view::{Shown, View};
-pub use watch::{Health, WatchState};
+pub use {
+    command::{lookup::LiveError, why::Why},
+    manager::{
+        conditions::ConditionsError,
+        operator::Operator,
+        run::{RunError, RunOptions},
+    },
+};
+pub use {
+    provisioner::{
+        Keyed, Provision, Provisioner,
+        build::{Builds, Objects},
+        group::{Answers, Wanted},
+        manifest::Manifest,
+        output::Made,
+    },
+    shape::{
+        node::{Access, Count, Edge, Embedded, Node, Order, Place, Reach, ResourceOptions, Shape, Stop, Verb},
+        yaml::Malformed,
+    },
+};
 
 /// What a project of an operator names all the time; and of kube what a builder asks an object: its name, its namespace, its uid.
 ///
@@ -109,23 +115,23 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::{
+        command::cli::{main, main_with},
         context::Draft,
         dynamic_kind,
         kind::kind_of,
-        manager::command::{main, main_with},
         provisioner::{
-            below::{Group, Mended, NoChildren, Node, Resource, Several},
-            built::wanted,
+            build::wanted,
+            escalation::hand_on,
             group::{
                 apply, apply_with, down, edge, is_wanted, not_wanted, remove, remove_with, resource_edge, retire, up,
                 up_with,
             },
-            handed::hand_on,
+            input::{ask1, ask2, ask3, ask4, subject},
             keyed::{Keys, down_each, keyed, keys_below, keys_of_objects, text, up_each},
-            made::{GivesValue, given, inputs, read, version},
             manifest::{applied, apply_file, apply_manifest, manifest_edge, remove_manifest, text_of},
-            order::{boxed, concurrently, in_order},
-            question::{ask1, ask2, ask3, ask4, subject},
+            nested::{Group, Mended, NoChildren, Node, Resource, Several},
+            output::{GivesValue, given, inputs, read, version},
+            schedule::{boxed, concurrently, in_order},
         },
         readiness::pod::PODS,
     };

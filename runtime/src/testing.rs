@@ -9,12 +9,12 @@ use crate::{
     cache::{ObjectKey, ResourceVersion, Uid},
     client::Client,
     context::{Context, Teardown},
+    engine::pass::{Core, Identity, Pass, Shared, plain},
     environment::Environment,
     error::Result,
     event,
     managed::{Managed, Owner},
-    pass::{Core, Identity, Pass, Shared, plain},
-    provisioner::{Provision, Provisioner, order::guarded, rehearsal::World},
+    provisioner::{Provision, Provisioner, rehearsal::World, schedule::guarded},
 };
 use parking_lot::Mutex;
 use serde_json::Value;

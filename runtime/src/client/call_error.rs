@@ -1,7 +1,7 @@
 //! `CallError`: a request that failed, and what may be said of it.
 
 use super::MissingRule;
-use crate::{bounds, error::Blocked, kind::Kind, provisioner::shape::Verb};
+use crate::{bounds, error::Blocked, kind::Kind, shape::node::Verb};
 
 /// A request that failed: what was tried on which object, and the cause.
 #[derive(Debug, thiserror::Error)]

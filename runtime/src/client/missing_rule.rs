@@ -1,6 +1,6 @@
 //! The RBAC rule that a forbidden call shows is missing from the operator's role.
 
-use crate::provisioner::shape::Verb;
+use crate::shape::node::Verb;
 use std::fmt;
 
 /// A rule that the operator's role lacks.

@@ -2,17 +2,16 @@
 
 mod calls;
 mod draft;
-mod path;
 
+pub use crate::shape::path::Path;
+pub(crate) use crate::shape::path::{key_below, without_keys};
 pub use calls::{Calls, PartCalls, References};
 pub use draft::Draft;
 pub(crate) use draft::Unversioned;
-pub use path::Path;
-pub(crate) use path::{key_below, without_keys};
 
 use crate::{
+    engine::pass::{Core, Pass},
     managed::{Each, Managed, Owner},
-    pass::{Core, Pass},
     provisioner::Provisioner,
 };
 use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};

@@ -6,9 +6,10 @@ use crate::{
     error::Result,
     kind::Kind,
     managed::{Managed, Owner},
-    provisioner::{Provision, Provisioner, shape::Shape},
+    provisioner::{Provision, Provisioner},
     reconcile::{Reconciler, tree::Tree},
     reference::Pointer,
+    shape::node::Shape,
 };
 use futures::future::{BoxFuture, FutureExt};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

@@ -2,19 +2,19 @@
 
 pub(crate) mod channel;
 pub(crate) mod factory;
-pub(crate) mod kept;
+pub(crate) mod lister;
 pub(crate) mod mapped;
-pub(crate) mod running;
 mod watches;
+pub(crate) mod worker;
 
 use crate::{
+    informer::source::Selection,
     managed::{Managed, Owner},
     queue::Delay,
     reconcile::{News, REQUEUE, tree::Period},
-    source::Selection,
 };
 use channel::Lane;
-use kept::{Kept, ReadView};
+use lister::{Kept, ReadView};
 use mapped::Mapped;
 use serde_json::Value;
 use std::{fmt, sync::Arc, time::Duration};

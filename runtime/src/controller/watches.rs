@@ -1,23 +1,25 @@
 //! What wakes the objects of a controller, beside their own changes and those of what they are made of.
 
-use super::{
-    Controller,
-    channel::Channel,
-    kept::{Kept, Metadata, ReadView},
-    mapped::{Follow, Mapped},
-};
 use crate::{
     cache::ObjectKey,
+    informer::view::View,
     kind::{Typed, kind_of},
     managed::Owner,
     predicate::Predicate,
     reconcile::News,
     reference::NamespacedName,
-    view::View,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::de::DeserializeOwned;
 use std::{hash::Hash, sync::Arc, time::Duration};
+use {
+    super::{
+        Controller,
+        channel::Channel,
+        mapped::{Follow, Mapped},
+    },
+    crate::controller::lister::{Kept, Metadata, ReadView},
+};
 
 impl<O: Owner> Controller<O> {
     /// Follows objects of another kind: when one comes, changes or goes, the primaries that `map` names are looked at. A name

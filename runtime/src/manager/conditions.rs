@@ -8,9 +8,9 @@ use crate::{
     cache::{Header, ObjectKey},
     client::{Client, Target},
     condition,
-    controller::{factory::Factory, running::Running},
+    controller::{factory::Factory, worker::Running},
+    informer::source::Selection,
     kind::Kind,
-    source::Selection,
 };
 use serde_json::Value;
 use std::sync::Arc;

@@ -1,11 +1,14 @@
 //! What has a watch.
 
-use super::{mapped::Follows, views::Views};
 use crate::{
-    controller::running::Running,
-    provisioner::child::Child,
+    controller::worker::Running,
+    engine::child::Child,
+    informer::{
+        mapped::Follows,
+        projection::Views,
+        watch::{Health, Watched},
+    },
     reference::Targets,
-    watch::{Health, Watched},
 };
 use std::sync::Arc;
 

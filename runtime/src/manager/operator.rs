@@ -12,11 +12,9 @@ use crate::{
     managed::{Managed, Owner},
     manifest::{Controlled, DEFAULT_OBJECTS, Described, Project, ProjectError, RoundTrip},
     panic::{Closure, catch},
-    provisioner::{
-        Provision, Provisioner,
-        shape::{Node, Shape},
-    },
+    provisioner::{Provision, Provisioner},
     reconcile::AFTER_CONFLICT,
+    shape::node::{Node, Shape},
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;

@@ -4,11 +4,14 @@
 //! (unless all its nodes can do without it), a permission that is lacking, and what a controller waits for before it starts, are
 //! said here in words. Healthy means that every task of the operator runs; one that panicked fails until it is started again.
 
-use super::{floor::Floor, health::AsHealth, run::RunError, tasks::Down};
-use crate::{controller::running::Running, watch::WatchState};
+use crate::{controller::worker::Running, informer::watch::WatchState};
 use axum::{Router, http::StatusCode, routing::get};
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
 use tokio::{io, net::TcpListener};
+use {
+    super::{health::AsHealth, run::RunError, tasks::Down},
+    crate::manager::wiring::Floor,
+};
 
 /// The watches that a controller needs before it works.
 type Needs = Vec<Arc<dyn AsHealth>>;

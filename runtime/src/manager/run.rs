@@ -6,24 +6,23 @@
 //! controllers that need it. At a signal no new pass begins; those in flight end; then the events that wait are written, as long
 //! as the time for the end allows; then the watches.
 
-use super::{
-    conditions::{ConditionsError, check_stored},
-    health::{AsHealth, decided},
-    operator::Operator,
-    probes::{self, Probed},
-    sweep::Broom,
-    tasks::{OnEnd, Tasks},
-};
 use crate::{
-    client::Client,
-    controller::running::Running,
-    error::Error,
-    kind::Kind,
-    provisioner::{document::Malformed, order::guarded},
+    client::Client, controller::worker::Running, error::Error, kind::Kind, provisioner::schedule::guarded,
+    shape::yaml::Malformed,
 };
 use futures::FutureExt;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{task::JoinSet, time::Instant};
+use {
+    super::{
+        conditions::{ConditionsError, check_stored},
+        health::{AsHealth, decided},
+        operator::Operator,
+        probes::{self, Probed},
+        tasks::{OnEnd, Tasks},
+    },
+    crate::garbage::orphans::Broom,
+};
 
 /// What may be said when an operator is started.
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,8 @@
 
 use crate::{
     counters::Counters,
+    informer::watch::{Health, WatchState},
     panic::{Closure, Panicked},
-    watch::{Health, WatchState},
 };
 use futures::{FutureExt, future::BoxFuture};
 use parking_lot::Mutex;

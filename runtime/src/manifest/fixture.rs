@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 
 use super::project::{Controlled, Project};
-use crate::kind::Kind;
-use crate::provisioner::shape::{Access, Edge, Node, Place, Shape, Verb};
+use crate::{
+    kind::Kind,
+    shape::node::{Access, Edge, Node, Place, Shape, Verb},
+};
 
 const CHILD: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Patch, Verb::Delete];
 

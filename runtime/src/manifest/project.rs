@@ -5,9 +5,11 @@ use std::{fmt, sync::Arc};
 use serde::de::Error as _;
 use serde_json::Value;
 
-use crate::kind::Kind;
-use crate::panic::{Closure, catch};
-use crate::provisioner::shape::Shape;
+use crate::{
+    kind::Kind,
+    panic::{Closure, catch},
+    shape::node::Shape,
+};
 
 /// The number of objects that an operator is expected to hold unless it says otherwise.
 pub(crate) const DEFAULT_OBJECTS: u32 = 10_000;

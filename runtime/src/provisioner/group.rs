@@ -2,17 +2,17 @@
 
 use crate::{
     context::{Cause, Context, Draft, Path, Teardown, Unversioned},
+    engine::pass::Core,
     environment::Passing,
     error::{Error, Result},
     kind::kind_of,
     managed::Owner,
-    pass::Core,
     provisioner::{
         Provision, Provisioner,
-        built::{Builds, Objects, wanted},
-        made::inputs,
-        shape::{Access, Edge, Node, Place, ResourceOptions, Shape},
+        build::{Builds, Objects, wanted},
+        output::inputs,
     },
+    shape::node::{Access, Edge, Node, Place, ResourceOptions, Shape},
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;

@@ -7,7 +7,7 @@ use crate::{
     provisioner::{
         Keyed, Provisioner,
         group::{Hands, is_left_out},
-        order::{gravest, guarded},
+        schedule::{gravest, guarded},
     },
 };
 use futures::{FutureExt, future::BoxFuture};

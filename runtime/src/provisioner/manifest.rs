@@ -4,7 +4,7 @@
 //! 1. The objects are made rank by rank: what they live in, what defines them, what they run as, what they read, what runs,
 //!    what is about that. A rank is begun when all of the one before is ready.
 //! 2. What the node made and no longer wants is deleted in the reverse order, a rank when the one behind it is really gone. What
-//!    another node of the tree wants is not deleted: see [`claim`](super::claim).
+//!    another node of the tree wants is not deleted: see [`claim`](crate::engine::claim).
 //!
 //! # Guarantees
 //! As of a resource node: nothing is written that is as wanted; edits are repaired; a stranger's object is left alone.
@@ -12,22 +12,17 @@
 use crate::{
     cache::ObjectKey,
     context::{Context, Teardown},
+    engine::{claim::unversioned, desired::Desired, pass::Core, resource::Waits},
     error::{Error, Result},
+    informer::watch::WatchState,
     kind::{Kind, Typed, kind_of},
     managed::Owner,
-    pass::Core,
-    provisioner::{
-        Provisioner,
-        built::Builds,
+    provisioner::{Provisioner, build::Builds, group::here},
+    shape::{
         builtin::rank,
-        claim::unversioned,
-        desired::Desired,
-        document::{Malformed, documents},
-        group::here,
-        resource::Waits,
-        shape::{Access, Edge, Embedded, Node, ResourceOptions, Shape},
+        node::{Access, Edge, Embedded, Node, ResourceOptions, Shape},
+        yaml::{Malformed, documents},
     },
-    watch::WatchState,
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;

@@ -3,41 +3,23 @@
 //! A tree is types, never values. What a node *is* ([`Provisioner::SHAPE`]) is const data, what it *does*
 //! ([`Provision`]) are two functions; groups and resources get both from `#[derive(Provisioner)]`.
 
-mod adopt;
-pub(crate) mod below;
-pub(crate) mod built;
-mod builtin;
-pub(crate) mod by_hand;
-pub(crate) mod child;
-pub(crate) mod claim;
-pub(crate) mod coverage;
-pub(crate) mod desired;
-pub(crate) mod document;
-mod duplicate;
+pub(crate) mod build;
+pub(crate) mod escalation;
 pub(crate) mod group;
-pub(crate) mod handed;
+pub(crate) mod input;
 pub(crate) mod keyed;
-pub(crate) mod made;
 pub(crate) mod manifest;
-pub(crate) mod mark;
-pub(crate) mod memory;
-pub(crate) mod order;
-mod ownership;
-mod pods;
-pub(crate) mod question;
+pub(crate) mod nested;
+pub(crate) mod output;
 pub(crate) mod rehearsal;
-pub(crate) mod removal;
-pub(crate) mod repair;
-mod resource;
-pub(crate) mod shape;
-pub(crate) mod unchanged;
+pub(crate) mod schedule;
 
 use crate::{
     context::{Context, Teardown},
     error::Result,
     managed::Owner,
+    shape::node::Shape,
 };
-use shape::Shape;
 use std::{collections::BTreeSet, future::Future};
 
 /// What a node is. Derived, for groups and hand-written nodes alike; the derive of the same name lists what it reads.

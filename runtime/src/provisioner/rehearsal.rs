@@ -3,17 +3,13 @@
 //! For tests of trees. Every resource node and every [`Recorder`] says that it was called and answers as the test wants;
 //! nothing leaves the process.
 
-use crate::context::Context;
 use crate::{
     cache::ObjectKey,
-    context::{Teardown, key_below},
+    context::{Context, Teardown, key_below},
     error::{Error, Result},
     managed::Owner,
-    provisioner::{
-        Keyed, Provision, Provisioner,
-        made::Written,
-        shape::{Node, Shape},
-    },
+    provisioner::{Keyed, Provision, Provisioner, output::Written},
+    shape::node::{Node, Shape},
 };
 use parking_lot::Mutex;
 use serde_json::Value;

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     kind::Kind,
-    provisioner::shape::{Access, Place, Verb},
+    shape::node::{Access, Place, Verb},
 };
 use serde_json::Value;
 use std::collections::BTreeSet;

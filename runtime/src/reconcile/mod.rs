@@ -15,7 +15,7 @@
 //! undoes again and again) is repeated at most as often as its backoff says, whoever wakes it; only a user's change ends the
 //! backoff. What is known of an object ends with its uid.
 
-pub(crate) mod concern;
+pub(crate) mod deselected;
 mod next;
 mod orphan;
 pub(crate) mod panics;
@@ -24,27 +24,29 @@ mod reference;
 mod state;
 mod status;
 mod status_merge;
-mod stray;
 mod teardown;
 pub(crate) mod tree;
+pub(crate) mod trigger;
 mod unreadable;
 
 use crate::{
     cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Seen, Uid},
     condition::{Direction, Verdict},
+    engine::{
+        pass::{Core, Identity, Left, Shared},
+        repair::Damage,
+    },
     error::{Error, Result},
     event::EventType,
+    informer::source::{Selection, Source},
     kind::Kind,
     panic::{Closure, Panicked, catch},
-    pass::{Core, Identity, Left, Shared},
     predicate::Worth,
-    provisioner::{repair::Damage, shape::Shape},
     queue::{Delay, Trigger},
     reference::{Named, Pointer},
-    source::{Selection, Source},
+    shape::node::Shape,
 };
-use concern::LastStates;
-pub use concern::{News, RECONCILE};
+use deselected::Settled;
 use futures::{FutureExt, future::BoxFuture};
 pub(crate) use next::Next;
 use panics::Reported;
@@ -52,8 +54,9 @@ use serde_json::Value;
 use state::States;
 use status::Stored;
 use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc, time::Duration};
-use stray::Settled;
 use tokio::time::Instant;
+use trigger::LastStates;
+pub use trigger::{News, RECONCILE};
 
 /// The typed part of a controller: a tree for a kind.
 pub(crate) trait Reconciler: Send + Sync {

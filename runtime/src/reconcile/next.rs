@@ -1,7 +1,7 @@
 //! `Next`: when an object is enqueued again after a pass.
 
 use super::REQUEUE;
-use crate::pass::Again;
+use crate::engine::pass::Again;
 use std::time::Duration;
 
 /// What a pass ends with: when the object is looked at again, unless something changes before.

@@ -12,14 +12,14 @@ use super::Loop;
 use crate::{
     cache::{Change, Encoded, Header, ObjectKey, Uid},
     client::{CallError, Target},
-    error::Result,
-    kind::Kind,
-    provisioner::{
+    engine::{
         child::Child,
         desired::{APPLIED, MANAGED_BY, NODE},
-        mark::OWNER,
+        owner_mark::OWNER,
     },
-    watch::{WatchState, Watched},
+    error::Result,
+    informer::watch::{WatchState, Watched},
+    kind::Kind,
 };
 use serde_json::{Map, Value, json};
 

@@ -2,11 +2,11 @@
 
 use crate::{
     cache::{Header, ObjectKey, PerObject},
+    engine::pass::Shared,
     error::Error,
     event::{EventType, Regarding},
     kind::Kind,
     panic::{Closure, Panicked, Panics},
-    pass::Shared,
 };
 use parking_lot::Mutex;
 

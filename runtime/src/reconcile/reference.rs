@@ -4,10 +4,10 @@ use super::{Loop, Opened, status::Stored};
 use crate::{
     cache::{Change, Header, ObjectKey},
     client::{Selectors, Target},
+    engine::pass::Shared,
     error::{Error, Result, yield_because},
     kind::Kind,
     panic::{Closure, catch},
-    pass::Shared,
     readiness::Readiness,
     reference::{self, ALLOW_FROM, Named, Pointer, Reach},
 };

@@ -193,7 +193,12 @@ impl Loop {
 
     /// A fight over children is an error of every pass that goes well otherwise. A pass that repaired nothing is repeated when the
     /// fight is over.
-    pub(super) fn with_fight(&self, header: &Header, began: Instant, outcome: Result<()>) -> (Result<()>, Option<Next>) {
+    pub(super) fn with_fight(
+        &self,
+        header: &Header,
+        began: Instant,
+        outcome: Result<()>,
+    ) -> (Result<()>, Option<Next>) {
         let goes_well = matches!(outcome, Ok(()) | Err(Error::Yield { .. } | Error::Conflict(_)));
         let fight = || self.shared.memory().fight(&header.key, &header.uid);
         let Some(fight) = goes_well.then(fight).flatten() else { return (outcome, None) };

@@ -12,7 +12,7 @@ use crate::{
     cache::{Encoded, Entry, ResourceVersion},
     condition::{Status, Verdict},
     error::{Error, Result},
-    source::StatusFields,
+    informer::source::StatusFields,
 };
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Condition, jiff::Timestamp};
 use serde_json::{Value, json};

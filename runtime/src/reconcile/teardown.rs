@@ -4,10 +4,10 @@ use super::{CATCH_UP, Loop, Next, Opened, reference::RING, status::Stored};
 use crate::{
     cache::{Encoded, Entry, Header, ObjectKey},
     condition::Direction,
+    engine::pass::Core,
     error::{Error, Result},
-    pass::Core,
-    provisioner::shape::{Node, ResourceOptions, Shape},
     queue::Trigger,
+    shape::node::{Node, ResourceOptions, Shape},
 };
 use serde_json::Value;
 use std::sync::Arc;

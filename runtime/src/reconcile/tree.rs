@@ -5,18 +5,20 @@ use crate::{
     cache::{Encoded, Entry, ObjectKey, ReadError, Reader},
     condition::{Direction, Status},
     context::{Context, Teardown},
+    engine::{
+        claim::{Plan, Planner},
+        pass::{Core, Pass, plain},
+    },
     error::{Error, Result},
     managed::{Managed, Owner},
     panic::{Closure, catch},
-    pass::{Core, Pass, plain},
     provisioner::{
         Provision, Provisioner,
-        claim::{Plan, Planner},
         group::is_left_out,
-        order::{gravest, guarded},
-        shape::Shape,
+        schedule::{gravest, guarded},
     },
     reference::Pointer,
+    shape::node::Shape,
 };
 use futures::future::{BoxFuture, FutureExt};
 use serde::{Deserialize, de::DeserializeOwned};

@@ -4,9 +4,9 @@ use super::{ALLOW_FROM, Named, Pointer, Reach, Targets, To, allows, id, selector
 use crate::{
     cache::{Entry, Header, ObjectKey},
     client::Target,
+    engine::pass::Shared,
     error::{Error, Result, yield_because},
     kind::Kind,
-    pass::Shared,
     readiness::Readiness,
 };
 use serde_json::Value;

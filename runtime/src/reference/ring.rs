@@ -11,9 +11,9 @@
 use super::{Targets, id, is_reference, referrer};
 use crate::{
     cache::{Header, ObjectKey, Uid},
+    engine::pass::Shared,
     error::Result,
     kind::Kind,
-    pass::Shared,
 };
 use jiff::Timestamp;
 use std::{

@@ -3,10 +3,10 @@
 use crate::{
     cache::{Change, Entry, Header, ObjectKey, PackedList},
     error::Result,
+    informer::watch::{Health, Watched},
     kind::Kind,
     readiness::{Readiness, managed_readiness, readiness},
     reference::is_reference,
-    watch::{Health, Watched},
 };
 use parking_lot::Mutex;
 use serde::Deserialize;

@@ -12,10 +12,10 @@ pub use reference::References;
 use crate::{
     access::Within,
     client::{CallError, Client, Target, strip_nulls},
+    engine::pass::Core,
     error::{Error, Result},
     event::EventType,
     kind::Kind,
-    pass::Core,
 };
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;

@@ -14,9 +14,11 @@ pub use verify::{Comparison, verify};
 
 use super::finding::{Finding, Findings};
 use super::project::{Controlled, Project};
-use crate::access::{Rule, merge};
-use crate::kind::Kind;
-use crate::provisioner::shape::{Access, Node, Place, Reach, Stop, Verb};
+use crate::{
+    access::{Rule, merge},
+    kind::Kind,
+    shape::node::{Access, Node, Place, Reach, Stop, Verb},
+};
 
 /// On the kinds on whose objects a finalizer is kept: its own, and those that specs and nodes name.
 const HELD: &[&str] = &["list", "patch", "watch"];

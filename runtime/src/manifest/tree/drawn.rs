@@ -3,7 +3,7 @@
 use crate::{
     kind::Kind,
     manifest::project::{Controlled, Project},
-    provisioner::shape::{Edge, Node, Shape},
+    shape::node::{Edge, Node, Shape},
 };
 use serde_json::Value;
 

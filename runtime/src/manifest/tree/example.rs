@@ -6,7 +6,7 @@ use crate::{
         fixture,
         project::{Controlled, Project},
     },
-    provisioner::shape::{Access, Count, Edge, Node, Order, Place, ResourceOptions, Shape, Verb},
+    shape::node::{Access, Count, Edge, Node, Order, Place, ResourceOptions, Shape, Verb},
 };
 use serde_json::json;
 

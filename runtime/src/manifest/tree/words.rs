@@ -1,7 +1,9 @@
 //! The words in which every picture says the same.
 
-use crate::kind::Kind;
-use crate::provisioner::shape::{Access, Count, Edge, Node, Order, Reach, Shape, Verb};
+use crate::{
+    kind::Kind,
+    shape::node::{Access, Count, Edge, Node, Order, Reach, Shape, Verb},
+};
 
 /// One of the terms on which a node is a child: a word, and what it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::{
     canvas::{Area, Canvas, Ink, Paint},
     measure::{Face, width, wrapped},
 };
-use crate::provisioner::shape::Node;
+use crate::shape::node::Node;
 
 /// How wide the text in a box may be.
 const MOST: i32 = 250;

@@ -6,7 +6,7 @@ use super::{
     card::{CUSTOM, GROUP, Palette, RESOURCE},
     measure::{Face, width},
 };
-use crate::provisioner::shape::{Node, Order};
+use crate::shape::node::{Node, Order};
 
 enum Sign {
     Box(Palette),

@@ -11,7 +11,7 @@ use super::{
     drawn::{Drawing, Drawn},
     text::full_name,
 };
-use crate::provisioner::shape::{Node, Order};
+use crate::shape::node::{Node, Order};
 use canvas::{Canvas, Ink, Stroke};
 use card::Card;
 use layout::{Plan, Size, placed};

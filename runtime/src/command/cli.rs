@@ -1,0 +1,230 @@
+//! The command line of an operator's binary.
+
+use crate::{
+    client::timeouts::Timeouts,
+    command::{
+        rbac::RbacVerb, reconcile::ReconcileArgs, trace, tree::TreeArgs, uninstall::UninstallArgs, why::WhyArgs,
+    },
+    manager::{
+        operator::Operator,
+        run::{RunError, RunOptions},
+    },
+    manifest::{DoorArgs, failed, through},
+};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use std::{io::IsTerminal, net::SocketAddr, process::ExitCode, time::Duration};
+use tracing_subscriber::EnvFilter;
+
+/// `A` are the options of the operator's own.
+#[derive(Parser)]
+#[group(skip)]
+struct Cli<A: Args> {
+    #[command(subcommand)]
+    verb: Option<Verb<A>>,
+    #[command(flatten)]
+    run: RunArgs<A>,
+}
+
+#[derive(Subcommand)]
+enum Verb<A: Args> {
+    /// Run the controllers (the default)
+    Run(RunArgs<A>),
+    /// Print, write or compare the manifests
+    Manifests(DoorArgs),
+    /// Show what each kind is made of and what that needs, or how an object fares in the cluster
+    Tree(TreeArgs),
+    /// Explain the operator's rights, or compare them with what it did
+    #[command(subcommand)]
+    Rbac(RbacVerb),
+    /// Say why an object is not ready, or not gone: down to the cause
+    Why(WhyArgs),
+    /// Ask for a pass over an object, now
+    Reconcile(ReconcileArgs),
+    /// Take the operator out of the cluster, leaving nothing of it behind
+    Uninstall(UninstallArgs),
+    /// Pass requests on to the API server, for `opgen dev`
+    #[command(hide = true)]
+    Relay,
+}
+
+#[derive(Args)]
+#[group(skip)]
+struct RunArgs<A: Args> {
+    #[command(flatten)]
+    process: ProcessArgs,
+    #[command(flatten)]
+    own: A,
+}
+
+#[derive(Debug, Args)]
+#[group(skip)]
+struct ProcessArgs {
+    /// Watch this namespace only
+    #[arg(long, env = "WATCH_NAMESPACE")]
+    namespace: Option<String>,
+    /// Where /healthz and /readyz are served; `0` serves them nowhere
+    #[arg(long, env = "PROBE_ADDRESS", default_value = "0.0.0.0:8081")]
+    probe_address: String,
+    /// What is logged, by module and level
+    #[arg(long, env = "RUST_LOG", default_value = "info")]
+    log: String,
+    /// How it is logged
+    #[arg(long, env = "LOG_FORMAT", value_enum, default_value_t)]
+    log_format: LogFormat,
+    #[command(flatten)]
+    timeouts: TimeoutArgs,
+    /// Tell of each pass on the standard output, for `opgen dev`
+    #[arg(long, hide = true)]
+    tell_passes: bool,
+}
+
+/// Each takes the place of the operator's own, which is that of the library unless it says otherwise.
+#[derive(Debug, Args)]
+#[group(skip)]
+struct TimeoutArgs {
+    /// How long connecting to the API server may take, TLS included [default: the operator's, else 10s]
+    #[arg(long, env = "CONNECT_TIMEOUT", value_name = "DURATION", value_parser = duration)]
+    connect_timeout: Option<Duration>,
+    /// How long the API server may take to begin its answer to a call [default: the operator's, else 70s]
+    #[arg(long, env = "RESPONSE_TIMEOUT", value_name = "DURATION", value_parser = duration)]
+    response_timeout: Option<Duration>,
+    /// How long the rest of the answer may take, watches aside [default: the operator's, else 60s]
+    #[arg(long, env = "BODY_TIMEOUT", value_name = "DURATION", value_parser = duration)]
+    body_timeout: Option<Duration>,
+    /// For how long a watch may bring neither an event nor a bookmark before it is made anew [default: the operator's, else 150s]
+    #[arg(long, env = "WATCH_TIMEOUT", value_name = "DURATION", value_parser = duration)]
+    watch_timeout: Option<Duration>,
+}
+
+impl TimeoutArgs {
+    fn over(&self, timeouts: Timeouts) -> Timeouts {
+        let set = |timeouts: Timeouts, time: Option<Duration>, set: fn(Timeouts, Duration) -> Timeouts| match time {
+            Some(time) => set(timeouts, time),
+            None => timeouts,
+        };
+        let timeouts = set(timeouts, self.connect_timeout, Timeouts::connect);
+        let timeouts = set(timeouts, self.response_timeout, Timeouts::response);
+        let timeouts = set(timeouts, self.body_timeout, Timeouts::body);
+        set(timeouts, self.watch_timeout, Timeouts::watch)
+    }
+}
+
+/// A time on the command line, for example `90s` or `2m 30s`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let time = text.parse::<jiff::SignedDuration>().map_err(|error| error.to_string())?;
+    let time = Duration::try_from(time).map_err(|_| "a time is not negative".to_owned())?;
+    if time.is_zero() { Err("a time is more than nothing".to_owned()) } else { Ok(time) }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum LogFormat {
+    /// A line for people
+    #[default]
+    Text,
+    /// A JSON object a line
+    Json,
+}
+
+/// The `main` of an operator's binary.
+pub fn main(operator: Operator) -> ExitCode {
+    main_with(|()| operator.clone())
+}
+
+/// The `main` of an operator with options of its own, which `run` has as flags beside those of the process. What is generated, and
+/// whatever else is said of the operator, is that of the default options.
+pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
+    let operator = build(A::default());
+    let command = Cli::<A>::command().name(operator.name.clone()).version(operator.version.clone());
+    let command = command.about(format!("The {} operator", operator.name));
+    let cli = match Cli::<A>::from_arg_matches(&command.get_matches()) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
+    match cli.verb.unwrap_or(Verb::Run(cli.run)) {
+        Verb::Run(args) => run(build(args.own), &args.process),
+        Verb::Manifests(door) => through(&operator, &door),
+        Verb::Tree(args) => args.run(&operator),
+        Verb::Why(args) => args.run(&operator),
+        Verb::Reconcile(args) => args.run(&operator),
+        Verb::Rbac(verb) => verb.run(&operator),
+        Verb::Relay => with_runtime(crate::command::relay::run()),
+        Verb::Uninstall(args) => with_runtime(async { args.run(&operator).await }),
+    }
+}
+
+/// What crates below log of failed calls and watches: the operator logs each with its object or kind, and repeats would bury that.
+/// A filter that names these modules takes precedence.
+const QUIET: &str =
+    "kube_client::client=off,kube_client::client::tls=warn,kube_client::client::auth=warn,kube_runtime=off";
+
+fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
+    if args.tell_passes {
+        operator.environment = trace::told(operator.environment);
+    }
+    operator.timeouts = args.timeouts.over(operator.timeouts);
+    let probes = match args.probe_address.as_str() {
+        "" | "0" => None,
+        address => match address.parse::<SocketAddr>() {
+            Ok(address) => Some(address),
+            Err(error) => return failed(&error, Some("give an address such as 0.0.0.0:8081, or 0 for none")),
+        },
+    };
+    let filter = match EnvFilter::try_new(format!("{QUIET},{}", args.log)) {
+        Ok(filter) => filter,
+        Err(error) => return failed(&error, Some("give a level, or `module=level,...`")),
+    };
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = log.with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none());
+    match args.log_format {
+        LogFormat::Json => log.json().init(),
+        LogFormat::Text => log.init(),
+    }
+    let options = RunOptions { namespace: args.namespace.clone(), probes };
+    with_runtime(async {
+        match operator.run(options).await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&error, hint(&error)),
+        }
+    })
+}
+
+fn hint(error: &RunError) -> Option<&'static str> {
+    match error {
+        RunError::Config(_) => Some("set KUBECONFIG, or run in a cluster with a service account"),
+        RunError::Probes { .. } => Some("choose another `--probe-address`, or 0 for none"),
+        _ => None,
+    }
+}
+
+pub(crate) fn with_runtime(work: impl Future<Output = ExitCode>) -> ExitCode {
+    match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => {
+            let code = runtime.block_on(work);
+            // What is still running was given its time.
+            runtime.shutdown_background();
+            code
+        }
+        Err(error) => failed(&error, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_takes_the_place_of_the_operators_own_timeout() {
+        let flags = TimeoutArgs {
+            connect_timeout: None,
+            response_timeout: duration("1m 30s").ok(),
+            body_timeout: None,
+            watch_timeout: duration("5s").ok(),
+        };
+        let own = Timeouts::default().connect(Duration::from_secs(3)).response(Duration::from_secs(4));
+        let expected = own.response(Duration::from_secs(90)).watch(Duration::from_secs(5));
+        assert_eq!(flags.over(own), expected);
+        for wrong in ["", "5", "0s", "-5s", "soon"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+#![allow(clippy::unwrap_used)]
+
+use crate::{
+    command::live::*,
+    manifest::{Drawing, Picture, drawn, every_term},
+};
+use serde_json::json;
+
+fn kind(kind: &str) -> Kind {
+    let project = every_term();
+    let mut found = None;
+    project.controllers[0].shape.walk(&mut |stop| {
+        found = found.take().or_else(|| stop.shape.kinds().find(|own| own.kind == kind));
+    });
+    found.unwrap()
+}
+
+fn object(node: &str, name: &str, uid: &str) -> Value {
+    json!({
+        "metadata": {
+            "name": name, "namespace": "shop", "uid": format!("uid of {name}"), "annotations": {"opgen.dev/node": node},
+            "ownerReferences": [{"apiVersion": "demo.example.com/v1", "kind": "Shop", "name": "one", "uid": uid}],
+        },
+    })
+}
+
+fn seen(children: &Children, is_ending: bool) -> Drawing {
+    let project = every_term();
+    let mut drawing = Drawing::of(&project.controllers[0]);
+    let metadata = json!({"name": "one", "namespace": "shop", "generation": 2});
+    let condition = json!({
+        "type": "Available", "status": "False", "reason": "WaitingFor", "message": "workload/web: Deployment shop/one",
+    });
+    let owner = json!({"metadata": metadata, "status": {"observedGeneration": 2, "conditions": [condition]}});
+    drawing.object = Some(sight(&drawing.kind, &owner));
+    fill(&mut drawing.root, "", Terms { is_ending, is_certain: true }, children);
+    drawing
+}
+
+fn some() -> Children {
+    let mut children = Children::default();
+    let owner = Uid::from("1");
+    children.add(&kind("ConfigMap"), &object("config", "one", "1"), &owner);
+    children.add(&kind("Service"), &object("workload/service", "one", "1"), &owner);
+    children.add(&kind("Service"), &object("workload/service", "another", "2"), &owner);
+    let mut web = object("workload/web", "one", "1");
+    (web["metadata"]["generation"], web["status"]) = (json!(1), json!({"observedGeneration": 1, "updatedReplicas": 1}));
+    children.add(&kind("Deployment"), &web, &owner);
+    children.add(&kind("Service"), &object("pools[a%2Fb]/service", "pool", "1"), &owner);
+    let mut marked = object("workload/jobs", "elsewhere", "");
+    marked["metadata"]["ownerReferences"] = json!([]);
+    marked["metadata"]["annotations"]["opgen.dev/owner"] = json!("shops.demo.example.com/shop/one/1");
+    marked["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    children.add(&kind("CronJob"), &marked, &owner);
+    children.unseen.insert(kind("ServiceMonitor"), Unseen::NotServed);
+    children.unseen.insert(kind("Secret"), Unseen::Forbidden);
+    children
+}
+
+#[test]
+fn each_node_shows_its_objects_and_what_is_not_there() {
+    let text = drawn(&every_term(), &[seen(&some(), false)], Picture::Text);
+    let expected = "\
+… Shop shop/one (demo.example.com/v1): not ready: it is not Available (WaitingFor)
+    Available False   WaitingFor  workload/web: Deployment shop/one
+├─ ✓ config: ready  ConfigMap shop/one
+├─ … workload: not ready
+│  ├─ - cache: none  when shop.spec.replicas > 0 && shop.spec.tier != \"free\"
+│  ├─ ✗ proxy: missing
+│  ├─ … web: not ready  Deployment shop/one: 0 of 1 replicas are available
+│  ├─ ✓ service: ready  Service shop/one
+│  └─ … jobs: being deleted  CronJob shop/elsewhere
+├─ … pools[a/b]: not ready
+│  ├─ ✗ deployment: missing
+│  └─ ✓ service: ready  Service shop/pool
+├─ - ingress: none  optional
+├─ - monitor: none: its API is not there
+├─ backup: custom  when shop.spec.backup  Node: get; Deployment/scale: patch, get
+└─ ? legacy: unknown: you may not list them
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn on_the_way_down_nothing_is_missing() {
+    let text = drawn(&every_term(), &[seen(&Children::default(), true)], Picture::Text);
+    assert!(!text.contains("missing") && text.contains("- pools: none  each shop.spec.pools.iter()"), "{text}");
+}
+
+#[test]
+fn programs_and_pages_see_the_state_as_well() {
+    let drawing = [seen(&some(), false)];
+    let json: Value = serde_json::from_str(&drawn(&every_term(), &drawing, Picture::Json)).unwrap();
+    assert_eq!((&json["name"], &json["state"]), (&json!("one"), &json!("not ready")));
+    assert_eq!(json["conditions"][0]["reason"], "WaitingFor");
+    let web = &json["tree"]["children"][1]["node"]["children"][2]["node"];
+    assert_eq!((&web["state"], &web["objects"][0]["name"]), (&json!("not ready"), &json!("one")));
+    let mermaid = drawn(&every_term(), &drawing, Picture::Mermaid);
+    assert!(
+        mermaid.contains("<i>not ready</i><br/>Deployment shop/one") && mermaid.contains("  style k0_"),
+        "{mermaid}"
+    );
+    let svg = drawn(&every_term(), &drawing, Picture::Svg);
+    assert!(svg.contains(">pools[a/b]<") && svg.contains(">missing<"), "{svg}");
+}
+
+#[test]
+fn a_kind_is_meant_by_name_or_plural_in_any_case() {
+    let shop = every_term().controllers[0].kind.clone();
+    for said in ["Shop", "shops", "SHOP", "shops.demo.example.com", "shop.Demo.Example.Com"] {
+        assert!(crate::command::lookup::is_named(&shop, said), "{said}");
+    }
+    for said in ["sho", "", "shops.example.com", "shop."] {
+        assert!(!crate::command::lookup::is_named(&shop, said), "{said}");
+    }
+}
+
+#[test]
+fn an_unknown_kind_is_answered_with_the_known_ones() {
+    let error = LiveError::unknown_kind(&every_term(), "shp");
+    assert_eq!(error.to_string(), "shops controls no kind `shp`");
+    assert_eq!(error.hint().as_deref(), Some("it controls Shop"));
+}

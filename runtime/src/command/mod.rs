@@ -1,0 +1,14 @@
+//! The verbs of an operator's command line, one file each.
+
+pub(crate) mod cli;
+pub(crate) mod connect;
+pub(crate) mod live;
+pub(crate) mod lookup;
+pub(crate) mod object_arg;
+pub(crate) mod rbac;
+pub(crate) mod reconcile;
+pub(crate) mod relay;
+pub(crate) mod trace;
+pub(crate) mod tree;
+pub(crate) mod uninstall;
+pub(crate) mod why;

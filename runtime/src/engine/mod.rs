@@ -1,0 +1,18 @@
+//! Applies, adopts, restores and deletes the child objects of resource nodes in a pass.
+
+pub(crate) mod adoption;
+pub(crate) mod child;
+pub(crate) mod claim;
+pub(crate) mod deletion;
+pub(crate) mod desired;
+pub(crate) mod duplicate;
+pub(crate) mod fast_path;
+pub(crate) mod field_ownership;
+pub(crate) mod hand_written;
+pub(crate) mod memory;
+pub(crate) mod owner_mark;
+pub(crate) mod ownership;
+pub(crate) mod pass;
+pub(crate) mod pod_diagnosis;
+pub(crate) mod repair;
+pub(crate) mod resource;

@@ -1,0 +1,3 @@
+//! Collects orphans: children and references whose owner no longer exists.
+
+pub(crate) mod orphans;

@@ -1,0 +1,15 @@
+//! Watches the API server: one shared watch per kind, caches, and event handlers that enqueue owners.
+
+pub(crate) mod child;
+pub(crate) mod event_handler;
+pub(crate) mod fan_out;
+pub(crate) mod mapped;
+pub(crate) mod primary;
+pub(crate) mod projection;
+pub(crate) mod reference;
+pub(crate) mod reflector;
+pub(crate) mod selection;
+pub(crate) mod shared;
+pub(crate) mod source;
+pub(crate) mod view;
+pub(crate) mod watch;

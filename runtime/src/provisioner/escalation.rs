@@ -1,0 +1,145 @@
+//! Roles that a node makes: the rights they hand on are those that are declared, since the operator has to hold them.
+//!
+//! The API server lets nobody hand on more than they hold, so the operator's own role gets the declared rights, too. A
+//! RoleBinding or ClusterRoleBinding asks for nothing more: who holds all rights of a role may bind it, without the verb
+//! `bind`. Source: "Privilege escalation prevention and bootstrapping" in the documentation of Kubernetes.
+
+use crate::{
+    access::{Rule, merge},
+    error::{Error, Result},
+    kind::Typed,
+    provisioner::build::{Builds, Objects, wanted},
+    shape::node::Access,
+};
+use k8s_openapi::api::rbac::v1::{ClusterRole, Role};
+use serde_json::Value;
+
+/// A kind that hands on rights.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` hands on no rights",
+    label = "`hands_on` is for `Role` and `ClusterRole`",
+    note = "remove `hands_on(...)`"
+)]
+pub trait HandsOn: Typed {}
+
+impl HandsOn for Role {}
+impl HandsOn for ClusterRole {}
+
+/// Gives the roles of a node the declared rules; what a build function has said itself may be less, but not more.
+///
+/// # Errors
+/// Terminal, if a role has a rule beyond the declared ones: the API server would refuse it as an escalation.
+pub fn hand_on<T: Objects<M, Kind: HandsOn>, M>(
+    node: &str,
+    declared: &'static [Access],
+    built: impl Builds<T>,
+) -> Result<Vec<Value>> {
+    let mut roles = wanted::<T, M>(built)?;
+    for role in &mut roles {
+        hand_on_to(role, node, declared)?;
+    }
+    Ok(roles)
+}
+
+fn hand_on_to(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> {
+    if !role["aggregationRule"].is_null() {
+        let message = format!(
+            "node {node} builds a ClusterRole that is put together from others, which asks the operator for every right; \
+             build it without `aggregation_rule`"
+        );
+        return Err(Error::terminal("RoleBeyondDeclared", message));
+    }
+    let declared: Vec<_> = declared.iter().map(Rule::of).collect();
+    let own: Vec<Rule> = serde_json::from_value::<Option<_>>(role["rules"].take())?.unwrap_or_default();
+    if let Some(beyond) = first_beyond(&declared, &own) {
+        let message = format!(
+            "node {node} builds a role that may {beyond}, which its field doesn't declare; add it to `hands_on(...)`, or \
+             leave the rules to the declaration"
+        );
+        return Err(Error::terminal("RoleBeyondDeclared", message));
+    }
+    let rules = if own.is_empty() { merge(declared) } else { own };
+    role["rules"] = rules.iter().map(Rule::to_value).collect();
+    Ok(())
+}
+
+/// The first thing that rules allow and the declared ones don't.
+fn first_beyond(declared: &[Rule], own: &[Rule]) -> Option<Rule> {
+    let covered = |single: &Rule| declared.iter().any(|rule| rule.covers(single));
+    own.iter().flat_map(Rule::singles).find(|single| !covered(single))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::{
+        kind::kind_of,
+        shape::node::{Place, Verb},
+    };
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+    use serde_json::json;
+
+    const DECLARED: &[Access] = &[
+        Access::to(kind_of::<ConfigMap>, &[Verb::Get, Verb::List], Place::UNKNOWN),
+        Access::to(kind_of::<Secret>, &[Verb::Get], Place::UNKNOWN).named(&["tls", "ca"]),
+        Access::to_url("/healthz/*", &[Verb::Get], Place::UNKNOWN),
+    ];
+
+    fn handed_on(mut role: Value) -> Result<Value> {
+        hand_on_to(&mut role, "role", DECLARED).map(|()| role)
+    }
+
+    fn rules(rules: Value) -> Result<Value> {
+        handed_on(json!({"rules": rules})).map(|mut role| role["rules"].take())
+    }
+
+    fn refused(own: Value) -> String {
+        rules(own).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_role_without_rules_gets_the_declared_ones() {
+        let expected = json!([
+            {"nonResourceURLs": ["/healthz/*"], "verbs": ["get"]},
+            {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]},
+            {"apiGroups": [""], "resourceNames": ["ca", "tls"], "resources": ["secrets"], "verbs": ["get"]},
+        ]);
+        for role in [json!({}), json!({"rules": null}), json!({"rules": []})] {
+            assert_eq!(handed_on(role).unwrap()["rules"], expected);
+        }
+    }
+
+    #[test]
+    fn a_role_may_have_less_than_is_declared() {
+        let less = json!([
+            {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["a"], "verbs": ["get"]},
+            {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["tls"], "verbs": ["get"]},
+            {"nonResourceURLs": ["/healthz/etcd"], "verbs": ["get"]},
+        ]);
+        assert_eq!(rules(less.clone()).unwrap(), less);
+    }
+
+    #[test]
+    fn a_role_with_more_is_refused_and_told_what_is_more() {
+        let verb = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "delete"]}]);
+        assert_eq!(
+            refused(verb),
+            "RoleBeyondDeclared: node role builds a role that may delete configmaps of the core group, which its field \
+             doesn't declare; add it to `hands_on(...)`, or leave the rules to the declaration"
+        );
+        let unnamed = json!([{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]);
+        assert!(refused(unnamed).contains("may get secrets of the core group,"));
+        let another = json!([{"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["x"], "verbs": ["get"]}]);
+        assert!(refused(another).contains("may get secrets of the core group named x,"));
+        let all = json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]);
+        assert!(refused(all).contains("may * * of *,"));
+        assert!(refused(json!([{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}])).contains("may get /metrics,"));
+    }
+
+    #[test]
+    fn a_role_that_is_put_together_from_others_is_refused() {
+        let error = handed_on(json!({"aggregationRule": {"clusterRoleSelectors": []}})).unwrap_err();
+        assert!(error.to_string().contains("asks the operator for every right"), "{error}");
+    }
+}

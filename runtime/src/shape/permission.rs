@@ -1,0 +1,109 @@
+//! Permissions as data.
+
+use crate::{
+    kind::Kind,
+    shape::node::{Place, Verb},
+};
+use std::fmt;
+
+/// One permission: what is reached, and what is done with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// What is reached.
+    pub reach: Reach,
+    /// What is done with it.
+    pub verbs: &'static [Verb],
+    /// Where it is asked for.
+    pub place: Place,
+}
+
+/// What a permission reaches.
+#[derive(Clone, Copy, Debug)]
+pub enum Reach {
+    /// Objects of a kind.
+    Objects {
+        /// The kind; a function, since a kind's names are not constants in `kube`.
+        kind: fn() -> Kind,
+        /// The subresource (`status`, `scale`, …), or `""` for the object itself.
+        subresource: &'static str,
+        /// The objects by name; empty for all.
+        names: &'static [&'static str],
+        /// The namespace, where it is one and the same; `None` for where the operator watches.
+        namespace: Option<&'static str>,
+    },
+    /// A path of the API server that is no resource (`/metrics`); a `*` at its end stands for anything.
+    Url(&'static str),
+}
+
+impl Access {
+    /// What a node does with the objects that it applies and owns.
+    pub(crate) const fn applied(kind: fn() -> Kind) -> Self {
+        // `get`: before the first apply of a name, to leave a stranger's object alone; and before its end is believed.
+        let verbs = &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete];
+        Self::to(kind, verbs, Place::UNKNOWN)
+    }
+
+    /// Verbs on all objects of a kind, where the operator watches.
+    pub const fn to(kind: fn() -> Kind, verbs: &'static [Verb], place: Place) -> Self {
+        Self { reach: Reach::Objects { kind, subresource: "", names: &[], namespace: None }, verbs, place }
+    }
+
+    /// Verbs on a path of the API server that is no resource.
+    pub const fn to_url(path: &'static str, verbs: &'static [Verb], place: Place) -> Self {
+        Self { reach: Reach::Url(path), verbs, place }
+    }
+
+    /// The same for a subresource.
+    pub const fn part(mut self, of: &'static str) -> Self {
+        if let Reach::Objects { subresource, .. } = &mut self.reach {
+            *subresource = of;
+        }
+        self
+    }
+
+    /// The same for these objects alone.
+    pub const fn named(mut self, only: &'static [&'static str]) -> Self {
+        if let Reach::Objects { names, .. } = &mut self.reach {
+            *names = only;
+        }
+        self
+    }
+
+    /// The same in this namespace alone.
+    pub const fn within(mut self, only: &'static str) -> Self {
+        if let Reach::Objects { namespace, .. } = &mut self.reach {
+            *namespace = Some(only);
+        }
+        self
+    }
+
+    /// The kind whose objects are reached.
+    pub fn kind(&self) -> Option<Kind> {
+        match self.reach {
+            Reach::Objects { kind, .. } => Some(kind()),
+            Reach::Url(_) => None,
+        }
+    }
+}
+
+/// As it is declared: `Secret("tls") in "kube-system": get, patch`.
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reach {
+            Reach::Url(path) => write!(f, "{path:?}")?,
+            Reach::Objects { kind, subresource, names, namespace } => {
+                write!(f, "{}", kind())?;
+                if !names.is_empty() {
+                    write!(f, "({})", names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", "))?;
+                }
+                if !subresource.is_empty() {
+                    write!(f, "/{subresource}")?;
+                }
+                if let Some(namespace) = namespace {
+                    write!(f, " in {namespace:?}")?;
+                }
+            }
+        }
+        write!(f, ": {}", self.verbs.iter().copied().map(Verb::as_str).collect::<Vec<_>>().join(", "))
+    }
+}

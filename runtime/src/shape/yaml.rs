@@ -1,0 +1,218 @@
+//! YAML of several documents, as objects that know where they stand.
+
+use crate::{
+    kind::Kind,
+    shape::{builtin, node::Access},
+};
+use serde_json::Value;
+use std::fmt;
+
+/// What is wrong with a text of objects, and where. It quotes no values: the text may hold a Secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Malformed {
+    /// The file, or the node whose function gave the text.
+    pub source: String,
+    /// The document, from 1.
+    pub document: usize,
+    /// The line of the text at which the document begins, or where its YAML breaks; from 1.
+    pub line: usize,
+    /// What is wrong, and what helps.
+    pub problem: String,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { source, document, line, problem } = self;
+        write!(f, "{source}:{line} (document {document}): {problem}")
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// One object of a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    number: usize,
+    line: usize,
+    api_version: String,
+    kind: String,
+    pub(crate) object: Value,
+}
+
+impl Document {
+    fn refuse(&self, source: &str, problem: String) -> Malformed {
+        Malformed { source: source.to_owned(), document: self.number, line: self.line, problem }
+    }
+
+    fn is_of(&self, kind: &Kind) -> bool {
+        kind.kind == self.kind && kind.api_version() == self.api_version
+    }
+
+    /// The kind that is meant: one of these.
+    ///
+    /// # Errors
+    /// If it is none of them.
+    pub(crate) fn kind_in(&self, source: &str, kinds: &[Kind]) -> Result<Kind, Malformed> {
+        let refuse = || {
+            let Self { api_version, kind, .. } = self;
+            let fix = "a kind has to be named in `manifest(...)`, or its permission is not in the role";
+            self.refuse(source, format!("{kind} of {api_version} is not among the node's kinds; {fix}"))
+        };
+        kinds.iter().find(|kind| self.is_of(kind)).cloned().ok_or_else(refuse)
+    }
+}
+
+/// Reads a text: documents behind lines that begin with `---`; those without content are no objects.
+///
+/// # Errors
+/// For the first document that is no object with `apiVersion`, `kind` and `metadata.name`, or that has the name of an
+/// earlier one.
+pub(crate) fn documents(source: &str, text: &str) -> Result<Vec<Document>, Malformed> {
+    let mut documents: Vec<Document> = Vec::new();
+    for (at, (line, text)) in split(text).into_iter().enumerate() {
+        let refuse = |line, problem: &str| Malformed {
+            source: source.to_owned(),
+            document: at + 1,
+            line,
+            problem: problem.to_owned(),
+        };
+        let object: Value = serde_saphyr::from_str(&text).map_err(|error| {
+            let below = error.location().map_or(0, |location| usize::try_from(location.line()).unwrap_or(1) - 1);
+            refuse(line + below, "this is no valid YAML")
+        })?;
+        if object.is_null() {
+            continue;
+        }
+        let said = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let [Some(api_version), Some(kind), Some(_)] =
+            [&object["apiVersion"], &object["kind"], &object["metadata"]["name"]].map(said)
+        else {
+            return Err(refuse(line, "an object has an `apiVersion`, a `kind` and a `metadata.name`"));
+        };
+        let document = Document { number: at + 1, line, api_version, kind, object };
+        if let Some(first) = documents.iter().find(|first| first.is_named_like(&document)) {
+            return Err(refuse(line, &format!("line {} has the same object", first.line)));
+        }
+        documents.push(document);
+    }
+    Ok(documents)
+}
+
+impl Document {
+    fn is_named_like(&self, other: &Self) -> bool {
+        let name = |of: &Self| (of.object["metadata"]["name"].clone(), of.object["metadata"]["namespace"].clone());
+        let group = |of: &Self| of.api_version.rsplit_once('/').map_or("", |(group, _)| group).to_owned();
+        self.kind == other.kind && name(self) == name(other) && group(self) == group(other)
+    }
+}
+
+/// The documents with the lines that they begin at.
+fn split(text: &str) -> Vec<(usize, String)> {
+    let mut documents = vec![(1, String::new())];
+    for (at, line) in text.lines().enumerate() {
+        match line.strip_prefix("---").filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace)) {
+            // What stands behind the mark belongs to the document.
+            Some(rest) => documents.push((at + 1, format!("{rest}\n"))),
+            None => {
+                if let Some((_, document)) = documents.last_mut() {
+                    document.push_str(line);
+                    document.push('\n');
+                }
+            }
+        }
+    }
+    documents.retain(|(_, text)| text.lines().any(|line| !line.trim().is_empty() && !line.trim().starts_with('#')));
+    documents
+}
+
+/// The permissions that a text asks for beside those that are `declared`: one for each further kind.
+///
+/// # Errors
+/// If the text can't be read, or has an object of a kind that is neither declared nor one of Kubernetes.
+pub(crate) fn permissions(source: &str, text: &str, declared: &[Access]) -> Result<Vec<Access>, Malformed> {
+    let mut all = declared.to_vec();
+    for document in documents(source, text)? {
+        if all.iter().any(|access| access.kind().is_some_and(|kind| document.is_of(&kind))) {
+            continue;
+        }
+        let Document { api_version, kind, .. } = &document;
+        let Some(found) = builtin::find(api_version, kind) else {
+            let fix = format!("name its type: `manifest(\"{source}\", {kind})`");
+            let problem = format!("{kind} of {api_version} is no kind of Kubernetes that opgen knows; {fix}");
+            return Err(document.refuse(source, problem));
+        };
+        all.push(Access::applied(found));
+    }
+    all.sort_by_key(|access| {
+        let kind = access.kind();
+        (kind.as_ref().map(builtin::rank), kind)
+    });
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const TEXT: &str = "\
+# a comment, and nothing else
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: agent}
+--- # the settings
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: agent}
+data:
+  text: |
+    a
+    --- b
+---
+";
+
+    fn problem(text: &str) -> String {
+        documents("agent.yaml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn documents_are_told_apart_and_know_their_lines() {
+        let read = documents("agent.yaml", TEXT).unwrap();
+        let places: Vec<_> = read.iter().map(|document| (document.kind.as_str(), document.line)).collect();
+        assert_eq!(places, [("Deployment", 2), ("ConfigMap", 6)]);
+        assert_eq!(read[1].object["data"]["text"], "a\n--- b\n");
+        assert!(documents("agent.yaml", "").unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place_and_no_value() {
+        let no_yaml = format!("{TEXT}apiVersion: v1\nkind: Secret\nstringData:\n  key: [hidden\n");
+        let said = problem(&no_yaml);
+        assert!(said.starts_with("agent.yaml:1") && said.ends_with("(document 3): this is no valid YAML"), "{said}");
+        assert!(!said.contains("hidden"), "{said}");
+        assert!(problem("---\n- a\n").starts_with("agent.yaml:1 (document 1): an object has"));
+        assert!(problem("kind: Pod\napiVersion: v1\n").contains("`metadata.name`"));
+        let twice = format!("{TEXT}apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: agent}}\n");
+        assert_eq!(problem(&twice), "agent.yaml:14 (document 3): line 6 has the same object");
+    }
+
+    #[test]
+    fn permissions_follow_from_the_kinds_in_their_order() {
+        let found = permissions("agent.yaml", TEXT, &[]).unwrap();
+        let kinds: Vec<_> = found.iter().filter_map(|access| Some(access.kind()?.kind)).collect();
+        assert_eq!(kinds, ["ConfigMap", "Deployment"]);
+        let custom = "apiVersion: gauge.example.org/v1\nkind: Gauge\nmetadata: {name: a}\n";
+        let said = permissions("agent.yaml", custom, &[]).unwrap_err().to_string();
+        assert!(said.contains("name its type: `manifest(\"agent.yaml\", Gauge)`"), "{said}");
+        let gauge = Access::applied(|| Kind {
+            group: "gauge.example.org".into(),
+            version: "v1".into(),
+            kind: "Gauge".into(),
+            plural: "gauges".into(),
+            namespaced: true,
+        });
+        assert_eq!(permissions("agent.yaml", custom, &[gauge]).unwrap().len(), 1);
+    }
+}
