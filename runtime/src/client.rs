@@ -3,19 +3,18 @@
 //! `kube` does the work (connection, TLS, credentials, URLs); what is added is an error that knows who wanted to do what, so
 //! that a missing permission can be said in the role's own words.
 
-mod call_error;
 mod finalizer;
 mod list;
-mod missing_rule;
 mod part;
 mod segment;
 mod throttle;
 pub(crate) mod timeouts;
 mod write;
 
-use crate::{counters::Counters, environment::Environment, kind::Kind, shape::node::Verb};
-pub use call_error::CallError;
-pub(crate) use call_error::safe_sentence;
+pub use crate::error::call_error::CallError;
+pub use crate::error::missing_rule::MissingRule;
+pub(crate) use crate::error::safe_sentence;
+use crate::{counters::Counters, environment::Environment, kind::Kind, shape::Verb};
 use http::Request;
 use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams, ValidationDirective},
@@ -23,7 +22,6 @@ use kube::{
     core::Request as Requests,
 };
 pub(crate) use list::{PAGE_SIZE, Selectors};
-pub use missing_rule::MissingRule;
 use serde_json::Value;
 use std::fmt;
 

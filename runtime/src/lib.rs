@@ -43,7 +43,7 @@ pub mod testing;
 pub use access::part::{self, Part};
 pub use client::{CallError, MissingRule, timeouts::Timeouts};
 pub use condition::Status;
-pub use context::{Calls, Cause, Context, Draft, PartCalls, Path, References, Teardown};
+pub use context::{Calls, Cause, Context, Draft, PartCalls, References, Teardown};
 pub use controller::{
     Controller, Settings,
     channel::{Channel, Lane},
@@ -66,12 +66,8 @@ pub use readiness::{Readiness, readiness};
 pub use reconcile::{News, RECONCILE, REQUEUE};
 pub use reference::NamespacedName;
 pub use {
-    command::{lookup::LiveError, why::Why},
-    manager::{
-        conditions::ConditionsError,
-        operator::Operator,
-        run::{RunError, RunOptions},
-    },
+    command::{lookup::LiveError, why::cause::Why},
+    manager::{conditions::ConditionsError, operator::Operator, run::RunOptions, run_error::RunError},
 };
 pub use {
     provisioner::{
@@ -82,8 +78,7 @@ pub use {
         output::Made,
     },
     shape::{
-        node::{Access, Count, Edge, Embedded, Node, Order, Place, Reach, ResourceOptions, Shape, Stop, Verb},
-        yaml::Malformed,
+        Access, Count, Edge, Embedded, Malformed, Node, Order, Path, Place, Reach, ResourceOptions, Shape, Stop, Verb,
     },
 };
 

@@ -7,31 +7,14 @@
 
 pub mod part;
 mod rule;
+mod within;
+
+pub use within::Within;
 
 pub use part::{
     CreatePart, GetPart, GetScale, GetStatus, PatchPart, PatchScale, PatchStatus, UpdatePart, UpdateScale, UpdateStatus,
 };
 pub(crate) use rule::{Rule, is_below, merge};
-
-/// Where a permission holds, if not everywhere that the operator watches.
-///
-/// Names and namespaces are values, so the compiler can't hold a call against them; the call itself does, before anything
-/// leaves the process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Within {
-    /// The objects by name; empty for all.
-    pub names: &'static [&'static str],
-    /// The namespace; `None` for every one.
-    pub namespace: Option<&'static str>,
-}
-
-impl Within {
-    /// Whether it holds for the object.
-    pub(crate) fn has(&self, namespace: Option<&str>, name: &str) -> bool {
-        (self.names.is_empty() || self.names.contains(&name))
-            && (self.namespace.is_none() || self.namespace == namespace)
-    }
-}
 
 /// The node `P` may read one object of this kind.
 #[diagnostic::on_unimplemented(

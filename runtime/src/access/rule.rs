@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::shape::node::{Access, Reach};
+use crate::shape::{Access, Reach};
 
 /// What a role allows: verbs on resources of groups, perhaps only on named objects, or on URLs of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]

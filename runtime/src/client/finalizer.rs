@@ -1,7 +1,7 @@
 //! Finalizers: one more, one less, and never a list replaced.
 
 use super::{CallError, Client, Target};
-use crate::{cache::Header, shape::node::Verb};
+use crate::{cache::Header, shape::Verb};
 use kube::api::Patch;
 use serde_json::{Value, json};
 

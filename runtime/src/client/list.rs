@@ -1,7 +1,7 @@
 //! Lists in pages: at most one page of objects is in memory, however many there are.
 
 use super::{CallError, Client, Target, segment};
-use crate::shape::node::Verb;
+use crate::shape::Verb;
 use kube::api::ListParams;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Subresources, and paths of the server that are no resources.
 
 use super::{CallError, Client, Target, to_bytes};
-use crate::{error::Blocked, shape::node::Verb};
+use crate::{error::Blocked, shape::Verb};
 use http::Request;
 use kube::api::{Patch, PatchParams, PostParams};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Writes that resource nodes don't make.
 
 use super::{CallError, Client, Target, part::by, to_bytes};
-use crate::shape::node::Verb;
+use crate::shape::Verb;
 use kube::api::{DeleteParams, ListParams, Patch};
 use serde_json::Value;
 

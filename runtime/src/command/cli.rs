@@ -3,12 +3,10 @@
 use crate::{
     client::timeouts::Timeouts,
     command::{
-        rbac::RbacVerb, reconcile::ReconcileArgs, trace, tree::TreeArgs, uninstall::UninstallArgs, why::WhyArgs,
+        rbac::RbacVerb, reconcile::ReconcileArgs, terminal::with_runtime, trace, tree::TreeArgs,
+        uninstall::UninstallArgs, why::WhyArgs,
     },
-    manager::{
-        operator::Operator,
-        run::{RunError, RunOptions},
-    },
+    manager::{operator::Operator, run::RunOptions, run_error::RunError},
     manifest::{DoorArgs, failed, through},
 };
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -193,18 +191,6 @@ fn hint(error: &RunError) -> Option<&'static str> {
         RunError::Config(_) => Some("set KUBECONFIG, or run in a cluster with a service account"),
         RunError::Probes { .. } => Some("choose another `--probe-address`, or 0 for none"),
         _ => None,
-    }
-}
-
-pub(crate) fn with_runtime(work: impl Future<Output = ExitCode>) -> ExitCode {
-    match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => {
-            let code = runtime.block_on(work);
-            // What is still running was given its time.
-            runtime.shutdown_background();
-            code
-        }
-        Err(error) => failed(&error, None),
     }
 }
 

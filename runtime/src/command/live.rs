@@ -10,7 +10,6 @@ use crate::{
         connect::Connection,
         lookup::{LiveError, Place},
     },
-    context::{Path, key_below},
     engine::{
         child::header_of,
         desired::{MANAGED_BY, NODE},
@@ -19,7 +18,8 @@ use crate::{
     manager::operator::Operator,
     manifest::{Controlled, Drawing, Drawn, Found, Project, Sight, State},
     readiness::{Readiness, is_ready_once_there, readiness},
-    shape::node::{Count, Edge, Node},
+    shape::{Count, Edge, Node},
+    shape::{Path, key_below},
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

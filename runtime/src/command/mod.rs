@@ -8,6 +8,7 @@ pub(crate) mod object_arg;
 pub(crate) mod rbac;
 pub(crate) mod reconcile;
 pub(crate) mod relay;
+pub(crate) mod terminal;
 pub(crate) mod trace;
 pub(crate) mod tree;
 pub(crate) mod uninstall;

@@ -2,10 +2,9 @@
 
 use crate::{
     command::{
-        cli::with_runtime,
         connect::Connection,
         lookup::{LiveError, Place},
-        tree::print,
+        terminal::{print, with_runtime},
     },
     manager::operator::Operator,
     manifest::{Described, Project, failed},

@@ -1,7 +1,7 @@
 //! The verb `rbac`: who asks for each right, and whether what was done needs them.
 
 use crate::{
-    command::tree::print,
+    command::terminal::print,
     manager::operator::Operator,
     manifest::{Described, Output, Project, explain, explain_json, failed, verify},
 };

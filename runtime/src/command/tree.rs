@@ -1,14 +1,15 @@
 //! The verb `tree`: what a kind is made of, or how an object of it fares.
 
 use crate::{
-    command::{connect::Connection, live, lookup},
+    command::{
+        connect::Connection,
+        live, lookup,
+        terminal::{print, with_runtime},
+    },
     manager::operator::Operator,
     manifest::{Described, Drawing, Picture, Project, drawn, failed},
 };
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct TreeArgs {
@@ -55,22 +56,11 @@ impl TreeArgs {
     }
 
     fn of_object(&self, operator: &Operator, project: &Project, of: (&str, &str), picture: Picture) -> ExitCode {
-        crate::command::cli::with_runtime(async {
+        with_runtime(async {
             match live::look(operator, project, of, self.namespace.as_deref(), self.connection).await {
                 Ok(drawing) => print(&drawn(project, &[drawing], picture)),
                 Err(error) => failed(&error, error.hint().as_deref()),
             }
         })
-    }
-}
-
-pub(crate) fn print(text: &str) -> ExitCode {
-    let mut out = io::stdout();
-    // What has no line break at its end is else written where nobody looks at the error.
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => ExitCode::SUCCESS,
-        // A reader that has seen enough ends the output.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => failed(&error, None),
     }
 }

@@ -3,17 +3,16 @@
 mod calls;
 mod draft;
 
-pub use crate::shape::path::Path;
-pub(crate) use crate::shape::path::{key_below, without_keys};
-pub use calls::{Calls, PartCalls, References};
-pub use draft::Draft;
-pub(crate) use draft::Unversioned;
-
 use crate::{
     engine::pass::{Core, Pass},
     managed::{Each, Managed, Owner},
     provisioner::Provisioner,
+    shape::Path,
 };
+pub use calls::{Calls, PartCalls, References};
+pub use draft::Draft;
+pub(crate) use draft::Unversioned;
+
 use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
 
 /// Why something is removed.

@@ -9,7 +9,7 @@ use crate::{
     provisioner::{Provision, Provisioner},
     reconcile::{Reconciler, tree::Tree},
     reference::Pointer,
-    shape::node::Shape,
+    shape::Shape,
 };
 use futures::future::{BoxFuture, FutureExt};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     informer::watch::Watched,
     readiness::Readiness,
-    shape::node::ResourceOptions,
+    shape::ResourceOptions,
 };
 use kube::api::Patch;
 use serde_json::{Map, Value, json};

@@ -26,7 +26,7 @@ use crate::{
     engine::{child::Child, desired::Desired, pass::Core, resource::Waits},
     error::{Error, Result},
     kind::Kind,
-    shape::node::{Edge, Shape},
+    shape::{Edge, Shape},
 };
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
     use crate::{
         kind::kind_of,
-        shape::node::{Access, Node, Place},
+        shape::{Access, Node, Place},
     };
     use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 

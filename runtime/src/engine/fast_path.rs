@@ -2,14 +2,14 @@
 
 use crate::{
     cache::Entry,
-    context::{key_below, without_keys},
     engine::{child::Child, memory::Built, pass::Core, resource::Waits},
     error::Result,
     informer::watch::{WatchState, Watched},
     kind::Kind,
     provisioner::output::Written,
     readiness::Readiness,
-    shape::node::{ResourceOptions, Shape},
+    shape::{ResourceOptions, Shape},
+    shape::{key_below, without_keys},
 };
 use std::{
     collections::{BTreeSet, HashMap},

@@ -24,7 +24,7 @@ use crate::{
     kind::Kind,
     provisioner::output::Written,
     readiness::Readiness,
-    shape::node::ResourceOptions,
+    shape::ResourceOptions,
 };
 use serde_json::Value;
 use std::sync::Arc;

@@ -17,7 +17,7 @@ use crate::{
     },
     kind::Kind,
     readiness::is_ready_once_there,
-    shape::node::{ResourceOptions, Shape},
+    shape::{ResourceOptions, Shape},
 };
 use std::{collections::BTreeMap, sync::Arc};
 

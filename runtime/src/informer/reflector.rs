@@ -6,7 +6,7 @@ use crate::{
     error::Chain,
     informer::watch::{Health, WatchState},
     kind::Kind,
-    shape::node::Verb,
+    shape::Verb,
 };
 use futures::StreamExt;
 use http::Request;

@@ -14,7 +14,7 @@ use crate::{
     panic::{Closure, catch},
     provisioner::{Provision, Provisioner},
     reconcile::AFTER_CONFLICT,
-    shape::node::{Node, Shape},
+    shape::{Node, Shape},
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;

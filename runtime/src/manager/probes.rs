@@ -9,7 +9,7 @@ use axum::{Router, http::StatusCode, routing::get};
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
 use tokio::{io, net::TcpListener};
 use {
-    super::{health::AsHealth, run::RunError, tasks::Down},
+    super::{health::AsHealth, run_error::RunError, tasks::Down},
     crate::manager::wiring::Floor,
 };
 

@@ -6,10 +6,11 @@ mod pruned;
 
 use serde_json::{Map, Value, json};
 
-use super::crd::{self, Definition, value};
+use super::crd::{self, value};
 use super::finding::{Finding, Findings, Severity};
 use super::project::{Controlled, Project, RoundTrip};
 use super::sample;
+use crate::manifest::crd::definition::Definition;
 
 /// Checks the kinds that have a definition. A schema with errors is not looked at: what it admits is not certain.
 pub(crate) fn check(project: &Project, definitions: &[Definition], found: &mut Vec<Finding>) {

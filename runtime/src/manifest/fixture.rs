@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::project::{Controlled, Project};
 use crate::{
     kind::Kind,
-    shape::node::{Access, Edge, Node, Place, Shape, Verb},
+    shape::{Access, Edge, Node, Place, Shape, Verb},
 };
 
 const CHILD: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Patch, Verb::Delete];

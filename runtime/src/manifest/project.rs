@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     kind::Kind,
     panic::{Closure, catch},
-    shape::node::Shape,
+    shape::Shape,
 };
 
 /// The number of objects that an operator is expected to hold unless it says otherwise.

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::crd::Definition;
 use super::project::Project;
-use crate::access::Rule;
+use crate::{access::Rule, manifest::crd::definition::Definition};
 
 const LOOK: &[&str] = &["get", "list", "watch"];
 const WORK: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::crd::{self, Definition, value};
+use super::crd::{self, value};
 use super::finding::{Finding, Findings};
 use super::project::{Controlled, Project};
+use crate::manifest::crd::definition::Definition;
 
 mod pattern;
 

@@ -3,7 +3,7 @@
 use crate::{
     error::{Error, Result},
     kind::Typed,
-    shape::node::Count,
+    shape::Count,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;

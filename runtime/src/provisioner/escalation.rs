@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Result},
     kind::Typed,
     provisioner::build::{Builds, Objects, wanted},
-    shape::node::Access,
+    shape::Access,
 };
 use k8s_openapi::api::rbac::v1::{ClusterRole, Role};
 use serde_json::Value;
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use crate::{
         kind::kind_of,
-        shape::node::{Place, Verb},
+        shape::{Place, Verb},
     };
     use k8s_openapi::api::core::v1::{ConfigMap, Secret};
     use serde_json::json;

@@ -1,7 +1,8 @@
 //! How the nodes of a tree call each other: what expansions name, one line for each child.
 
 use crate::{
-    context::{Cause, Context, Draft, Path, Teardown, Unversioned},
+    Path,
+    context::{Cause, Context, Draft, Teardown, Unversioned},
     engine::pass::Core,
     environment::Passing,
     error::{Error, Result},
@@ -12,7 +13,7 @@ use crate::{
         build::{Builds, Objects, wanted},
         output::inputs,
     },
-    shape::node::{Access, Edge, Node, Place, ResourceOptions, Shape},
+    shape::{Access, Edge, Node, Place, ResourceOptions, Shape},
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;

@@ -18,11 +18,7 @@ use crate::{
     kind::{Kind, Typed, kind_of},
     managed::Owner,
     provisioner::{Provisioner, build::Builds, group::here},
-    shape::{
-        builtin::rank,
-        node::{Access, Edge, Embedded, Node, ResourceOptions, Shape},
-        yaml::{Malformed, documents},
-    },
+    shape::{Access, Edge, Embedded, Malformed, Node, ResourceOptions, Shape, documents, rank},
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;

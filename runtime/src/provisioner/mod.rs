@@ -18,7 +18,7 @@ use crate::{
     context::{Context, Teardown},
     error::Result,
     managed::Owner,
-    shape::node::Shape,
+    shape::Shape,
 };
 use std::{collections::BTreeSet, future::Future};
 

@@ -5,11 +5,11 @@
 
 use crate::{
     cache::ObjectKey,
-    context::{Context, Teardown, key_below},
+    context::{Context, Teardown},
     error::{Error, Result},
     managed::Owner,
     provisioner::{Keyed, Provision, Provisioner, output::Written},
-    shape::node::{Node, Shape},
+    shape::{Node, Shape, key_below},
 };
 use parking_lot::Mutex;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Readiness that is told by conditions.
 
-use super::{Readiness, held_up, waiting};
+use super::verdict::{Readiness, held_up, waiting};
 use crate::bounds::foreign;
 use serde_json::Value;
 

@@ -7,23 +7,15 @@
 
 mod condition;
 pub(crate) mod pod;
+mod verdict;
 mod workload;
+
+pub use verdict::Readiness;
+use verdict::{held_up, waiting};
 
 use crate::kind::Kind;
 use condition::{conditions, find, of_condition, said};
 use serde_json::Value;
-
-/// Whether an object is ready, and if not, what it waits for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Readiness {
-    /// As its spec asks for.
-    Ready,
-    /// On its way; the text says how far it is, and is the same for the same state.
-    NotReady(String),
-    /// Not on its way: something else has to happen first, and the text says what.
-    HeldUp(String),
-}
 
 /// Reads the readiness of an object from its parts; absent parts are null, and a kind that
 /// doesn't count generations has 0.
@@ -70,20 +62,6 @@ pub(crate) fn is_ready_once_there(kind: &Kind) -> bool {
             | ("storage.k8s.io", "StorageClass" | "CSIDriver")
             | ("coordination.k8s.io", _)
     )
-}
-
-fn waiting(what: impl Into<String>) -> Readiness {
-    Readiness::NotReady(what.into())
-}
-
-fn held_up(by: impl Into<String>) -> Readiness {
-    Readiness::HeldUp(by.into())
-}
-
-/// What waits for the first look of its controller.
-fn unseen(generation: i64, status: &Value) -> Option<Readiness> {
-    let unseen = generation > 0 && status["observedGeneration"].is_null();
-    unseen.then(|| waiting("its controller has not seen it yet"))
 }
 
 fn phase(status: &Value, wanted: &[&str]) -> Readiness {

@@ -1,13 +1,12 @@
 //! What keeps Pods from getting ready, where waiting alone won't help.
 
 use super::{
-    Readiness,
     condition::{find, of_condition, said},
-    held_up,
+    verdict::{Readiness, held_up},
 };
 use crate::{
     kind::Kind,
-    shape::node::{Access, Place, Verb},
+    shape::{Access, Place, Verb},
 };
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::readiness::verdict::Readiness;
 use serde_json::json;
 
 fn read(group: &'static str, kind: &'static str, spec: Value, status: Value) -> Readiness {

@@ -1,9 +1,8 @@
 //! Readiness of what runs Pods.
 
 use super::{
-    Readiness,
     condition::{find, of_condition, said},
-    held_up, unseen, waiting,
+    verdict::{Readiness, held_up, unseen, waiting},
 };
 use serde_json::Value;
 

@@ -44,7 +44,7 @@ use crate::{
     predicate::Worth,
     queue::{Delay, Trigger},
     reference::{Named, Pointer},
-    shape::node::Shape,
+    shape::Shape,
 };
 use deselected::Settled;
 use futures::{FutureExt, future::BoxFuture};

@@ -7,7 +7,7 @@ use crate::{
     engine::pass::Core,
     error::{Error, Result},
     queue::Trigger,
-    shape::node::{Node, ResourceOptions, Shape},
+    shape::{Node, ResourceOptions, Shape},
 };
 use serde_json::Value;
 use std::sync::Arc;

@@ -18,7 +18,7 @@ use crate::{
         schedule::{gravest, guarded},
     },
     reference::Pointer,
-    shape::node::Shape,
+    shape::Shape,
 };
 use futures::future::{BoxFuture, FutureExt};
 use serde::{Deserialize, de::DeserializeOwned};

@@ -1,7 +1,19 @@
 //! The tree of an operator as data: nodes, permissions and paths, known before anything runs.
 
-pub(crate) mod builtin;
-pub(crate) mod node;
-pub(crate) mod path;
-pub(crate) mod permission;
-pub(crate) mod yaml;
+mod builtin;
+mod node;
+mod path;
+mod permission;
+mod place;
+mod verb;
+mod yaml;
+
+pub(crate) use builtin::rank;
+pub use node::{Count, Edge, Embedded, Node, Order, ResourceOptions, Shape, Stop};
+pub use path::Path;
+pub(crate) use path::{key_below, without_keys};
+pub use permission::{Access, Reach};
+pub use place::Place;
+pub use verb::Verb;
+pub use yaml::Malformed;
+pub(crate) use yaml::documents;

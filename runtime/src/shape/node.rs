@@ -3,68 +3,17 @@
 //! The role, the watches and the picture of an operator are walks of the [`Shape`] of its trees. A node that is in no
 //! tree asks for nothing.
 
-pub use crate::shape::permission::{Access, Reach};
-
 use crate::{
     kind::Kind,
-    shape::yaml::{self, Malformed},
+    shape::{
+        permission::Access,
+        place::Place,
+        verb::Verb,
+        yaml::{self, Malformed},
+    },
 };
+
 use std::fmt;
-
-/// A verb of the Kubernetes API, as a role spells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verb {
-    /// Read one object by name.
-    Get,
-    /// Read all objects of a kind in a scope.
-    List,
-    /// Follow the changes of a kind.
-    Watch,
-    /// Make an object.
-    Create,
-    /// Replace an object.
-    Update,
-    /// Change an object in part; server-side apply is one.
-    Patch,
-    /// Remove one object by name.
-    Delete,
-    /// Remove all objects of a kind in a scope.
-    DeleteCollection,
-    /// Name objects of a kind, so that they are waited for and can't go: opgen's own, for which a role spells three others.
-    Reference,
-}
-
-impl Verb {
-    /// The verb as it is declared; but for [`Verb::Reference`], a role names it so, too.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "get",
-            Self::List => "list",
-            Self::Watch => "watch",
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Patch => "patch",
-            Self::Delete => "delete",
-            Self::DeleteCollection => "deletecollection",
-            Self::Reference => "reference",
-        }
-    }
-
-    /// The verbs that a role spells for it.
-    pub(crate) const fn in_roles(&self) -> &'static [&'static str] {
-        match self {
-            Self::Get => &["get"],
-            Self::List => &["list"],
-            Self::Watch => &["watch"],
-            Self::Create => &["create"],
-            Self::Update => &["update"],
-            Self::Patch => &["patch"],
-            Self::Delete => &["delete"],
-            Self::DeleteCollection => &["deletecollection"],
-            Self::Reference => &["list", "patch", "watch"],
-        }
-    }
-}
 
 /// In which order a group goes through its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,20 +64,6 @@ impl fmt::Debug for Embedded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Embedded").field("file", &self.file).finish_non_exhaustive()
     }
-}
-
-/// A line of source code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The file, as the compiler was told its name.
-    pub file: &'static str,
-    /// The line, from 1.
-    pub line: u32,
-}
-
-impl Place {
-    /// Nowhere in particular: what the edge to the node says counts.
-    pub const UNKNOWN: Self = Self { file: "", line: 0 };
 }
 
 /// What a node is: its kind of node, its permissions, its children.

@@ -2,7 +2,7 @@
 
 use crate::{
     kind::Kind,
-    shape::node::{Place, Verb},
+    shape::{place::Place, verb::Verb},
 };
 use std::fmt;
 

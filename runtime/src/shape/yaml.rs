@@ -2,7 +2,7 @@
 
 use crate::{
     kind::Kind,
-    shape::{builtin, node::Access},
+    shape::{builtin, permission::Access},
 };
 use serde_json::Value;
 use std::fmt;

@@ -12,7 +12,7 @@ use crate::{
     kind::Kind,
     manager::operator::Operator,
     reference,
-    shape::node::Verb,
+    shape::Verb,
 };
 use kube::api::DeleteParams;
 use serde::de::Error as _;

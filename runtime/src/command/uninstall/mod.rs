@@ -9,22 +9,26 @@
 //!
 //! Everything that is missing already is as it should be, so a run that broke off is simply repeated.
 
+mod error;
 mod held;
 mod inventory;
+mod run;
 
 use crate::{
-    client::{CallError, Client, Deletion, Target},
-    command::connect::Connection,
-    error::Error,
-    kind::Kind,
+    client::{Client, Deletion, Target},
+    command::{
+        connect::Connection,
+        uninstall::{
+            error::{UninstallError, hint},
+            run::Run,
+        },
+    },
     manager::operator::Operator,
-    manifest::{Described, Output, ProjectError, failed},
+    manifest::{Described, Output, failed},
 };
 use inventory::{Installed, Stage};
-use kube::api::DeleteParams;
-use serde_json::json;
 use std::{
-    io::{self, Write},
+    io::{self},
     process::ExitCode,
     time::Duration,
 };
@@ -59,33 +63,6 @@ pub(crate) struct UninstallArgs {
     connection: Connection,
 }
 
-/// Why an operator was not taken out.
-#[derive(Debug, thiserror::Error)]
-enum UninstallError {
-    #[error("failed to find out how to reach the cluster")]
-    Config(#[source] kube::config::InferConfigError),
-    #[error("failed to make a client for the cluster")]
-    Client(#[source] kube::Error),
-    #[error(transparent)]
-    Project(#[from] ProjectError),
-    #[error(transparent)]
-    Call(Box<CallError>),
-    #[error("there are {count} objects of kind {kind}")]
-    ObjectsLeft { kind: Kind, count: usize },
-    #[error("{what} did not go within {} s", .timeout.as_secs())]
-    Timeout { what: String, timeout: Duration },
-    #[error("failed to write to standard output")]
-    Output(#[from] io::Error),
-    #[error("{0}")]
-    Loop(Error),
-}
-
-impl From<CallError> for UninstallError {
-    fn from(error: CallError) -> Self {
-        Self::Call(Box::new(error))
-    }
-}
-
 impl UninstallArgs {
     pub(crate) async fn run(self, operator: &Operator) -> ExitCode {
         match self.uninstall(operator).await {
@@ -117,95 +94,5 @@ impl UninstallArgs {
             run.delete_stage(&installed, Stage::Definitions).await?;
         }
         run.delete_stage(&installed, Stage::Rest).await
-    }
-}
-
-fn hint(error: &UninstallError) -> Option<&'static str> {
-    match error {
-        UninstallError::Config(_) => Some("set KUBECONFIG to the cluster that the operator is installed in"),
-        UninstallError::ObjectsLeft { .. } => {
-            Some("`--objects delete` deletes them while the operator still runs; `--objects keep` keeps them")
-        }
-        UninstallError::Timeout { .. } => {
-            Some("only a running operator takes its objects down; run this again, with `--objects keep` if it is gone")
-        }
-        _ => None,
-    }
-}
-
-/// One run: what it talks to, and whether it means it.
-struct Run {
-    client: Client,
-    dry_run: bool,
-    output: Output,
-    timeout: Duration,
-}
-
-impl Run {
-    /// Deletes what belongs to a stage, and waits until it is gone.
-    async fn delete_stage(&self, installed: &[Installed], stage: Stage) -> Result<(), UninstallError> {
-        let of_stage: Vec<_> = installed.iter().filter(|object| object.stage == stage).collect();
-        for object in &of_stage {
-            self.delete(object.target()).await?;
-        }
-        for object in of_stage {
-            self.wait_gone(object.target()).await?;
-        }
-        Ok(())
-    }
-
-    /// With the last binding of its kind, an API server stops to watch the parameters of policies until it is restarted
-    /// (kubernetes#130887). Had it not seen the parameter go, a policy installed later would act without one.
-    async fn let_policy_notice(&self) {
-        if !self.dry_run {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-        }
-    }
-
-    async fn delete(&self, target: Target<'_>) -> Result<(), UninstallError> {
-        if self.dry_run {
-            return match self.client.get_metadata(target).await? {
-                Some(_) => self.say("would delete", target),
-                None => Ok(()),
-            };
-        }
-        match self.client.delete(target, &DeleteParams::foreground()).await {
-            Ok(Deletion::Absent) => Ok(()),
-            Ok(Deletion::Done | Deletion::Begun) => self.say("deleted", target),
-            // A kind that the cluster doesn't serve has no objects.
-            Err(error) if error.is_not_found() => Ok(()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    async fn wait_gone(&self, target: Target<'_>) -> Result<(), UninstallError> {
-        if self.dry_run {
-            return Ok(());
-        }
-        let gone = async {
-            while self.client.get_metadata(target).await?.is_some() {
-                tokio::time::sleep(Duration::from_millis(200)).await;
-            }
-            Ok(())
-        };
-        let what = || format!("{} {}", target.kind, target.name);
-        let late = |_| UninstallError::Timeout { what: what(), timeout: self.timeout };
-        tokio::time::timeout(self.timeout, gone).await.map_err(late)?
-    }
-
-    fn say(&self, what: &str, target: Target<'_>) -> Result<(), UninstallError> {
-        let Target { kind, namespace, name } = target;
-        let line = match self.output {
-            Output::Json => {
-                json!({"action": what, "kind": kind.kind, "namespace": namespace, "name": name}).to_string()
-            }
-            Output::Text => {
-                format!(
-                    "{what} {kind} {}{name}",
-                    namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default()
-                )
-            }
-        };
-        Ok(writeln!(io::stdout(), "{line}")?)
     }
 }

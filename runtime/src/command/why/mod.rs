@@ -1,5 +1,6 @@
 //! The verb `why`: why an object is not ready, or not gone, down to the cause.
 
+pub(crate) mod cause;
 mod ending;
 mod look;
 mod named;
@@ -11,45 +12,13 @@ use crate::{
     command::{
         lookup::{LiveError, Place, controlled},
         object_arg::Asked,
+        why::cause::Why,
     },
     manager::operator::Operator,
     manifest::{Described, Project},
 };
 use look::Look;
-use serde::Serialize;
 use std::process::ExitCode;
-
-/// Why an object is as it is.
-///
-/// It is read from the cluster as it is now, with the rights of who asks: conditions, what the object names and what names it,
-/// what it is made of, and who holds it by finalizers. Its text fits a screen and ends with the causes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Why {
-    /// The object, for example `WebApp shop/blue`.
-    pub object: String,
-    /// What is to be said of it.
-    pub says: String,
-    /// What that comes of; nothing for a cause.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub because: Vec<Why>,
-}
-
-impl Why {
-    fn new(object: impl Into<String>, says: impl Into<String>) -> Self {
-        Self { object: object.into(), says: says.into(), because: Vec::new() }
-    }
-
-    fn because(mut self, because: Vec<Self>) -> Self {
-        self.because = because;
-        self
-    }
-
-    /// Where the questions end: what comes of nothing else.
-    pub fn causes(&self) -> Vec<&Self> {
-        if self.because.is_empty() { vec![self] } else { self.because.iter().flat_map(Self::causes).collect() }
-    }
-}
 
 impl Operator {
     /// Why an object of a kind that this operator controls is not ready, or not gone. A `namespace` of a kind without

@@ -2,6 +2,7 @@
 
 mod contract;
 mod cost;
+pub(crate) mod definition;
 mod effect;
 mod mend;
 mod schema;
@@ -11,39 +12,13 @@ mod types;
 pub(crate) mod value;
 mod version;
 
+use crate::manifest::crd::definition::Definition;
 use serde_json::Value;
 
 use super::finding::{Finding, Findings};
 use super::project::Project;
 pub(crate) use schema::{field, flag, items, list, text, values};
 pub(crate) use types::schema_by_names;
-
-/// The definition of one kind with all its versions.
-#[derive(Clone, Debug)]
-pub(crate) struct Definition {
-    pub(crate) group: String,
-    pub(crate) plural: String,
-    pub(crate) kind: String,
-    pub(crate) value: Value,
-}
-
-impl Definition {
-    /// `<plural>.<group>`.
-    pub(crate) fn name(&self) -> String {
-        format!("{}.{}", self.plural, self.group)
-    }
-
-    /// The file below the output folder.
-    pub(crate) fn path(&self) -> String {
-        format!("crds/{}_{}.yaml", self.group, self.plural)
-    }
-
-    /// The schema of `version`.
-    pub(crate) fn schema(&self, version: &str) -> Option<&Value> {
-        let versions = self.value["spec"]["versions"].as_array()?;
-        versions.iter().find(|entry| entry["name"] == version).map(|entry| &entry["schema"]["openAPIV3Schema"])
-    }
-}
 
 /// The definitions of the project's kinds, sorted by group and plural.
 pub(crate) fn definitions(project: &Project, found: &mut Vec<Finding>) -> Vec<Definition> {

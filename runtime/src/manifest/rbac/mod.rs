@@ -2,7 +2,10 @@
 
 mod audit;
 mod explain;
+mod grant;
 mod verify;
+
+use grant::{Asker, Grant, Scope, Why};
 
 use std::collections::BTreeMap;
 
@@ -17,7 +20,7 @@ use super::project::{Controlled, Project};
 use crate::{
     access::{Rule, merge},
     kind::Kind,
-    shape::node::{Access, Node, Place, Reach, Stop, Verb},
+    shape::{Access, Node, Place, Reach, Stop, Verb},
 };
 
 /// On the kinds on whose objects a finalizer is kept: its own, and those that specs and nodes name.
@@ -28,41 +31,6 @@ const EVENTS: &[&str] = &["create", "patch"];
 
 /// What is left of a retired node is looked for and removed, never made.
 const RETIRED: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Delete];
-
-/// One rule, where it is needed, and who asks for it.
-#[derive(Clone, Debug)]
-struct Grant {
-    rule: Rule,
-    scope: Scope,
-    asker: Asker,
-}
-
-/// Who asks for a rule.
-#[derive(Clone, Debug)]
-struct Asker {
-    /// The kind whose controller it is.
-    kind: String,
-    why: Why,
-}
-
-#[derive(Clone, Debug)]
-enum Why {
-    /// The loop, whatever the tree is; in words.
-    Loop(&'static str),
-    /// A node: its path, empty for the root, and the line that asks.
-    Node { path: String, place: Place },
-}
-
-/// Where a rule holds.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Scope {
-    /// In the namespace of the operator.
-    Own,
-    /// In another namespace, by its name.
-    In(&'static str),
-    /// In all namespaces, and for what lives in none.
-    Cluster,
-}
 
 /// The ServiceAccount, and the roles with their bindings. An operator that watches its own namespace gets a Role; what
 /// it does with kinds that live in no namespace needs a ClusterRole beside it. What is meant for one other namespace gets

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     kind::kind_of,
     manifest::{finding::Severity, fixture},
-    shape::node::{Edge, Place, Shape, Verb},
+    shape::{Edge, Place, Shape, Verb},
 };
 use k8s_openapi::api::{
     apps::v1::Deployment,

@@ -3,7 +3,7 @@
 use crate::{
     kind::Kind,
     manifest::project::{Controlled, Project},
-    shape::node::{Edge, Node, Shape},
+    shape::{Edge, Node, Shape},
 };
 use serde_json::Value;
 

@@ -6,7 +6,7 @@ use crate::{
         fixture,
         project::{Controlled, Project},
     },
-    shape::node::{Access, Count, Edge, Node, Order, Place, ResourceOptions, Shape, Verb},
+    shape::{Access, Count, Edge, Node, Order, Place, ResourceOptions, Shape, Verb},
 };
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use super::{
     drawn::{Drawing, Drawn, Found},
     words,
 };
-use crate::shape::node::{Access, Count, Edge, Node, Reach, Verb};
+use crate::shape::{Access, Count, Edge, Node, Reach, Verb};
 use serde_json::{Value, json};
 
 pub(super) fn all(drawings: &[Drawing]) -> Value {

@@ -5,7 +5,7 @@ use super::{
     text::full_name,
     words,
 };
-use crate::shape::node::{Node, Order};
+use crate::shape::{Node, Order};
 use std::{collections::BTreeMap, fmt::Write};
 
 /// Thin lines lead to children, thick arrows say which child comes next, dotted ones what has to be there before.

@@ -2,7 +2,7 @@
 
 use crate::{
     kind::Kind,
-    shape::node::{Access, Count, Edge, Node, Order, Reach, Shape, Verb},
+    shape::{Access, Count, Edge, Node, Order, Reach, Shape, Verb},
 };
 
 /// One of the terms on which a node is a child: a word, and what it is about.

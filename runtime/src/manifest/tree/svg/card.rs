@@ -9,7 +9,7 @@ use super::{
     canvas::{Area, Canvas, Ink, Paint},
     measure::{Face, width, wrapped},
 };
-use crate::shape::node::Node;
+use crate::shape::Node;
 
 /// How wide the text in a box may be.
 const MOST: i32 = 250;

@@ -1,12 +1,13 @@
 //! What the signs mean; only those that are used.
 
 use super::{
-    AFTER, BRANCH, Forest, MARGIN, NEXT, NEXT_DOWN, READS,
     canvas::{Area, Canvas, Ink, Paint, Stroke},
     card::{CUSTOM, GROUP, Palette, RESOURCE},
+    forest::Forest,
     measure::{Face, width},
+    style::{AFTER, BRANCH, MARGIN, NEXT, NEXT_DOWN, READS},
 };
-use crate::shape::node::{Node, Order};
+use crate::shape::{Node, Order};
 
 enum Sign {
     Box(Palette),

@@ -2,7 +2,10 @@ use super::{
     super::{example, svg},
     *,
 };
-use crate::manifest::fixture;
+use crate::manifest::{
+    fixture,
+    tree::svg::{forest::Forest, style::MARGIN},
+};
 
 fn example() -> (Canvas, Plan) {
     let project = example::project();

@@ -1,5 +1,9 @@
 //! What a pass can end with besides success.
 
+pub(crate) mod call_error;
+pub(crate) mod missing_rule;
+
+use crate::{CallError, bounds};
 use std::{borrow::Cow, error::Error as StdError, fmt};
 
 /// The result of a provisioner, a build function, or any step of a pass.
@@ -93,6 +97,33 @@ pub(crate) struct Blocked {
     pub(crate) sentence: String,
 }
 
+/// Reason and sentence for a condition: what may be said of an error to everybody who may read the object.
+pub(crate) fn safe_sentence(source: &(dyn std::error::Error + 'static)) -> (&'static str, String) {
+    if let Some(blocked) = source.downcast_ref::<Blocked>() {
+        return (blocked.reason, blocked.sentence.clone());
+    }
+    let Some(call) = source.downcast_ref::<CallError>() else {
+        return ("Errored", "an unexpected error occurred; the operator's log has it".to_owned());
+    };
+    if call.is_in_ending_namespace() {
+        return ("NamespaceTerminating", "its namespace is being deleted".to_owned());
+    }
+    if call.is_in_missing_namespace() {
+        let namespace = call.namespace.as_deref().unwrap_or_default();
+        return ("NamespaceNotFound", format!("{call}: namespace {namespace} does not exist"));
+    }
+    if call.is_forbidden() {
+        return ("Forbidden", call.missing_rule().to_string());
+    }
+    // The server's words about an object quote its values; those of a Secret are nobody's business.
+    match call.status().filter(|_| call.kind.kind != "Secret") {
+        Some(status) if matches!(status.code, 400 | 403 | 422) => {
+            ("Refused", format!("{call}: {}", bounds::foreign(&status.message)))
+        }
+        _ => ("Errored", format!("{call}; the operator's log says why")),
+    }
+}
+
 /// Ends a function with a yield: the work is not done and is taken up again later.
 ///
 /// # Errors
@@ -107,7 +138,7 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
         let any: &(dyn StdError + 'static) = &source;
         let conflict = match any.downcast_ref::<kube::Error>() {
             Some(kube::Error::Api(status)) => status.code == 409 && status.reason == "Conflict",
-            _ => any.downcast_ref::<crate::client::CallError>().is_some_and(crate::client::CallError::is_conflict),
+            _ => any.downcast_ref::<CallError>().is_some_and(CallError::is_conflict),
         };
         if conflict { Self::Conflict(Box::new(source)) } else { Self::Unexpected(Box::new(source)) }
     }

@@ -1,7 +1,6 @@
 //! `CallError`: a request that failed, and what may be said of it.
 
-use super::MissingRule;
-use crate::{bounds, error::Blocked, kind::Kind, shape::node::Verb};
+use crate::{client::MissingRule, kind::Kind, shape::Verb};
 
 /// A request that failed: what was tried on which object, and the cause.
 #[derive(Debug, thiserror::Error)]
@@ -24,14 +23,14 @@ pub struct CallError {
 }
 
 impl CallError {
-    fn status(&self) -> Option<&kube::core::Status> {
+    pub(crate) fn status(&self) -> Option<&kube::core::Status> {
         match self.source.as_ref() {
             kube::Error::Api(status) => Some(status),
             _ => None,
         }
     }
 
-    pub(super) fn code(&self) -> u16 {
+    pub(crate) fn code(&self) -> u16 {
         self.status().map_or(0, |status| status.code)
     }
 
@@ -87,7 +86,7 @@ impl CallError {
     }
 
     /// Nothing can be made in a namespace that does not exist.
-    fn is_in_missing_namespace(&self) -> bool {
+    pub(crate) fn is_in_missing_namespace(&self) -> bool {
         let details = self.status().filter(|status| status.code == 404).and_then(|status| status.details.as_ref());
         self.namespace.is_some() && details.is_some_and(|details| details.kind == "namespaces")
     }
@@ -126,32 +125,5 @@ impl CallError {
     fn lacking(&self) -> Verb {
         let said = self.status().map_or("", |status| status.message.as_str());
         if self.verb == Verb::Patch && said.contains("cannot create resource") { Verb::Create } else { self.verb }
-    }
-}
-
-/// Reason and sentence for a condition: what may be said of an error to everybody who may read the object.
-pub(crate) fn safe_sentence(source: &(dyn std::error::Error + 'static)) -> (&'static str, String) {
-    if let Some(blocked) = source.downcast_ref::<Blocked>() {
-        return (blocked.reason, blocked.sentence.clone());
-    }
-    let Some(call) = source.downcast_ref::<CallError>() else {
-        return ("Errored", "an unexpected error occurred; the operator's log has it".to_owned());
-    };
-    if call.is_in_ending_namespace() {
-        return ("NamespaceTerminating", "its namespace is being deleted".to_owned());
-    }
-    if call.is_in_missing_namespace() {
-        let namespace = call.namespace.as_deref().unwrap_or_default();
-        return ("NamespaceNotFound", format!("{call}: namespace {namespace} does not exist"));
-    }
-    if call.is_forbidden() {
-        return ("Forbidden", call.missing_rule().to_string());
-    }
-    // The server's words about an object quote its values; those of a Secret are nobody's business.
-    match call.status().filter(|_| call.kind.kind != "Secret") {
-        Some(status) if matches!(status.code, 400 | 403 | 422) => {
-            ("Refused", format!("{call}: {}", bounds::foreign(&status.message)))
-        }
-        _ => ("Errored", format!("{call}; the operator's log says why")),
     }
 }

@@ -1,15 +1,15 @@
 //! The RBAC rule that a forbidden call shows is missing from the operator's role.
 
-use crate::shape::node::Verb;
+use crate::shape::Verb;
 use std::fmt;
 
 /// A rule that the operator's role lacks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MissingRule {
-    pub(super) group: String,
-    pub(super) resource: String,
-    pub(super) verb: Verb,
-    pub(super) namespace: Option<String>,
+    pub(crate) group: String,
+    pub(crate) resource: String,
+    pub(crate) verb: Verb,
+    pub(crate) namespace: Option<String>,
 }
 
 impl fmt::Display for MissingRule {

@@ -1,0 +1,30 @@
+//! `Definition`: the CustomResourceDefinition of one kind with all its versions.
+
+use serde_json::Value;
+
+/// The definition of one kind with all its versions.
+#[derive(Clone, Debug)]
+pub(crate) struct Definition {
+    pub(crate) group: String,
+    pub(crate) plural: String,
+    pub(crate) kind: String,
+    pub(crate) value: Value,
+}
+
+impl Definition {
+    /// `<plural>.<group>`.
+    pub(crate) fn name(&self) -> String {
+        format!("{}.{}", self.plural, self.group)
+    }
+
+    /// The file below the output folder.
+    pub(crate) fn path(&self) -> String {
+        format!("crds/{}_{}.yaml", self.group, self.plural)
+    }
+
+    /// The schema of `version`.
+    pub(crate) fn schema(&self, version: &str) -> Option<&Value> {
+        let versions = self.value["spec"]["versions"].as_array()?;
+        versions.iter().find(|entry| entry["name"] == version).map(|entry| &entry["schema"]["openAPIV3Schema"])
+    }
+}

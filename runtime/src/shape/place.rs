@@ -1,0 +1,15 @@
+//! `Place`: a line of the source code that declares a node or a permission.
+
+/// A line of source code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The file, as the compiler was told its name.
+    pub file: &'static str,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+impl Place {
+    /// Nowhere in particular: what the edge to the node says counts.
+    pub const UNKNOWN: Self = Self { file: "", line: 0 };
+}
