@@ -7,6 +7,8 @@ mod finalizer;
 mod list;
 mod part;
 mod segment;
+pub(crate) mod selectors;
+mod target;
 mod throttle;
 pub(crate) mod timeouts;
 mod write;
@@ -14,16 +16,16 @@ mod write;
 pub use crate::error::call_error::CallError;
 pub use crate::error::missing_rule::MissingRule;
 pub(crate) use crate::error::safe_sentence;
-use crate::{counters::Counters, environment::Environment, kind::Kind, shape::Verb};
+use crate::{counters::Counters, environment::Environment, shape::Verb};
 use http::Request;
 use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams, ValidationDirective},
     client::Body,
-    core::Request as Requests,
 };
-pub(crate) use list::{PAGE_SIZE, Selectors};
+pub(crate) use selectors::PAGE_SIZE;
 use serde_json::Value;
 use std::fmt;
+pub(crate) use target::Target;
 
 /// What an applied object was before: there, or not.
 #[derive(Debug)]
@@ -59,34 +61,6 @@ pub(crate) struct Client {
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Client")
-    }
-}
-
-/// One object, or all of a scope, as a request needs it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Target<'a> {
-    pub(crate) kind: &'a Kind,
-    pub(crate) namespace: Option<&'a str>,
-    pub(crate) name: &'a str,
-}
-
-impl Target<'_> {
-    fn requests(&self) -> Requests {
-        let (kind, namespace) = (self.kind, self.namespace.filter(|_| self.kind.namespaced));
-        let prefix = if kind.group.is_empty() { "/api" } else { "/apis" };
-        let namespace = namespace.map_or(String::new(), |name| format!("/namespaces/{}", segment::segment(name)));
-        Requests::new(format!("{prefix}/{}{namespace}/{}", kind.api_version(), kind.plural))
-    }
-
-    fn failed(&self, verb: Verb, subresource: &'static str, source: kube::Error) -> CallError {
-        CallError {
-            verb,
-            kind: self.kind.clone(),
-            subresource,
-            namespace: self.namespace.filter(|_| self.kind.namespaced).map(str::to_owned),
-            name: self.name.to_owned(),
-            source: Box::new(source),
-        }
     }
 }
 

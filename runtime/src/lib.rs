@@ -40,6 +40,10 @@ pub mod reference;
 mod shape;
 pub mod testing;
 
+pub use crate::reconcile::{
+    change::{News, RECONCILE},
+    next::REQUEUE,
+};
 pub use access::part::{self, Part};
 pub use client::{CallError, MissingRule, timeouts::Timeouts};
 pub use condition::Status;
@@ -63,15 +67,11 @@ pub use opgen_macros::{Managed, Provisioner, operator};
 pub use panic::Closure;
 pub use predicate::Predicate;
 pub use readiness::{Readiness, readiness};
-pub use reconcile::{News, RECONCILE, REQUEUE};
 pub use reference::NamespacedName;
 pub use {
-    command::{lookup::LiveError, why::cause::Why},
-    manager::{conditions::ConditionsError, operator::Operator, run::RunOptions, run_error::RunError},
-};
-pub use {
+    crate::shape::Provisioner,
     provisioner::{
-        Keyed, Provision, Provisioner,
+        Keyed, Provision,
         build::{Builds, Objects},
         group::{Answers, Wanted},
         manifest::Manifest,
@@ -80,6 +80,10 @@ pub use {
     shape::{
         Access, Count, Edge, Embedded, Malformed, Node, Order, Path, Place, Reach, ResourceOptions, Shape, Stop, Verb,
     },
+};
+pub use {
+    command::{lookup::LiveError, why::cause::Why},
+    manager::{conditions::ConditionsError, operator::Operator, run::RunOptions, run_error::RunError},
 };
 
 /// What a project of an operator names all the time; and of kube what a builder asks an object: its name, its namespace, its uid.

@@ -3,18 +3,26 @@
 //! In a [`Rehearsal`] every resource node and every [`Recorder`] says that it was called and answers as the test wants; nothing
 //! leaves the process. Hand-written nodes run as they are; their calls fail, since there is no API server.
 
-pub use crate::provisioner::rehearsal::{Answer, Asked, Call, Recorder};
+pub use crate::{
+    engine::rehearsal::{Answer, Asked, Call},
+    provisioner::rehearsal::Recorder,
+};
 
 use crate::{
     cache::{ObjectKey, ResourceVersion, Uid},
     client::Client,
     context::{Context, Teardown},
-    engine::pass::{Core, Identity, Pass, Shared, plain},
+    engine::{
+        identity::Identity,
+        pass::{Core, Pass, Shared, plain},
+        rehearsal::World,
+    },
     environment::Environment,
     error::Result,
     event,
     managed::{Managed, Owner},
-    provisioner::{Provision, Provisioner, rehearsal::World, schedule::guarded},
+    provisioner::{Provision, schedule::guarded},
+    shape::Provisioner,
 };
 use parking_lot::Mutex;
 use serde_json::Value;

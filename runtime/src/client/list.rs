@@ -1,22 +1,12 @@
 //! Lists in pages: at most one page of objects is in memory, however many there are.
 
 use super::{CallError, Client, Target, segment};
-use crate::shape::Verb;
+use crate::{client::selectors::Selectors, shape::Verb};
 use kube::api::ListParams;
 use serde_json::Value;
 
-/// Objects of one page of a list, unless the operator says otherwise. Source: client-go's pager, and kube's watcher.
-pub(crate) const PAGE_SIZE: u32 = 500;
-
 /// How often a list begins again whose continuation has expired: the API server keeps a page's place for some minutes.
 const RESTARTS: usize = 3;
-
-/// Label and field selectors, as a request takes them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Selectors<'a> {
-    pub(crate) labels: Option<&'a str>,
-    pub(crate) fields: Option<&'a str>,
-}
 
 impl Client {
     /// The same client with lists in pages of another size.

@@ -1,6 +1,5 @@
 //! Escapes object names for URL paths and field selectors.
 
-use super::Target;
 use std::{borrow::Cow, fmt::Write as _};
 
 /// A name so that a URL's path holds it as one segment: everything is percent-encoded that would end the segment or the path.
@@ -27,13 +26,6 @@ pub(super) fn segment(name: &str) -> Cow<'_, str> {
         }
     }
     encoded.into()
-}
-
-impl Target<'_> {
-    /// The name as a URL has it.
-    pub(super) fn segment(&self) -> Cow<'_, str> {
-        segment(self.name)
-    }
 }
 
 /// A name as a value of a field selector.

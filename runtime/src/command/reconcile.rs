@@ -6,7 +6,7 @@ use crate::{
         object_arg::Asked,
     },
     manager::operator::Operator,
-    reconcile::RECONCILE,
+    reconcile::change::RECONCILE,
 };
 use kube::api::Patch;
 use serde::Serialize;

@@ -6,8 +6,7 @@ mod draft;
 use crate::{
     engine::pass::{Core, Pass},
     managed::{Each, Managed, Owner},
-    provisioner::Provisioner,
-    shape::Path,
+    shape::{Path, Provisioner},
 };
 pub use calls::{Calls, PartCalls, References};
 pub use draft::Draft;

@@ -6,10 +6,10 @@ use crate::{
     error::Result,
     kind::Kind,
     managed::{Managed, Owner},
-    provisioner::{Provision, Provisioner},
-    reconcile::{Reconciler, tree::Tree},
+    provisioner::Provision,
+    reconcile::{reconciler::Reconciler, tree::Tree},
     reference::Pointer,
-    shape::Shape,
+    shape::{Provisioner, Shape},
 };
 use futures::future::{BoxFuture, FutureExt};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

@@ -11,7 +11,7 @@ use crate::{
     informer::source::Selection,
     managed::{Managed, Owner},
     queue::Delay,
-    reconcile::{News, REQUEUE, tree::Period},
+    reconcile::{change::News, next::REQUEUE, tree::Period},
 };
 use channel::Lane;
 use lister::{Kept, ReadView};

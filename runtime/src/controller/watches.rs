@@ -6,7 +6,7 @@ use crate::{
     kind::{Typed, kind_of},
     managed::Owner,
     predicate::Predicate,
-    reconcile::News,
+    reconcile::change::News,
     reference::NamespacedName,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;

@@ -7,7 +7,11 @@ use crate::{
     panic::{Closure, Panicked},
     predicate::Worth,
     queue::{Backoff, Item, Priority, Queue, Trigger},
-    reconcile::{AFTER_CONFLICT, CATCH_UP, Ended, Loop, Next, REQUEUE},
+    reconcile::{
+        Ended,
+        control_loop::Loop,
+        next::{AFTER_CONFLICT, CATCH_UP, Next, REQUEUE},
+    },
 };
 use futures::FutureExt;
 use std::{

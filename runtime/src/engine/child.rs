@@ -1,7 +1,7 @@
 //! What is remembered of a child: its marks, its readiness, and which of its fields are ours.
 
 use crate::{
-    cache::{Header, HeaderError, Owner, without_managed_fields},
+    cache::{Entry, Header, HeaderError, Owner, without_managed_fields},
     engine::{
         desired::{APPLIED, Desired, NODE},
         field_ownership::{Owned, first_lost, has_field},
@@ -13,6 +13,7 @@ use crate::{
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
+use std::collections::HashMap;
 use std::{
     borrow::Cow,
     hash::{DefaultHasher, Hash, Hasher},
@@ -81,6 +82,9 @@ struct ManagedFields<'a> {
     #[serde(borrow, default)]
     fields_v1: Option<&'a RawValue>,
 }
+
+/// The children of one owner and kind by their nodes, as the cache had them when the pass first asked.
+pub(crate) type ByNode = HashMap<Box<str>, Vec<Arc<Entry<Child>>>>;
 
 impl Child {
     /// Reads an object as the server sent it, and keeps the `whole` of it.

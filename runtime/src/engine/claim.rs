@@ -23,40 +23,19 @@
 
 use crate::{
     cache::{Entry, ObjectKey},
-    engine::{child::Child, desired::Desired, pass::Core, resource::Waits},
+    engine::{
+        child::Child,
+        claimed::{Plan, unversioned},
+        desired::Desired,
+        pass::{Core, Planner},
+        waits::Waits,
+    },
     error::{Error, Result},
     kind::Kind,
     shape::{Edge, Shape},
 };
-use futures::future::BoxFuture;
 use serde_json::Value;
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
-
-/// Which node wants which object, and which nodes have claimed all they want.
-#[derive(Debug, Default)]
-pub(crate) struct Claims {
-    nodes: HashMap<(Kind, ObjectKey), Arc<str>>,
-    complete: HashSet<Arc<str>>,
-}
-
-/// What the build functions of a tree want, as far as it can be known without running the tree.
-#[derive(Debug)]
-pub(crate) struct Plan {
-    pub(crate) claims: Claims,
-    /// Whether every build function has answered.
-    pub(crate) complete: bool,
-}
-
-/// A tree whose build functions can be asked without a call to the API server.
-pub(crate) trait Planner: Send + Sync {
-    fn shape(&self) -> &'static Shape;
-    /// Runs the build functions in a pass that claims and does nothing else.
-    fn plan<'p>(&'p self, core: Core<'p>) -> BoxFuture<'p, Plan>;
-}
+use std::sync::Arc;
 
 /// A node of the tree's shape that applies objects of one kind.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,17 +46,6 @@ struct Applier {
     keyed: bool,
     /// Whether what it builds depends on the outputs of other nodes.
     reads: bool,
-}
-
-/// The same kind in every version: an object is there in all of them.
-pub(crate) fn unversioned(kind: &Kind) -> Kind {
-    Kind { version: Cow::Borrowed(""), ..kind.clone() }
-}
-
-impl Claims {
-    fn of(&self, kind: &Kind, key: &ObjectKey) -> Option<&Arc<str>> {
-        self.nodes.get(&(unversioned(kind), key.clone()))
-    }
 }
 
 impl Core<'_> {
@@ -244,6 +212,7 @@ mod tests {
         shape::{Access, Node, Place},
     };
     use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+    use std::borrow::Cow;
 
     const CONFIG: Shape =
         Shape { node: Node::Resource, access: &[Access::applied(kind_of::<ConfigMap>)], children: &[] };

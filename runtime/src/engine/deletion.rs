@@ -3,7 +3,7 @@
 use crate::{
     cache::{Entry, ObjectKey, Uid},
     client::{Deletion, Target},
-    engine::{child::Child, memory::Departing, pass::Core, repair::Damage, resource::Waits},
+    engine::{child::Child, memory::Departing, pass::Core, repair::Damage, waits::Waits},
     error::Result,
     informer::watch::Watched,
     kind::Kind,

@@ -3,7 +3,7 @@
 use crate::{
     cache::{ObjectKey, Uid},
     client::strip_nulls,
-    engine::{owner_mark::OWNER, pass::Identity},
+    engine::{identity::Identity, owner_mark::OWNER},
     error::{Error, Result},
     kind::Kind,
 };

@@ -2,22 +2,20 @@
 
 use crate::{
     cache::Entry,
-    engine::{child::Child, memory::Built, pass::Core, resource::Waits},
+    engine::{
+        child::{ByNode, Child},
+        memory::Built,
+        output::Written,
+        pass::Core,
+        waits::Waits,
+    },
     error::Result,
     informer::watch::{WatchState, Watched},
     kind::Kind,
-    provisioner::output::Written,
     readiness::Readiness,
-    shape::{ResourceOptions, Shape},
-    shape::{key_below, without_keys},
+    shape::{ResourceOptions, Shape, key_below, without_keys},
 };
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::Arc,
-};
-
-/// The children of one owner and kind by their nodes, as the cache had them when the pass first asked.
-pub(crate) type ByNode = HashMap<Box<str>, Vec<Arc<Entry<Child>>>>;
+use std::{collections::BTreeSet, sync::Arc};
 
 impl Core<'_> {
     /// The outcome of a resource node, if its inputs are those of an earlier pass and its objects as they were left.

@@ -4,12 +4,7 @@
 //! controller's watch shows, and with the one in the answer to the write before. Only kinds that the controller watches are
 //! looked at: a write of another kind causes no pass.
 
-use crate::{
-    cache::{Header, ObjectKey, ResourceVersion, Revision},
-    client::{CallError, Target},
-    engine::{pass::Core, repair::Damage},
-    queue::Trigger,
-};
+use crate::cache::{Header, ResourceVersion, Revision};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -42,7 +37,7 @@ pub(crate) enum Effect {
 }
 
 /// The revision in the answer to a write of an object or of its subresource, if it has one.
-fn revision_of(answer: &Value, subresource: &str) -> Option<Revision> {
+pub(crate) fn revision_of(answer: &Value, subresource: &str) -> Option<Revision> {
     let metadata = &answer["metadata"];
     let version = metadata["resourceVersion"].as_str().filter(|version| !version.is_empty())?;
     let generation = metadata["generation"].as_i64().filter(|_| subresource.is_empty());
@@ -103,47 +98,7 @@ impl ByHand {
     }
 }
 
-impl Core<'_> {
-    /// Makes a call by which a node writes an object, and counts it if nothing but the node's own writes, or another client that
-    /// undoes them, has asked for it.
-    pub(crate) async fn write_by_hand(
-        &self,
-        node: &str,
-        (target, subresource): (Target<'_>, &str),
-        sent: &Value,
-        call: impl Future<Output = Result<Value, CallError>>,
-    ) -> Result<Value, CallError> {
-        let (kind, key) = (target.kind, ObjectKey::new(target.namespace, target.name));
-        let Some(shown) = self.shared.shown(kind, &key) else { return call.await };
-        let before = self.memory().begin_by_hand(&self.owner, kind, &key);
-        let answer = call.await;
-        let mut memory = self.shared.memory();
-        let Some(left) = answer.as_ref().ok().and_then(|answer| revision_of(answer, subresource)) else {
-            memory.failed_by_hand(&self.owner, kind, &key, before);
-            return answer;
-        };
-        let effect = memory.wrote_by_hand(&self.owner, (kind, &key), sent, [before, shown], left);
-        let is_repeated = match effect {
-            Effect::Unchanged => false,
-            Effect::Changed => self.trigger <= Trigger::Children,
-            Effect::Restored => !matches!(self.trigger, Trigger::Timer | Trigger::Request),
-        };
-        if is_repeated {
-            memory.repaired(&self.owner, kind, &key, Damage::ByHand { node: node.into() });
-        }
-        answer
-    }
-
-    /// A node deletes an object: that the watch shows it gone is the node's own work.
-    pub(crate) fn delete_by_hand(&self, target: Target<'_>) {
-        let (kind, key) = (target.kind, ObjectKey::new(target.namespace, target.name));
-        if self.shared.shown(kind, &key).is_some() {
-            self.memory().begin_by_hand(&self.owner, kind, &key);
-        }
-    }
-}
-
-fn digest_of(sent: &Value) -> u64 {
+pub(crate) fn digest_of(sent: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     sent.to_string().hash(&mut hasher);
     hasher.finish()

@@ -4,7 +4,7 @@ use crate::{
     cache::{Header, ObjectKey, PerObject, Revision, Uid},
     engine::{
         hand_written::{ByHand, Effect},
-        pass::Identity,
+        identity::Identity,
         repair::{Damage, Fight, Repairs},
     },
     kind::Kind,

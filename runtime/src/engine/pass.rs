@@ -6,23 +6,25 @@ use crate::{
     context::Unversioned,
     counters::Counters,
     engine::{
-        child::Child,
-        claim::{Claims, Plan, Planner},
-        fast_path::ByNode,
+        child::{ByNode, Child},
+        claimed::{Claims, Plan},
+        identity::Identity,
         memory::Memory,
-        owner_mark::Mark,
+        output::Blackboard,
+        rehearsal::World,
     },
     environment::Environment,
     error::{Error, Result},
-    event::{Recorder, Regarding},
+    event::Recorder,
     informer::watch::{Shows, Watched},
     kind::Kind,
     managed::Managed,
     predicate::Worth,
-    provisioner::{output::Blackboard, rehearsal::World},
     queue::Trigger,
     reference::{Graph, Referrers, Targets},
+    shape::Shape,
 };
+use futures::future::BoxFuture;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use std::{
@@ -92,41 +94,6 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// Which object a pass is about.
-#[derive(Clone, Debug)]
-pub(crate) struct Identity {
-    pub(crate) kind: Kind,
-    pub(crate) key: ObjectKey,
-    pub(crate) uid: Uid,
-}
-
-impl Identity {
-    pub(crate) fn name(&self) -> &str {
-        self.key.name()
-    }
-
-    pub(crate) fn namespace(&self) -> Option<&str> {
-        self.key.namespace()
-    }
-
-    /// Where what is made for it lives, unless that says otherwise: with it, or for a Namespace in it.
-    pub(crate) fn home(&self) -> Option<&str> {
-        let is_namespace = self.kind.group.is_empty() && self.kind.kind == "Namespace";
-        if is_namespace { Some(self.name()) } else { self.namespace() }
-    }
-
-    /// Who the owner is, where no owner reference can say it.
-    pub(crate) fn mark(&self) -> String {
-        let (kind, uid) = (self.kind.full_name(), self.uid.to_string());
-        let namespace = self.namespace().unwrap_or_default();
-        Mark { kind: &kind, namespace, name: self.name(), uid: &uid }.to_string()
-    }
-
-    pub(crate) fn regarding(&self) -> Regarding {
-        Regarding { kind: self.kind.clone(), key: self.key.clone(), uid: self.uid.clone() }
-    }
-}
-
 /// When an object is to be looked at again, as its nodes ask for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Again {
@@ -134,6 +101,13 @@ pub(crate) struct Again {
     pub(crate) soon: bool,
     /// After this time.
     pub(crate) after: Option<Duration>,
+}
+
+/// A tree whose build functions can be asked without a call to the API server.
+pub(crate) trait Planner: Send + Sync {
+    fn shape(&self) -> &'static Shape;
+    /// Runs the build functions in a pass that claims and does nothing else.
+    fn plan<'p>(&'p self, core: Core<'p>) -> BoxFuture<'p, Plan>;
 }
 
 /// The part of a pass that knows no types.

@@ -3,7 +3,7 @@
 pub(crate) mod call_error;
 pub(crate) mod missing_rule;
 
-use crate::{CallError, bounds};
+use crate::{bounds, client::CallError};
 use std::{borrow::Cow, error::Error as StdError, fmt};
 
 /// The result of a provisioner, a build function, or any step of a pass.

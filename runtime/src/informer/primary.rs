@@ -2,7 +2,7 @@
 
 use crate::{
     cache::{Change, Encoded, Header, ObjectKey, Objects, ResourceVersion, Store},
-    client::{CallError, Client, Selectors, Target},
+    client::{CallError, Client, Target, selectors::Selectors},
     error::{Error, Result},
     informer::{
         event_handler::Follower,

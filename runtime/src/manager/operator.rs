@@ -1,7 +1,7 @@
 //! An operator, as a value.
 
 use crate::{
-    client::{PAGE_SIZE, timeouts::Timeouts},
+    client::{selectors::PAGE_SIZE, timeouts::Timeouts},
     controller::{
         Controller,
         factory::{Factory, OfTree, round_trip},
@@ -12,9 +12,9 @@ use crate::{
     managed::{Managed, Owner},
     manifest::{Controlled, DEFAULT_OBJECTS, Described, Project, ProjectError, RoundTrip},
     panic::{Closure, catch},
-    provisioner::{Provision, Provisioner},
-    reconcile::AFTER_CONFLICT,
-    shape::{Node, Shape},
+    provisioner::Provision,
+    reconcile::next::AFTER_CONFLICT,
+    shape::{Node, Provisioner, Shape},
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;

@@ -180,6 +180,8 @@ async fn refusal(work: &mut JoinSet<Result<(), RunError>>) -> RunError {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[tokio::test]

@@ -1,6 +1,6 @@
 //! `RunError`: the reasons for which a running operator ends.
 
-use crate::{ConditionsError, Error, Kind, Malformed};
+use crate::{error::Error, kind::Kind, manager::conditions::ConditionsError, shape::Malformed};
 use std::net::SocketAddr;
 use std::time::Duration;
 

@@ -25,7 +25,7 @@ use crate::{
         operator::Operator,
         tasks::{OnEnd, Tasks},
     },
-    reconcile::Loop,
+    reconcile::control_loop::Loop,
     reference::Targets,
 };
 use futures::{FutureExt, future::BoxFuture};

@@ -1,7 +1,6 @@
 //! How the nodes of a tree call each other: what expansions name, one line for each child.
 
 use crate::{
-    Path,
     context::{Cause, Context, Draft, Teardown, Unversioned},
     engine::pass::Core,
     environment::Passing,
@@ -9,11 +8,11 @@ use crate::{
     kind::kind_of,
     managed::Owner,
     provisioner::{
-        Provision, Provisioner,
+        Provision,
         build::{Builds, Objects, wanted},
         output::inputs,
     },
-    shape::{Access, Edge, Node, Place, ResourceOptions, Shape},
+    shape::{Access, Edge, Node, Path, Place, Provisioner, ResourceOptions, Shape},
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;

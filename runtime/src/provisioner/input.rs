@@ -1,6 +1,6 @@
 //! What the closures of `when`, `each` and `key` are asked about.
 
-use crate::{context::Context, managed::Owner, provisioner::Provisioner};
+use crate::{context::Context, managed::Owner, shape::Provisioner};
 
 /// What a predicate or an `each` asks: the object, below `each` the item.
 pub fn subject<'a, O: Owner, P: Provisioner>(cx: &Context<'a, O, P>) -> &'a O::Subject {

@@ -5,10 +5,11 @@ use crate::{
     error::{Error, Result},
     managed::{Each, Owner},
     provisioner::{
-        Keyed, Provisioner,
+        Keyed,
         group::{Hands, is_left_out},
         schedule::{gravest, guarded},
     },
+    shape::Provisioner,
 };
 use futures::{FutureExt, future::BoxFuture};
 use std::{

@@ -12,13 +12,13 @@
 use crate::{
     cache::ObjectKey,
     context::{Context, Teardown},
-    engine::{claim::unversioned, desired::Desired, pass::Core, resource::Waits},
+    engine::{claimed::unversioned, desired::Desired, pass::Core, waits::Waits},
     error::{Error, Result},
     informer::watch::WatchState,
     kind::{Kind, Typed, kind_of},
     managed::Owner,
-    provisioner::{Provisioner, build::Builds, group::here},
-    shape::{Access, Edge, Embedded, Malformed, Node, ResourceOptions, Shape, documents, rank},
+    provisioner::{build::Builds, group::here},
+    shape::{Access, Edge, Embedded, Malformed, Node, Provisioner, ResourceOptions, Shape, documents, rank},
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;

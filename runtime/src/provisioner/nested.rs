@@ -5,10 +5,10 @@ use crate::{
     error::{Error, Result},
     managed::Owner,
     provisioner::{
-        Provisioner,
         build::Objects,
         output::{GivesValue, Made, given, read},
     },
+    shape::Provisioner,
 };
 use std::marker::PhantomData;
 

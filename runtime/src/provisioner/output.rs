@@ -1,17 +1,14 @@
 //! What earlier nodes have made, for those that read it.
 
 use crate::{
-    cache::ObjectKey,
     context::Context,
     error::{Error, Result},
     kind::kind_of,
     managed::Owner,
-    provisioner::{Provisioner, build::Objects},
+    provisioner::build::Objects,
+    shape::Provisioner,
 };
-use parking_lot::Mutex;
 use std::{
-    any::Any,
-    collections::HashMap,
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, OnceLock},
@@ -72,37 +69,6 @@ impl<T> fmt::Debug for Made<T> {
     }
 }
 
-/// What all nodes of a pass have made so far.
-#[derive(Default)]
-pub(crate) struct Blackboard {
-    given: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
-    /// Objects written in this pass, by node and name: the cache may not have them yet.
-    written: Mutex<HashMap<Arc<str>, Vec<Written>>>,
-}
-
-/// An object as the server answered a write.
-#[derive(Clone)]
-pub(crate) struct Written {
-    pub(crate) key: ObjectKey,
-    pub(crate) uid: String,
-    pub(crate) version: String,
-    pub(crate) json: Arc<[u8]>,
-}
-
-impl Blackboard {
-    pub(crate) fn give(&self, node: &str, value: Arc<dyn Any + Send + Sync>) {
-        self.given.lock().insert(node.to_owned(), value);
-    }
-
-    pub(crate) fn write(&self, node: &Arc<str>, object: Written) {
-        self.written.lock().entry(node.clone()).or_default().push(object);
-    }
-
-    pub(crate) fn written(&self, node: &str) -> Vec<Written> {
-        self.written.lock().get(node).cloned().unwrap_or_default()
-    }
-}
-
 /// What the resource `path` (from the group of `cx`) has made.
 ///
 /// # Errors
@@ -137,7 +103,7 @@ pub fn read<T: Objects<M> + Send + Sync, M, O: Owner, P: Provisioner>(
 /// A yield if it has given nothing.
 pub fn given<C: GivesValue, O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Result<Made<C::Gives>> {
     let node = node_at(cx, path);
-    let value = cx.core().made.given.lock().get(&node).cloned();
+    let value = cx.core().made.given(&node);
     match value.and_then(|value| value.downcast::<C::Gives>().ok()) {
         Some(value) => Ok(Made(Arc::new(Value::Given(value)))),
         None => Err(Error::yielding("NotGivenYet", format!("{node} has given nothing yet"))),

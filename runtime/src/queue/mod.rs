@@ -4,6 +4,7 @@
 
 mod backoff;
 mod delayed;
+mod item;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod model;
@@ -16,6 +17,7 @@ mod stats;
 mod tests;
 
 pub use backoff::{Backoff, Delay, Jitter, Seeded};
+pub use item::Item;
 pub use priority::{Priority, Trigger};
 pub use stats::Stats;
 
@@ -26,20 +28,6 @@ use tokio::{
     sync::Notify,
     time::{Instant, sleep_until},
 };
-
-/// A key that was handed out. It is with its worker until [`Queue::done`].
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Item<K> {
-    /// The key.
-    pub key: K,
-    /// The priority it had; a requeue should keep it [M45].
-    pub priority: Priority,
-    /// Why it was in the queue.
-    pub trigger: Trigger,
-    /// When it became ready.
-    pub since: Instant,
-}
 
 /// The queue of one controller.
 ///

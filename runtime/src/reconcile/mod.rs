@@ -15,25 +15,33 @@
 //! undoes again and again) is repeated at most as often as its backoff says, whoever wakes it; only a user's change ends the
 //! backoff. What is known of an object ends with its uid.
 
+mod brake;
+pub(crate) mod change;
+pub(crate) mod control_loop;
 pub(crate) mod deselected;
-mod next;
+pub(crate) mod next;
 mod orphan;
 pub(crate) mod panics;
 mod recent;
+pub(crate) mod reconciler;
 mod reference;
+mod settled;
 mod state;
 mod status;
 mod status_merge;
+pub(crate) mod stored_status;
 mod teardown;
 pub(crate) mod tree;
 pub(crate) mod trigger;
 mod unreadable;
 
+pub(crate) use crate::reconcile::change::News;
 use crate::{
     cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Seen, Uid},
     condition::{Direction, Verdict},
     engine::{
-        pass::{Core, Identity, Left, Shared},
+        identity::Identity,
+        pass::{Core, Left, Shared},
         repair::Damage,
     },
     error::{Error, Result},
@@ -43,68 +51,20 @@ use crate::{
     panic::{Closure, Panicked, catch},
     predicate::Worth,
     queue::{Delay, Trigger},
-    reference::{Named, Pointer},
-    shape::Shape,
+    reconcile::{
+        control_loop::Loop,
+        reconciler::{Opened, Reconciler},
+        stored_status::Stored,
+    },
+    reference::Named,
 };
-use deselected::Settled;
-use futures::{FutureExt, future::BoxFuture};
+use futures::FutureExt;
 pub(crate) use next::Next;
 use panics::Reported;
 use serde_json::Value;
 use state::States;
-use status::Stored;
-use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
 use tokio::time::Instant;
-use trigger::LastStates;
-pub use trigger::{News, RECONCILE};
-
-/// The typed part of a controller: a tree for a kind.
-pub(crate) trait Reconciler: Send + Sync {
-    /// Decodes an object.
-    fn open(&self, entry: &Entry<Encoded>) -> Result<Box<dyn Opened + '_>, ReadError>;
-    /// The object is gone.
-    fn forget(&self, key: &ObjectKey);
-    /// The tree, as data.
-    fn shape(&self) -> &'static Shape;
-    /// Whether the kind is the operator's own; the status of another is not to be written.
-    fn owns_status(&self) -> bool;
-}
-
-/// A decoded object.
-pub(crate) trait Opened: Stored {
-    fn paused(&self) -> bool;
-    /// How soon it is looked at again although all is well, if that is the object's own matter.
-    ///
-    /// # Errors
-    /// If the function that says so panics.
-    fn period(&self) -> Result<Option<Duration>>;
-    /// What the spec says of other objects.
-    fn named(&self) -> Vec<Pointer>;
-    /// Runs the tree; gives the status as the provisioners left it, unless it is as it is stored. A panic of a provisioner is an
-    /// outcome, too.
-    fn run<'a>(&'a self, core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Option<Value>)>;
-}
-
-/// What the loop of one controller needs.
-pub(crate) struct Loop {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) source: Arc<dyn Source>,
-    pub(crate) reconciler: Box<dyn Reconciler>,
-    pub(crate) finalizer: String,
-    /// The objects that are meant.
-    selection: Selection,
-    states: States,
-    /// Objects outside the selection that need nothing.
-    settled: Settled,
-    /// What was found out of the last states of objects.
-    recent: LastStates,
-    /// Which changes are worth a pass, where the controller says so.
-    news: Option<News>,
-    /// What the types of the controller's conditions begin with.
-    pub(crate) condition_prefix: String,
-    /// The objects on which that panics.
-    reported: Reported,
-}
 
 /// How a pass ended.
 pub(crate) struct Ended {
@@ -114,16 +74,6 @@ pub(crate) struct Ended {
     /// What the changes of the object during the pass are worth.
     pub(crate) worth: Worth,
 }
-
-/// How long after an unfinished pass the object is looked at again, if nothing happens before (unikorn §1.3).
-pub const REQUEUE: Duration = Duration::from_secs(10);
-
-/// The delay after a conflict, or after a call on an object that is not there.
-pub(crate) const AFTER_CONFLICT: Delay =
-    Delay::Exponential { base: Duration::from_millis(100), cap: Duration::from_secs(5) };
-
-/// How soon a pass is tried again that would have acted on an old state [Y1].
-pub(crate) const CATCH_UP: Duration = Duration::from_millis(100);
 
 impl Loop {
     pub(crate) fn new(

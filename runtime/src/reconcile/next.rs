@@ -1,8 +1,17 @@
 //! `Next`: when an object is enqueued again after a pass.
 
-use super::REQUEUE;
-use crate::engine::pass::Again;
+use crate::{engine::pass::Again, reconcile::Delay};
 use std::time::Duration;
+
+/// How long after an unfinished pass the object is looked at again, if nothing happens before (unikorn §1.3).
+pub const REQUEUE: Duration = Duration::from_secs(10);
+
+/// The delay after a conflict, or after a call on an object that is not there.
+pub(crate) const AFTER_CONFLICT: Delay =
+    Delay::Exponential { base: Duration::from_millis(100), cap: Duration::from_secs(5) };
+
+/// How soon a pass is tried again that would have acted on an old state [Y1].
+pub(crate) const CATCH_UP: Duration = Duration::from_millis(100);
 
 /// What a pass ends with: when the object is looked at again, unless something changes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

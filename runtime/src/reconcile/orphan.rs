@@ -8,7 +8,6 @@
 //!    reference the collector was first to remove loses the rest.
 //! 3. No node is deprovisioned. References that the object holds are released, and then its finalizer.
 
-use super::Loop;
 use crate::{
     cache::{Change, Encoded, Header, ObjectKey, Uid},
     client::{CallError, Target},
@@ -20,6 +19,7 @@ use crate::{
     error::Result,
     informer::watch::{WatchState, Watched},
     kind::Kind,
+    reconcile::control_loop::Loop,
 };
 use serde_json::{Map, Value, json};
 

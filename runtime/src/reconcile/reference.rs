@@ -1,14 +1,14 @@
 //! What a spec names: held before it is used, waited for, and let go when neither it nor a node names it any more.
 
-use super::{Loop, Opened, status::Stored};
 use crate::{
     cache::{Change, Header, ObjectKey},
-    client::{Selectors, Target},
+    client::{Target, selectors::Selectors},
     engine::pass::Shared,
     error::{Error, Result, yield_because},
     kind::Kind,
     panic::{Closure, catch},
     readiness::Readiness,
+    reconcile::{control_loop::Loop, reconciler::Opened, stored_status::Stored},
     reference::{self, ALLOW_FROM, Named, Pointer, Reach},
 };
 use serde_json::Value;

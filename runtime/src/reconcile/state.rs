@@ -1,10 +1,9 @@
 //! State that the loop keeps of an object between passes.
 
-use super::{Loop, Next};
 use crate::{
     cache::{Header, ObjectKey, PerObject, Uid},
     error::{Error, Result},
-    predicate::Worth,
+    reconcile::next::Next,
 };
 use parking_lot::Mutex;
 use std::time::Duration;
@@ -25,25 +24,25 @@ const CALM: Duration = Duration::from_secs(30);
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ObjectState {
     /// No pass does anything until the object is changed.
-    parked: bool,
+    pub(super) parked: bool,
     /// The reason of the last event, where the status of the kind is not the operator's to write.
-    reported: Option<String>,
+    pub(super) reported: Option<String>,
     /// The finalizer was removed from the deleting object; the cache does not show yet that the object is gone.
-    released: bool,
+    pub(super) released: bool,
     /// The object is being deleted with the propagation policy `Orphan`.
-    orphaning: bool,
+    pub(super) orphaning: bool,
     /// A status write failed without an answer, so the stored status may differ from the cached one.
-    status_uncertain: bool,
+    pub(super) status_uncertain: bool,
     /// The stored status has no fields any more that only an earlier release of the operator wrote.
-    status_searched: bool,
+    pub(super) status_searched: bool,
     /// Passes in a row that ended with an error.
-    failures: u32,
+    pub(super) failures: u32,
     /// Passes in a row that ended with a conflict.
-    conflicts: u32,
+    pub(super) conflicts: u32,
     /// Changes in a row that ended a backoff.
-    wishes: u32,
+    pub(super) wishes: u32,
     /// When the last change was made that would end a backoff.
-    wished: Option<Instant>,
+    pub(super) wished: Option<Instant>,
 }
 
 /// The state of all objects of a controller.
@@ -51,11 +50,11 @@ pub(super) struct ObjectState {
 pub(super) struct States(Mutex<PerObject<ObjectState>>);
 
 impl States {
-    fn update<R>(&self, key: &ObjectKey, uid: &Uid, change: impl FnOnce(&mut ObjectState) -> R) -> R {
+    pub(super) fn update<R>(&self, key: &ObjectKey, uid: &Uid, change: impl FnOnce(&mut ObjectState) -> R) -> R {
         self.0.lock().update(key, uid, change)
     }
 
-    fn read<R>(&self, key: &ObjectKey, uid: &Uid, read: impl FnOnce(&ObjectState) -> R) -> R {
+    pub(super) fn read<R>(&self, key: &ObjectKey, uid: &Uid, read: impl FnOnce(&ObjectState) -> R) -> R {
         read(self.0.lock().get(key, uid).unwrap_or(&ObjectState::default()))
     }
 
@@ -130,7 +129,7 @@ impl States {
     }
 
     /// Has an object looked at again that was parked; the counts end with a backoff.
-    fn unpark(&self, key: &ObjectKey, uid: &Uid, ends_backoff: bool) {
+    pub(super) fn unpark(&self, key: &ObjectKey, uid: &Uid, ends_backoff: bool) {
         self.update(key, uid, |state| {
             state.parked = false;
             if ends_backoff {
@@ -140,7 +139,7 @@ impl States {
     }
 
     /// Whether a change of what is wanted ends a backoff: one of many in a row does not.
-    fn may_end_backoff(&self, key: &ObjectKey, uid: &Uid, now: Instant) -> bool {
+    pub(super) fn may_end_backoff(&self, key: &ObjectKey, uid: &Uid, now: Instant) -> bool {
         self.update(key, uid, |state| {
             let is_in_a_row = state.wished.is_some_and(|last| now.saturating_duration_since(last) < CALM);
             let before = if is_in_a_row { state.wishes } else { 0 };
@@ -163,57 +162,6 @@ impl States {
             self.update(key, uid, |state| (state.failures, state.conflicts) = after);
         }
         if next == Next::Retry { counts.1 } else { counts.0 }
-    }
-}
-
-impl Loop {
-    /// Begins to count failures, conflicts and repairs anew after a change that ends a backoff. Gives what the change is worth, all
-    /// told.
-    pub(super) fn heed(&self, header: &Header, worth: Worth) -> Worth {
-        let (key, uid) = (&header.key, &header.uid);
-        let ends = match worth {
-            Worth::Request => true,
-            Worth::Wish => !self.has_counts(header) || self.states.may_end_backoff(key, uid, Instant::now()),
-            _ => false,
-        };
-        if worth >= Worth::News {
-            self.states.unpark(key, uid, ends);
-        }
-        if ends {
-            self.shared.memory().forget_repairs(&self.identity(header));
-        }
-        if ends { Worth::Request } else { worth.min(Worth::News) }
-    }
-
-    fn has_counts(&self, header: &Header) -> bool {
-        let (key, uid) = (&header.key, &header.uid);
-        self.states.read(key, uid, |state| state.failures > 0 || state.conflicts > 0)
-            || self.shared.memory().has_repairs(key, uid)
-    }
-
-    /// A fight over children is an error of every pass that goes well otherwise. A pass that repaired nothing is repeated when the
-    /// fight is over.
-    pub(super) fn with_fight(
-        &self,
-        header: &Header,
-        began: Instant,
-        outcome: Result<()>,
-    ) -> (Result<()>, Option<Next>) {
-        let goes_well = matches!(outcome, Ok(()) | Err(Error::Yield { .. } | Error::Conflict(_)));
-        let fight = || self.shared.memory().fight(&header.key, &header.uid);
-        let Some(fight) = goes_well.then(fight).flatten() else { return (outcome, None) };
-        self.shared.counters.count_fight();
-        let is_quiet = fight.last < began;
-        let over = Next::After(fight.over.saturating_duration_since(Instant::now()));
-        (Err(Error::blocked("Fighting", fight.sentence)), is_quiet.then_some(over))
-    }
-
-    pub(super) fn is_parked(&self, header: &Header) -> bool {
-        self.states.read(&header.key, &header.uid, |state| state.parked)
-    }
-
-    pub(super) fn park(&self, header: &Header) {
-        self.states.update(&header.key, &header.uid, |state| state.parked = true);
     }
 }
 

@@ -3,41 +3,20 @@
 //! The write replaces the status (PUT) and names the resourceVersion that it is based on, so a status that somebody else
 //! changed meanwhile is a conflict. A replacement costs the API server less than a server-side apply.
 
-use super::{
-    Loop,
-    status_merge::{StatusOwners, carry, has_unknown, remove_given_up},
-};
 use crate::{
     bounds,
     cache::{Encoded, Entry, ResourceVersion},
     condition::{Status, Verdict},
     error::{Error, Result},
     informer::source::StatusFields,
+    reconcile::stored_status::{Stored, Unread},
 };
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Condition, jiff::Timestamp};
 use serde_json::{Value, json};
-
-/// What has a status.
-pub(crate) trait Stored: Send + Sync {
-    /// All of it, as it is stored.
-    fn status(&self) -> Value;
-    /// Its conditions, and the generation they speak of; nothing where they can't be read.
-    fn said(&self) -> &Status;
-}
-
-/// The status of an object that can't be decoded.
-pub(super) struct Unread(Value);
-
-impl Stored for Unread {
-    fn status(&self) -> Value {
-        self.0.clone()
-    }
-
-    fn said(&self) -> &Status {
-        static NOTHING: Status = Status { conditions: Vec::new(), observed_generation: None };
-        &NOTHING
-    }
-}
+use {
+    super::status_merge::{StatusOwners, carry, has_unknown, remove_given_up},
+    crate::reconcile::control_loop::Loop,
+};
 
 impl Loop {
     /// Writes the status that an outcome comes to, with the fields that the provisioners `left`, unless it is stored already.

@@ -1,6 +1,5 @@
 //! The way down: the tree in reverse, then the finalizer.
 
-use super::{CATCH_UP, Loop, Next, Opened, reference::RING, status::Stored};
 use crate::{
     cache::{Encoded, Entry, Header, ObjectKey},
     condition::Direction,
@@ -11,6 +10,15 @@ use crate::{
 };
 use serde_json::Value;
 use std::sync::Arc;
+use {
+    super::reference::RING,
+    crate::reconcile::{
+        control_loop::Loop,
+        next::{CATCH_UP, Next},
+        reconciler::Opened,
+        stored_status::Stored,
+    },
+};
 
 impl Loop {
     pub(super) async fn tear_down(&self, entry: &Entry<Encoded>, opened: &dyn Opened) -> Result<Next> {

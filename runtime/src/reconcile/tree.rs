@@ -1,24 +1,27 @@
 //! A tree as the loop sees it.
 
-use super::{Opened, Reconciler, status::Stored};
 use crate::{
     cache::{Encoded, Entry, ObjectKey, ReadError, Reader},
     condition::{Direction, Status},
     context::{Context, Teardown},
     engine::{
-        claim::{Plan, Planner},
-        pass::{Core, Pass, plain},
+        claimed::Plan,
+        pass::{Core, Pass, Planner, plain},
     },
     error::{Error, Result},
     managed::{Managed, Owner},
     panic::{Closure, catch},
     provisioner::{
-        Provision, Provisioner,
+        Provision,
         group::is_left_out,
         schedule::{gravest, guarded},
     },
+    reconcile::{
+        reconciler::{Opened, Reconciler},
+        stored_status::Stored,
+    },
     reference::Pointer,
-    shape::Shape,
+    shape::{Provisioner, Shape},
 };
 use futures::future::{BoxFuture, FutureExt};
 use serde::{Deserialize, de::DeserializeOwned};

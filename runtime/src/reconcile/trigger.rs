@@ -1,61 +1,13 @@
 //! Which objects are meant, and which of their changes concern a pass.
 
 use crate::{
-    cache::{Encoded, Entry, Header, ObjectKey},
+    cache::{Encoded, Entry, Header},
     engine::{desired::digest, owner_mark::OWNER},
-    managed::Managed,
     panic::{Closure, Panics},
-    predicate::{Facts, Passes, Predicate, Worth},
-    reconcile::{Loop, recent::Recent},
+    predicate::{Facts, Worth},
+    reconcile::{change::RECONCILE, control_loop::Loop},
 };
 use serde_json::Value;
-use std::{fmt, sync::Arc};
-
-/// The annotation that asks for a pass at once: any value that it didn't have before, for example the time.
-///
-/// It asks for no more than a pass: nothing is written that wouldn't be, a paused object stays alone, and one that was parked
-/// until somebody does something is tried again. `opgen reconcile KIND/NAME` sets it.
-pub const RECONCILE: &str = "opgen.dev/reconcile";
-
-/// The predicate of the primaries with its type gone.
-#[derive(Clone)]
-pub struct News {
-    facts: Read,
-    passes: Passes,
-}
-
-type Read = Arc<dyn Fn(&[u8]) -> serde_json::Result<Facts> + Send + Sync>;
-
-impl News {
-    pub(crate) fn new<K: Managed>(predicate: Predicate<K>) -> Self {
-        let read = predicate.clone();
-        let facts = move |json: &[u8]| {
-            let object: K = serde_json::from_slice(json)?;
-            Ok(read.facts(object.metadata(), Some(&object)))
-        };
-        Self { facts: Arc::new(facts), passes: Arc::new(move |old, new| predicate.passes(old, new)) }
-    }
-}
-
-impl fmt::Debug for News {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("News")
-    }
-}
-
-/// What was found out of the last states of objects.
-#[derive(Debug, Default)]
-pub(crate) struct LastStates {
-    facts: Recent<Facts>,
-    wishes: Recent<String>,
-}
-
-impl LastStates {
-    pub(crate) fn forget(&self, key: &ObjectKey) {
-        self.facts.forget(key);
-        self.wishes.forget(key);
-    }
-}
 
 impl Loop {
     /// What a change of a primary is worth, and what is forgotten by it. During a pass over the object it is nothing, and the end of

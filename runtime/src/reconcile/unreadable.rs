@@ -1,11 +1,11 @@
 //! Decodes primaries, and reports those that can't be decoded in their status.
 
-use super::{Loop, Next, Opened};
 use crate::{
     cache::{Encoded, Entry, ReadError},
     condition::Direction,
     error::{Error, Result},
     panic::{Closure, catch},
+    reconcile::{control_loop::Loop, next::Next, reconciler::Opened},
 };
 
 impl Loop {

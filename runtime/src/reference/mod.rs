@@ -34,136 +34,20 @@
 //! # fn main() {}
 //! ```
 
+pub(crate) mod finalizer;
 mod hold;
 mod named;
+mod referrers;
 mod ring;
 mod selector;
 mod targets;
 
-use crate::{cache::ObjectKey, kind::Kind};
-use std::hash::{Hash, Hasher};
+use crate::cache::ObjectKey;
 
-pub(crate) use hold::Referrers;
+pub(crate) use finalizer::{id, is_reference, of_kind, referrer, said};
 pub use named::{ALLOW_FROM, Meant, Names, NamespacedName, Reference};
 pub(crate) use named::{Named, Pointer, Reach, To, allows};
-pub(crate) use ring::Graph;
+pub(crate) use referrers::Referrers;
 pub(crate) use selector::Selected;
 pub use selector::label_selector;
-pub(crate) use targets::Targets;
-
-/// What the name part of every reference begins with, so that one is known from any other finalizer (unikorn REF4, R9): names
-/// of objects and namespaces have no underscores.
-const MARK: &str = "reference_";
-
-/// The API server's limit for the part of a finalizer after the slash (unikorn REF12).
-const LONGEST: usize = 63;
-
-/// The finalizer by which an object says that it names another: `<plural>.<group>/reference_<namespace>_<name>`.
-///
-/// Two objects never share one (unikorn REF14). What is longer than a finalizer may be ends in a hash (REF12); for a kind of the
-/// core group the plural alone is before the slash.
-pub(crate) fn id(kind: &Kind, key: &ObjectKey) -> String {
-    let namespace = key.namespace().map(|namespace| format!("{namespace}_")).unwrap_or_default();
-    format!("{}/{}", kind.full_name(), shortened(&format!("{MARK}{namespace}{}", key.name())))
-}
-
-/// The beginning of the references from objects of a kind, in one namespace or in all.
-pub(crate) fn of_kind(kind: &Kind, namespace: Option<&str>) -> String {
-    let namespace = namespace.map(|namespace| format!("{namespace}_")).unwrap_or_default();
-    format!("{}/{MARK}{namespace}", kind.full_name())
-}
-
-/// Whether a finalizer is a reference.
-pub(crate) fn is_reference(finalizer: &str) -> bool {
-    finalizer.split_once('/').is_some_and(|(_, name)| name.starts_with(MARK))
-}
-
-/// A reference for people: `webapps.demo.example.com shop/blue`.
-pub(crate) fn said(finalizer: &str) -> String {
-    let (kind, name) = finalizer.split_once('/').unwrap_or((finalizer, ""));
-    format!("{kind} {}", name.trim_start_matches(MARK).replacen('_', "/", 1))
-}
-
-/// The object of a kind that a reference is from; `None` if its name was too long to be kept.
-pub(crate) fn referrer(kind: &Kind, finalizer: &str) -> Option<ObjectKey> {
-    let name = finalizer.strip_prefix(&kind.full_name())?.strip_prefix('/')?.strip_prefix(MARK)?;
-    let (namespace, name) = if kind.namespaced { name.split_once('_')? } else { ("", name) };
-    let key = ObjectKey::new(Some(namespace), name);
-    // A hash at its end is no name: what is hashed again is another.
-    (name.len() + namespace.len() + MARK.len() + 1 < LONGEST && id(kind, &key) == finalizer).then_some(key)
-}
-
-fn shortened(name: &str) -> String {
-    if name.len() <= LONGEST {
-        return name.to_owned();
-    }
-    // Stable across releases of Rust and of opgen, as it is stored: FNV-1a.
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    name.as_bytes().iter().for_each(|byte| byte.hash(&mut hash));
-    let kept: String = name.chars().take(LONGEST - 17).collect();
-    format!("{}-{:016x}", kept.trim_end_matches(['-', '.']), hash.finish())
-}
-
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kind::kind_of;
-    use k8s_openapi::api::{
-        core::v1::{ConfigMap, Namespace},
-        networking::v1::Ingress,
-    };
-
-    fn key(namespace: &str, name: &str) -> ObjectKey {
-        ObjectKey::namespaced(namespace, name)
-    }
-
-    #[test]
-    fn reference_ref1_has_kind_group_namespace_and_name() {
-        let reference = id(&kind_of::<Ingress>(), &key("shop", "foo"));
-        assert_eq!(reference, "ingresses.networking.k8s.io/reference_shop_foo");
-        assert_eq!(said(&reference), "ingresses.networking.k8s.io shop/foo");
-        assert_eq!(id(&kind_of::<Namespace>(), &ObjectKey::cluster("shop")), "namespaces/reference_shop");
-    }
-
-    #[test]
-    fn reference_ref4_other_finalizers_are_none() {
-        for foreign in ["foregroundDeletion", "kubernetes.io/pvc-protection", "reference.example.com/webapp", "unikorn"]
-        {
-            assert!(!is_reference(foreign), "{foreign}");
-        }
-        assert!(is_reference(&id(&kind_of::<ConfigMap>(), &key("a", "b"))));
-    }
-
-    #[test]
-    fn reference_ref12_a_long_name_fits_and_stays_apart() {
-        let long = "n".repeat(250);
-        let (one, other) =
-            (id(&kind_of::<Ingress>(), &key("a", &long)), id(&kind_of::<Ingress>(), &key("a", &format!("{long}x"))));
-        assert_ne!(one, other);
-        for reference in [one, other] {
-            let name = reference.split_once('/').map_or("", |(_, name)| name);
-            assert!(name.len() <= 63 && name.ends_with(|c: char| c.is_ascii_alphanumeric()), "{name}");
-        }
-        assert_eq!(shortened(&"n".repeat(64)), format!("{}-{}", "n".repeat(46), "078b793dde92c425"));
-    }
-
-    #[test]
-    fn reference_ref14_names_in_two_namespaces_stay_apart() {
-        let kind = kind_of::<Ingress>();
-        assert_ne!(id(&kind, &key("a", "web")), id(&kind, &key("b", "web")));
-    }
-}
+pub(crate) use targets::{Graph, Targets};

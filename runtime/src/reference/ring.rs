@@ -8,7 +8,7 @@
 //!
 //! Only objects that this operator watches are known. One that is not, such as a third operator's, counts as alive.
 
-use super::{Targets, id, is_reference, referrer};
+use super::{id, is_reference, referrer};
 use crate::{
     cache::{Header, ObjectKey, Uid},
     engine::pass::Shared,
@@ -19,11 +19,7 @@ use jiff::Timestamp;
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     fmt,
-    sync::Arc,
 };
-
-/// The objects of all kinds that controllers of this operator name.
-pub(crate) type Graph = BTreeMap<Kind, Arc<Targets>>;
 
 /// How many members a condition names.
 const NAMED: usize = 5;

@@ -41,6 +41,9 @@ struct Projected {
     status: Value,
 }
 
+/// The objects of all kinds that controllers of this operator name.
+pub(crate) type Graph = BTreeMap<Kind, Arc<Targets>>;
+
 impl Targets {
     pub(crate) fn new(kind: Kind, managed: bool, health: Health) -> Self {
         Self {

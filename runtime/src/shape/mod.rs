@@ -5,6 +5,7 @@ mod node;
 mod path;
 mod permission;
 mod place;
+pub(crate) mod provisioner;
 mod verb;
 mod yaml;
 
@@ -14,6 +15,7 @@ pub use path::Path;
 pub(crate) use path::{key_below, without_keys};
 pub use permission::{Access, Reach};
 pub use place::Place;
+pub use provisioner::Provisioner;
 pub use verb::Verb;
 pub use yaml::Malformed;
 pub(crate) use yaml::documents;

@@ -1,10 +1,7 @@
 //! `UninstallError`: the reasons for which an operator was not uninstalled, and hints.
 
-use crate::{
-    CallError, Error, Kind,
-    command::uninstall::{Duration, io},
-    manifest::ProjectError,
-};
+use crate::{client::CallError, error::Error, kind::Kind, manifest::ProjectError};
+use std::{io, time::Duration};
 
 /// Why an operator was not taken out.
 #[derive(Debug, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use crate::{
     cache::Header,
-    client::{CallError, Client, Selectors, Target},
-    command::uninstall::{Run, UninstallError},
+    client::{CallError, Client, Target, selectors::Selectors},
+    command::uninstall::{error::UninstallError, run::Run},
     error::Error,
     informer::{
         primary::Kubernetes,

@@ -15,7 +15,7 @@ mod inventory;
 mod run;
 
 use crate::{
-    client::{Client, Deletion, Target},
+    client::Client,
     command::{
         connect::Connection,
         uninstall::{
@@ -26,12 +26,8 @@ use crate::{
     manager::operator::Operator,
     manifest::{Described, Output, failed},
 };
-use inventory::{Installed, Stage};
-use std::{
-    io::{self},
-    process::ExitCode,
-    time::Duration,
-};
+use inventory::Stage;
+use std::{process::ExitCode, time::Duration};
 
 /// What becomes of the objects of the operator's kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -1,12 +1,17 @@
 //! One run of the verb `uninstall`: deletes objects stage by stage and waits until they are gone.
 
 use crate::{
-    command::uninstall::{Client, Deletion, Duration, Installed, Stage, Target, error::UninstallError, io},
+    client::{Client, Deletion, Target},
+    command::uninstall::{
+        error::UninstallError,
+        inventory::{Installed, Stage},
+    },
     manifest::Output,
 };
 use kube::api::DeleteParams;
 use serde_json::json;
 use std::io::Write;
+use std::{io, time::Duration};
 
 /// One run: what it talks to, and whether it means it.
 pub(super) struct Run {

@@ -1,7 +1,7 @@
 //! Objects on which closures of the operator panicked, as its events say.
 
 use crate::{
-    client::{Selectors, Target},
+    client::{Target, selectors::Selectors},
     command::{
         lookup::LiveError,
         why::{

@@ -1,6 +1,5 @@
 //! Calls on subresources: status, scale, and every other by its type.
 
-use super::{Calls, Right, name_of, named, versioned};
 use crate::{
     access::{self, part::Part},
     error::Result,
@@ -11,6 +10,13 @@ use k8s_openapi::api::autoscaling::v1::Scale;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::{fmt, marker::PhantomData};
+use {
+    super::Calls,
+    crate::context::calls::{
+        node_calls::{name_of, named, versioned},
+        right::Right,
+    },
+};
 
 impl<'a, P> Calls<'a, P> {
     /// Reads one object by its status subresource.

@@ -1,6 +1,5 @@
 //! Reads of objects.
 
-use super::{Calls, Right};
 use crate::{
     access,
     error::{Error, Result},
@@ -8,6 +7,7 @@ use crate::{
 };
 use futures::future::{BoxFuture, FutureExt};
 use serde::de::DeserializeOwned;
+use {super::Calls, crate::context::calls::right::Right};
 
 impl<P> Calls<'_, P> {
     /// Reads one object.

@@ -1,6 +1,5 @@
 //! Writes of objects.
 
-use super::{Calls, Right, name_of, named, versioned};
 use crate::{
     access,
     cache::{ObjectKey, ResourceVersion},
@@ -12,6 +11,13 @@ use crate::{
 use futures::future::{BoxFuture, FutureExt};
 use kube::api::{DeleteParams, Patch, Preconditions};
 use serde::{Serialize, de::DeserializeOwned};
+use {
+    super::Calls,
+    crate::context::calls::{
+        node_calls::{name_of, named, versioned},
+        right::Right,
+    },
+};
 
 impl<P> Calls<'_, P> {
     /// Makes an object.

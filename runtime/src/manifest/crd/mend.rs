@@ -2,14 +2,13 @@
 
 mod branch;
 mod format;
+mod plain;
 
+use crate::manifest::crd::{keyword::OPEN, mend::plain::plain};
 use serde_json::{Map, Value, json};
 
 use super::super::finding::Findings;
 use super::schema::{children_mut, field};
-
-const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
-const EITHER: &str = "x-kubernetes-int-or-string";
 
 /// Mends `schema` and everything below it. What can't be mended is left to the linter.
 pub(crate) fn mend(schema: &mut Value, path: &str, found: &mut Findings) {
@@ -32,34 +31,6 @@ pub(crate) fn mend(schema: &mut Value, path: &str, found: &mut Findings) {
     }
     for (path, child) in children_mut(object, path) {
         mend(child, &path, found);
-    }
-}
-
-/// Drops what says nothing, and writes whole numbers as such.
-fn plain(object: &mut Map<String, Value>) {
-    object.retain(|key, value| match key.as_str() {
-        "default" => !value.is_null(),
-        "required" | "enum" => value.as_array().is_none_or(|list| !list.is_empty()),
-        "properties" => value.as_object().is_none_or(|fields| !fields.is_empty()),
-        "uniqueItems" => false,
-        _ => true,
-    });
-    for key in ["minimum", "maximum", "multipleOf"] {
-        if let Some(value) = object.get_mut(key) {
-            whole(value);
-        }
-    }
-}
-
-fn whole(value: &mut Value) {
-    // Beyond this a float doesn't hold every whole number, and the text would claim a precision that is not there.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if let Some(number) =
-        value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0 && number.abs() <= EXACT)
-    {
-        #[allow(clippy::cast_possible_truncation)]
-        let whole = number as i64;
-        *value = json!(whole);
     }
 }
 

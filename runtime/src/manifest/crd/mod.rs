@@ -4,6 +4,7 @@ mod contract;
 mod cost;
 pub(crate) mod definition;
 mod effect;
+mod keyword;
 mod mend;
 mod schema;
 mod size;

@@ -5,14 +5,12 @@ mod nested;
 mod rules;
 mod topology;
 
+use crate::manifest::crd::keyword::{EITHER, EMBEDDED, OPEN};
 use serde_json::Value;
 
 use super::super::finding::Findings;
 use super::schema::{children, entries, field, flag, items, list, text};
 
-const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
-const EITHER: &str = "x-kubernetes-int-or-string";
-const EMBEDDED: &str = "x-kubernetes-embedded-resource";
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 const OBJECT_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 

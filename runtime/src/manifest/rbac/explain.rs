@@ -1,10 +1,12 @@
 //! Who asks for which rule.
 
-use super::{Asker, Grant, Scope, Why, grants};
-use crate::access::Rule;
-use crate::manifest::project::Project;
+use crate::{access::Rule, manifest::project::Project};
 use serde_json::{Value, json};
 use std::fmt;
+use {
+    super::{Asker, Grant, Scope, Why},
+    crate::manifest::rbac::grant::grants,
+};
 
 /// Every rule before rules are merged, and who asks for it: the loop, or a line of code.
 ///

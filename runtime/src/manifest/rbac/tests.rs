@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     kind::kind_of,
     manifest::{finding::Severity, fixture},
-    shape::{Edge, Place, Shape, Verb},
+    shape::{Access, Edge, Place, Shape, Verb},
 };
 use k8s_openapi::api::{
     apps::v1::Deployment,

@@ -1,13 +1,15 @@
 //! What an operator did, beside what its role grants: neither may be more than the other.
 
-use super::{
-    Asker, AuditError, Grant, Scope,
-    audit::{Asked, requests_of},
-    grants,
-};
 use crate::manifest::project::Project;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt, io::BufRead};
+use {
+    super::{
+        Asker, AuditError, Grant, Scope,
+        audit::{Asked, requests_of},
+    },
+    crate::manifest::rbac::grant::grants,
+};
 
 /// What a role and an audit log have to say about each other.
 #[derive(Clone, Debug)]

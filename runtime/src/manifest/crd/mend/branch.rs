@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::super::finding::Findings;
 use super::super::schema::JUNCTORS;
-use super::{EITHER, OPEN};
+use crate::manifest::crd::keyword::{EITHER, OPEN};
 
 /// Bounds that say nothing about values of another type.
 const BOUNDS: [&str; 8] =
@@ -73,7 +73,7 @@ fn scalars(object: &mut Map<String, Value>, path: &str, found: &mut Findings) {
                 object.insert(bound.into(), value.clone());
             }
         }
-        super::plain(object);
+        crate::manifest::crd::mend::plain::plain(object);
     } else {
         object.insert(OPEN.into(), json!(true));
         found.warning(
@@ -112,7 +112,7 @@ fn undefine(branch: &mut Value, around: &Map<String, Value>) {
     if object.get("type").is_some_and(|kind| around.get("type") == Some(kind)) {
         object.remove("type");
     }
-    super::plain(object);
+    crate::manifest::crd::mend::plain::plain(object);
     for key in ["properties", "items"] {
         let Some(inner) = object.get_mut(key) else { continue };
         match (key, around.get(key)) {

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::manifest::crd::keyword::{EITHER, OPEN};
 
 fn mended(mut schema: Value) -> Value {
     mend(&mut schema, ".spec.field", &mut Findings::of("K"));

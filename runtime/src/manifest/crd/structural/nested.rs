@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::super::finding::Findings;
 use super::super::schema::{JUNCTORS, branch, entries, field, items, list};
-use super::EITHER;
+use crate::manifest::crd::keyword::EITHER;
 
 const FORBIDDEN: [&str; 10] = [
     "additionalProperties",

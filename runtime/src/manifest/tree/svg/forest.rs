@@ -3,7 +3,6 @@
 use super::route::Wish;
 use super::style::{BRANCH, NEXT, NEXT_DOWN};
 use crate::{
-    Node, Order,
     manifest::{
         Drawing, Drawn,
         tree::{
@@ -11,6 +10,7 @@ use crate::{
             text::full_name,
         },
     },
+    shape::{Node, Order},
 };
 
 /// A box, and the order in which its children come.

@@ -1,0 +1,123 @@
+//! `Provisioner`: the trait by which a type is a node of a tree.
+
+use super::node::Shape;
+
+/// What a node is. Derived, for groups and hand-written nodes alike; the derive of the same name lists what it reads.
+///
+/// ```
+/// use k8s_openapi::api::apps::v1::Deployment;
+/// use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
+/// use opgen::prelude::*;
+/// # use kube::{CustomResource, ResourceExt};
+/// # use schemars::JsonSchema;
+/// # use serde::{Deserialize, Serialize};
+/// # #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+/// # #[kube(group = "demo.example.com", version = "v1", kind = "WebApp", namespaced, status = "Status")]
+/// # #[serde(rename_all = "camelCase")]
+/// # pub struct WebAppSpec {
+/// #     #[managed(allow(bool))]
+/// #     public: bool,
+/// #     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
+/// #     pools: Vec<Pool>,
+/// # }
+/// # #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug)]
+/// # pub struct Pool { name: String }
+///
+/// // One after the other; torn down in the reverse order.
+/// #[derive(Provisioner)]
+/// #[provisioner(serial, owner = WebApp, retired(cache: Deployment))]
+/// struct Tree {
+///     // Made once, from random text.
+///     #[provisioner(resource(once))]
+///     password: Secret,
+///     // Taken over from the chart that made it before.
+///     #[provisioner(resource(adopt("helm")))]
+///     config: ConfigMap,
+///     count: Count,
+///     // Handed what earlier nodes made.
+///     #[provisioner(from(config, count))]
+///     workload: Workload,
+///     // One for each pool.
+///     #[provisioner(each = |app| &app.spec.pools, key = |pool| &pool.name)]
+///     pools: PoolTree,
+///     // Only for public applications.
+///     #[provisioner(resource, when = |app| app.spec.public, from(workload.service))]
+///     note: ConfigMap,
+/// }
+///
+/// impl Tree {
+///     fn password(app: &Draft<'_, WebApp>) -> Secret {
+///         Secret { string_data: Some([("password".into(), app.random_text(22))].into()), ..Secret::default() }
+///     }
+///     fn config(_: &WebApp) -> ConfigMap {
+///         ConfigMap::default()
+///     }
+///     fn note(_: &WebApp, service: &Service) -> ConfigMap {
+///         ConfigMap { data: Some([("service".into(), service.name_any())].into()), ..ConfigMap::default() }
+///     }
+/// }
+///
+/// // Written by hand, with the permissions it needs.
+/// #[derive(Provisioner)]
+/// #[provisioner(access(Secret: list), gives = usize)]
+/// struct Count;
+///
+/// impl Provision<WebApp> for Count {
+///     async fn provision(cx: &Context<'_, WebApp, Self>) -> Result<()> {
+///         cx.give(cx.object().spec.pools.len());
+///         Ok(())
+///     }
+///     async fn deprovision(_: &Teardown<'_, WebApp, Self>) -> Result<()> {
+///         Ok(())
+///     }
+/// }
+///
+/// // All at once, but the deployment after the service; down one by one.
+/// #[derive(Provisioner)]
+/// #[provisioner(up = concurrent, down = serial, owner = WebApp, takes(config: ConfigMap, count: usize))]
+/// struct Workload {
+///     #[provisioner(resource, from(config))]
+///     service: Service,
+///     #[provisioner(resource, after(service), from(count))]
+///     deployment: Option<Deployment>,
+/// }
+///
+/// impl Workload {
+///     fn service(_: &WebApp, config: &ConfigMap) -> Service {
+///         let mut service = Service::default();
+///         service.metadata.labels = config.metadata.labels.clone();
+///         service
+///     }
+///     fn deployment(_: &WebApp, count: &usize) -> Result<Option<Deployment>> {
+///         Ok((*count > 0).then(Deployment::default))
+///     }
+/// }
+///
+/// // What there is for one pool.
+/// #[derive(Provisioner)]
+/// #[provisioner(concurrent, owner = Each<WebApp, Pool>)]
+/// struct PoolTree {
+///     #[provisioner(resource)]
+///     config: ConfigMap,
+/// }
+///
+/// impl PoolTree {
+///     fn config(pool: &Pool) -> ConfigMap {
+///         let mut config = ConfigMap::default();
+///         config.metadata.name = Some(format!("pool-{}", pool.name));
+///         config
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a provisioner",
+    note = "a field of a group is a provisioner, or a Kubernetes kind marked `#[provisioner(resource)]`"
+)]
+pub trait Provisioner: Sized + 'static {
+    /// What the group above hands down: a tuple of [`Made`](crate::Made), as `takes(...)` says; `()` without it.
+    type Takes: Clone + Send + Sync + 'static;
+    /// What the node hands to those that read it, as `gives = ...` says; `()` without it.
+    type Gives: Send + Sync + 'static;
+    /// The node and all below it, as data.
+    const SHAPE: Shape;
+}
