@@ -156,13 +156,13 @@ pub(crate) struct Verdict {
     /// What the types of its conditions begin with: those of the controller.
     pub(crate) prefix: String,
     available: Truth,
-    state: State,
+    state: VerdictState,
     pub(crate) reason: String,
     pub(crate) message: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum VerdictState {
     Ready,
     Reconciling,
     Failing,
@@ -177,24 +177,24 @@ impl Verdict {
             Direction::Down => ("Deprovisioned", "Deprovisioning"),
         };
         Some(match outcome {
-            Ok(()) if direction == Direction::Up => Self::new(Truth::True, State::Ready, done, ""),
-            Ok(()) => Self::new(Truth::False, State::Reconciling, done, "everything is removed"),
+            Ok(()) if direction == Direction::Up => Self::new(Truth::True, VerdictState::Ready, done, ""),
+            Ok(()) => Self::new(Truth::False, VerdictState::Reconciling, done, "everything is removed"),
             Err(Error::Yield { reason, message }) => {
                 let reason = if reason.is_empty() { going } else { reason };
-                Self::new(Truth::False, State::Reconciling, reason, message)
+                Self::new(Truth::False, VerdictState::Reconciling, reason, message)
             }
             Err(Error::Conflict(_)) => return None,
             Err(Error::Unexpected(source)) => {
                 let (reason, message) = crate::client::safe_sentence(source.as_ref());
-                Self::new(Truth::False, State::Failing, reason, &message)
+                Self::new(Truth::False, VerdictState::Failing, reason, &message)
             }
             Err(Error::UserAction { reason, message } | Error::Terminal { reason, message }) => {
-                Self::new(Truth::False, State::Stalled, reason, message)
+                Self::new(Truth::False, VerdictState::Stalled, reason, message)
             }
         })
     }
 
-    fn new(available: Truth, state: State, reason: &str, message: &str) -> Self {
+    fn new(available: Truth, state: VerdictState, reason: &str, message: &str) -> Self {
         let (reason, message) = (bounds::condition_reason(reason), bounds::condition_message(message));
         Self { prefix: String::new(), available, state, reason: reason.into_owned(), message: message.into_owned() }
     }
@@ -206,12 +206,12 @@ impl Verdict {
 
     /// Whether something is wrong, as opposed to unfinished.
     pub(crate) fn is_failure(&self) -> bool {
-        matches!(self.state, State::Failing | State::Stalled)
+        matches!(self.state, VerdictState::Failing | VerdictState::Stalled)
     }
 
     /// Whether all is as wanted.
     pub(crate) fn is_ready(&self) -> bool {
-        self.state == State::Ready
+        self.state == VerdictState::Ready
     }
 
     /// The type of one of its conditions.
@@ -227,10 +227,10 @@ impl Verdict {
     /// Writes the verdict into a list of conditions; an abnormal condition that does not hold is removed.
     pub(crate) fn set(&self, conditions: &mut Vec<Condition>, generation: i64, now: Timestamp) {
         let (ready, abnormal) = match self.state {
-            State::Ready => (Truth::True, None),
-            State::Reconciling => (Truth::Unknown, Some("Reconciling")),
-            State::Failing => (Truth::False, Some("Reconciling")),
-            State::Stalled => (Truth::False, Some("Stalled")),
+            VerdictState::Ready => (Truth::True, None),
+            VerdictState::Reconciling => (Truth::Unknown, Some("Reconciling")),
+            VerdictState::Failing => (Truth::False, Some("Reconciling")),
+            VerdictState::Stalled => (Truth::False, Some("Stalled")),
         };
         let is_over = |held: &Condition| match held.type_.strip_prefix(&*self.prefix) {
             Some(type_) => ABNORMAL.contains(&type_) && Some(type_) != abnormal,
@@ -252,17 +252,17 @@ impl Verdict {
 impl Status {
     /// Says that work is going on (frameworks K1).
     pub fn reconciling(&mut self, message: &str, generation: i64, now: Timestamp) {
-        self.say(&Verdict::new(Truth::False, State::Reconciling, "Reconciling", message), generation, now);
+        self.say(&Verdict::new(Truth::False, VerdictState::Reconciling, "Reconciling", message), generation, now);
     }
 
     /// Says that all is as wanted (frameworks K2).
     pub fn ready(&mut self, reason: &str, message: &str, generation: i64, now: Timestamp) {
-        self.say(&Verdict::new(Truth::True, State::Ready, reason, message), generation, now);
+        self.say(&Verdict::new(Truth::True, VerdictState::Ready, reason, message), generation, now);
     }
 
     /// Says that nothing goes on until somebody acts (frameworks K3).
     pub fn stalled(&mut self, reason: &str, message: &str, generation: i64, now: Timestamp) {
-        self.say(&Verdict::new(Truth::False, State::Stalled, reason, message), generation, now);
+        self.say(&Verdict::new(Truth::False, VerdictState::Stalled, reason, message), generation, now);
     }
 
     pub(crate) fn say(&mut self, verdict: &Verdict, generation: i64, now: Timestamp) {

@@ -59,7 +59,7 @@ struct Event {
 
 /// What a recorder tells its writer.
 #[derive(Debug)]
-enum Told {
+enum RecorderMessage {
     Event(Box<Event>),
     /// Asks for a word once all that was told before is written, or lost.
     Flush(oneshot::Sender<()>),
@@ -67,14 +67,14 @@ enum Told {
 
 /// Takes events; a clone goes to every controller that has them on.
 #[derive(Clone, Debug)]
-pub(crate) struct Recorder(Option<mpsc::Sender<Told>>);
+pub(crate) struct EventRecorder(Option<mpsc::Sender<RecorderMessage>>);
 
 /// Waiting events beyond this number are dropped: an operator that fails everywhere at once has a log.
 const WAITING: usize = 1_000;
 /// The API server joins a series for as long; client-go has the same figure.
 const SERIES: SignedDuration = SignedDuration::from_mins(6);
 
-impl Recorder {
+impl EventRecorder {
     /// A recorder that records nothing.
     pub(crate) fn off() -> Self {
         Self(None)
@@ -109,7 +109,7 @@ impl Recorder {
         let Some(sender) = &self.0 else { return };
         let (word, note) = (bounds::event_word(reason).into_owned(), bounds::event_note(note).into_owned());
         let event = Event { regarding: regarding.clone(), type_, reason: word, action, note };
-        if sender.try_send(Told::Event(Box::new(event))).is_err() {
+        if sender.try_send(RecorderMessage::Event(Box::new(event))).is_err() {
             tracing::warn!(kind = %regarding.kind, object = %regarding.key, reason, "event dropped: too many are waiting");
         }
     }
@@ -118,7 +118,7 @@ impl Recorder {
     pub(crate) async fn flush(&self) {
         let Some(sender) = &self.0 else { return };
         let (written, wait) = oneshot::channel();
-        if sender.send(Told::Flush(written)).await.is_ok() {
+        if sender.send(RecorderMessage::Flush(written)).await.is_ok() {
             // A writer that is gone writes nothing more.
             let _ = wait.await;
         }
@@ -152,11 +152,11 @@ pub(crate) fn kind() -> Kind {
 }
 
 impl Writer {
-    async fn write_all(mut self, mut told: mpsc::Receiver<Told>) {
+    async fn write_all(mut self, mut told: mpsc::Receiver<RecorderMessage>) {
         while let Some(told) = told.recv().await {
             let event = match told {
-                Told::Event(event) => *event,
-                Told::Flush(written) => {
+                RecorderMessage::Event(event) => *event,
+                RecorderMessage::Flush(written) => {
                     // Who asked may have lost patience.
                     let _ = written.send(());
                     continue;
@@ -260,7 +260,7 @@ mod tests {
     async fn the_events_that_an_outage_costs_are_one_line_when_it_is_over() {
         let (log, regarding) =
             (Log::capture(), Regarding { kind: kind_of::<Pod>(), key: ObjectKey::cluster("a"), uid: Uid::default() });
-        let (recorder, written) = Recorder::new(away_for(3), Environment::system(), "shop");
+        let (recorder, written) = EventRecorder::new(away_for(3), Environment::system(), "shop");
         for number in 0..5 {
             recorder.normal(&regarding, "Created", "Apply", &format!("created number {number}"));
         }

@@ -51,7 +51,7 @@ pub use context::{Calls, Cause, Context, Draft, PartCalls, References, Teardown}
 pub use controller::{
     Controller, Settings,
     channel::{Channel, Lane},
-    factory::{Factory, Runs, Told},
+    factory::{Factory, Runs, SpecFacts},
     mapped::{Follow, Mapped},
 };
 pub use counters::{Counters, Orphans};
@@ -128,7 +128,7 @@ pub mod __private {
             input::{ask1, ask2, ask3, ask4, subject},
             keyed::{Keys, down_each, keyed, keys_below, keys_of_objects, text, up_each},
             manifest::{applied, apply_file, apply_manifest, manifest_edge, remove_manifest, text_of},
-            nested::{Group, Mended, NoChildren, Node, Resource, Several},
+            nested::{Group, Mended, NoChildren, NodeChild as Node, ResourceChild as Resource, Several},
             output::{GivesValue, given, inputs, read, version},
             schedule::{boxed, concurrently, in_order},
         },

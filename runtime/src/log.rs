@@ -6,16 +6,16 @@ use tracing::subscriber::DefaultGuard;
 
 /// What the thread of a test logs from here on, without times and modules.
 pub(crate) struct Log {
-    written: Written,
+    written: LogBuffer,
     _default: DefaultGuard,
 }
 
 #[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
+struct LogBuffer(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
     pub(crate) fn capture() -> Self {
-        let written = Written::default();
+        let written = LogBuffer::default();
         let writer = written.clone();
         let subscriber = tracing_subscriber::fmt().with_ansi(false).without_time().with_target(false);
         let subscriber = subscriber.with_writer(move || writer.clone()).finish();
@@ -28,7 +28,7 @@ impl Log {
     }
 }
 
-impl io::Write for Written {
+impl io::Write for LogBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().extend_from_slice(bytes);
         Ok(bytes.len())

@@ -1,6 +1,6 @@
 //! What a managed kind is, as far as the kind itself can say.
 
-use crate::{kind::Kind, reference::Reference};
+use crate::{kind::Kind, reference::ReferenceField};
 use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
@@ -36,7 +36,7 @@ pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 
     const SCHEMA: Option<fn() -> serde_json::Value> = None;
     /// The fields of the spec that name other objects, which are held and waited for while they are named (unikorn §2);
     /// `#[managed(reference = Kind)]` on a field adds one. Default: none.
-    const REFERENCES: &'static [Reference<Self>] = &[];
+    const REFERENCES: &'static [ReferenceField<Self>] = &[];
 
     /// The kind by its names.
     fn kind() -> Kind;

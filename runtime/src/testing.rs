@@ -4,7 +4,7 @@
 //! leaves the process. Hand-written nodes run as they are; their calls fail, since there is no API server.
 
 pub use crate::{
-    engine::rehearsal::{Answer, Asked, Call},
+    engine::rehearsal::{Answer, Call, NodeAction},
     provisioner::rehearsal::Recorder,
 };
 
@@ -90,7 +90,7 @@ where
             operator: "rehearsal".to_owned(),
             namespace: "rehearsal-system".to_owned(),
             environment: Environment::system(),
-            recorder: event::Recorder::off(),
+            recorder: event::EventRecorder::off(),
             children: Default::default(),
             targets: Default::default(),
             graph: Default::default(),

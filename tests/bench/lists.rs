@@ -10,7 +10,7 @@ mod table;
 
 use std::{convert::Infallible, hint::black_box, time::Instant};
 
-use opgen::cache::{Header, Objects, Store};
+use opgen::cache::{Header, PrimaryCache, Store};
 use serde::Deserialize;
 use serde_json::Value;
 use table::Table;
@@ -46,7 +46,7 @@ fn time(call: impl FnOnce()) -> f64 {
 
 fn main() {
     let pods: Vec<_> = (0..PODS).map(|number| pods::pod(number, PODS)).collect();
-    let (store, objects) = (Store::default(), Objects::default());
+    let (store, objects) = (Store::default(), PrimaryCache::default());
     for pod in &pods {
         store.apply(header(pod.as_bytes()), || project(pod.as_bytes()));
         objects.apply(pod.as_bytes()).unwrap();

@@ -6,6 +6,8 @@ mod bans;
 mod budget;
 mod document;
 mod fact;
+mod graph;
+mod house;
 mod identity;
 mod layer;
 mod layout;

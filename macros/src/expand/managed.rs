@@ -75,7 +75,7 @@ fn references(managed: &Managed, root: &Ident) -> TokenStream {
         // The path names the type of the field, so that the compiler reports a missing `Names` at the field.
         let names = quote_spanned! { ty.span() => <#ty as #krate::reference::Names>::names };
         Some(quote! {
-            #krate::reference::Reference {
+            #krate::reference::ReferenceField {
                 field: #path,
                 kind: #private::kind_of::<#kind>,
                 names: |object: &#root| #names(&object.spec.#ident),
@@ -87,7 +87,7 @@ fn references(managed: &Managed, root: &Ident) -> TokenStream {
     if references.is_empty() {
         return TokenStream::new();
     }
-    quote! { const REFERENCES: &'static [#krate::reference::Reference<Self>] = &[#(#references),*]; }
+    quote! { const REFERENCES: &'static [#krate::reference::ReferenceField<Self>] = &[#(#references),*]; }
 }
 
 /// The status of the object. Only a fallback model has no status.

@@ -36,12 +36,12 @@ pub struct Header {
     /// The annotations under the prefixes that were asked for.
     pub annotations: PackedMap,
     /// All owner references.
-    pub owners: Arc<[Owner]>,
+    pub owners: Arc<[OwnerReference]>,
 }
 
 /// One owner reference.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Owner {
+pub struct OwnerReference {
     /// The owner's uid.
     pub uid: Uid,
     /// Whether the owner is the one controller of the object.
@@ -75,7 +75,7 @@ impl Header {
     /// # Errors
     /// As [`Header::parse`].
     pub fn parse_keeping(json: &[u8], prefixes: &[&str]) -> Result<Self, HeaderError> {
-        let Object { metadata: meta } = serde_json::from_slice(json)?;
+        let HeaderObject { metadata: meta } = serde_json::from_slice(json)?;
         if meta.name.is_empty() {
             return Err(HeaderError::Nameless);
         }
@@ -92,12 +92,12 @@ impl Header {
             owners: meta
                 .owner_references
                 .filter(|owners| !owners.is_empty())
-                .map_or_else(Arc::default, |owners| owners.iter().map(Owner::from).collect()),
+                .map_or_else(Arc::default, |owners| owners.iter().map(OwnerReference::from).collect()),
         })
     }
 
     /// The owner reference marked as the controller.
-    pub fn controller(&self) -> Option<&Owner> {
+    pub fn controller(&self) -> Option<&OwnerReference> {
         self.owners.iter().find(|owner| owner.controller)
     }
 
@@ -118,7 +118,7 @@ impl Header {
     }
 }
 
-impl Owner {
+impl OwnerReference {
     /// An owner as a source knows it that has no owner references.
     pub fn new(api_version: &str, kind: &str, name: &str, uid: Uid, controller: bool) -> Self {
         Self { uid, controller, texts: [api_version, kind, name].into_iter().collect() }
@@ -145,15 +145,15 @@ impl Owner {
 }
 
 #[derive(Deserialize)]
-struct Object<'a> {
+struct HeaderObject<'a> {
     #[serde(borrow)]
-    metadata: Metadata<'a>,
+    metadata: HeaderMetadata<'a>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]
-struct Metadata<'a> {
+struct HeaderMetadata<'a> {
     #[serde(borrow)]
     name: Text<'a>,
     #[serde(borrow)]
@@ -174,13 +174,13 @@ struct Metadata<'a> {
     #[serde(borrow)]
     annotations: Option<&'a RawValue>,
     #[serde(borrow)]
-    owner_references: Option<Vec<OwnerReference<'a>>>,
+    owner_references: Option<Vec<JsonOwnerReference<'a>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]
-struct OwnerReference<'a> {
+struct JsonOwnerReference<'a> {
     #[serde(borrow)]
     api_version: Text<'a>,
     #[serde(borrow)]
@@ -192,9 +192,9 @@ struct OwnerReference<'a> {
     controller: Option<bool>,
 }
 
-impl From<&OwnerReference<'_>> for Owner {
-    fn from(reference: &OwnerReference<'_>) -> Self {
-        let OwnerReference { api_version, kind, name, uid, controller } = reference;
+impl From<&JsonOwnerReference<'_>> for OwnerReference {
+    fn from(reference: &JsonOwnerReference<'_>) -> Self {
+        let JsonOwnerReference { api_version, kind, name, uid, controller } = reference;
         Self::new(api_version, kind, name, Uid::from(&**uid), controller.unwrap_or_default())
     }
 }

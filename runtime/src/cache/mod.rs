@@ -2,7 +2,7 @@
 //!
 //! An entry is a [`Header`] (the metadata asked about all the time) beside a value: for primaries the whole object,
 //! [`Encoded`] by its kind's [`Codec`] and decoded on read by a [`Reader`]; for children a small projection of it.
-//! [`Objects`] ties the first three together. [`OwnWrites`] keeps a pass from acting on a state that is older than what
+//! [`PrimaryCache`] ties the first three together. [`OwnWrites`] keeps a pass from acting on a state that is older than what
 //! the operator itself wrote. Nothing in here knows where objects live: a source hands over JSON.
 
 mod change;
@@ -34,9 +34,9 @@ pub use codec::{Codec, DecodeError, Encoded};
 pub use dictionary::Contexts;
 pub(crate) use echoes::Echoes;
 pub use entry::Entry;
-pub use header::{ANNOTATION_PREFIX, Header, HeaderError, Owner};
+pub use header::{ANNOTATION_PREFIX, Header, HeaderError, OwnerReference};
 pub use key::ObjectKey;
-pub use objects::{ObjectError, Objects};
+pub use objects::{ObjectError, PrimaryCache};
 pub use own_writes::OwnWrites;
 pub use packed::{PackedList, PackedMap};
 pub(crate) use per_object::PerObject;

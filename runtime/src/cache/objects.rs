@@ -9,7 +9,7 @@ const AGAIN: usize = 4;
 
 /// Takes in whole objects as JSON, and keeps them encoded in a [`Store`].
 #[derive(Debug, Default)]
-pub struct Objects {
+pub struct PrimaryCache {
     store: Arc<Store<Encoded>>,
     codec: Arc<Codec>,
     /// Entries from before the dictionary.
@@ -28,7 +28,7 @@ pub enum ObjectError {
     Json(#[from] serde_json::Error),
 }
 
-impl Objects {
+impl PrimaryCache {
     /// An empty store with a codec of its own.
     pub fn new(codec: Codec) -> Self {
         Self { store: Arc::default(), codec: Arc::new(codec), plain: Mutex::default() }
@@ -55,15 +55,15 @@ impl Objects {
     /// An object as an entry of its own, that is not taken in.
     ///
     /// # Errors
-    /// As [`Objects::apply`].
+    /// As [`PrimaryCache::apply`].
     pub fn apart(&self, json: &[u8]) -> Result<Entry<Encoded>, ObjectError> {
         Ok(Entry::new(Header::parse(json)?, self.codec.encode(json)?))
     }
 
-    /// As [`Objects::apply`], with the annotations under `prefixes` in the header.
+    /// As [`PrimaryCache::apply`], with the annotations under `prefixes` in the header.
     ///
     /// # Errors
-    /// As [`Objects::apply`].
+    /// As [`PrimaryCache::apply`].
     pub fn apply_keeping(&self, json: &[u8], prefixes: &[&str]) -> Result<Change<Encoded>, ObjectError> {
         let header = Header::parse_keeping(json, prefixes)?;
         let change = self.store.try_apply(header, || self.codec.encode(json))?;
@@ -90,7 +90,7 @@ impl Objects {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::Objects;
+    use super::PrimaryCache;
     use crate::cache::{Change, ObjectKey};
 
     fn object(name: &str, version: u64) -> String {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn first_objects_are_encoded_again_once_there_is_a_dictionary() {
-        let objects = Objects::default();
+        let objects = PrimaryCache::default();
         for number in 0..400 {
             objects.apply(object(&format!("w-{number}"), 1).as_bytes()).unwrap();
         }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn object_that_changed_meanwhile_is_not_set_back() {
-        let objects = Objects::default();
+        let objects = PrimaryCache::default();
         for number in 0..400 {
             objects.apply(object(&format!("w-{}", number % 100), number).as_bytes()).unwrap();
         }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn object_that_cannot_be_read_leaves_the_others_alone() {
-        let objects = Objects::default();
+        let objects = PrimaryCache::default();
         objects.apply(object("good", 1).as_bytes()).unwrap();
         for json in ["{}", r#"{"metadata":{"name":"good","resourceVersion":"2"}"#, "nonsense"] {
             assert!(objects.apply(json.as_bytes()).is_err(), "{json}");

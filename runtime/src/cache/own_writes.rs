@@ -13,10 +13,10 @@ use std::fmt;
 ///    pass and come back in about 100 ms; a skipped pass counts as none [Y5].
 /// 3. When the owner is gone: [`OwnWrites::forget`].
 pub struct OwnWrites<S> {
-    owners: Mutex<HashMap<ObjectKey, Written<S>>>,
+    owners: Mutex<HashMap<ObjectKey, WrittenVersions<S>>>,
 }
 
-struct Written<S> {
+struct WrittenVersions<S> {
     owner: Uid,
     versions: Vec<(S, u64)>,
 }
@@ -35,9 +35,10 @@ impl<S: Clone + Eq> OwnWrites<S> {
     pub fn record(&self, key: &ObjectKey, uid: &Uid, store: S, version: &ResourceVersion) {
         let Some(version) = version.number() else { return };
         let mut owners = self.owners.lock();
-        let written = owners.entry(key.clone()).or_insert_with(|| Written { owner: uid.clone(), versions: Vec::new() });
+        let written =
+            owners.entry(key.clone()).or_insert_with(|| WrittenVersions { owner: uid.clone(), versions: Vec::new() });
         if written.owner != *uid {
-            *written = Written { owner: uid.clone(), versions: Vec::new() };
+            *written = WrittenVersions { owner: uid.clone(), versions: Vec::new() };
         }
         match written.versions.iter_mut().find(|(known, _)| *known == store) {
             Some((_, highest)) => *highest = version.max(*highest),

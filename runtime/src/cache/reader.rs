@@ -139,7 +139,7 @@ impl<K> fmt::Debug for Reader<K> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::{ReadError, Reader};
-    use crate::cache::{Encoded, Entry, Objects};
+    use crate::cache::{Encoded, Entry, PrimaryCache};
     use serde::Deserialize;
     use std::sync::Arc;
 
@@ -148,7 +148,7 @@ mod tests {
         spec: u32,
     }
 
-    fn put(objects: &Objects, name: &str, version: u64, spec: &str) -> Arc<Entry<Encoded>> {
+    fn put(objects: &PrimaryCache, name: &str, version: u64, spec: &str) -> Arc<Entry<Encoded>> {
         let metadata = format!(r#"{{"name":"{name}","uid":"u-{name}","resourceVersion":"{version}"}}"#);
         let json = format!(r#"{{"metadata":{metadata},"spec":{spec}}}"#);
         objects.apply(json.as_bytes()).unwrap().new_entry().unwrap().clone()
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn object_is_decoded_once_for_each_version() {
-        let objects = Objects::default();
+        let objects = PrimaryCache::default();
         let reader = Reader::<Widget>::new(objects.codec().clone());
         let first = put(&objects, "a", 1, "10");
         let decoded = reader.get(&first).unwrap();
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn least_recently_read_go_first_and_the_size_is_bounded() {
-        let objects = Objects::default();
+        let objects = PrimaryCache::default();
         let entries: Vec<_> = (0..100).map(|number| put(&objects, &format!("w-{number:03}"), 1, "1")).collect();
         let size = entries[0].value.decode(objects.codec()).unwrap().len();
         let reader = Reader::<Widget>::with_hot_bytes(objects.codec().clone(), size * 10);
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn object_of_another_form_is_an_error_and_named() {
-        let objects = Objects::default();
+        let objects = PrimaryCache::default();
         let reader = Reader::<Widget>::new(objects.codec().clone());
         let bad = put(&objects, "bad", 1, r#""text""#);
         let error = reader.get(&bad).unwrap_err();
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn forgotten_object_is_decoded_again() {
-        let objects = Objects::default();
+        let objects = PrimaryCache::default();
         let reader = Reader::<Widget>::new(objects.codec().clone());
         let entry = put(&objects, "a", 1, "1");
         let decoded = reader.get(&entry).unwrap();

@@ -27,11 +27,11 @@ use tokio::sync::watch;
 /// Versions only grow. After etcd was restored from a backup they don't; Kubernetes asks for clients to be restarted
 /// then.
 pub struct Store<V> {
-    state: RwLock<State<V>>,
+    state: RwLock<StoreState<V>>,
     synced: watch::Sender<bool>,
 }
 
-struct State<V> {
+struct StoreState<V> {
     entries: HashSet<ByKey<V>>,
     owned: OwnerIndex<V>,
     listing: u32,
@@ -43,7 +43,7 @@ struct State<V> {
 impl<V> Default for Store<V> {
     fn default() -> Self {
         Self {
-            state: RwLock::new(State {
+            state: RwLock::new(StoreState {
                 entries: HashSet::new(),
                 owned: OwnerIndex::default(),
                 listing: 0,
@@ -239,7 +239,7 @@ fn by_key<V>(mut entries: Vec<Arc<Entry<V>>>) -> Vec<Arc<Entry<V>>> {
     entries
 }
 
-impl<V> State<V> {
+impl<V> StoreState<V> {
     fn get(&self, key: &ObjectKey) -> Option<&Arc<Entry<V>>> {
         self.entries.get(key).map(|entry| &entry.0)
     }

@@ -1,6 +1,6 @@
 //! The store beside a naive model of it, and what single events do.
 
-use super::{Change, Entry, Header, ObjectKey, Owner, ResourceVersion, Seen, Store, Uid};
+use super::{Change, Entry, Header, ObjectKey, OwnerReference, ResourceVersion, Seen, Store, Uid};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -8,7 +8,7 @@ use std::{
 
 fn header(name: &str, uid: &str, version: u64, owner: Option<&str>) -> Header {
     let json = format!(r#"{{"metadata":{{"name":"{name}","uid":"{uid}","resourceVersion":"{version}"}}}}"#);
-    let owner = owner.map(|uid| Owner::new("v1", "ConfigMap", uid, Uid::from(uid), true));
+    let owner = owner.map(|uid| OwnerReference::new("v1", "ConfigMap", uid, Uid::from(uid), true));
     Header { owners: owner.into_iter().collect(), ..Header::parse(json.as_bytes()).unwrap() }
 }
 

@@ -18,13 +18,13 @@ use tracing_subscriber::EnvFilter;
 #[group(skip)]
 struct Cli<A: Args> {
     #[command(subcommand)]
-    verb: Option<Verb<A>>,
+    verb: Option<Subcommands<A>>,
     #[command(flatten)]
     run: RunArgs<A>,
 }
 
 #[derive(Subcommand)]
-enum Verb<A: Args> {
+enum Subcommands<A: Args> {
     /// Run the controllers (the default)
     Run(RunArgs<A>),
     /// Print, write or compare the manifests
@@ -138,15 +138,15 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => error.exit(),
     };
-    match cli.verb.unwrap_or(Verb::Run(cli.run)) {
-        Verb::Run(args) => run(build(args.own), &args.process),
-        Verb::Manifests(door) => through(&operator, &door),
-        Verb::Tree(args) => args.run(&operator),
-        Verb::Why(args) => args.run(&operator),
-        Verb::Reconcile(args) => args.run(&operator),
-        Verb::Rbac(verb) => verb.run(&operator),
-        Verb::Relay => with_runtime(crate::command::relay::run()),
-        Verb::Uninstall(args) => with_runtime(async { args.run(&operator).await }),
+    match cli.verb.unwrap_or(Subcommands::Run(cli.run)) {
+        Subcommands::Run(args) => run(build(args.own), &args.process),
+        Subcommands::Manifests(door) => through(&operator, &door),
+        Subcommands::Tree(args) => args.run(&operator),
+        Subcommands::Why(args) => args.run(&operator),
+        Subcommands::Reconcile(args) => args.run(&operator),
+        Subcommands::Rbac(verb) => verb.run(&operator),
+        Subcommands::Relay => with_runtime(crate::command::relay::run()),
+        Subcommands::Uninstall(args) => with_runtime(async { args.run(&operator).await }),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     client::{CallError, Client, Target},
     command::{
         connect::Connection,
-        lookup::{LiveError, Place},
+        lookup::{ControlledKind, LiveError},
     },
     engine::{
         child::header_of,
@@ -16,10 +16,9 @@ use crate::{
     },
     kind::Kind,
     manager::operator::Operator,
-    manifest::{Controlled, Drawing, Drawn, Found, Project, Sight, State},
+    manifest::{Controlled, Drawing, Drawn, Found, NodeState, Project, Sight},
     readiness::{Readiness, is_ready_once_there, readiness},
-    shape::{Count, Edge, Node},
-    shape::{Path, key_below},
+    shape::{Count, Edge, Node, Path, key_below},
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +31,7 @@ pub(crate) async fn look(
     namespace: Option<&str>,
     connection: Connection,
 ) -> Result<Drawing, LiveError> {
-    let place = Place::reach(project, kind, namespace, connection).await?;
+    let place = ControlledKind::reach(project, kind, namespace, connection).await?;
     let owner = place.object(name).await?;
     drawing(place.client, operator, place.controlled, &owner).await
 }
@@ -61,21 +60,21 @@ fn sight(kind: &Kind, owner: &Value) -> Sight {
     Sight { namespace: text("namespace"), name: text("name").unwrap_or_default(), state, why, conditions }
 }
 
-pub(crate) fn state_of(kind: &Kind, object: &Value) -> (State, String) {
+pub(crate) fn state_of(kind: &Kind, object: &Value) -> (NodeState, String) {
     if !object["metadata"]["deletionTimestamp"].is_null() {
-        return (State::Ending, String::new());
+        return (NodeState::Ending, String::new());
     }
     let generation = object["metadata"]["generation"].as_i64().unwrap_or(0);
     match readiness(kind, generation, &object["spec"], &object["status"]) {
-        Readiness::Ready => (State::Ready, String::new()),
-        Readiness::NotReady(why) => (State::NotReady, why),
-        Readiness::HeldUp(why) => (State::HeldUp, why),
+        Readiness::Ready => (NodeState::Ready, String::new()),
+        Readiness::NotReady(why) => (NodeState::NotReady, why),
+        Readiness::HeldUp(why) => (NodeState::HeldUp, why),
     }
 }
 
 /// The children of an owner: by the path of their node, and the kinds that can't be seen.
 #[derive(Debug, Default)]
-struct Children {
+struct LiveChildren {
     by_node: BTreeMap<String, Vec<Found>>,
     unseen: BTreeMap<Kind, Unseen>,
 }
@@ -93,9 +92,9 @@ struct Cluster<'a> {
 }
 
 impl Cluster<'_> {
-    async fn children(&self, root: &Drawn, owner: &Value) -> Result<Children, LiveError> {
+    async fn children(&self, root: &Drawn, owner: &Value) -> Result<LiveChildren, LiveError> {
         let uid = Uid::from(owner["metadata"]["uid"].as_str().unwrap_or_default());
-        let mut children = Children::default();
+        let mut children = LiveChildren::default();
         let mut kinds = BTreeSet::new();
         root.shape.walk(&mut |stop| {
             kinds.extend(stop.shape.applied());
@@ -135,7 +134,7 @@ impl Cluster<'_> {
     }
 }
 
-impl Children {
+impl LiveChildren {
     fn add(&mut self, kind: &Kind, object: &Value, owner: &Uid) {
         let Ok(header) = header_of(object.to_string().as_bytes()) else { return };
         if !header.owners.iter().any(|own| own.uid == *owner) {
@@ -152,7 +151,7 @@ impl Children {
     }
 }
 
-fn found(kind: &Kind, header: &Header, state: State, why: String) -> Found {
+fn found(kind: &Kind, header: &Header, state: NodeState, why: String) -> Found {
     let (namespace, name) = (header.key.namespace().map(str::to_owned), header.key.name().to_owned());
     Found { kind: kind.clone(), namespace, name, state, why }
 }
@@ -166,7 +165,7 @@ struct Terms {
 }
 
 /// Fills in the state of a node at its path in the cluster, which has the keys of items, and of all below it.
-fn fill(node: &mut Drawn, path: &str, terms: Terms, children: &Children) {
+fn fill(node: &mut Drawn, path: &str, terms: Terms, children: &LiveChildren) {
     match node.shape.node {
         Node::Custom => {}
         Node::Resource | Node::Manifest(_) => fill_resource(node, path, terms, children),
@@ -177,13 +176,13 @@ fn fill(node: &mut Drawn, path: &str, terms: Terms, children: &Children) {
             }
             // A group whose nodes are all by hand has no state to show; one that lacks something is not itself missing.
             let gravest = node.children.iter().filter_map(|child| child.state).max();
-            node.state = gravest.map(|state| if state == State::Missing { State::NotReady } else { state });
+            node.state = gravest.map(|state| if state == NodeState::Missing { NodeState::NotReady } else { state });
         }
     }
 }
 
 /// A child, or one for each item that something is there of.
-fn filled(mut child: Drawn, path: &str, terms: Terms, children: &Children) -> Vec<Drawn> {
+fn filled(mut child: Drawn, path: &str, terms: Terms, children: &LiveChildren) -> Vec<Drawn> {
     let edge = child.edge;
     let path = if path.is_empty() { child.name.clone() } else { format!("{path}/{}", child.name) };
     let has = |asked: fn(&Edge) -> &str| edge.is_some_and(|edge| !asked(edge).is_empty());
@@ -194,7 +193,7 @@ fn filled(mut child: Drawn, path: &str, terms: Terms, children: &Children) -> Ve
     }
     let keys = children.keys(&path);
     if keys.is_empty() {
-        child.state = Some(State::Absent);
+        child.state = Some(NodeState::Absent);
         child.children.clear();
         return vec![child];
     }
@@ -207,7 +206,7 @@ fn filled(mut child: Drawn, path: &str, terms: Terms, children: &Children) -> Ve
     keys.iter().map(of_key).collect()
 }
 
-fn fill_resource(node: &mut Drawn, path: &str, terms: Terms, children: &Children) {
+fn fill_resource(node: &mut Drawn, path: &str, terms: Terms, children: &LiveChildren) {
     node.objects = children.by_node.get(path).cloned().unwrap_or_default();
     node.objects.sort_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
     let worst = node.objects.iter().map(|object| object.state).max();
@@ -217,11 +216,11 @@ fn fill_resource(node: &mut Drawn, path: &str, terms: Terms, children: &Children
     let if_api = options.is_some_and(|(options, _)| options.if_api);
     let (state, why) = match (worst, unseen) {
         (Some(worst), _) => (worst, ""),
-        (None, Some(Unseen::Forbidden)) => (State::Unknown, "you may not list them"),
-        (None, Some(Unseen::NotServed)) if if_api => (State::Absent, "its API is not there"),
-        (None, Some(Unseen::NotServed)) => (State::Missing, "its API is not there"),
-        (None, None) if terms.is_ending || may_lack || !terms.is_certain => (State::Absent, ""),
-        (None, None) => (State::Missing, ""),
+        (None, Some(Unseen::Forbidden)) => (NodeState::Unknown, "you may not list them"),
+        (None, Some(Unseen::NotServed)) if if_api => (NodeState::Absent, "its API is not there"),
+        (None, Some(Unseen::NotServed)) => (NodeState::Missing, "its API is not there"),
+        (None, None) if terms.is_ending || may_lack || !terms.is_certain => (NodeState::Absent, ""),
+        (None, None) => (NodeState::Missing, ""),
     };
     (node.state, node.why) = (Some(state), why.to_owned());
 }

@@ -79,13 +79,13 @@ pub(crate) fn is_named(kind: &Kind, said: &str) -> bool {
 }
 
 /// Where objects of one controlled kind are looked for.
-pub(crate) struct Place<'a> {
+pub(crate) struct ControlledKind<'a> {
     pub(crate) client: Client,
     pub(crate) controlled: &'a Controlled,
     pub(crate) namespace: Option<String>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ControlledKind<'a> {
     /// In the cluster that the environment says, with the rights of who asks.
     pub(crate) async fn reach(
         project: &'a Project,

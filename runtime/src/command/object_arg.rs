@@ -3,7 +3,7 @@
 use crate::{
     command::{
         connect::Connection,
-        lookup::{LiveError, Place},
+        lookup::{ControlledKind, LiveError},
         terminal::{print, with_runtime},
     },
     manager::operator::Operator,
@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::{fmt::Display, process::ExitCode};
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Asked {
+pub(crate) struct ObjectArg {
     /// The object, as KIND/NAME
     #[arg(value_name = "KIND/NAME", value_parser = kind_and_name)]
     of: (String, String),
@@ -44,12 +44,12 @@ fn kind_and_name(said: &str) -> Result<(String, String), String> {
     }
 }
 
-impl Asked {
+impl ObjectArg {
     /// Asks of the object, in the cluster that the environment says, and prints the answer or why there is none.
     pub(crate) fn answer<A: Display + Serialize>(
         &self,
         operator: &Operator,
-        ask: impl AsyncFnOnce(&Project, &Place<'_>, &str) -> Result<A, LiveError>,
+        ask: impl AsyncFnOnce(&Project, &ControlledKind<'_>, &str) -> Result<A, LiveError>,
     ) -> ExitCode {
         let project = match operator.project() {
             Ok(project) => project,
@@ -58,7 +58,7 @@ impl Asked {
         let (kind, name) = &self.of;
         with_runtime(async {
             let answer = async {
-                let place = Place::reach(&project, kind, self.namespace.as_deref(), self.connection).await?;
+                let place = ControlledKind::reach(&project, kind, self.namespace.as_deref(), self.connection).await?;
                 ask(&project, &place, name).await
             };
             match answer.await {

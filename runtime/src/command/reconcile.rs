@@ -2,8 +2,8 @@
 
 use crate::{
     command::{
-        lookup::{LiveError, Place},
-        object_arg::Asked,
+        lookup::{ControlledKind, LiveError},
+        object_arg::ObjectArg,
     },
     manager::operator::Operator,
     reconcile::change::RECONCILE,
@@ -16,19 +16,19 @@ use std::{fmt, process::ExitCode};
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReconcileArgs {
     #[command(flatten)]
-    asked: Asked,
+    asked: ObjectArg,
 }
 
 /// A pass that is asked for.
 #[derive(Serialize)]
-struct Request {
+struct PassRequest {
     asked: Value,
     at: String,
     #[serde(skip)]
     said: String,
 }
 
-impl fmt::Display for Request {
+impl fmt::Display for PassRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "asked for a pass over {}", self.said)
     }
@@ -40,14 +40,14 @@ impl ReconcileArgs {
     }
 }
 
-async fn request(operator: &Operator, place: &Place<'_>, name: &str) -> Result<Request, LiveError> {
+async fn request(operator: &Operator, place: &ControlledKind<'_>, name: &str) -> Result<PassRequest, LiveError> {
     let at = operator.environment.now().to_string();
     let patch = Patch::Merge(json!({"metadata": {"annotations": {RECONCILE: &at}}}));
     match place.client.patch(place.target(name), &patch, &operator.name).await {
         Ok(_) => {
             let kind = &place.controlled.kind;
             let asked = json!({"kind": kind.kind, "namespace": place.namespace, "name": name});
-            Ok(Request { asked, at, said: format!("{kind} {}", place.said(name)) })
+            Ok(PassRequest { asked, at, said: format!("{kind} {}", place.said(name)) })
         }
         Err(error) if error.is_not_found() => Err(place.absent(name)),
         Err(error) => Err(LiveError::Call(Box::new(error))),

@@ -29,7 +29,7 @@ enum RelayError {
 }
 
 #[derive(Debug, Deserialize)]
-struct Request {
+struct RelayedRequest {
     method: String,
     path: String,
     /// The media type of the body.
@@ -57,7 +57,7 @@ async fn relay() -> Result<(), RelayError> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}", json!({"url": url, "namespace": namespace}))?;
     for line in io::stdin().lock().lines() {
-        let request: Request = serde_json::from_str(&line?)?;
+        let request: RelayedRequest = serde_json::from_str(&line?)?;
         let answer = answer(&client, request).await;
         // No answer is one, too: the next request may have better luck.
         let answer = answer.unwrap_or_else(|error| json!({"code": 0, "body": {"message": error.to_string()}}));
@@ -66,7 +66,10 @@ async fn relay() -> Result<(), RelayError> {
     Ok(())
 }
 
-async fn answer(client: &kube::Client, request: Request) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+async fn answer(
+    client: &kube::Client,
+    request: RelayedRequest,
+) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
     let body = if request.body.is_null() { Vec::new() } else { request.body.to_string().into_bytes() };
     let sent = http::Request::builder().method(&*request.method).uri(&request.path);
     let sent = sent.header(http::header::CONTENT_TYPE, &request.form).body(Body::from(body))?;

@@ -10,7 +10,7 @@ use std::{
 /// A line.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase", tag = "pass")]
-enum Told<'a> {
+enum TraceLine<'a> {
     Begins { number: u64, resource: &'a str, namespace: &'a str, name: &'a str },
     Ends { number: u64, outcome: &'a str },
 }
@@ -21,12 +21,12 @@ pub(crate) fn told(environment: Environment) -> Environment {
     environment.observed(move |pass| {
         let number = last.fetch_add(1, Ordering::Relaxed) + 1;
         let (resource, namespace) = (&*pass.kind.full_name(), pass.namespace.unwrap_or_default());
-        tell(&Told::Begins { number, resource, namespace, name: pass.name });
-        Box::new(move |outcome| tell(&Told::Ends { number, outcome }))
+        tell(&TraceLine::Begins { number, resource, namespace, name: pass.name });
+        Box::new(move |outcome| tell(&TraceLine::Ends { number, outcome }))
     })
 }
 
-fn tell(line: &Told<'_>) {
+fn tell(line: &TraceLine<'_>) {
     let Ok(mut text) = serde_json::to_vec(line) else { return };
     text.push(b'\n');
     // Whoever listened is gone: nobody misses it.
@@ -40,11 +40,11 @@ mod tests {
     #[test]
     fn a_line_is_what_opgen_dev_reads() {
         let begins =
-            Told::Begins { number: 3, resource: "webapps.demo.example.com", namespace: "default", name: "shop" };
+            TraceLine::Begins { number: 3, resource: "webapps.demo.example.com", namespace: "default", name: "shop" };
         let text =
             r#"{"pass":"begins","number":3,"resource":"webapps.demo.example.com","namespace":"default","name":"shop"}"#;
         assert_eq!(serde_json::to_string(&begins).ok().as_deref(), Some(text));
-        let ends = Told::Ends { number: 3, outcome: "done" };
+        let ends = TraceLine::Ends { number: 3, outcome: "done" };
         assert_eq!(
             serde_json::to_string(&ends).ok().as_deref(),
             Some(r#"{"pass":"ends","number":3,"outcome":"done"}"#)

@@ -72,7 +72,7 @@ fn condition_k6_a_pass_that_changes_nothing_gives_the_same_bytes() {
     status.ready("Reconciled", "done", 1, at(2));
     let before = serde_json::to_string(&status).unwrap();
     for second in 3..8 {
-        let verdict = Verdict::new(Truth::True, State::Ready, "Reconciled", "done");
+        let verdict = Verdict::new(Truth::True, VerdictState::Ready, "Reconciled", "done");
         verdict.set(&mut status.conditions, 1, at(second));
     }
     assert_eq!(serde_json::to_string(&status).unwrap(), before);

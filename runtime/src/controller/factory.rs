@@ -45,9 +45,9 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// If it doesn't have the form of its kind.
-    fn told(&self, object: &Value) -> serde_json::Result<Told> {
+    fn told(&self, object: &Value) -> serde_json::Result<SpecFacts> {
         let _ = object;
-        Ok(Told::default())
+        Ok(SpecFacts::default())
     }
     /// The finalizer it puts on its objects; empty for none.
     fn finalizer(&self) -> String;
@@ -72,7 +72,7 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
 
 /// What an object says of itself.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct SpecFacts {
     /// Whether it is left alone.
     pub paused: bool,
     /// What it says of other objects.
@@ -139,10 +139,10 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for
         kinds.into_iter().collect()
     }
 
-    fn told(&self, object: &Value) -> serde_json::Result<Told> {
+    fn told(&self, object: &Value) -> serde_json::Result<SpecFacts> {
         let object: O::Object = serde_json::from_value(object.clone())?;
         let named = Pointer::all(O::Object::REFERENCES, &object, object.metadata().namespace.as_deref());
-        Ok(Told { paused: object.paused(), named })
+        Ok(SpecFacts { paused: object.paused(), named })
     }
 
     fn finalizer(&self) -> String {

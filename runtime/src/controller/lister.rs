@@ -22,7 +22,7 @@ pub struct Kept {
 
 /// The metadata of an object's JSON.
 #[derive(Deserialize)]
-pub(crate) struct Metadata {
+pub(crate) struct ListedMetadata {
     #[serde(default)]
     pub(crate) metadata: ObjectMeta,
 }

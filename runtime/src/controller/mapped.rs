@@ -95,7 +95,7 @@ impl<K> Follow<K> {
         let key = |name: &NamespacedName| ObjectKey::new(name.namespace.as_deref().or(home), &name.name);
         let facts = self.predicate.as_ref().map(|predicate| {
             let facts = panics.catch(Closure::Predicate, || predicate.facts(metadata, object));
-            facts.map_or(Seen::Nothing, Seen::Facts)
+            facts.map_or(PredicateFacts::Nothing, PredicateFacts::Facts)
         });
         Concern {
             keys: names.unwrap_or_default().iter().map(key).collect(),
@@ -117,18 +117,18 @@ pub(crate) struct Concern {
     pub(crate) keys: Vec<ObjectKey>,
     /// Everybody.
     pub(crate) all: bool,
-    seen: Seen,
+    seen: PredicateFacts,
 }
 
 /// What a predicate has looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Seen {
+enum PredicateFacts {
     Facts(Facts),
     /// It panicked.
     Nothing,
 }
 
-impl Default for Seen {
+impl Default for PredicateFacts {
     fn default() -> Self {
         Self::Facts(Facts::default())
     }
@@ -145,7 +145,7 @@ pub struct Mapped {
 }
 
 #[derive(Deserialize)]
-struct Metadata {
+struct MappedMetadata {
     #[serde(default)]
     metadata: ObjectMeta,
 }
@@ -155,7 +155,7 @@ impl Mapped {
         let (metadata_only, predicate) = (follow.is_of_metadata(), follow.predicate.clone());
         let read = move |json: &[u8], panics: &mut Panics| {
             if metadata_only {
-                let object: Metadata = serde_json::from_slice(json)?;
+                let object: MappedMetadata = serde_json::from_slice(json)?;
                 return Ok(follow.concern(&object.metadata, None, panics));
             }
             let object = panics.catch(Closure::Object, || serde_json::from_slice::<K>(json)).transpose()?;
@@ -178,7 +178,9 @@ impl Mapped {
     /// Whether a change of an object that stays is worth a pass; also if the predicate panics, since nobody can know then.
     pub(crate) fn passes(&self, old: &Concern, new: &Concern) -> bool {
         match (&old.seen, &new.seen) {
-            (Seen::Facts(before), Seen::Facts(after)) => old.keys != new.keys || (self.passes)(before, after),
+            (PredicateFacts::Facts(before), PredicateFacts::Facts(after)) => {
+                old.keys != new.keys || (self.passes)(before, after)
+            }
             _ => true,
         }
     }

@@ -18,7 +18,7 @@ use {
         channel::Channel,
         mapped::{Follow, Mapped},
     },
-    crate::controller::lister::{Kept, Metadata, ReadView},
+    crate::controller::lister::{Kept, ListedMetadata, ReadView},
 };
 
 impl<O: Owner> Controller<O> {
@@ -164,7 +164,7 @@ impl<O: Owner> Controller<O> {
         X: Clone + Eq + Hash + Send + Sync + 'static,
         N: IntoIterator<Item = NamespacedName>,
     {
-        let read = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<Metadata>(json)?.metadata));
+        let read = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<ListedMetadata>(json)?.metadata));
         self.settings.kept.push(Kept::new(kind_of::<K>(), view.clone(), read, map).of_metadata());
         self
     }

@@ -1,7 +1,7 @@
 //! What is remembered of a child: its marks, its readiness, and which of its fields are ours.
 
 use crate::{
-    cache::{Entry, Header, HeaderError, Owner, without_managed_fields},
+    cache::{Entry, Header, HeaderError, OwnerReference, without_managed_fields},
     engine::{
         desired::{APPLIED, Desired, NODE},
         field_ownership::{Owned, first_lost, has_field},
@@ -54,7 +54,7 @@ pub(crate) struct Lost {
 }
 
 #[derive(Deserialize)]
-struct Projected<'a> {
+struct ProjectedChild<'a> {
     #[serde(borrow)]
     metadata: ProjectedMetadata<'a>,
     #[serde(default)]
@@ -98,7 +98,7 @@ impl Child {
         json: &[u8],
         whole: bool,
     ) -> serde_json::Result<Self> {
-        let object: Projected<'_> = serde_json::from_slice(json)?;
+        let object: ProjectedChild<'_> = serde_json::from_slice(json)?;
         let is_ours = |entry: &&ManagedFields<'_>| entry.manager == manager && entry.operation == "Apply";
         let (ours, others): (Vec<_>, Vec<_>) =
             object.metadata.managed_fields.iter().filter(|entry| entry.subresource.is_empty()).partition(is_ours);
@@ -160,7 +160,7 @@ impl Child {
 pub(crate) fn header_of(json: &[u8]) -> Result<Header, HeaderError> {
     let mut header = Header::parse(json)?;
     if let Some(mark) = Mark::of(&header) {
-        let owner = Owner::new("", mark.kind, &mark.key().to_string(), mark.uid(), true);
+        let owner = OwnerReference::new("", mark.kind, &mark.key().to_string(), mark.uid(), true);
         header.owners = header.owners.iter().cloned().chain([owner]).collect();
     }
     Ok(header)

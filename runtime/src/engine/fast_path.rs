@@ -5,7 +5,7 @@ use crate::{
     engine::{
         child::{ByNode, Child},
         memory::Built,
-        output::Written,
+        output::OutputObject,
         pass::Core,
         waits::Waits,
     },
@@ -136,7 +136,7 @@ impl Core<'_> {
 
     /// The objects that a node has made, with their content, sorted by key. What was asked to go is not among them, nor what the
     /// node doesn't want any more.
-    pub(crate) fn objects_of(&self, node: &str, kind: &Kind) -> Result<Vec<Written>> {
+    pub(crate) fn objects_of(&self, node: &str, kind: &Kind) -> Result<Vec<OutputObject>> {
         if let Some(rehearsal) = &self.shared.rehearsal {
             return Ok(rehearsal.objects_of(node));
         }
@@ -159,7 +159,7 @@ impl Core<'_> {
             }
             if let Some(json) = entry.value.object.clone() {
                 let version = header.resource_version.to_string();
-                objects.push(Written { key: header.key.clone(), uid, version, json });
+                objects.push(OutputObject { key: header.key.clone(), uid, version, json });
             }
         }
         objects.sort_by(|one, other| one.key.cmp(&other.key));

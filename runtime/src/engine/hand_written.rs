@@ -13,10 +13,10 @@ const OBJECTS: usize = 256;
 
 /// What hand-written nodes have written for one owner, the oldest first.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct ByHand(Vec<Held>);
+pub(crate) struct ByHand(Vec<WrittenObject>);
 
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Held {
+struct WrittenObject {
     /// Digest of kind and key.
     object: u64,
     /// The revision that the last write left; none while a write is on its way, and after a deletion.
@@ -58,7 +58,7 @@ impl ByHand {
     pub(crate) fn failed(&mut self, object: u64, before: Option<Revision>) {
         let held = self.take(object);
         if before.is_some() {
-            self.put(Held { revision: before, ..held });
+            self.put(WrittenObject { revision: before, ..held });
         }
     }
 
@@ -71,7 +71,7 @@ impl ByHand {
             Some(earlier) if earlier == sent => Effect::Restored,
             _ => Effect::Changed,
         };
-        self.put(Held { revision: Some(left), sent: Some(sent), ..held });
+        self.put(WrittenObject { revision: Some(left), sent: Some(sent), ..held });
         effect
     }
 
@@ -85,12 +85,12 @@ impl ByHand {
         }
     }
 
-    fn take(&mut self, object: u64) -> Held {
+    fn take(&mut self, object: u64) -> WrittenObject {
         let held = self.0.iter().position(|held| held.object == object).map(|at| self.0.remove(at));
-        held.unwrap_or(Held { object, ..Held::default() })
+        held.unwrap_or(WrittenObject { object, ..WrittenObject::default() })
     }
 
-    fn put(&mut self, held: Held) {
+    fn put(&mut self, held: WrittenObject) {
         if self.0.len() >= OBJECTS {
             self.0.remove(0);
         }

@@ -11,12 +11,12 @@ use std::sync::Arc;
 pub(crate) struct Blackboard {
     given: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
     /// Objects written in this pass, by node and name: the cache may not have them yet.
-    written: Mutex<HashMap<Arc<str>, Vec<Written>>>,
+    written: Mutex<HashMap<Arc<str>, Vec<OutputObject>>>,
 }
 
 /// An object as the server answered a write.
 #[derive(Clone)]
-pub(crate) struct Written {
+pub(crate) struct OutputObject {
     pub(crate) key: ObjectKey,
     pub(crate) uid: String,
     pub(crate) version: String,
@@ -28,11 +28,11 @@ impl Blackboard {
         self.given.lock().insert(node.to_owned(), value);
     }
 
-    pub(crate) fn write(&self, node: &Arc<str>, object: Written) {
+    pub(crate) fn write(&self, node: &Arc<str>, object: OutputObject) {
         self.written.lock().entry(node.clone()).or_default().push(object);
     }
 
-    pub(crate) fn written(&self, node: &str) -> Vec<Written> {
+    pub(crate) fn written(&self, node: &str) -> Vec<OutputObject> {
         self.written.lock().get(node).cloned().unwrap_or_default()
     }
 

@@ -1,7 +1,7 @@
 //! Whose an object is.
 
 use crate::{
-    cache::{Entry, Header, ObjectKey, Owner},
+    cache::{Entry, Header, ObjectKey, OwnerReference},
     engine::{child::Child, desired::MANAGED_BY, owner_mark::Mark, pass::Core},
     error::Error,
     kind::Kind,
@@ -17,7 +17,7 @@ impl Core<'_> {
     /// The owner before this one had the same name: its children are the garbage collector's, marked ones the sweep's.
     pub(crate) fn is_of_former_owner(&self, header: &Header) -> bool {
         let (kind, name, uid) = (&self.owner.kind, self.owner.name(), &self.owner.uid);
-        let former = |owner: &Owner| owner.kind() == kind.kind && owner.name() == name && owner.uid != *uid;
+        let former = |owner: &OwnerReference| owner.kind() == kind.kind && owner.name() == name && owner.uid != *uid;
         let marked = |mark: Mark<'_>| {
             mark.kind == self.owner.kind.full_name() && mark.key() == self.owner.key && mark.uid() != *uid
         };

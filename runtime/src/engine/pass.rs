@@ -15,7 +15,7 @@ use crate::{
     },
     environment::Environment,
     error::{Error, Result},
-    event::Recorder,
+    event::EventRecorder,
     informer::watch::{Shows, Watched},
     kind::Kind,
     managed::Managed,
@@ -43,7 +43,7 @@ pub(crate) struct Shared {
     /// The namespace the operator runs in.
     pub(crate) namespace: String,
     pub(crate) environment: Environment,
-    pub(crate) recorder: Recorder,
+    pub(crate) recorder: EventRecorder,
     /// The kinds of the tree's resource nodes, by their full names.
     pub(crate) children: BTreeMap<Kind, Arc<Watched<Child>>>,
     /// The kinds that specs and nodes name objects of.

@@ -2,7 +2,7 @@
 
 use crate::{
     cache::ObjectKey,
-    engine::output::Written,
+    engine::output::OutputObject,
     error::{Error, Result},
     shape::key_below,
 };
@@ -20,7 +20,7 @@ pub struct Call {
     /// The node's path, with keys: `pools[blue]/service`.
     pub node: String,
     /// What was asked of it.
-    pub asked: Asked,
+    pub asked: NodeAction,
     /// What it answered.
     pub answer: Answer,
 }
@@ -28,7 +28,7 @@ pub struct Call {
 /// What is asked of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Asked {
+pub enum NodeAction {
     /// To bring the wanted state nearer.
     Provision,
     /// To remove what it made, since the owner goes, it is not wanted, or its key is gone.
@@ -56,8 +56,8 @@ pub enum Answer {
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let asked = match self.asked {
-            Asked::Provision => "provision",
-            Asked::Deprovision => "deprovision",
+            NodeAction::Provision => "provision",
+            NodeAction::Deprovision => "deprovision",
         };
         write!(f, "{asked} {}", self.node)?;
         let answer = match self.answer {
@@ -108,9 +108,9 @@ impl World {
         self.there.lock().keys().filter_map(|path| key_below(node, path)).collect()
     }
 
-    pub(crate) fn objects_of(&self, node: &str) -> Vec<Written> {
+    pub(crate) fn objects_of(&self, node: &str) -> Vec<OutputObject> {
         let objects = self.there.lock().get(node).cloned().unwrap_or_default();
-        let named = |(at, json): (usize, Arc<[u8]>)| Written {
+        let named = |(at, json): (usize, Arc<[u8]>)| OutputObject {
             key: ObjectKey::cluster(&at.to_string()),
             uid: at.to_string(),
             version: String::new(),
@@ -122,16 +122,16 @@ impl World {
     /// Even a call that doesn't succeed may have made something.
     pub(crate) fn made(&self, node: &str, objects: Vec<Arc<[u8]>>) -> Result<()> {
         self.there.lock().insert(node.to_owned(), objects);
-        self.called(node, Asked::Provision)
+        self.called(node, NodeAction::Provision)
     }
 
     pub(crate) fn removed(&self, node: &str) -> Result<()> {
-        self.called(node, Asked::Deprovision)?;
+        self.called(node, NodeAction::Deprovision)?;
         self.there.lock().remove(node);
         Ok(())
     }
 
-    fn called(&self, node: &str, asked: Asked) -> Result<()> {
+    fn called(&self, node: &str, asked: NodeAction) -> Result<()> {
         let answer = self.answers.lock().get(node).copied().unwrap_or_default();
         self.calls.lock().push(Call { node: node.to_owned(), asked, answer });
         match answer {

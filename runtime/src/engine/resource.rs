@@ -15,7 +15,7 @@ use crate::{
         child::{Child, Lost, header_of},
         desired::{APPLIED, Desired},
         memory::Built,
-        output::Written,
+        output::OutputObject,
         ownership::foreign,
         pass::Core,
         repair::Damage,
@@ -260,7 +260,7 @@ impl Core<'_> {
         let child = Child::project(kind, &self.shared.operator, &header, &bytes, children.whole)?;
         if let Some(json) = &child.object {
             let (uid, version) = (header.uid.to_string(), header.resource_version.to_string());
-            self.made.write(&desired.node, Written { key: header.key.clone(), uid, version, json: json.clone() });
+            self.made.write(&desired.node, OutputObject { key: header.key.clone(), uid, version, json: json.clone() });
         }
         if child.lost(desired).is_some() {
             self.memory().settle(&self.owner, kind, &header, child.fields);

@@ -98,7 +98,7 @@ pub(crate) struct Sweep {
 
 /// A part of the collection, which fails and is tried again by itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum SearchPart {
     /// The children of a kind.
     Children(Kind),
     /// The references of the objects of a controller, by its number.
@@ -131,7 +131,7 @@ struct Failure {
 impl Sweep {
     /// Collects for ever.
     pub(crate) async fn run(&self, searches: &mut mpsc::UnboundedReceiver<Search>) {
-        let mut retries = BTreeMap::<Part, Retry>::new();
+        let mut retries = BTreeMap::<SearchPart, Retry>::new();
         loop {
             let next = retries.values().map(|retry| retry.at).min();
             let mut waiting = Vec::new();
@@ -174,31 +174,31 @@ impl Sweep {
         }
     }
 
-    fn parts(&self) -> Vec<Part> {
-        let children = self.children.keys().cloned().map(Part::Children);
-        children.chain((0..self.controllers.len()).map(Part::References)).collect()
+    fn parts(&self) -> Vec<SearchPart> {
+        let children = self.children.keys().cloned().map(SearchPart::Children);
+        children.chain((0..self.controllers.len()).map(SearchPart::References)).collect()
     }
 
-    async fn collect(&self, part: &Part, searches: &[Search], after: Option<&ObjectKey>) -> Result<(), Failure> {
+    async fn collect(&self, part: &SearchPart, searches: &[Search], after: Option<&ObjectKey>) -> Result<(), Failure> {
         match part {
-            Part::Children(kind) => match self.children.get(kind) {
+            SearchPart::Children(kind) => match self.children.get(kind) {
                 Some(children) => self.sweep(children, searches, after).await,
                 None => Ok(()),
             },
-            Part::References(number) => match self.controllers.get(*number).filter(|_| has_all(searches)) {
+            SearchPart::References(number) => match self.controllers.get(*number).filter(|_| has_all(searches)) {
                 Some(controller) => self.release(controller).await.map_err(|error| Failure { error, at: None }),
                 None => Ok(()),
             },
         }
     }
 
-    fn say_failed(&self, part: &Part, error: &Error, retry: &Retry) {
+    fn say_failed(&self, part: &SearchPart, error: &Error, retry: &Retry) {
         let (failures, again) = (retry.failures, retry.at.saturating_duration_since(Instant::now()).as_secs());
         match part {
-            Part::Children(kind) => {
+            SearchPart::Children(kind) => {
                 tracing::warn!(%kind, %error, failures, "failed to collect orphans; trying again in {again} s");
             }
-            Part::References(number) => {
+            SearchPart::References(number) => {
                 let kind = self.controllers.get(*number).map(|controller| controller.inner.source.kind().to_string());
                 tracing::warn!(kind, %error, failures, "failed to release references; trying again in {again} s");
             }

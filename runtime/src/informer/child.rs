@@ -12,7 +12,7 @@ use crate::{
     error::Result,
     informer::{
         event_handler::Follower,
-        reflector::{self, Scope},
+        reflector::{self, WatchScope},
         watch::Watched,
     },
     kind::Kind,
@@ -91,20 +91,20 @@ pub(crate) async fn follow(
     on_owner: OnOwner<'_>,
 ) {
     let labels = format!("{MANAGED_BY}={operator}");
-    let scope = Scope { labels: Some(&labels), ..Scope::all(client, namespace) };
-    let sink = Children { children, operator, on_owner };
+    let scope = WatchScope { labels: Some(&labels), ..WatchScope::all(client, namespace) };
+    let sink = ChildEvents { children, operator, on_owner };
     // What has no status to wait for is known well enough by its metadata; so a Secret's content is never held.
     let client = client.to_watch(is_ready_once_there(&children.kind) && !children.whole);
     reflector::follow(client, &children.kind, scope, &sink, &children.health).await;
 }
 
-struct Children<'a> {
+struct ChildEvents<'a> {
     children: &'a Watched<Child>,
     operator: &'a str,
     on_owner: OnOwner<'a>,
 }
 
-impl Follower for Children<'_> {
+impl Follower for ChildEvents<'_> {
     type Kept = Child;
 
     fn kind(&self) -> &Kind {
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_child_that_is_listed_again_as_it_was_is_not_projected_again() {
         let children = Watched::new(kind_of::<ConfigMap>(), false);
-        let sink = Children { children: &children, operator: "web", on_owner: &|_, _| {} };
+        let sink = ChildEvents { children: &children, operator: "web", on_owner: &|_, _| {} };
         let json = |status: &str| format!(r#"{{"metadata":{{"name":"a","uid":"u","resourceVersion":"1"}}{status}}}"#);
         let first = sink.take_in(json("").as_bytes(), true).unwrap();
         assert!(matches!(first, Change::Added { .. }));

@@ -1,13 +1,13 @@
 //! Primaries in a Kubernetes API.
 
 use crate::{
-    cache::{Change, Encoded, Header, ObjectKey, Objects, ResourceVersion, Store},
+    cache::{Change, Encoded, Header, ObjectKey, PrimaryCache, ResourceVersion, Store},
     client::{CallError, Client, Target, selectors::Selectors},
     error::{Error, Result},
     informer::{
         event_handler::Follower,
         fan_out::Sinks,
-        reflector::Scope,
+        reflector::WatchScope,
         source::{OnChange, Selection, Source, StatusFields, Stray},
         watch::Health,
     },
@@ -26,7 +26,7 @@ pub(crate) struct Kubernetes {
     operator: String,
     namespace: Option<String>,
     selection: Selection,
-    objects: Objects,
+    objects: PrimaryCache,
     health: Health,
 }
 
@@ -39,7 +39,7 @@ impl Kubernetes {
         namespace: Option<String>,
         selection: Selection,
     ) -> Self {
-        let (objects, health) = (Objects::default(), Health::new(kind.clone()));
+        let (objects, health) = (PrimaryCache::default(), Health::new(kind.clone()));
         Self { kind, client, operator: operator.to_owned(), namespace, selection, objects, health }
     }
 
@@ -51,10 +51,10 @@ impl Kubernetes {
     /// Fills the cache and follows changes, for ever; the `sinks` are told of each before.
     pub(crate) async fn feed(&self, on_change: OnChange<'_>, beside: &Sinks<'static>) {
         let (labels, fields) = (self.selection.label_selector(), self.selection.field_selector());
-        let scope = Scope {
+        let scope = WatchScope {
             labels: labels.as_deref(),
             fields: fields.as_deref(),
-            ..Scope::all(&self.client, self.namespace.as_deref())
+            ..WatchScope::all(&self.client, self.namespace.as_deref())
         };
         let mut sinks: Sinks<'_> = beside.clone();
         sinks.push(Arc::new(Primaries { kind: &self.kind, objects: &self.objects, on_change }));
@@ -84,7 +84,7 @@ impl Source for Kubernetes {
         &self.kind
     }
 
-    fn objects(&self) -> &Objects {
+    fn objects(&self) -> &PrimaryCache {
         &self.objects
     }
 
@@ -194,7 +194,7 @@ impl Source for Kubernetes {
 
 struct Primaries<'a> {
     kind: &'a Kind,
-    objects: &'a Objects,
+    objects: &'a PrimaryCache,
     on_change: OnChange<'a>,
 }
 

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 
 /// What is watched of a kind.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scope<'a> {
+pub(crate) struct WatchScope<'a> {
     pub(crate) namespace: Option<&'a str>,
     pub(crate) labels: Option<&'a str>,
     pub(crate) fields: Option<&'a str>,
@@ -27,7 +27,7 @@ pub(crate) struct Scope<'a> {
     pub(crate) page_size: u32,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> WatchScope<'a> {
     /// All objects of a namespace, or of all, in the client's pages.
     pub(crate) fn all(client: &Client, namespace: Option<&'a str>) -> Self {
         Self { namespace, labels: None, fields: None, page_size: client.page_size() }
@@ -47,7 +47,7 @@ pub(crate) trait Sink: Send + Sync {
 }
 
 /// Follows a kind for ever: lists, watches, resumes, lists again where it must; waits for a kind that isn't there.
-pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, sink: &dyn Sink, health: &Health) {
+pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: WatchScope<'_>, sink: &dyn Sink, health: &Health) {
     let resource = ApiResource {
         group: kind.group.to_string(),
         version: kind.version.to_string(),
@@ -56,7 +56,7 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, 
         plural: kind.plural.to_string(),
     };
     let client = telling(client, health.clone());
-    let api: Api<Raw> = match scope.namespace.filter(|_| kind.namespaced) {
+    let api: Api<WatchedObject> = match scope.namespace.filter(|_| kind.namespaced) {
         Some(namespace) => Api::namespaced_with(client, namespace, &resource),
         None => Api::all_with(client, &resource),
     };
@@ -67,7 +67,7 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, 
         ..watcher::Config::default()
     };
     let mut events = watcher(api, config).boxed();
-    let mut trouble = Trouble::default();
+    let mut trouble = WatchBackoff::default();
     while let Some(event) = events.next().await {
         match event {
             Ok(watcher::Event::Init) => sink.begin(),
@@ -77,7 +77,7 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: Scope<'_>, 
             Ok(watcher::Event::Delete(object)) => sink.delete(object.json()),
             Err(error) => {
                 if health.state() == WatchState::Following {
-                    trouble = Trouble::default();
+                    trouble = WatchBackoff::default();
                 }
                 if begins_anew(&error) {
                     health.begins_anew(error.to_string());
@@ -102,12 +102,12 @@ const DOUBT: Duration = Duration::from_secs(5);
 
 /// Errors in a row, since the watch was last open.
 #[derive(Default)]
-struct Trouble {
+struct WatchBackoff {
     pauses: u32,
     refused: Option<Instant>,
 }
 
-impl Trouble {
+impl WatchBackoff {
     fn judge(&mut self, state: WatchState) -> WatchState {
         match state {
             WatchState::Forbidden(rule) if self.refused.get_or_insert_with(Instant::now).elapsed() < DOUBT => {
@@ -163,7 +163,7 @@ fn begins_anew(error: &watcher::Error) -> bool {
     status.code == 410 || status.code == 429 && has_retry_after()
 }
 
-fn state_of(error: watcher::Error, kind: &Kind, scope: Scope<'_>) -> WatchState {
+fn state_of(error: watcher::Error, kind: &Kind, scope: WatchScope<'_>) -> WatchState {
     let (verb, source) = match error {
         watcher::Error::InitialListFailed(source) => (Verb::List, source),
         watcher::Error::WatchStartFailed(source) | watcher::Error::WatchFailed(source) => (Verb::Watch, source),
@@ -189,38 +189,38 @@ fn state_of(error: watcher::Error, kind: &Kind, scope: Scope<'_>) -> WatchState 
 
 /// An object as it came; only what the watcher itself needs is read.
 #[derive(Clone, Debug)]
-struct Raw {
+struct WatchedObject {
     metadata: ObjectMeta,
     json: Box<RawValue>,
 }
 
-impl Raw {
+impl WatchedObject {
     fn json(&self) -> &[u8] {
         self.json.get().as_bytes()
     }
 }
 
-impl<'de> Deserialize<'de> for Raw {
+impl<'de> Deserialize<'de> for WatchedObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Object<'a> {
+        struct VersionedObject<'a> {
             #[serde(borrow)]
-            metadata: Metadata<'a>,
+            metadata: VersionOnly<'a>,
         }
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Metadata<'a> {
+        struct VersionOnly<'a> {
             #[serde(borrow, default)]
             resource_version: Option<Cow<'a, str>>,
         }
         let json = Box::<RawValue>::deserialize(deserializer)?;
-        let object: Object<'_> = serde_json::from_str(json.get()).map_err(serde::de::Error::custom)?;
+        let object: VersionedObject<'_> = serde_json::from_str(json.get()).map_err(serde::de::Error::custom)?;
         let resource_version = object.metadata.resource_version.map(Cow::into_owned);
         Ok(Self { metadata: ObjectMeta { resource_version, ..ObjectMeta::default() }, json })
     }
 }
 
-impl Resource for Raw {
+impl Resource for WatchedObject {
     type DynamicType = ApiResource;
     type Scope = kube::core::DynamicResourceScope;
 

@@ -8,7 +8,7 @@ use crate::{
     client::Client,
     informer::{
         fan_out::Sinks,
-        reflector::{self, Scope, Sink},
+        reflector::{self, Sink, WatchScope},
         watch::Health,
     },
     kind::Kind,
@@ -59,7 +59,7 @@ impl Feeds {
 impl Feed {
     /// Follows the kind, for ever.
     pub(crate) async fn run(&self, client: Client, kind: Kind, namespace: Option<String>, health: Health) {
-        let scope = Scope::all(&client, namespace.as_deref());
+        let scope = WatchScope::all(&client, namespace.as_deref());
         reflector::follow(client.to_watch(!self.whole), &kind, scope, &self.sinks, &health).await;
     }
 }

@@ -5,7 +5,7 @@
 
 pub(crate) use crate::informer::selection::Selection;
 use crate::{
-    cache::{Change, Encoded, Header, ObjectKey, Objects, ResourceVersion, Revision},
+    cache::{Change, Encoded, Header, ObjectKey, PrimaryCache, ResourceVersion, Revision},
     error::Result,
     informer::watch::{Health, Shows},
     kind::Kind,
@@ -44,7 +44,7 @@ pub(crate) trait Source: Debug + Send + Sync + 'static {
     /// The kind of the primaries.
     fn kind(&self) -> &Kind;
     /// The primaries as last seen.
-    fn objects(&self) -> &Objects;
+    fn objects(&self) -> &PrimaryCache;
     /// How the watch is doing.
     fn health(&self) -> &Health;
     /// Whether it shows only some of the objects of its kind.

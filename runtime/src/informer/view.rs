@@ -30,11 +30,11 @@ use std::{
 pub struct View<V, X = ()>(Arc<Inner<V, X>>);
 
 struct Inner<V, X> {
-    state: RwLock<State<V, X>>,
+    state: RwLock<ViewState<V, X>>,
     term: fn(&V) -> Option<X>,
 }
 
-struct State<V, X> {
+struct ViewState<V, X> {
     watch: Option<Health>,
     listed: bool,
     shown: Shown<V, X>,
@@ -44,24 +44,24 @@ struct State<V, X> {
 pub struct Shown<V, X = ()> {
     /// Its order is the same in each run, since lives are to be repeated to the letter. Each with its term, so that the user's
     /// function is called once for an object, and not while the index changes.
-    objects: HashMap<Place, (V, Option<X>), BuildHasherDefault<DefaultHasher>>,
-    by_term: HashMap<X, Vec<Place>>,
+    objects: HashMap<NameKey, (V, Option<X>), BuildHasherDefault<DefaultHasher>>,
+    by_term: HashMap<X, Vec<NameKey>>,
 }
 
 /// Namespace and name; no namespace is an empty one.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Place(Arc<str>, Arc<str>);
+struct NameKey(Arc<str>, Arc<str>);
 
 #[derive(Hash)]
-struct Asked<'a>(&'a str, &'a str);
+struct NameQuery<'a>(&'a str, &'a str);
 
-impl Equivalent<Place> for Asked<'_> {
-    fn equivalent(&self, place: &Place) -> bool {
+impl Equivalent<NameKey> for NameQuery<'_> {
+    fn equivalent(&self, place: &NameKey) -> bool {
         self.0 == &*place.0 && self.1 == &*place.1
     }
 }
 
-impl Place {
+impl NameKey {
     fn of(key: &ObjectKey) -> Self {
         Self(key.namespace().unwrap_or_default().into(), key.name().into())
     }
@@ -77,7 +77,7 @@ impl<V, X> View<V, X> {
     /// A view whose objects are found by a term, too; `None` is in no index, and neither is an object on which `term` panics.
     pub fn indexed(term: fn(&V) -> Option<X>) -> Self {
         let shown = Shown { objects: HashMap::default(), by_term: HashMap::new() };
-        Self(Arc::new(Inner { state: RwLock::new(State { watch: None, listed: false, shown }), term }))
+        Self(Arc::new(Inner { state: RwLock::new(ViewState { watch: None, listed: false, shown }), term }))
     }
 
     /// The watch that fills the view, once it has begun.
@@ -120,7 +120,7 @@ impl<V, X: Clone + Eq + Hash> View<V, X> {
     /// Puts an object in; returns what was there.
     pub(crate) fn put(&self, key: &ObjectKey, kept: V, panics: &mut Panics) -> Option<V> {
         let term = panics.catch(Closure::Index, || (self.0.term)(&kept)).flatten();
-        let place = Place::of(key);
+        let place = NameKey::of(key);
         let mut state = self.0.state.write();
         let old = state.shown.objects.insert(place.clone(), (kept, term.clone()));
         let old = state.shown.unlist(&place, old);
@@ -140,7 +140,7 @@ impl<V, X: Clone + Eq + Hash> View<V, X> {
     }
 
     pub(crate) fn remove(&self, key: &ObjectKey) -> Option<V> {
-        let place = Place::of(key);
+        let place = NameKey::of(key);
         let mut state = self.0.state.write();
         let old = state.shown.objects.remove(&place);
         state.shown.unlist(&place, old)
@@ -150,7 +150,7 @@ impl<V, X: Clone + Eq + Hash> View<V, X> {
 impl<V, X> Shown<V, X> {
     /// The object of that name; of a kind without namespaces, `namespace` is empty.
     pub fn get(&self, namespace: &str, name: &str) -> Option<&V> {
-        self.objects.get(&Asked(namespace, name)).map(|(kept, _)| kept)
+        self.objects.get(&NameQuery(namespace, name)).map(|(kept, _)| kept)
     }
 
     /// All objects, with their namespaces and names, in no order.
@@ -177,7 +177,7 @@ impl<V, X: Eq + Hash> Shown<V, X> {
     }
 
     /// Takes an object that was replaced or removed out of the index; returns it.
-    fn unlist(&mut self, place: &Place, old: Option<(V, Option<X>)>) -> Option<V> {
+    fn unlist(&mut self, place: &NameKey, old: Option<(V, Option<X>)>) -> Option<V> {
         let (kept, term) = old?;
         if let Some(term) = term
             && let Some(places) = self.by_term.get_mut(&term)

@@ -35,12 +35,12 @@ pub struct Health {
     kind: Kind,
     state: watch::Sender<WatchState>,
     opened_at: Arc<AtomicU64>,
-    trouble: Arc<Mutex<Option<Trouble>>>,
+    trouble: Arc<Mutex<Option<FailureStreak>>>,
 }
 
 /// Failures in a row, since the watch was last in order; none if it only began anew.
 #[derive(Debug)]
-struct Trouble {
+struct FailureStreak {
     since: Instant,
     failures: u64,
 }
@@ -76,7 +76,7 @@ impl Health {
     /// time. The log says no more of it than for debugging.
     pub(crate) fn begins_anew(&self, why: String) {
         tracing::debug!(kind = %self.kind, %why, "the watch begins anew");
-        self.trouble.lock().get_or_insert_with(|| Trouble { since: Instant::now(), failures: 0 });
+        self.trouble.lock().get_or_insert_with(|| FailureStreak { since: Instant::now(), failures: 0 });
         self.state.send_replace(WatchState::Failing(why));
     }
 
@@ -85,7 +85,7 @@ impl Health {
         let only_began_anew = trouble.take_if(|trouble| trouble.failures == 0).is_some();
         match (state, trouble.as_mut()) {
             (WatchState::Failing(why), None) => {
-                *trouble = Some(Trouble { since: Instant::now(), failures: 1 });
+                *trouble = Some(FailureStreak { since: Instant::now(), failures: 1 });
                 tracing::warn!(%kind, error = %why, "the watch failed and is tried again until it works");
             }
             (WatchState::Failing(why), Some(trouble)) => {

@@ -14,7 +14,7 @@ pub(crate) trait StopSignals: Debug + Send {
 /// # Errors
 /// As the system refuses to tell of them.
 pub(crate) fn of_this_system() -> io::Result<Box<dyn StopSignals>> {
-    Ok(Box::new(system::Signals::new()?))
+    Ok(Box::new(system::new()?))
 }
 
 #[cfg(unix)]
@@ -24,6 +24,10 @@ mod system {
     use std::io;
     use tokio::signal::unix::{Signal, SignalKind, signal};
 
+    pub(super) fn new() -> io::Result<Signals> {
+        Signals::new()
+    }
+
     /// SIGINT and SIGTERM.
     #[derive(Debug)]
     pub(super) struct Signals {
@@ -32,7 +36,7 @@ mod system {
     }
 
     impl Signals {
-        pub(super) fn new() -> io::Result<Self> {
+        fn new() -> io::Result<Self> {
             Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
         }
     }
@@ -59,22 +63,26 @@ mod system {
         CtrlBreak, CtrlC, CtrlClose, CtrlShutdown, ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown,
     };
 
+    pub(super) fn new() -> io::Result<ConsoleEvents> {
+        ConsoleEvents::new()
+    }
+
     /// Ctrl-C, Ctrl-Break, the end of the console, and that of the system.
     #[derive(Debug)]
-    pub(super) struct Signals {
+    pub(super) struct ConsoleEvents {
         interrupt: CtrlC,
         stop: CtrlBreak,
         close: CtrlClose,
         shutdown: CtrlShutdown,
     }
 
-    impl Signals {
-        pub(super) fn new() -> io::Result<Self> {
+    impl ConsoleEvents {
+        fn new() -> io::Result<Self> {
             Ok(Self { interrupt: ctrl_c()?, stop: ctrl_break()?, close: ctrl_close()?, shutdown: ctrl_shutdown()? })
         }
     }
 
-    impl StopSignals for Signals {
+    impl StopSignals for ConsoleEvents {
         fn next(&mut self) -> BoxFuture<'_, ()> {
             async {
                 tokio::select! {

@@ -6,7 +6,7 @@ use crate::{
     controller::{lister::ReadView, worker::Running},
     counters::Counters,
     engine::{child::Child, pass::Shared},
-    event::Recorder,
+    event::EventRecorder,
     garbage::orphans::{Broom, Search, Sweep},
     informer::{
         child::{self, OwnerRef},
@@ -48,7 +48,7 @@ impl Operator {
         let children = child::stores(&trees);
         let healths = Healths::default();
         let targets = reference::stores(&self.factories, &healths);
-        let (recorder, writer) = Recorder::new(client.clone(), self.environment.clone(), &self.name);
+        let (recorder, writer) = EventRecorder::new(client.clone(), self.environment.clone(), &self.name);
         tasks.spawn("event writer", None, OnEnd::Finish, once(writer));
         let mut sources: Vec<Arc<Kubernetes>> = Vec::new();
         let controllers = self.factories.iter().map(|factory| {
@@ -60,7 +60,7 @@ impl Operator {
                 operator: self.name.clone(),
                 namespace: home.clone(),
                 environment: self.environment.clone(),
-                recorder: if settings.events { recorder.clone() } else { Recorder::off() },
+                recorder: if settings.events { recorder.clone() } else { EventRecorder::off() },
                 children: children
                     .iter()
                     .filter(|(kind, _)| own.contains(kind))
@@ -160,7 +160,7 @@ pub(crate) struct Floor {
     sources: Vec<Arc<Kubernetes>>,
     pub(crate) controllers: Vec<Arc<Running>>,
     pub(crate) broom: Broom,
-    pub(crate) recorder: Recorder,
+    pub(crate) recorder: EventRecorder,
 }
 
 impl Floor {

@@ -41,7 +41,7 @@ struct Trial<'a> {
 }
 
 /// A place in the object: its schema, its path, and how a value gets there.
-struct Place<'a> {
+struct ValuePlace<'a> {
     schema: &'a Value,
     path: &'a str,
     name: &'a str,
@@ -78,11 +78,11 @@ impl<'a> Trial<'a> {
                 whole
             };
             let ruled = schema["x-kubernetes-validations"].is_array();
-            self.place(&Place { schema: part, path: &format!(".{name}"), name, ruled, embed: &embed });
+            self.place(&ValuePlace { schema: part, path: &format!(".{name}"), name, ruled, embed: &embed });
         }
     }
 
-    fn place(&mut self, place: &Place<'_>) {
+    fn place(&mut self, place: &ValuePlace<'_>) {
         let ruled = place.ruled || place.schema["x-kubernetes-validations"].is_array();
         for candidate in candidate::values(place.schema, place.name, ruled) {
             let whole = (place.embed)(candidate.clone());
@@ -101,13 +101,13 @@ impl<'a> Trial<'a> {
                     (place.embed)(std::iter::once(value).chain(others).collect())
                 };
                 let path = crd::items(place.path);
-                self.place(&Place { schema: items, path: &path, name: place.name, ruled, embed: &embed });
+                self.place(&ValuePlace { schema: items, path: &path, name: place.name, ruled, embed: &embed });
             }
             _ => {}
         }
     }
 
-    fn object(&mut self, place: &Place<'_>, ruled: bool) {
+    fn object(&mut self, place: &ValuePlace<'_>, ruled: bool) {
         let of_sample = self.object.get(place.name).filter(|_| place.path == ".spec");
         let base = of_sample.cloned().unwrap_or_else(|| sample::make(place.schema, place.name));
         let base = base.as_object().cloned().unwrap_or_default();
@@ -124,13 +124,13 @@ impl<'a> Trial<'a> {
             let object = admitted.map_or_else(|| base.clone(), |index| around.swap_remove(index));
             let embed = |value: Value| with(object.clone(), value);
             let path = crd::field(place.path, name);
-            self.place(&Place { schema: inner, path: &path, name, ruled, embed: &embed });
+            self.place(&ValuePlace { schema: inner, path: &path, name, ruled, embed: &embed });
         }
         let each = &place.schema["additionalProperties"];
         if each.is_object() {
             let embed = |value: Value| (place.embed)(json!({"key": value}));
             let path = crd::values(place.path);
-            self.place(&Place { schema: each, path: &path, name: place.name, ruled, embed: &embed });
+            self.place(&ValuePlace { schema: each, path: &path, name: place.name, ruled, embed: &embed });
         }
     }
 

@@ -37,7 +37,7 @@ impl fmt::Display for Action {
 /// A file that [`write()`] touched.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
-pub struct Change {
+pub struct FileChange {
     /// The path below the output folder.
     pub path: String,
     /// What was done.
@@ -65,7 +65,7 @@ pub struct Drift {
 ///
 /// What the system said, with the path. A file that is to be replaced but doesn't begin with [`HEADER`] is an error:
 /// somebody wrote it by hand.
-pub fn write(rendered: &Rendered, dir: &Path) -> io::Result<Vec<Change>> {
+pub fn write(rendered: &Rendered, dir: &Path) -> io::Result<Vec<FileChange>> {
     let present = generated(dir)?;
     let planned = plan(rendered, dir, &present)?;
     let staged = stage(rendered, dir, &planned)?;
@@ -87,7 +87,7 @@ pub fn write(rendered: &Rendered, dir: &Path) -> io::Result<Vec<Change>> {
 pub fn compare(rendered: &Rendered, dir: &Path) -> io::Result<Vec<Drift>> {
     let present = generated(dir)?;
     let planned = plan(rendered, dir, &present)?;
-    let drift = |Change { path, action }| {
+    let drift = |FileChange { path, action }| {
         let old = present.get(&path).map_or("", String::as_str);
         let new = rendered.text(&path).unwrap_or_default();
         let mut options = diffy::DiffOptions::new();
@@ -97,7 +97,7 @@ pub fn compare(rendered: &Rendered, dir: &Path) -> io::Result<Vec<Drift>> {
     Ok(planned.into_iter().map(drift).collect())
 }
 
-fn plan(rendered: &Rendered, dir: &Path, present: &BTreeMap<String, String>) -> io::Result<Vec<Change>> {
+fn plan(rendered: &Rendered, dir: &Path, present: &BTreeMap<String, String>) -> io::Result<Vec<FileChange>> {
     let mut changes = Vec::new();
     for file in &rendered.files {
         let action = match present.get(&file.path) {
@@ -110,17 +110,17 @@ fn plan(rendered: &Rendered, dir: &Path, present: &BTreeMap<String, String>) -> 
             let problem = "is not a generated file; move it away, or make its first line the header of generated files";
             return Err(at(&target, io::Error::new(io::ErrorKind::AlreadyExists, problem)));
         }
-        changes.push(Change { path: file.path.clone(), action });
+        changes.push(FileChange { path: file.path.clone(), action });
     }
     let wanted: BTreeSet<&str> = rendered.files.iter().map(|file| file.path.as_str()).collect();
     let stale = present.keys().filter(|path| !wanted.contains(path.as_str()));
-    changes.extend(stale.map(|path| Change { path: path.clone(), action: Action::Removed }));
+    changes.extend(stale.map(|path| FileChange { path: path.clone(), action: Action::Removed }));
     changes.sort();
     Ok(changes)
 }
 
 /// Writes new texts beside their targets; what was written is taken away again if one fails.
-fn stage(rendered: &Rendered, dir: &Path, planned: &[Change]) -> io::Result<Vec<Option<std::path::PathBuf>>> {
+fn stage(rendered: &Rendered, dir: &Path, planned: &[FileChange]) -> io::Result<Vec<Option<std::path::PathBuf>>> {
     let mut staged = Vec::new();
     for change in planned {
         let Some(text) = rendered.text(&change.path) else {

@@ -41,7 +41,7 @@ pub use doors::{Described, DoorError, ProjectError, build_script, check, generat
 pub(crate) use doors::{failed, through};
 use finding::Findings;
 pub use finding::{Finding, ManifestError, Severity};
-pub use folder::{Action, Change, Drift, compare, write};
+pub use folder::{Action, Drift, FileChange, compare, write};
 pub(crate) use project::DEFAULT_OBJECTS;
 pub use project::{Controlled, Project, RoundTrip};
 pub use rbac::{AuditError, Comparison, explain, explain_json, verify};
@@ -49,6 +49,6 @@ pub(crate) use render::installed;
 pub use render::{File, Rendered, files};
 #[cfg(test)]
 pub(crate) use tree::example::project as every_term;
-pub(crate) use tree::{Drawing, Drawn, Found, Sight, State, drawn};
+pub(crate) use tree::{Drawing, Drawn, Found, NodeState, Sight, drawn};
 pub use tree::{Picture, mermaid, svg, tree, tree_json};
 pub use yaml::HEADER;

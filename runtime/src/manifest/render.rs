@@ -55,7 +55,7 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     let policy = policy::documents(project);
     let deployment = deployment::documents(project);
 
-    let mut set = Set::default();
+    let mut set = FileSet::default();
     for definition in &definitions {
         set.add(&definition.path(), [&definition.value])?;
     }
@@ -83,11 +83,11 @@ pub(crate) fn installed(project: &Project) -> Vec<Value> {
 }
 
 #[derive(Default)]
-struct Set {
+struct FileSet {
     files: Vec<File>,
 }
 
-impl Set {
+impl FileSet {
     /// Adds a file, unless there are no documents for it.
     fn add<'a>(&mut self, path: &str, documents: impl IntoIterator<Item = &'a Value>) -> Result<(), ManifestError> {
         let documents: Vec<_> = documents.into_iter().collect();

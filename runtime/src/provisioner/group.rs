@@ -32,7 +32,7 @@ pub const fn edge<P: Provisioner>(name: &'static str, line: u32) -> Edge {
 /// A child that is a set of objects of one kind.
 #[track_caller]
 pub const fn resource_edge<T: Objects<M>, M: 'static>(name: &'static str, line: u32) -> Edge {
-    Edge { count: T::COUNT, ..Edge::plain(name, &Resource::<T, M>::SHAPE, here(line)) }
+    Edge { count: T::COUNT, ..Edge::plain(name, &ResourceNode::<T, M>::SHAPE, here(line)) }
 }
 
 /// The field that an edge is for: the caller is its derive, in the same file.
@@ -41,9 +41,9 @@ pub(crate) const fn here(line: u32) -> Place {
     Place { file: Location::caller().file(), line }
 }
 
-struct Resource<T, M>(PhantomData<fn() -> (T, M)>);
+struct ResourceNode<T, M>(PhantomData<fn() -> (T, M)>);
 
-impl<T: Objects<M>, M: 'static> Resource<T, M> {
+impl<T: Objects<M>, M: 'static> ResourceNode<T, M> {
     const SHAPE: Shape = Shape { node: Node::Resource, access: &[Access::applied(kind_of::<T::Kind>)], children: &[] };
 }
 

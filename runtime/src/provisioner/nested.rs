@@ -29,9 +29,9 @@ pub struct NoChildren;
 
 /// A child that is a resource.
 #[derive(Debug)]
-pub struct Resource<T>(PhantomData<fn() -> T>);
+pub struct ResourceChild<T>(PhantomData<fn() -> T>);
 
-impl<T> Resource<T> {
+impl<T> ResourceChild<T> {
     /// The child.
     pub const CHILD: Self = Self(PhantomData);
 
@@ -49,9 +49,9 @@ impl<T> Resource<T> {
 
 /// A child that is a provisioner.
 #[derive(Debug)]
-pub struct Node<C>(PhantomData<fn() -> C>);
+pub struct NodeChild<C>(PhantomData<fn() -> C>);
 
-impl<C> Node<C> {
+impl<C> NodeChild<C> {
     /// The child.
     pub const CHILD: Self = Self(PhantomData);
 

@@ -22,7 +22,7 @@ pub use priority::{Priority, Trigger};
 pub use stats::Stats;
 
 use parking_lot::Mutex;
-use state::{State, Wake};
+use state::{QueueState, Wake};
 use std::{fmt, future::pending, hash::Hash, pin::pin, time::Duration};
 use tokio::{
     sync::Notify,
@@ -42,7 +42,7 @@ use tokio::{
 /// # Assumptions
 /// For each key taken, [`Queue::done`] is called, also after a panic. Time is tokio's, so tests may pause it.
 pub struct Queue<K> {
-    state: Mutex<State<K>>,
+    state: Mutex<QueueState<K>>,
     /// Wakes one waiting taker.
     work: Notify,
     /// Wakes the taker that watches the clock, because there is an earlier time now.
@@ -60,7 +60,12 @@ impl<K: Clone + Eq + Hash> Default for Queue<K> {
 impl<K: Clone + Eq + Hash> Queue<K> {
     /// An empty queue.
     pub fn new() -> Self {
-        Self { state: Mutex::new(State::new()), work: Notify::new(), earlier: Notify::new(), finished: Notify::new() }
+        Self {
+            state: Mutex::new(QueueState::new()),
+            work: Notify::new(),
+            earlier: Notify::new(),
+            finished: Notify::new(),
+        }
     }
 
     /// Makes `key` ready now, as [`Trigger::Request`]. After [`Queue::shutdown`] nothing happens.
@@ -177,7 +182,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     }
 
     /// `None` if there is nothing to take now, `Some(None)` if there never will be.
-    fn try_take(&self, state: &mut State<K>) -> Option<Option<Item<K>>> {
+    fn try_take(&self, state: &mut QueueState<K>) -> Option<Option<Item<K>>> {
         if state.is_closed() {
             return Some(None);
         }

@@ -22,11 +22,11 @@ struct Model {
 #[derive(Clone, Copy, Default)]
 struct Known {
     running: bool,
-    waits: Option<Waits>,
+    waits: Option<ModelWait>,
 }
 
 #[derive(Clone, Copy)]
-enum Waits {
+enum ModelWait {
     /// Since which event it is ready, and since which it stands in its line.
     Ready {
         priority: Priority,
@@ -43,7 +43,7 @@ enum Waits {
     },
 }
 
-impl Waits {
+impl ModelWait {
     /// With at least this priority and trigger. A ready key whose priority is raised goes to the end of another line.
     fn raised(self, more: Priority, end: u64, reason: Trigger) -> Self {
         match self {
@@ -63,14 +63,18 @@ impl Model {
         self.order += 1;
         let order = self.order;
         let known = self.keys.entry(key).or_default();
-        let ready = |priority, trigger| Waits::Ready { priority, ready: order, line: order, trigger };
+        let ready = |priority, trigger| ModelWait::Ready { priority, ready: order, line: order, trigger };
         known.waits = Some(match known.waits {
-            Some(waits @ Waits::Ready { .. }) => waits.raised(priority, order, reason),
-            Some(waits @ Waits::Until { held: true, .. }) if reason != Trigger::Request => {
+            Some(waits @ ModelWait::Ready { .. }) => waits.raised(priority, order, reason),
+            Some(waits @ ModelWait::Until { held: true, .. }) if reason != Trigger::Request => {
                 waits.raised(priority, order, reason)
             }
-            Some(Waits::Until { priority: before, trigger: Trigger::Timer, .. }) => ready(priority.max(before), reason),
-            Some(Waits::Until { priority: before, trigger, .. }) => ready(priority.max(before), reason.max(trigger)),
+            Some(ModelWait::Until { priority: before, trigger: Trigger::Timer, .. }) => {
+                ready(priority.max(before), reason)
+            }
+            Some(ModelWait::Until { priority: before, trigger, .. }) => {
+                ready(priority.max(before), reason.max(trigger))
+            }
             None => ready(priority, reason),
         });
     }
@@ -79,9 +83,9 @@ impl Model {
         self.order += 1;
         let order = self.order;
         let known = self.keys.entry(key).or_default();
-        let until = |priority| Waits::Until { priority, at, order, held: false, trigger };
+        let until = |priority| ModelWait::Until { priority, at, order, held: false, trigger };
         known.waits = Some(match known.waits {
-            Some(Waits::Until { priority: before, at: due, held: false, .. }) if at < due => {
+            Some(ModelWait::Until { priority: before, at: due, held: false, .. }) if at < due => {
                 until(priority.max(before))
             }
             Some(waits) => waits.raised(priority, order, Trigger::Own),
@@ -93,17 +97,19 @@ impl Model {
         self.order += 1;
         let order = self.order;
         let known = self.keys.entry(key).or_default();
-        let until = |priority, trigger| Waits::Until { priority, at, order, held: true, trigger };
+        let until = |priority, trigger| ModelWait::Until { priority, at, order, held: true, trigger };
         known.waits = Some(match known.waits {
-            Some(waits @ Waits::Ready { trigger: Trigger::Request, .. }) => waits.raised(priority, order, Trigger::Own),
-            Some(waits @ Waits::Until { held: true, at: due, .. }) if due >= at => {
+            Some(waits @ ModelWait::Ready { trigger: Trigger::Request, .. }) => {
+                waits.raised(priority, order, Trigger::Own)
+            }
+            Some(waits @ ModelWait::Until { held: true, at: due, .. }) if due >= at => {
                 waits.raised(priority, order, Trigger::Own)
             }
             Some(
-                Waits::Ready { priority: before, trigger, .. }
-                | Waits::Until { priority: before, trigger, held: true, .. },
+                ModelWait::Ready { priority: before, trigger, .. }
+                | ModelWait::Until { priority: before, trigger, held: true, .. },
             ) => until(priority.max(before), trigger),
-            Some(Waits::Until { priority: before, .. }) => until(priority.max(before), Trigger::Own),
+            Some(ModelWait::Until { priority: before, .. }) => until(priority.max(before), Trigger::Own),
             None => until(priority, Trigger::Own),
         });
     }
@@ -111,7 +117,7 @@ impl Model {
     fn take(&mut self, now: Instant) -> Option<(Key, Priority, Trigger)> {
         self.make_due_ready(now);
         let ready = self.keys.iter().filter_map(|(key, known)| match known {
-            Known { running: false, waits: Some(Waits::Ready { priority, ready, line, trigger }) } => {
+            Known { running: false, waits: Some(ModelWait::Ready { priority, ready, line, trigger }) } => {
                 Some((*priority, (*line, *ready, *key, *trigger)))
             }
             _ => None,
@@ -135,7 +141,7 @@ impl Model {
             .keys
             .values_mut()
             .filter_map(|known| match known.waits {
-                Some(Waits::Until { priority, at, order, trigger, .. }) if at <= now => {
+                Some(ModelWait::Until { priority, at, order, trigger, .. }) if at <= now => {
                     Some((at, order, (priority, trigger), known))
                 }
                 _ => None,
@@ -144,7 +150,7 @@ impl Model {
         due.sort_by_key(|(at, order, ..)| (*at, *order));
         for (.., (priority, trigger), known) in due {
             self.order += 1;
-            known.waits = Some(Waits::Ready { priority, ready: self.order, line: self.order, trigger });
+            known.waits = Some(ModelWait::Ready { priority, ready: self.order, line: self.order, trigger });
         }
     }
 
@@ -153,8 +159,8 @@ impl Model {
         let Some(known) = self.keys.get_mut(&key).filter(|known| known.running) else { return };
         known.running = false;
         match &mut known.waits {
-            Some(Waits::Ready { line, .. }) => *line = self.order,
-            Some(Waits::Until { .. }) => {}
+            Some(ModelWait::Ready { line, .. }) => *line = self.order,
+            Some(ModelWait::Until { .. }) => {}
             None => drop(self.keys.remove(&key)),
         }
     }

@@ -12,26 +12,26 @@ const HIGHEST_FIRST: [Priority; 3] = [Priority::High, Priority::Normal, Priority
 /// A key whose priority is raised goes to the end of another line, and its old place stays behind: whoever pops has to
 /// tell whether a key still stands at a place.
 pub(super) struct Ready<K> {
-    lines: [Line<K>; HIGHEST_FIRST.len()],
+    lines: [PriorityLine<K>; HIGHEST_FIRST.len()],
     tickets: u64,
     popped: u64,
 }
 
-struct Line<K> {
-    places: VecDeque<Place<K>>,
+struct PriorityLine<K> {
+    places: VecDeque<QueuedKey<K>>,
     /// Places at which a key stands.
     live: usize,
 }
 
 /// Where a key stands. Tickets are given in the order in which keys become ready.
-pub(super) struct Place<K> {
+pub(super) struct QueuedKey<K> {
     pub(super) key: K,
     pub(super) ticket: u64,
 }
 
 impl<K> Ready<K> {
     pub(super) fn new() -> Self {
-        Self { lines: HIGHEST_FIRST.map(|_| Line { places: VecDeque::new(), live: 0 }), tickets: 0, popped: 0 }
+        Self { lines: HIGHEST_FIRST.map(|_| PriorityLine { places: VecDeque::new(), live: 0 }), tickets: 0, popped: 0 }
     }
 
     pub(super) fn ticket(&mut self) -> u64 {
@@ -44,13 +44,13 @@ impl<K> Ready<K> {
         self.tickets
     }
 
-    pub(super) fn push(&mut self, priority: Priority, place: Place<K>) {
+    pub(super) fn push(&mut self, priority: Priority, place: QueuedKey<K>) {
         let line = &mut self.lines[priority as usize];
         line.places.push_back(place);
         line.live += 1;
     }
 
-    pub(super) fn raise(&mut self, from: Priority, to: Priority, place: Place<K>) {
+    pub(super) fn raise(&mut self, from: Priority, to: Priority, place: QueuedKey<K>) {
         self.lines[from as usize].leave();
         self.push(to, place);
     }
@@ -61,7 +61,7 @@ impl<K> Ready<K> {
     }
 
     /// The next place at which its key `stands`.
-    pub(super) fn pop(&mut self, stands: impl Fn(&Place<K>, Priority) -> bool) -> Option<Place<K>> {
+    pub(super) fn pop(&mut self, stands: impl Fn(&QueuedKey<K>, Priority) -> bool) -> Option<QueuedKey<K>> {
         for priority in HIGHEST_FIRST {
             self.lines[priority as usize].drop_left_places(|place| stands(place, priority));
         }
@@ -96,11 +96,11 @@ impl<K> Ready<K> {
     }
 
     pub(super) fn clear(&mut self) {
-        self.lines.iter_mut().for_each(Line::clear);
+        self.lines.iter_mut().for_each(PriorityLine::clear);
     }
 }
 
-impl<K> Line<K> {
+impl<K> PriorityLine<K> {
     fn leave(&mut self) {
         self.live -= 1;
         if self.live == 0 {
@@ -114,7 +114,7 @@ impl<K> Line<K> {
     }
 
     /// Drops the places that raised keys left, as far as they are in front.
-    fn drop_left_places(&mut self, stands: impl Fn(&Place<K>) -> bool) {
+    fn drop_left_places(&mut self, stands: impl Fn(&QueuedKey<K>) -> bool) {
         while self.places.len() > self.live && self.places.front().is_some_and(|place| !stands(place)) {
             self.places.pop_front();
         }

@@ -3,7 +3,7 @@
 use super::{
     Item, Priority, Stats, Trigger,
     delayed::{Delayed, Due},
-    ready::{Place, Ready},
+    ready::{QueuedKey, Ready},
 };
 use hashbrown::{HashMap, hash_map::EntryRef};
 use std::{hash::Hash, time::Duration};
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// Delayed keys that one take makes ready, so that many of the same time don't hold everybody up.
 const DUE_AT_ONCE: usize = 64;
 
-pub(super) struct State<K> {
+pub(super) struct QueueState<K> {
     /// Every key that waits or is with a worker.
     slots: HashMap<K, Slot>,
     ready: Ready<K>,
@@ -30,11 +30,11 @@ pub(super) struct State<K> {
 /// Where one key is. It may be with a worker and wait as well.
 struct Slot {
     running: bool,
-    waits: Waits,
+    waits: Waiting,
 }
 
 #[derive(Clone, Copy)]
-enum Waits {
+enum Waiting {
     /// It is only with a worker.
     Not,
     /// It is ready, or will be as soon as its worker is done.
@@ -52,7 +52,7 @@ pub(super) enum Wake {
     Taker,
 }
 
-impl<K: Clone + Eq + Hash> State<K> {
+impl<K: Clone + Eq + Hash> QueueState<K> {
     pub(super) fn new() -> Self {
         Self {
             slots: HashMap::new(),
@@ -73,25 +73,25 @@ impl<K: Clone + Eq + Hash> State<K> {
         if self.closed {
             return false;
         }
-        let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waits::Not });
+        let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waiting::Not });
         let why = match slot.waits {
-            Waits::Ready { .. } => {
+            Waiting::Ready { .. } => {
                 slot.raise(key, priority, &mut self.ready);
                 slot.add_trigger(trigger);
                 return false;
             }
-            Waits::Until { priority: before, held: true, .. } if trigger != Trigger::Request => {
+            Waiting::Until { priority: before, held: true, .. } if trigger != Trigger::Request => {
                 slot.add_trigger(trigger);
                 slot.set_priority(priority.max(before));
                 return false;
             }
-            Waits::Until { priority: before, due, trigger: delayed_for, .. } => {
+            Waiting::Until { priority: before, due, trigger: delayed_for, .. } => {
                 self.delayed.remove(&due);
                 // The time of a timer has not come.
                 let delayed_for = if delayed_for == Trigger::Timer { Trigger::Own } else { delayed_for };
                 (priority.max(before), trigger.max(delayed_for))
             }
-            Waits::Not => (priority, trigger),
+            Waiting::Not => (priority, trigger),
         };
         slot.make_ready(key, why, now, &mut self.ready);
         self.has_work_for_waiting()
@@ -102,24 +102,24 @@ impl<K: Clone + Eq + Hash> State<K> {
         if self.closed {
             return None;
         }
-        let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waits::Not });
+        let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waiting::Not });
         let priority = match slot.waits {
-            Waits::Ready { .. } => {
+            Waiting::Ready { .. } => {
                 slot.raise(key, priority, &mut self.ready);
                 return None;
             }
-            Waits::Until { priority: before, due, held, .. } if held || due.at <= at => {
+            Waiting::Until { priority: before, due, held, .. } if held || due.at <= at => {
                 slot.set_priority(priority.max(before));
                 return None;
             }
-            Waits::Until { priority: before, due, .. } => {
+            Waiting::Until { priority: before, due, .. } => {
                 self.delayed.remove(&due);
                 priority.max(before)
             }
-            Waits::Not => priority,
+            Waiting::Not => priority,
         };
         let due = self.delayed.insert(at, key);
-        slot.waits = Waits::Until { priority, due, held: false, trigger };
+        slot.waits = Waiting::Until { priority, due, held: false, trigger };
         self.wake_for(at)
     }
 
@@ -128,29 +128,29 @@ impl<K: Clone + Eq + Hash> State<K> {
         if self.closed {
             return None;
         }
-        let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waits::Not });
+        let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waiting::Not });
         let (priority, trigger) = match slot.waits {
-            Waits::Ready { trigger: Trigger::Request, .. } => {
+            Waiting::Ready { trigger: Trigger::Request, .. } => {
                 slot.raise(key, priority, &mut self.ready);
                 return None;
             }
-            Waits::Ready { priority: before, trigger, .. } => {
+            Waiting::Ready { priority: before, trigger, .. } => {
                 if !slot.running {
                     self.ready.leave(before);
                 }
                 (priority.max(before), trigger)
             }
-            Waits::Until { priority: before, due, held: true, .. } if due.at >= at => {
+            Waiting::Until { priority: before, due, held: true, .. } if due.at >= at => {
                 slot.set_priority(priority.max(before));
                 return None;
             }
-            Waits::Until { priority: before, due, held, trigger } => {
+            Waiting::Until { priority: before, due, held, trigger } => {
                 self.delayed.remove(&due);
                 (priority.max(before), if held { trigger } else { Trigger::Own })
             }
-            Waits::Not => (priority, Trigger::Own),
+            Waiting::Not => (priority, Trigger::Own),
         };
-        slot.waits = Waits::Until { priority, due: self.delayed.insert(at, key), held: true, trigger };
+        slot.waits = Waiting::Until { priority, due: self.delayed.insert(at, key), held: true, trigger };
         self.wake_for(at)
     }
 
@@ -171,8 +171,8 @@ impl<K: Clone + Eq + Hash> State<K> {
             self.ready.pop(|place, priority| slots.get(&place.key).is_some_and(|slot| slot.stands(place, priority)));
         let key = place?.key;
         let slot = self.slots.get_mut(&key)?;
-        let Waits::Ready { priority, since, trigger, .. } = slot.waits else { return None };
-        *slot = Slot { running: true, waits: Waits::Not };
+        let Waiting::Ready { priority, since, trigger, .. } = slot.waits else { return None };
+        *slot = Slot { running: true, waits: Waiting::Not };
         self.running += 1;
         self.taken += 1;
         let wait = now.saturating_duration_since(since);
@@ -185,7 +185,7 @@ impl<K: Clone + Eq + Hash> State<K> {
         for _ in 0..DUE_AT_ONCE {
             let Some((at, key)) = self.delayed.pop_due(now) else { return };
             if let Some(slot) = self.slots.get_mut(&key)
-                && let Waits::Until { priority, trigger, .. } = slot.waits
+                && let Waiting::Until { priority, trigger, .. } = slot.waits
             {
                 slot.make_ready(key, (priority, trigger), at, &mut self.ready);
             }
@@ -201,10 +201,10 @@ impl<K: Clone + Eq + Hash> State<K> {
         self.running -= 1;
         entry.get_mut().running = false;
         match entry.get().waits {
-            Waits::Not => drop(entry.remove()),
-            Waits::Until { .. } => {}
-            Waits::Ready { priority, ticket, .. } => {
-                self.ready.push(priority, Place { key: entry.key().clone(), ticket });
+            Waiting::Not => drop(entry.remove()),
+            Waiting::Until { .. } => {}
+            Waiting::Ready { priority, ticket, .. } => {
+                self.ready.push(priority, QueuedKey { key: entry.key().clone(), ticket });
             }
         }
         self.has_work_for_waiting()
@@ -246,7 +246,7 @@ impl<K: Clone + Eq + Hash> State<K> {
         self.ready.clear();
         self.delayed.clear();
         self.slots.retain(|_, slot| {
-            slot.waits = Waits::Not;
+            slot.waits = Waiting::Not;
             slot.running
         });
     }
@@ -284,39 +284,39 @@ impl Slot {
         ready: &mut Ready<K>,
     ) {
         let ticket = ready.ticket();
-        self.waits = Waits::Ready { priority, since, ticket, trigger };
+        self.waits = Waiting::Ready { priority, since, ticket, trigger };
         if !self.running {
-            ready.push(priority, Place { key, ticket });
+            ready.push(priority, QueuedKey { key, ticket });
         }
     }
 
     /// Gives a ready key a higher priority; lower ones change nothing.
     fn raise<K>(&mut self, key: K, priority: Priority, ready: &mut Ready<K>) {
-        if let Waits::Ready { priority: held, since, ticket, trigger } = self.waits
+        if let Waiting::Ready { priority: held, since, ticket, trigger } = self.waits
             && priority > held
         {
-            self.waits = Waits::Ready { priority, since, ticket, trigger };
+            self.waits = Waiting::Ready { priority, since, ticket, trigger };
             if !self.running {
-                ready.raise(held, priority, Place { key, ticket });
+                ready.raise(held, priority, QueuedKey { key, ticket });
             }
         }
     }
 
     fn add_trigger(&mut self, more: Trigger) {
-        if let Waits::Ready { trigger, .. } | Waits::Until { trigger, .. } = &mut self.waits {
+        if let Waiting::Ready { trigger, .. } | Waiting::Until { trigger, .. } = &mut self.waits {
             *trigger = more.max(*trigger);
         }
     }
 
     /// Sets the priority of a delayed key.
     fn set_priority(&mut self, to: Priority) {
-        if let Waits::Until { priority, .. } = &mut self.waits {
+        if let Waiting::Until { priority, .. } = &mut self.waits {
             *priority = to;
         }
     }
 
     /// Whether the key still stands at this place.
-    fn stands<K>(&self, place: &Place<K>, at: Priority) -> bool {
-        matches!(self.waits, Waits::Ready { priority, ticket, .. } if priority == at && ticket == place.ticket)
+    fn stands<K>(&self, place: &QueuedKey<K>, at: Priority) -> bool {
+        matches!(self.waits, Waiting::Ready { priority, ticket, .. } if priority == at && ticket == place.ticket)
     }
 }

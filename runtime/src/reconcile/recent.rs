@@ -67,17 +67,17 @@ impl<T: Clone> Recent<T> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::{GENERATION, Recent};
-    use crate::cache::{Encoded, Entry, Objects};
+    use crate::cache::{Encoded, Entry, PrimaryCache};
     use std::{cell::Cell, sync::Arc};
 
-    fn state(objects: &Objects, name: &str, version: u64) -> Arc<Entry<Encoded>> {
+    fn state(objects: &PrimaryCache, name: &str, version: u64) -> Arc<Entry<Encoded>> {
         let json = format!(r#"{{"metadata":{{"name":"{name}","uid":"u","resourceVersion":"{version}"}}}}"#);
         objects.apply(json.as_bytes()).unwrap().new_entry().unwrap().clone()
     }
 
     #[test]
     fn a_change_costs_one_computation() {
-        let (objects, recent, computed) = (Objects::default(), Recent::default(), Cell::new(0));
+        let (objects, recent, computed) = (PrimaryCache::default(), Recent::default(), Cell::new(0));
         let value = |entry: &Entry<Encoded>| {
             recent.get(entry, || {
                 computed.set(computed.get() + 1);
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_number_of_objects_is_bounded() {
-        let (objects, recent) = (Objects::default(), Recent::default());
+        let (objects, recent) = (PrimaryCache::default(), Recent::default());
         for number in 0..3 * GENERATION {
             recent.get(&state(&objects, &format!("a-{number}"), 1), || Some(number));
         }

@@ -9,7 +9,7 @@ use crate::{
     panic::{Closure, catch},
     readiness::Readiness,
     reconcile::{control_loop::Loop, reconciler::Opened, stored_status::Stored},
-    reference::{self, ALLOW_FROM, Named, Pointer, Reach},
+    reference::{self, ALLOW_FROM, Named, NamespaceRule, Pointer},
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -34,7 +34,10 @@ impl Loop {
         let of_each = named.iter().map(|named| (named.kind.clone(), named.key.clone()));
         // What does not allow it may come to do so.
         let mut concerning: Vec<(Kind, ObjectKey)> = of_each.collect();
-        for key in pointers.iter().filter(|pointer| matches!(pointer.reach, Reach::From(_))).filter_map(Pointer::target)
+        for key in pointers
+            .iter()
+            .filter(|pointer| matches!(pointer.reach, NamespaceRule::From(_)))
+            .filter_map(Pointer::target)
         {
             if !concerning.contains(&key) {
                 concerning.push(key);

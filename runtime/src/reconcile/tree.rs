@@ -51,7 +51,7 @@ pub(crate) struct Read<K> {
     said: OnceLock<Status>,
 }
 
-struct Object<O: Owner, P> {
+struct TreeObject<O: Owner, P> {
     read: Arc<Read<O::Object>>,
     options: Arc<O::Options>,
     period: Option<Period<O::Object>>,
@@ -64,7 +64,7 @@ pub(crate) type Period<K> = Arc<dyn Fn(&K) -> Option<Duration> + Send + Sync>;
 impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Reconciler for Tree<O, P> {
     fn open(&self, entry: &Entry<Encoded>) -> Result<Box<dyn Opened + '_>, ReadError> {
         let (read, options, period) = (self.reader.get(entry)?, self.options.clone(), self.period.clone());
-        Ok(Box::new(Object::<O, P> { read, options, period, tree: PhantomData }))
+        Ok(Box::new(TreeObject::<O, P> { read, options, period, tree: PhantomData }))
     }
 
     fn forget(&self, key: &ObjectKey) {
@@ -80,7 +80,7 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Reconciler 
     }
 }
 
-impl<O: Owner, P> Stored for Object<O, P> {
+impl<O: Owner, P> Stored for TreeObject<O, P> {
     fn status(&self) -> Value {
         self.read.object.status().map_or(Value::Null, plain)
     }
@@ -92,7 +92,7 @@ impl<O: Owner, P> Stored for Object<O, P> {
     }
 }
 
-impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for Object<O, P> {
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for TreeObject<O, P> {
     fn paused(&self) -> bool {
         self.read.object.paused()
     }
@@ -128,7 +128,7 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for 
     }
 }
 
-impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Planner for Object<O, P> {
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Planner for TreeObject<O, P> {
     fn shape(&self) -> &'static Shape {
         &P::SHAPE
     }

@@ -1,6 +1,6 @@
 //! What is named is held before it is used, waited for, and let go when it is no longer named.
 
-use super::{ALLOW_FROM, Named, Pointer, Reach, Targets, To, allows, id};
+use super::{ALLOW_FROM, Named, NamespaceRule, Pointer, Targets, To, allows, id};
 use crate::{
     cache::{Entry, Header, ObjectKey},
     client::Target,
@@ -41,12 +41,12 @@ impl Shared {
     fn is_allowed(&self, pointer: &Pointer, key: &ObjectKey) -> Result<()> {
         let Pointer { field, kind, reach, .. } = pointer;
         match reach {
-            Reach::Home => Ok(()),
-            Reach::Refused => Err(Error::user_action(
+            NamespaceRule::Home => Ok(()),
+            NamespaceRule::Refused => Err(Error::user_action(
                 "ReferenceAcrossNamespaces",
                 format!("{field}: {kind} {key} is in another namespace; name an object of the same namespace"),
             )),
-            Reach::From(namespace) => self.is_allowed_from(namespace, (field, kind, key)),
+            NamespaceRule::From(namespace) => self.is_allowed_from(namespace, (field, kind, key)),
         }
     }
 
@@ -75,7 +75,7 @@ impl Shared {
         pointers: &[Pointer],
         named: &[Named],
     ) -> Result<()> {
-        for pointer in pointers.iter().filter(|pointer| pointer.reach != Reach::Home) {
+        for pointer in pointers.iter().filter(|pointer| pointer.reach != NamespaceRule::Home) {
             let To::One(key) = &pointer.to else { continue };
             let is_named = named.iter().any(|named| named.kind == pointer.kind && named.key == *key);
             // What can't be read is not known to refuse.

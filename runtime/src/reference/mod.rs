@@ -45,8 +45,8 @@ mod targets;
 use crate::cache::ObjectKey;
 
 pub(crate) use finalizer::{id, is_reference, of_kind, referrer, said};
-pub use named::{ALLOW_FROM, Meant, Names, NamespacedName, Reference};
-pub(crate) use named::{Named, Pointer, Reach, To, allows};
+pub use named::{ALLOW_FROM, Meant, Names, NamespacedName, ReferenceField};
+pub(crate) use named::{Named, NamespaceRule, Pointer, To, allows};
 pub(crate) use referrers::Referrers;
 pub(crate) use selector::Selected;
 pub use selector::label_selector;

@@ -14,7 +14,7 @@ use std::{
 };
 
 /// A field of a spec that names objects of another kind; `#[managed(reference = Kind)]` makes it.
-pub struct Reference<K: 'static> {
+pub struct ReferenceField<K: 'static> {
     /// The field by its JSON path, for messages.
     pub field: &'static str,
     /// The kind of the objects.
@@ -26,7 +26,7 @@ pub struct Reference<K: 'static> {
     pub granted: bool,
 }
 
-impl<K> fmt::Debug for Reference<K> {
+impl<K> fmt::Debug for ReferenceField<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reference").field("field", &self.field).finish_non_exhaustive()
     }
@@ -136,12 +136,12 @@ pub(crate) struct Pointer {
     pub(crate) field: &'static str,
     pub(crate) kind: Kind,
     pub(crate) to: To,
-    pub(crate) reach: Reach,
+    pub(crate) reach: NamespaceRule,
 }
 
 /// Whether an object may be named from where it is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum NamespaceRule {
     /// It is in the namespace of the object that names it, or one of them is in none.
     Home,
     /// It is in another namespace than this, and has to allow it.
@@ -166,8 +166,8 @@ impl Pointer {
     }
 
     /// What the references of an object say.
-    pub(crate) fn all<K>(references: &[Reference<K>], object: &K, namespace: Option<&str>) -> Vec<Self> {
-        let of_one = |reference: &Reference<K>| {
+    pub(crate) fn all<K>(references: &[ReferenceField<K>], object: &K, namespace: Option<&str>) -> Vec<Self> {
+        let of_one = |reference: &ReferenceField<K>| {
             let (field, kind) = (reference.field, (reference.kind)());
             let pointer = |meant| {
                 let to = To::new(&kind, namespace, meant);
@@ -180,14 +180,14 @@ impl Pointer {
 }
 
 impl To {
-    fn reach(&self, home: Option<&str>, granted: bool) -> Reach {
+    fn reach(&self, home: Option<&str>, granted: bool) -> NamespaceRule {
         match (self, home) {
             (Self::One(key), Some(home)) if key.namespace().is_some_and(|namespace| namespace != home) => match granted
             {
-                true => Reach::From(home.to_owned()),
-                false => Reach::Refused,
+                true => NamespaceRule::From(home.to_owned()),
+                false => NamespaceRule::Refused,
             },
-            _ => Reach::Home,
+            _ => NamespaceRule::Home,
         }
     }
 
@@ -261,12 +261,12 @@ mod tests {
             let name = NamespacedName { name: "a".to_owned(), namespace: namespace.map(str::to_owned) };
             To::new(&kind, home, Meant::Named(name)).reach(home, granted)
         };
-        assert_eq!(reach(Some("shop"), None, false), Reach::Home);
-        assert_eq!(reach(Some("shop"), Some("shop"), false), Reach::Home);
-        assert_eq!(reach(Some("shop"), Some("other"), false), Reach::Refused);
-        assert_eq!(reach(Some("shop"), Some("other"), true), Reach::From("shop".to_owned()));
+        assert_eq!(reach(Some("shop"), None, false), NamespaceRule::Home);
+        assert_eq!(reach(Some("shop"), Some("shop"), false), NamespaceRule::Home);
+        assert_eq!(reach(Some("shop"), Some("other"), false), NamespaceRule::Refused);
+        assert_eq!(reach(Some("shop"), Some("other"), true), NamespaceRule::From("shop".to_owned()));
         // What is in no namespace is made by those who may name everything.
-        assert_eq!(reach(None, Some("other"), false), Reach::Home);
+        assert_eq!(reach(None, Some("other"), false), NamespaceRule::Home);
     }
 
     #[test]

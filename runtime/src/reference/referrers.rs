@@ -3,7 +3,7 @@
 use crate::{
     cache::Header,
     kind::Kind,
-    reference::{ObjectKey, Pointer, To, selector::Selectors},
+    reference::{ObjectKey, Pointer, To, selector::SelectorIndex},
 };
 use std::collections::BTreeSet;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 pub(crate) struct Referrers {
     named: HashMap<ObjectKey, Vec<(Kind, ObjectKey)>>,
     by_target: HashMap<(Kind, ObjectKey), BTreeSet<ObjectKey>>,
-    selectors: Selectors,
+    selectors: SelectorIndex,
 }
 
 impl Referrers {

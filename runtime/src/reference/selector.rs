@@ -125,7 +125,7 @@ impl fmt::Display for Selected {
 /// Who selects objects, filed so that a change of one is held against few selectors: by their kind, their namespace, and the
 /// first label that a selector asks for by its value.
 #[derive(Debug, Default)]
-pub(crate) struct Selectors {
+pub(crate) struct SelectorIndex {
     of: HashMap<ObjectKey, Vec<(Kind, Selected)>>,
     filed: HashMap<(Kind, Drawer), BTreeSet<ObjectKey>>,
 }
@@ -154,7 +154,7 @@ impl Drawer {
     }
 }
 
-impl Selectors {
+impl SelectorIndex {
     pub(crate) fn set(&mut self, referrer: &ObjectKey, selected: Vec<(Kind, Selected)>) {
         if self.of.get(referrer).map_or(&[][..], Vec::as_slice) == selected {
             return;
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn who_selects_an_object_is_found_by_its_labels() {
         let (kind, web) = (kind_of::<ConfigMap>(), header("shop", json!({"app": "web", "tier": "a"})));
-        let mut selectors = Selectors::default();
+        let mut selectors = SelectorIndex::default();
         let by_app = |namespace| selected(namespace, json!({"matchLabels": {"app": "web"}}));
         let referrers = ["one", "two", "all", "far"].map(|name| ObjectKey::namespaced("shop", name));
         let [one, two, all, far] = &referrers;

@@ -34,7 +34,7 @@ pub(crate) struct Targets {
 const WRITERS: usize = 64;
 
 #[derive(Deserialize)]
-struct Projected {
+struct ProjectedTarget {
     #[serde(default)]
     spec: Value,
     #[serde(default)]
@@ -89,7 +89,7 @@ impl Targets {
         // store in the same order.
         let mut holders = self.holders.lock();
         let project = |header: &Header| {
-            let parts: Projected = serde_json::from_slice(json)?;
+            let parts: ProjectedTarget = serde_json::from_slice(json)?;
             Ok::<_, serde_json::Error>(readiness(&self.watched.kind, header.generation, &parts.spec, &parts.status))
         };
         let change = self.watched.store.try_project(header, project)?;

@@ -188,7 +188,7 @@ impl<'ast> Visit<'ast> for Reader {
 }
 
 /// `#[test]`, `#[tokio::test]`, `#[cfg(test)]` and `#[cfg(all(test, …))]`.
-fn is_of_test(attribute: &Attribute) -> bool {
+pub(super) fn is_of_test(attribute: &Attribute) -> bool {
     let last = attribute.path().segments.last();
     match &attribute.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => {

@@ -7,7 +7,7 @@ use std::sync::{
 
 use opgen::{
     prelude::*,
-    testing::{Answer, Asked, Recorder, Rehearsal},
+    testing::{Answer, NodeAction, Recorder, Rehearsal},
 };
 
 use super::kind::{App, app};
@@ -27,7 +27,7 @@ fn single(wanted: bool) -> Rehearsal<App, Single> {
 
 #[tokio::test]
 async fn group_k1_the_way_up_goes_the_way_that_the_predicate_says() {
-    for (wanted, asked) in [(true, Asked::Provision), (false, Asked::Deprovision)] {
+    for (wanted, asked) in [(true, NodeAction::Provision), (false, NodeAction::Deprovision)] {
         let rehearsal = single(wanted);
         for answer in [Answer::Ok, Answer::Yield, Answer::Fail] {
             rehearsal.answer("child", answer);
@@ -61,7 +61,7 @@ async fn group_k2_the_way_down_removes_the_child_whatever_the_predicate_would_sa
             rehearsal.answer("child", answer);
             assert_eq!(rehearsal.down().await.is_ok(), answer == Answer::Ok);
             let calls = rehearsal.calls();
-            assert_eq!((calls.len(), calls[0].asked, calls[0].answer), (1, Asked::Deprovision, answer));
+            assert_eq!((calls.len(), calls[0].asked, calls[0].answer), (1, NodeAction::Deprovision, answer));
         }
     }
 }

@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use opgen::{
     prelude::*,
-    testing::{Answer, Asked, Rehearsal},
+    testing::{Answer, NodeAction, Rehearsal},
 };
 
 use super::kind::{App, app};
@@ -61,7 +61,7 @@ async fn group_o2_an_object_that_is_still_going_holds_those_before_it() {
     rehearsal.answer("parts", Answer::Ok);
     assert!(rehearsal.down().await.is_ok());
     let calls = rehearsal.calls();
-    assert!(calls.iter().all(|call| call.asked == Asked::Deprovision));
+    assert!(calls.iter().all(|call| call.asked == NodeAction::Deprovision));
     assert_eq!(calls.iter().map(|call| call.node.as_str()).collect::<Vec<_>>(), ["parts", "key", "config"]);
     assert!(rehearsal.left().is_empty());
     assert!(rehearsal.down().await.is_ok(), "what is gone already is no error");

@@ -24,7 +24,7 @@ fn object(node: &str, name: &str, uid: &str) -> Value {
     })
 }
 
-fn seen(children: &Children, is_ending: bool) -> Drawing {
+fn seen(children: &LiveChildren, is_ending: bool) -> Drawing {
     let project = every_term();
     let mut drawing = Drawing::of(&project.controllers[0]);
     let metadata = json!({"name": "one", "namespace": "shop", "generation": 2});
@@ -37,8 +37,8 @@ fn seen(children: &Children, is_ending: bool) -> Drawing {
     drawing
 }
 
-fn some() -> Children {
-    let mut children = Children::default();
+fn some() -> LiveChildren {
+    let mut children = LiveChildren::default();
     let owner = Uid::from("1");
     children.add(&kind("ConfigMap"), &object("config", "one", "1"), &owner);
     children.add(&kind("Service"), &object("workload/service", "one", "1"), &owner);
@@ -83,7 +83,7 @@ fn each_node_shows_its_objects_and_what_is_not_there() {
 
 #[test]
 fn on_the_way_down_nothing_is_missing() {
-    let text = drawn(&every_term(), &[seen(&Children::default(), true)], Picture::Text);
+    let text = drawn(&every_term(), &[seen(&LiveChildren::default(), true)], Picture::Text);
     assert!(!text.contains("missing") && text.contains("- pools: none  each shop.spec.pools.iter()"), "{text}");
 }
 

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 /// The objects of one kind.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldKind {
     kind: Kind,
     finalizer: String,
     /// Whether they exist without the operator, too: then they are let go, and never deleted.
@@ -31,14 +31,14 @@ pub(crate) struct Held {
 }
 
 /// All objects of all kinds of the operator, and those of others that it holds, in all namespaces.
-pub(crate) async fn all(client: &Client, operator: &Operator) -> Result<Vec<Held>, UninstallError> {
+pub(crate) async fn all(client: &Client, operator: &Operator) -> Result<Vec<HeldKind>, UninstallError> {
     let mut held = Vec::new();
     for factory in &operator.factories {
         let kind = factory.kind();
         let (finalizer, foreign) = (factory.finalizer(), factory.crd().is_none());
         let mut objects = headers(client, &kind).await?;
         objects.retain(|object| !foreign || object.finalizers.contains(&finalizer));
-        held.push(Held { finalizer, foreign, references: factory.references(), objects, kind });
+        held.push(HeldKind { finalizer, foreign, references: factory.references(), objects, kind });
     }
     Ok(held)
 }
@@ -62,14 +62,14 @@ async fn headers(client: &Client, kind: &Kind) -> Result<Vec<Header>, CallError>
 }
 
 /// There must be none.
-pub(crate) fn refuse(held: &[Held]) -> Result<(), UninstallError> {
+pub(crate) fn refuse(held: &[HeldKind]) -> Result<(), UninstallError> {
     match held.iter().find(|held| !held.objects.is_empty()) {
         Some(held) => Err(UninstallError::ObjectsLeft { kind: held.kind.clone(), count: held.objects.len() }),
         None => Ok(()),
     }
 }
 
-impl Held {
+impl HeldKind {
     fn target<'a>(&'a self, object: &'a Header) -> Target<'a> {
         Target { kind: &self.kind, namespace: object.key.namespace(), name: object.key.name() }
     }
@@ -77,7 +77,7 @@ impl Held {
 
 impl Run {
     /// Deletes all objects of the operator's own kinds and waits until it has let go of them.
-    pub(crate) async fn delete_objects(&self, held: &[Held]) -> Result<(), UninstallError> {
+    pub(crate) async fn delete_objects(&self, held: &[HeldKind]) -> Result<(), UninstallError> {
         let own = || held.iter().filter(|held| !held.foreign);
         for held in own() {
             for object in &held.objects {
@@ -99,7 +99,12 @@ impl Run {
 
     /// Takes the operator's finalizers off the objects that stay: all, or those of foreign kinds; and their references off what
     /// they name, which nobody else would let go.
-    pub(crate) async fn release(&self, held: &[Held], operator: &Operator, all: bool) -> Result<(), UninstallError> {
+    pub(crate) async fn release(
+        &self,
+        held: &[HeldKind],
+        operator: &Operator,
+        all: bool,
+    ) -> Result<(), UninstallError> {
         for held in held.iter().filter(|held| all || held.foreign) {
             let source =
                 Kubernetes::new(self.client.clone(), held.kind.clone(), &operator.name, None, Selection::default());
@@ -116,7 +121,7 @@ impl Run {
         Ok(())
     }
 
-    async fn release_references(&self, held: &Held, operator: &Operator) -> Result<(), UninstallError> {
+    async fn release_references(&self, held: &HeldKind, operator: &Operator) -> Result<(), UninstallError> {
         let references: Vec<_> = held.objects.iter().map(|object| reference::id(&held.kind, &object.key)).collect();
         for kind in &held.references {
             let source = Kubernetes::new(self.client.clone(), kind.clone(), &operator.name, None, Selection::default());

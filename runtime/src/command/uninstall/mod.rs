@@ -31,7 +31,7 @@ use std::{process::ExitCode, time::Duration};
 
 /// What becomes of the objects of the operator's kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Objects {
+enum ObjectPolicy {
     /// Stop if there are any
     #[default]
     Refuse,
@@ -45,7 +45,7 @@ enum Objects {
 pub(crate) struct UninstallArgs {
     /// What becomes of the objects of its kinds
     #[arg(long, value_enum, default_value_t)]
-    objects: Objects,
+    objects: ObjectPolicy,
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -75,9 +75,9 @@ impl UninstallArgs {
         let timeout = Duration::from_secs(self.timeout);
         let run = Run { client, dry_run: self.dry_run, output: self.output, timeout };
         match self.objects {
-            Objects::Refuse => held::refuse(&held)?,
-            Objects::Delete => run.delete_objects(&held).await?,
-            Objects::Keep => {}
+            ObjectPolicy::Refuse => held::refuse(&held)?,
+            ObjectPolicy::Delete => run.delete_objects(&held).await?,
+            ObjectPolicy::Keep => {}
         }
         let installed = inventory::of(&project);
         run.delete_stage(&installed, Stage::Parameter).await?;
@@ -85,8 +85,8 @@ impl UninstallArgs {
         for stage in [Stage::Policy, Stage::Workload] {
             run.delete_stage(&installed, stage).await?;
         }
-        run.release(&held, operator, self.objects == Objects::Keep).await?;
-        if self.objects != Objects::Keep {
+        run.release(&held, operator, self.objects == ObjectPolicy::Keep).await?;
+        if self.objects != ObjectPolicy::Keep {
             run.delete_stage(&installed, Stage::Definitions).await?;
         }
         run.delete_stage(&installed, Stage::Rest).await

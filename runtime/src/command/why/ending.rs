@@ -7,7 +7,7 @@ use crate::{
         lookup::LiveError,
         why::{
             Why,
-            look::{Look, Parts, RING, Seen, condition, failed},
+            look::{ExaminedObject, Look, Parts, RING, condition, failed},
             named::means,
         },
     },
@@ -18,7 +18,7 @@ use crate::{
 const FOREGROUND: &str = "foregroundDeletion";
 
 impl Look<'_> {
-    pub(crate) async fn ending(&mut self, seen: &Seen<'_>) -> Result<Why, LiveError> {
+    pub(crate) async fn ending(&mut self, seen: &ExaminedObject<'_>) -> Result<Why, LiveError> {
         let own = self.controlled(seen.kind).map(|(controlled, _)| controlled.finalizer.as_str());
         let mut because = Vec::new();
         for finalizer in seen.finalizers() {
@@ -46,7 +46,7 @@ impl Look<'_> {
     }
 
     /// An object that names the one that is to go.
-    async fn holder(&mut self, seen: &Seen<'_>, finalizer: &str) -> Result<Why, LiveError> {
+    async fn holder(&mut self, seen: &ExaminedObject<'_>, finalizer: &str) -> Result<Why, LiveError> {
         let said = reference::said(finalizer);
         let holder =
             self.project.controllers.iter().find(|one| finalizer.starts_with(&format!("{}/", one.kind.full_name())));
@@ -90,7 +90,7 @@ impl Look<'_> {
     }
 
     /// What is left of that which the object was made of.
-    async fn left(&mut self, seen: &Seen<'_>) -> Result<Vec<Why>, LiveError> {
+    async fn left(&mut self, seen: &ExaminedObject<'_>) -> Result<Vec<Why>, LiveError> {
         let Some((controlled, _)) = self.controlled(seen.kind) else { return Ok(Vec::new()) };
         let drawing = live::drawing(self.client.clone(), self.operator, controlled, seen.object).await?;
         let mut parts = Parts::default();

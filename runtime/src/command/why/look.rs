@@ -6,7 +6,7 @@ use crate::{
     controller::factory::Factory,
     kind::Kind,
     manager::operator::Operator,
-    manifest::{Controlled, Drawn, Found, Project, State},
+    manifest::{Controlled, Drawn, Found, NodeState, Project},
     readiness::pod::pods,
 };
 use futures::future::{BoxFuture, FutureExt};
@@ -28,13 +28,13 @@ pub(crate) struct Look<'a> {
 }
 
 /// What is known of an object that is looked at.
-pub(crate) struct Seen<'o> {
+pub(crate) struct ExaminedObject<'o> {
     pub(crate) label: String,
     pub(crate) kind: &'o Kind,
     pub(crate) object: &'o Value,
 }
 
-impl Seen<'_> {
+impl ExaminedObject<'_> {
     pub(crate) fn namespace(&self) -> Option<&str> {
         self.object["metadata"]["namespace"].as_str()
     }
@@ -84,7 +84,7 @@ impl<'a> Look<'a> {
                 Err(error) => return Err(failed(error)),
             };
             self.path.push(label.clone());
-            let seen = Seen { label, kind, object: &object };
+            let seen = ExaminedObject { label, kind, object: &object };
             let why = match self.controlled(kind) {
                 _ if !object["metadata"]["deletionTimestamp"].is_null() => self.ending(&seen).await,
                 Some((controlled, factory)) => self.building(&seen, controlled, factory).await,
@@ -107,7 +107,7 @@ impl<'a> Look<'a> {
 
     async fn building(
         &mut self,
-        seen: &Seen<'_>,
+        seen: &ExaminedObject<'_>,
         controlled: &Controlled,
         factory: &dyn Factory,
     ) -> Result<Why, LiveError> {
@@ -139,8 +139,8 @@ impl<'a> Look<'a> {
         let said = condition(seen.object).filter(|(is_true, _)| !is_true).map(|(_, said)| said);
         let says = match (state, said) {
             (_, Some(said)) => format!("is not ready: {said}"),
-            (State::Ready, None) if because.is_empty() => READY.to_owned(),
-            (State::Ready, None) => "was ready, and something it needs is not".to_owned(),
+            (NodeState::Ready, None) if because.is_empty() => READY.to_owned(),
+            (NodeState::Ready, None) => "was ready, and something it needs is not".to_owned(),
             (_, None) => format!("is not ready: {why}"),
         };
         let panics = self.panics(seen, factory).await?;
@@ -157,21 +157,21 @@ impl<'a> Look<'a> {
     }
 
     /// What is not ready of that which the object is made of.
-    async fn parts(&mut self, seen: &Seen<'_>, controlled: &Controlled) -> Result<Vec<Why>, LiveError> {
+    async fn parts(&mut self, seen: &ExaminedObject<'_>, controlled: &Controlled) -> Result<Vec<Why>, LiveError> {
         let drawing = live::drawing(self.client.clone(), self.operator, controlled, seen.object).await?;
         let mut parts = Parts::default();
         parts.collect(&drawing.root);
         let mut because = parts.missing;
-        for found in parts.found.iter().filter(|found| found.state != State::Ready) {
+        for found in parts.found.iter().filter(|found| found.state != NodeState::Ready) {
             because.push(self.at(&found.kind, found.namespace.as_deref(), &found.name).await?);
         }
         Ok(because)
     }
 
     /// An object that another controller is for.
-    async fn stranger(&mut self, seen: &Seen<'_>) -> Result<Why, LiveError> {
+    async fn stranger(&mut self, seen: &ExaminedObject<'_>) -> Result<Why, LiveError> {
         let (state, why) = live::state_of(seen.kind, seen.object);
-        if state == State::Ready {
+        if state == NodeState::Ready {
             return Ok(seen.why(READY));
         }
         let labels = seen.object["spec"]["selector"]["matchLabels"].as_object();
@@ -185,7 +185,7 @@ impl<'a> Look<'a> {
         Ok(seen.why(format!("is not ready: {why}")).because(because))
     }
 
-    async fn pods_of(&self, seen: &Seen<'_>, labels: &str) -> Result<Vec<Why>, LiveError> {
+    async fn pods_of(&self, seen: &ExaminedObject<'_>, labels: &str) -> Result<Vec<Why>, LiveError> {
         let kind = pods();
         let list =
             match self.client.list(Target { kind: &kind, namespace: seen.namespace(), name: "" }, Some(labels)).await {
@@ -199,8 +199,8 @@ impl<'a> Look<'a> {
             let (state, why) = live::state_of(&kind, pod);
             let name = pod["metadata"]["name"].as_str().unwrap_or_default();
             let says =
-                if state == State::Ending { "is being deleted".to_owned() } else { format!("is not ready: {why}") };
-            (state != State::Ready).then(|| Why::new(label(&kind, seen.namespace(), name), says))
+                if state == NodeState::Ending { "is being deleted".to_owned() } else { format!("is not ready: {why}") };
+            (state != NodeState::Ready).then(|| Why::new(label(&kind, seen.namespace(), name), says))
         });
         Ok(pods.collect())
     }
@@ -222,7 +222,7 @@ pub(crate) struct Parts {
 impl Parts {
     pub(crate) fn collect(&mut self, node: &Drawn) {
         self.found.extend(node.objects.iter().cloned());
-        if node.state == Some(State::Missing) && node.objects.is_empty() && node.children.is_empty() {
+        if node.state == Some(NodeState::Missing) && node.objects.is_empty() && node.children.is_empty() {
             let why = if node.why.is_empty() { String::new() } else { format!(": {}", node.why) };
             self.missing.push(Why::new(format!("node {}", node.path), format!("has made nothing yet{why}")));
         }
@@ -231,7 +231,7 @@ impl Parts {
 }
 
 /// Whether the object is another install's.
-fn excluded(seen: &Seen<'_>, factory: &dyn Factory) -> Option<Why> {
+fn excluded(seen: &ExaminedObject<'_>, factory: &dyn Factory) -> Option<Why> {
     let selection = &factory.settings().selection;
     let others = [selection.label_selector(), selection.field_selector()].into_iter().flatten().collect::<Vec<_>>();
     let says = || format!("is nobody's: this controller is for objects with {}", others.join(" and "));

@@ -10,8 +10,8 @@ mod text;
 use crate::{
     client::Client,
     command::{
-        lookup::{LiveError, Place, controlled},
-        object_arg::Asked,
+        lookup::{ControlledKind, LiveError, controlled},
+        object_arg::ObjectArg,
         why::cause::Why,
     },
     manager::operator::Operator,
@@ -37,11 +37,11 @@ impl Operator {
         let project = self.project().map_err(|error| LiveError::Project(Box::new(error)))?;
         let controlled = controlled(&project, kind)?;
         let namespace = namespace.filter(|_| controlled.kind.namespaced).map(str::to_owned);
-        let place = Place { client: Client::new(client), controlled, namespace };
+        let place = ControlledKind { client: Client::new(client), controlled, namespace };
         self.why_at(&project, &place, name).await
     }
 
-    async fn why_at(&self, project: &Project, place: &Place<'_>, name: &str) -> Result<Why, LiveError> {
+    async fn why_at(&self, project: &Project, place: &ControlledKind<'_>, name: &str) -> Result<Why, LiveError> {
         place.object(name).await?;
         let mut look = Look::new(self, project, place.client.clone());
         look.at(&place.controlled.kind, place.namespace.as_deref(), name).await
@@ -51,7 +51,7 @@ impl Operator {
 #[derive(Debug, clap::Args)]
 pub(crate) struct WhyArgs {
     #[command(flatten)]
-    asked: Asked,
+    asked: ObjectArg,
 }
 
 impl WhyArgs {

@@ -7,7 +7,7 @@ use crate::{
         lookup::LiveError,
         why::{
             Why,
-            look::{Look, RING, Seen, failed},
+            look::{ExaminedObject, Look, RING, failed},
         },
     },
     kind::Kind,
@@ -56,7 +56,7 @@ impl Look<'_> {
 }
 
 /// Whether this is what means an object.
-pub(crate) fn means(pointer: &Pointer, seen: &Seen<'_>) -> bool {
+pub(crate) fn means(pointer: &Pointer, seen: &ExaminedObject<'_>) -> bool {
     pointer.kind == *seen.kind
         && match &pointer.to {
             To::One(key) => *key == ObjectKey::new(seen.namespace(), seen.name()),

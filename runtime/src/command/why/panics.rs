@@ -6,7 +6,7 @@ use crate::{
         lookup::LiveError,
         why::{
             Why,
-            look::{Look, Seen, failed},
+            look::{ExaminedObject, Look, failed},
         },
     },
     controller::factory::Factory,
@@ -19,7 +19,7 @@ use serde_json::Value;
 impl Look<'_> {
     /// The object itself, and those of the kinds that its controller watches beside it, in its namespace: the operator may miss
     /// their changes. Who may not list events learns nothing of them here.
-    pub(crate) async fn panics(&self, seen: &Seen<'_>, factory: &dyn Factory) -> Result<Vec<Why>, LiveError> {
+    pub(crate) async fn panics(&self, seen: &ExaminedObject<'_>, factory: &dyn Factory) -> Result<Vec<Why>, LiveError> {
         let kind = event::kind();
         let target = Target { kind: &kind, namespace: seen.namespace(), name: "" };
         let reason = format!("reason={PANICKED}");

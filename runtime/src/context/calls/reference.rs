@@ -152,7 +152,7 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         })
     }
 
-    fn set<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<Set> {
+    fn set<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<SelectedReferences> {
         let (kind, core) = (kind_of::<K>(), self.calls.core);
         core.shared.targets(&kind)?.watched.readable()?;
         let namespace = self.calls.namespace.clone().filter(|_| kind.namespaced);
@@ -171,19 +171,19 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
                 keys.push(key);
             }
         }
-        Ok(Set { reference: id(&core.owner.kind, &core.owner.key), kind, selected, keys })
+        Ok(SelectedReferences { reference: id(&core.owner.kind, &core.owner.key), kind, selected, keys })
     }
 }
 
 /// Objects by their names, and those among which they are looked for.
-struct Set {
+struct SelectedReferences {
     reference: String,
     kind: Kind,
     selected: Selected,
     keys: Vec<ObjectKey>,
 }
 
-impl Set {
+impl SelectedReferences {
     fn named(&self, key: &ObjectKey) -> Named {
         Named { field: "", kind: self.kind.clone(), key: key.clone(), selected: false }
     }

@@ -124,24 +124,25 @@ impl<'a> Walk<'a, '_> {
 
 /// A part of a schema.
 #[derive(Clone, Copy)]
-enum Part<'a> {
+enum SchemaPart<'a> {
     Field(&'a str),
     Items,
     Values,
 }
 
 /// The parts of a schema with their paths.
-fn parts<'a>(object: &'a mut Map<String, Value>, path: &str) -> Vec<(Part<'a>, String, &'a mut Value)> {
+fn parts<'a>(object: &'a mut Map<String, Value>, path: &str) -> Vec<(SchemaPart<'a>, String, &'a mut Value)> {
     let mut parts = Vec::new();
     for (key, value) in object {
         match (key.as_str(), value) {
-            ("properties", Value::Object(fields)) => parts
-                .extend(fields.iter_mut().map(|(name, value)| (Part::Field(name.as_str()), field(path, name), value))),
+            ("properties", Value::Object(fields)) => parts.extend(
+                fields.iter_mut().map(|(name, value)| (SchemaPart::Field(name.as_str()), field(path, name), value)),
+            ),
             ("items", Value::Array(each)) => {
-                parts.extend(each.iter_mut().map(|value| (Part::Items, items(path), value)));
+                parts.extend(each.iter_mut().map(|value| (SchemaPart::Items, items(path), value)));
             }
-            ("items", value) => parts.push((Part::Items, items(path), value)),
-            ("additionalProperties", value) => parts.push((Part::Values, values(path), value)),
+            ("items", value) => parts.push((SchemaPart::Items, items(path), value)),
+            ("additionalProperties", value) => parts.push((SchemaPart::Values, values(path), value)),
             _ => {}
         }
     }
@@ -172,15 +173,15 @@ impl<'a> Origin<'a> {
         origin
     }
 
-    fn part(&self, part: Part<'_>) -> Vec<&'a Value> {
+    fn part(&self, part: SchemaPart<'_>) -> Vec<&'a Value> {
         let of = |schema: &'a Value| -> Vec<&'a Value> {
             match part {
-                Part::Field(name) => schema["properties"].get(name).into_iter().collect(),
-                Part::Items => match &schema["items"] {
+                SchemaPart::Field(name) => schema["properties"].get(name).into_iter().collect(),
+                SchemaPart::Items => match &schema["items"] {
                     Value::Array(each) => each.iter().collect(),
                     value => Some(value).filter(|value| !value.is_null()).into_iter().collect(),
                 },
-                Part::Values => {
+                SchemaPart::Values => {
                     let patterns = schema["patternProperties"].as_object().into_iter().flat_map(Map::values);
                     schema.get("additionalProperties").into_iter().chain(patterns).collect()
                 }

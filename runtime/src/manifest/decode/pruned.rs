@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Place, Trial};
+use super::{Trial, ValuePlace};
 use crate::manifest::crd;
 
 /// A field that no type has.
@@ -13,7 +13,7 @@ const FIX: &str = "add `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields
 impl Trial<'_> {
     /// Refuses an object of which the API server drops something that the type keeps. An object without fields in the
     /// schema is refused unless its type is known to have none either.
-    pub(super) fn pruned(&mut self, place: &Place<'_>, base: &Map<String, Value>) {
+    pub(super) fn pruned(&mut self, place: &ValuePlace<'_>, base: &Map<String, Value>) {
         let open = crd::flag(place.schema, "x-kubernetes-preserve-unknown-fields");
         if open || place.schema["additionalProperties"].is_object() || place.schema["maxProperties"] == 0 {
             return;
@@ -31,7 +31,7 @@ impl Trial<'_> {
     }
 
     /// What becomes of an unknown field with each kind of content.
-    fn outcomes(&self, place: &Place<'_>, base: &Map<String, Value>) -> Vec<Outcome> {
+    fn outcomes(&self, place: &ValuePlace<'_>, base: &Map<String, Value>) -> Vec<Outcome> {
         let asked = self.round_trip.filter(|_| self.refusal(&(place.embed)(base.clone().into())).is_none());
         let Some(round_trip) = asked else { return vec![Outcome::Uncertain] };
         let outcome = |content: Value| {
@@ -51,7 +51,7 @@ impl Trial<'_> {
 
     /// Whether the type is a struct with fields. Serde decodes a struct from a list of its fields, too: a struct without
     /// fields refuses the first item as one too many.
-    fn has_fields(&self, place: &Place<'_>) -> bool {
+    fn has_fields(&self, place: &ValuePlace<'_>) -> bool {
         match self.refusal(&(place.embed)(json!([true]))).map(|error| error.to_string()) {
             None => true,
             Some(error) => {

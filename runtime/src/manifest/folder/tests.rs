@@ -23,7 +23,7 @@ impl Drop for Folder {
     }
 }
 
-fn said(changes: &[Change]) -> Vec<String> {
+fn said(changes: &[FileChange]) -> Vec<String> {
     changes.iter().map(|change| format!("{} {}", change.action, change.path)).collect()
 }
 

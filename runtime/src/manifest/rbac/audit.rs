@@ -44,7 +44,7 @@ pub enum AuditError {
 
 /// One request.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct AuditedRequest {
     /// Where the log has it, from 1.
     pub(super) line: usize,
     pub(super) verb: String,
@@ -63,7 +63,7 @@ pub(super) struct Asked {
 ///
 /// # Errors
 /// With the first line that is broken, or if there is no request at all.
-pub(super) fn requests_of(user: &str, log: impl BufRead) -> Result<Vec<Asked>, AuditError> {
+pub(super) fn requests_of(user: &str, log: impl BufRead) -> Result<Vec<AuditedRequest>, AuditError> {
     let (mut asked, mut begun) = (Vec::new(), HashSet::new());
     let mut log = log;
     for line in 1.. {
@@ -73,7 +73,7 @@ pub(super) fn requests_of(user: &str, log: impl BufRead) -> Result<Vec<Asked>, A
         if text.trim().is_empty() {
             continue;
         }
-        let event: Event =
+        let event: AuditEvent =
             serde_json::from_str(&text).map_err(|source| AuditError::Line { line, source: Some(source) })?;
         if event.kind != "Event" || !event.api_version.starts_with("audit.k8s.io/") {
             return Err(AuditError::Line { line, source: None });
@@ -82,7 +82,7 @@ pub(super) fn requests_of(user: &str, log: impl BufRead) -> Result<Vec<Asked>, A
         let asker = event.impersonated_user.as_ref().unwrap_or(&event.user);
         // A long request is there from the start of its response, and again at its end.
         if asker.username == user && event.stage != "RequestReceived" && begun.insert(event.audit_id.clone()) {
-            asked.push(Asked::new(line, event));
+            asked.push(AuditedRequest::new(line, event));
         }
     }
     if asked.is_empty() { Err(AuditError::Nobody { user: user.to_owned() }) } else { Ok(asked) }
@@ -101,8 +101,8 @@ fn next_line(log: &mut impl BufRead) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-impl Asked {
-    fn new(line: usize, event: Event) -> Self {
+impl AuditedRequest {
+    fn new(line: usize, event: AuditEvent) -> Self {
         let object = event.object_ref.unwrap_or_default();
         let code = event.response_status.map_or(0, |status| status.code);
         let slash = if object.subresource.is_empty() { "" } else { "/" };
@@ -145,7 +145,7 @@ impl Asked {
 /// An event, as far as it is used.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Event {
+struct AuditEvent {
     kind: String,
     api_version: String,
     #[serde(rename = "auditID")]

@@ -4,7 +4,7 @@ use crate::{access::Rule, manifest::project::Project};
 use serde_json::{Value, json};
 use std::fmt;
 use {
-    super::{Asker, Grant, Scope, Why},
+    super::{Asker, Grant, GrantReason, RuleScope},
     crate::manifest::rbac::grant::grants,
 };
 
@@ -48,18 +48,18 @@ fn by_kind(project: &Project) -> Vec<(String, Vec<Grant>)> {
 
 fn scope(project: &Project, grant: &Grant) -> String {
     match grant.scope {
-        Scope::Own => format!("in namespace {}", project.namespace),
-        Scope::In(namespace) => format!("in namespace {namespace}"),
-        Scope::Cluster => "in all the cluster".to_owned(),
+        RuleScope::Own => format!("in namespace {}", project.namespace),
+        RuleScope::In(namespace) => format!("in namespace {namespace}"),
+        RuleScope::Cluster => "in all the cluster".to_owned(),
     }
 }
 
 fn grant_json(project: &Project, grant: &Grant) -> Value {
     let mut value = grant.rule.to_value();
     value["namespace"] = match grant.scope {
-        Scope::Own => json!(project.namespace),
-        Scope::In(namespace) => json!(namespace),
-        Scope::Cluster => Value::Null,
+        RuleScope::Own => json!(project.namespace),
+        RuleScope::In(namespace) => json!(namespace),
+        RuleScope::Cluster => Value::Null,
     };
     value["askedBy"] = grant.asker.to_json();
     value
@@ -69,8 +69,8 @@ impl Asker {
     pub(super) fn to_json(&self) -> Value {
         let mut value = json!({"kind": self.kind});
         match &self.why {
-            Why::Loop(said) => value["loop"] = json!(said),
-            Why::Node { path, place } => {
+            GrantReason::Loop(said) => value["loop"] = json!(said),
+            GrantReason::Node { path, place } => {
                 value["node"] = json!(path);
                 if !place.file.is_empty() {
                     value["file"] = json!(place.file);
@@ -86,8 +86,8 @@ impl Asker {
 impl fmt::Display for Asker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.why {
-            Why::Loop(said) => write!(f, "the loop {said}"),
-            Why::Node { path, place } => {
+            GrantReason::Loop(said) => write!(f, "the loop {said}"),
+            GrantReason::Node { path, place } => {
                 if path.is_empty() {
                     f.write_str("the tree itself")?;
                 } else {

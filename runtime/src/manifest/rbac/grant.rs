@@ -11,7 +11,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Grant {
     pub(super) rule: Rule,
-    pub(super) scope: Scope,
+    pub(super) scope: RuleScope,
     pub(super) asker: Asker,
 }
 
@@ -20,11 +20,11 @@ pub(super) struct Grant {
 pub(super) struct Asker {
     /// The kind whose controller it is.
     pub(super) kind: String,
-    pub(super) why: Why,
+    pub(super) why: GrantReason,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Why {
+pub(super) enum GrantReason {
     /// The loop, whatever the tree is; in words.
     Loop(&'static str),
     /// A node: its path, empty for the root, and the line that asks.
@@ -33,7 +33,7 @@ pub(super) enum Why {
 
 /// Where a rule holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Scope {
+pub(super) enum RuleScope {
     /// In the namespace of the operator.
     Own,
     /// In another namespace, by its name.
@@ -65,7 +65,7 @@ fn of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
     }
     let kind = &controlled.kind;
     let asker = |why| Asker { kind: kind.kind.to_string(), why };
-    let own = |rule, said| Grant { rule, scope: where_of(project, kind), asker: asker(Why::Loop(said)) };
+    let own = |rule, said| Grant { rule, scope: where_of(project, kind), asker: asker(GrantReason::Loop(said)) };
     let mut grants = vec![if controlled.finalizer.is_empty() {
         own(Rule::on(&kind.group, &kind.plural, FOLLOWED), "follows its own kind")
     } else {
@@ -77,19 +77,19 @@ fn of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
     for named in &controlled.references {
         let said = "waits for objects that its spec or a node names, and keeps them from being deleted";
         let rule = Rule::on(&named.group, &named.plural, HELD);
-        grants.push(Grant { rule, scope: where_of(project, named), asker: asker(Why::Loop(said)) });
+        grants.push(Grant { rule, scope: where_of(project, named), asker: asker(GrantReason::Loop(said)) });
     }
     for followed in &controlled.followed {
         let said = "follows a kind whose changes concern its objects";
         let rule = Rule::on(&followed.group, &followed.plural, FOLLOWED);
-        grants.push(Grant { rule, scope: where_of(project, followed), asker: asker(Why::Loop(said)) });
+        grants.push(Grant { rule, scope: where_of(project, followed), asker: asker(GrantReason::Loop(said)) });
     }
     if controlled.events {
         // Events on an object without a namespace go to the namespace `default`, so they are clusterwide as it is.
         grants.push(own(Rule::on("events.k8s.io", "events", EVENTS), "records events"));
     }
     controlled.shape.walk(&mut |stop| {
-        let asker = |access| asker(Why::Node { path: stop.path.to_owned(), place: place(&stop, access) });
+        let asker = |access| asker(GrantReason::Node { path: stop.path.to_owned(), place: place(&stop, access) });
         let is_retired = stop.edge.is_some_and(|edge| edge.resource.retired);
         let permissions = stop.shape.permissions().unwrap_or_default();
         grants.extend(permissions.iter().map(|access| {
@@ -98,7 +98,7 @@ fn of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
         }));
         // The API server asks for the rights that a role hands on where the role holds.
         let handed_on = stop.edge.map_or(&[][..], |edge| edge.access);
-        let scope = stop.shape.kinds().map(|role| where_of(project, &role)).max().unwrap_or(Scope::Cluster);
+        let scope = stop.shape.kinds().map(|role| where_of(project, &role)).max().unwrap_or(RuleScope::Cluster);
         grants.extend(handed_on.iter().map(|access| Grant {
             rule: Rule::of(access),
             scope: scope.clone(),
@@ -108,12 +108,12 @@ fn of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
     grants
 }
 
-fn reach_of(project: &Project, access: &Access) -> Scope {
+fn reach_of(project: &Project, access: &Access) -> RuleScope {
     match access.reach {
-        Reach::Url(_) => Scope::Cluster,
+        Reach::Url(_) => RuleScope::Cluster,
         Reach::Objects { kind, namespace, .. } => match namespace {
-            Some(namespace) if project.namespaced && namespace == project.namespace => Scope::Own,
-            Some(namespace) => Scope::In(namespace),
+            Some(namespace) if project.namespaced && namespace == project.namespace => RuleScope::Own,
+            Some(namespace) => RuleScope::In(namespace),
             None => where_of(project, &kind()),
         },
     }
@@ -124,6 +124,6 @@ fn place(stop: &Stop<'_>, access: &Access) -> Place {
     if access.place == Place::UNKNOWN { stop.edge.map_or(Place::UNKNOWN, |edge| edge.place) } else { access.place }
 }
 
-fn where_of(project: &Project, kind: &Kind) -> Scope {
-    if project.namespaced && kind.namespaced { Scope::Own } else { Scope::Cluster }
+fn where_of(project: &Project, kind: &Kind) -> RuleScope {
+    if project.namespaced && kind.namespaced { RuleScope::Own } else { RuleScope::Cluster }
 }

@@ -11,7 +11,7 @@ use crate::{
     manifest::rbac::grant::grants,
     shape::{Node, Reach, Stop},
 };
-use grant::{Asker, Grant, Scope, Why};
+use grant::{Asker, Grant, GrantReason, RuleScope};
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ use super::project::Project;
 /// it does with kinds that live in no namespace needs a ClusterRole beside it. What is meant for one other namespace gets
 /// a Role there.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
-    let mut scopes: BTreeMap<Scope, Vec<Rule>> = BTreeMap::new();
+    let mut scopes: BTreeMap<RuleScope, Vec<Rule>> = BTreeMap::new();
     for grant in grants(project) {
         scopes.entry(grant.scope).or_default().push(grant.rule);
     }
@@ -69,15 +69,15 @@ fn check(stop: &Stop<'_>, findings: &mut Findings) {
     }
 }
 
-fn role(project: &Project, scope: &Scope, rules: &[Rule]) -> [Value; 2] {
+fn role(project: &Project, scope: &RuleScope, rules: &[Rule]) -> [Value; 2] {
     let labels = project.labels();
     let (kind, metadata) = match scope {
-        Scope::Own => ("Role", json!({"labels": labels, "name": project.name, "namespace": project.namespace})),
+        RuleScope::Own => ("Role", json!({"labels": labels, "name": project.name, "namespace": project.namespace})),
         // Several operators of one name may meet in the namespace of another.
-        Scope::In(namespace) => {
+        RuleScope::In(namespace) => {
             ("Role", json!({"labels": labels, "name": project.cluster_name(), "namespace": namespace}))
         }
-        Scope::Cluster => ("ClusterRole", json!({"labels": labels, "name": project.cluster_name()})),
+        RuleScope::Cluster => ("ClusterRole", json!({"labels": labels, "name": project.cluster_name()})),
     };
     let rules: Vec<_> = rules.iter().map(Rule::to_value).collect();
     let role = json!({

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt, io::BufRead};
 use {
     super::{
-        Asker, AuditError, Grant, Scope,
-        audit::{Asked, requests_of},
+        Asker, AuditError, Grant, RuleScope,
+        audit::{AuditedRequest, requests_of},
     },
     crate::manifest::rbac::grant::grants,
 };
@@ -37,14 +37,14 @@ struct Lacking {
 /// A right that nothing was done with.
 #[derive(Clone, Debug)]
 struct Unused {
-    right: Right,
+    right: GrantedVerb,
     askers: Vec<Asker>,
 }
 
 /// One verb on one thing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Right {
-    scope: Scope,
+struct GrantedVerb {
+    scope: RuleScope,
     group: String,
     resource: String,
     names: Vec<String>,
@@ -91,20 +91,20 @@ pub fn verify(project: &Project, user: &str, log: impl BufRead) -> Result<Compar
 }
 
 /// Who lists a kind may read its objects one by one: that gives nothing more, and an operator may need it in a race only.
-fn read_with_lists(rights: &[(Right, Vec<Asker>)], used: &mut [bool]) {
+fn read_with_lists(rights: &[(GrantedVerb, Vec<Asker>)], used: &mut [bool]) {
     for at in 0..rights.len() {
         let (get, _) = &rights[at];
         if get.verb != "get" || !get.url.is_empty() {
             continue;
         }
-        let list = Right { verb: "list".to_owned(), ..get.clone() };
+        let list = GrantedVerb { verb: "list".to_owned(), ..get.clone() };
         used[at] |= rights.iter().zip(&*used).any(|((right, _), used)| *used && *right == list);
     }
 }
 
 /// Every single right once, with all who ask for it.
-fn rights(grants: &[Grant]) -> Vec<(Right, Vec<Asker>)> {
-    let mut rights: BTreeMap<Right, Vec<Asker>> = BTreeMap::new();
+fn rights(grants: &[Grant]) -> Vec<(GrantedVerb, Vec<Asker>)> {
+    let mut rights: BTreeMap<GrantedVerb, Vec<Asker>> = BTreeMap::new();
     for grant in grants {
         let or_none = |list: &[String]| if list.is_empty() { vec![String::new()] } else { list.to_vec() };
         for group in or_none(&grant.rule.groups) {
@@ -113,7 +113,7 @@ fn rights(grants: &[Grant]) -> Vec<(Right, Vec<Asker>)> {
                     for verb in &grant.rule.verbs {
                         let (names, scope) = (grant.rule.resource_names.clone(), grant.scope.clone());
                         let (group, resource, url) = (group.clone(), resource.clone(), url.clone());
-                        let right = Right { scope, group, resource, names, url, verb: verb.clone() };
+                        let right = GrantedVerb { scope, group, resource, names, url, verb: verb.clone() };
                         rights.entry(right).or_default().push(grant.asker.clone());
                     }
                 }
@@ -123,8 +123,8 @@ fn rights(grants: &[Grant]) -> Vec<(Right, Vec<Asker>)> {
     rights.into_iter().collect()
 }
 
-impl Right {
-    fn allows(&self, asked: &Asked, verb: &str, home: &str) -> bool {
+impl GrantedVerb {
+    fn allows(&self, asked: &AuditedRequest, verb: &str, home: &str) -> bool {
         let fits = |granted: &str, asked: &str| granted == asked || granted == "*";
         if !fits(&self.verb, verb) {
             return false;
@@ -135,9 +135,9 @@ impl Right {
         // The name of an object that is still to be made is in the log, but the authorizer didn't know it.
         let named = self.names.is_empty() || (self.names.contains(&asked.name) && (verb != "create" || asked.made));
         let here = match self.scope {
-            Scope::Own => asked.namespace == home,
-            Scope::In(namespace) => asked.namespace == namespace,
-            Scope::Cluster => true,
+            RuleScope::Own => asked.namespace == home,
+            RuleScope::In(namespace) => asked.namespace == namespace,
+            RuleScope::Cluster => true,
         };
         self.url.is_empty() && fits(&self.group, &asked.group) && fits(&self.resource, &asked.resource) && named && here
     }
@@ -150,7 +150,7 @@ fn is_below(granted: &str, asked: &str) -> bool {
 
 /// What the cluster lets everybody do who has a name: its default roles `system:discovery`, `system:basic-user` and
 /// `system:public-info-viewer`.
-fn is_everybodys(asked: &Asked) -> bool {
+fn is_everybodys(asked: &AuditedRequest) -> bool {
     if !asked.resource.is_empty() {
         let own = ["selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"];
         return asked.verb == "create" && own.contains(&asked.resource.as_str());
@@ -186,10 +186,10 @@ impl Comparison {
             })
         };
         let unused = |unused: &Unused| {
-            let Right { scope, group, resource, names, url, verb } = &unused.right;
+            let GrantedVerb { scope, group, resource, names, url, verb } = &unused.right;
             json!({
                 "apiGroup": group, "resource": resource, "resourceNames": names, "nonResourceURL": url, "verb": verb,
-                "clusterwide": *scope == Scope::Cluster, "askedBy": unused.askers.iter().map(Asker::to_json).collect::<Vec<_>>(),
+                "clusterwide": *scope == RuleScope::Cluster, "askedBy": unused.askers.iter().map(Asker::to_json).collect::<Vec<_>>(),
             })
         };
         json!({
@@ -218,7 +218,7 @@ impl fmt::Display for Lacking {
 /// `create configmaps: node config of Widget, controller/src/widget.rs:21`.
 impl fmt::Display for Unused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Right { group, resource, names, url, verb, .. } = &self.right;
+        let GrantedVerb { group, resource, names, url, verb, .. } = &self.right;
         let of = if group.is_empty() { String::new() } else { format!(" of {group}") };
         let named = if names.is_empty() { String::new() } else { format!(" named {}", names.join(", ")) };
         write!(f, "{verb} {resource}{url}{of}{named}, which is asked for by")?;

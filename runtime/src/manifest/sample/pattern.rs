@@ -7,18 +7,18 @@ pub(super) fn matching(pattern: &str, least: usize) -> Option<String> {
     let pattern = pattern.strip_suffix('$').unwrap_or(pattern);
     // Repeating more than asked for is how a text gets longer.
     (0..=least).find_map(|extra| {
-        let mut reader = Reader { rest: pattern, extra };
+        let mut reader = PatternReader { rest: pattern, extra };
         let text = reader.choice()?;
         (reader.rest.is_empty() && text.chars().count() >= least).then_some(text)
     })
 }
 
-struct Reader<'a> {
+struct PatternReader<'a> {
     rest: &'a str,
     extra: usize,
 }
 
-impl Reader<'_> {
+impl PatternReader<'_> {
     /// `a|b|c`: the first.
     fn choice(&mut self) -> Option<String> {
         let first = self.sequence()?;

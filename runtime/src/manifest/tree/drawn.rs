@@ -21,7 +21,7 @@ pub(crate) struct Drawing {
 pub(crate) struct Sight {
     pub(crate) namespace: Option<String>,
     pub(crate) name: String,
-    pub(crate) state: State,
+    pub(crate) state: NodeState,
     /// Why it is in that state; may be empty.
     pub(crate) why: String,
     pub(crate) conditions: Vec<Value>,
@@ -37,7 +37,7 @@ pub(crate) struct Drawn {
     pub(crate) shape: &'static Shape,
     pub(crate) edge: Option<&'static Edge>,
     /// The state of what it is made of; none where the cluster was not asked, or has nothing to tell.
-    pub(crate) state: Option<State>,
+    pub(crate) state: Option<NodeState>,
     /// Why it is in that state; may be empty.
     pub(crate) why: String,
     pub(crate) objects: Vec<Found>,
@@ -50,13 +50,13 @@ pub(crate) struct Found {
     pub(crate) kind: Kind,
     pub(crate) namespace: Option<String>,
     pub(crate) name: String,
-    pub(crate) state: State,
+    pub(crate) state: NodeState,
     pub(crate) why: String,
 }
 
 /// How a node fares, from the lightest to the gravest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum State {
+pub(crate) enum NodeState {
     /// Nothing is there, and nothing need be.
     Absent,
     Ready,
@@ -69,7 +69,7 @@ pub(crate) enum State {
     Missing,
 }
 
-impl State {
+impl NodeState {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Absent => "none",

@@ -1,7 +1,7 @@
 //! Trees as a flowchart for pages that understand mermaid.
 
 use super::{
-    drawn::{Drawing, Drawn, State},
+    drawn::{Drawing, Drawn, NodeState},
     text::full_name,
     words,
 };
@@ -77,12 +77,12 @@ fn find(group: &Drawn, id: &str, path: &str) -> Option<String> {
     if rest.is_empty() { Some(id) } else { find(&group.children[index], &id, rest) }
 }
 
-fn style(state: State) -> &'static str {
+fn style(state: NodeState) -> &'static str {
     match state {
-        State::Ready => "stroke:#15803d,stroke-width:3px",
-        State::Absent | State::Unknown => "stroke:#9ca3af,stroke-dasharray:4",
-        State::Ending | State::NotReady => "stroke:#b45309,stroke-width:3px",
-        State::HeldUp | State::Missing => "stroke:#b91c1c,stroke-width:3px",
+        NodeState::Ready => "stroke:#15803d,stroke-width:3px",
+        NodeState::Absent | NodeState::Unknown => "stroke:#9ca3af,stroke-dasharray:4",
+        NodeState::Ending | NodeState::NotReady => "stroke:#b45309,stroke-width:3px",
+        NodeState::HeldUp | NodeState::Missing => "stroke:#b91c1c,stroke-width:3px",
     }
 }
 

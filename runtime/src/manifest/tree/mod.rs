@@ -9,7 +9,7 @@ mod svg;
 mod text;
 mod words;
 
-pub(crate) use drawn::{Drawing, Drawn, Found, Sight, State};
+pub(crate) use drawn::{Drawing, Drawn, Found, NodeState, Sight};
 
 use super::project::Project;
 use serde_json::Value;

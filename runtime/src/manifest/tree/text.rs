@@ -1,7 +1,7 @@
 //! Trees for a terminal.
 
 use super::{
-    drawn::{Drawing, Drawn, Sight, State},
+    drawn::{Drawing, Drawn, NodeState, Sight},
     words,
 };
 
@@ -80,7 +80,7 @@ fn pieces(node: &Drawn) -> Vec<String> {
 }
 
 /// How a node fares; where there is nothing, the terms that say why not.
-fn state_pieces(node: &Drawn, state: State) -> Vec<String> {
+fn state_pieces(node: &Drawn, state: NodeState) -> Vec<String> {
     let because = |why: &str| if why.is_empty() { String::new() } else { format!(": {why}") };
     let mut pieces = vec![format!("{}{}", state.as_str(), because(&node.why))];
     pieces.extend(node.objects.iter().map(|object| {
@@ -89,7 +89,7 @@ fn state_pieces(node: &Drawn, state: State) -> Vec<String> {
         let name = full_name(object.namespace.as_deref(), &object.name);
         format!("{} {name}{differs}{}", object.kind, because(&object.why))
     }));
-    if let Some(edge) = node.edge.filter(|_| state == State::Absent) {
+    if let Some(edge) = node.edge.filter(|_| state == NodeState::Absent) {
         let terms = words::terms(edge).into_iter().chain(words::treatment(edge));
         let telling = terms.filter(|term| matches!(term.word, "when" | "each" | "optional" | "many" | "retired"));
         pieces.extend(telling.map(|term| term.to_string()));

@@ -7,12 +7,12 @@ use crate::{
 
 /// One of the terms on which a node is a child: a word, and what it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Term {
+pub(super) struct EdgeTerm {
     pub(super) word: &'static str,
     pub(super) about: String,
 }
 
-impl std::fmt::Display for Term {
+impl std::fmt::Display for EdgeTerm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let space = if self.about.is_empty() { "" } else { " " };
         write!(f, "{}{space}{}", self.word, self.about)
@@ -33,15 +33,15 @@ pub(super) fn node(node: Node) -> &'static str {
 }
 
 /// When and how often a node is a child, and what comes before it.
-pub(super) fn terms(edge: &Edge) -> Vec<Term> {
+pub(super) fn terms(edge: &Edge) -> Vec<EdgeTerm> {
     let said = [("when", edge.when.to_owned()), ("each", edge.each.to_owned())];
     let named = [("after", edge.after.join(", ")), ("reads", edge.reads.join(", "))];
     let about = said.into_iter().chain(named).filter(|(_, about)| !about.is_empty());
-    about.map(|(word, about)| Term { word, about }).collect()
+    about.map(|(word, about)| EdgeTerm { word, about }).collect()
 }
 
 /// How the objects of a resource node are treated; none of it for the usual one.
-pub(super) fn treatment(edge: &Edge) -> Vec<Term> {
+pub(super) fn treatment(edge: &Edge) -> Vec<EdgeTerm> {
     let options = edge.resource;
     let count = match edge.count {
         Count::One => "",
@@ -60,7 +60,7 @@ pub(super) fn treatment(edge: &Edge) -> Vec<Term> {
         (options.retired, "retired", String::new()),
         (!edge.access.is_empty(), asked, edge.access.iter().map(permission).collect::<Vec<_>>().join("; ")),
     ];
-    said.into_iter().filter(|(holds, ..)| *holds).map(|(_, word, about)| Term { word, about }).collect()
+    said.into_iter().filter(|(holds, ..)| *holds).map(|(_, word, about)| EdgeTerm { word, about }).collect()
 }
 
 /// The kinds of a resource node.

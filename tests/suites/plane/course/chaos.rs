@@ -77,7 +77,10 @@ async fn play<S: Stock>(plane: Arc<Plane>) {
         Err(last) => {
             let terminating = world.terminating().await;
             let log = installed.plane.log_tail("kube-controller-manager", 40);
-            panic!("not as wanted within {SOON:?}: {last}\nbeing deleted:\n{terminating}\n{log}\nafter {}", villain.history());
+            panic!(
+                "not as wanted within {SOON:?}: {last}\nbeing deleted:\n{terminating}\n{log}\nafter {}",
+                villain.history()
+            );
         }
     };
     diary.say(&format!("{} as wanted {:.1} s after the last deed", specs.len(), took.as_secs_f32()));

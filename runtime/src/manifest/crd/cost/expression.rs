@@ -30,24 +30,25 @@ pub(super) fn estimate(expression: &str, schema: &Value, path: &str) -> Option<E
         return None;
     }
     let tokens = tokens(expression)?;
-    let own = Term { cost: 0.0, size: size::bound(schema).most, schema: Some(schema), path: path.to_owned() };
+    let own = CostTerm { cost: 0.0, size: size::bound(schema).most, schema: Some(schema), path: path.to_owned() };
     let variables = vec![("self".to_owned(), own.clone()), ("oldSelf".to_owned(), own)];
-    let mut reader = Reader { tokens: &tokens, position: 0, variables, certain: true, unbounded: BTreeSet::new() };
+    let mut reader =
+        ExpressionReader { tokens: &tokens, position: 0, variables, certain: true, unbounded: BTreeSet::new() };
     let cost = reader.ternary()?.cost;
-    let Reader { position, certain, unbounded, .. } = reader;
+    let ExpressionReader { position, certain, unbounded, .. } = reader;
     (position == tokens.len()).then_some(Estimate { cost, certain, unbounded })
 }
 
 /// A part of an expression: what it costs to get, how long its value may be, and where it comes from.
 #[derive(Clone, Debug)]
-struct Term<'a> {
+struct CostTerm<'a> {
     cost: f64,
     size: f64,
     schema: Option<&'a Value>,
     path: String,
 }
 
-impl<'a> Term<'a> {
+impl<'a> CostTerm<'a> {
     /// A value that comes from no field.
     fn made(cost: f64, size: f64) -> Self {
         Self { cost, size, schema: None, path: String::new() }
@@ -59,16 +60,16 @@ impl<'a> Term<'a> {
     }
 }
 
-struct Reader<'t, 'a> {
+struct ExpressionReader<'t, 'a> {
     tokens: &'t [Token],
     position: usize,
-    variables: Vec<(String, Term<'a>)>,
+    variables: Vec<(String, CostTerm<'a>)>,
     certain: bool,
     unbounded: BTreeSet<(String, &'static str)>,
 }
 
-impl<'a> Reader<'_, 'a> {
-    fn ternary(&mut self) -> Option<Term<'a>> {
+impl<'a> ExpressionReader<'_, 'a> {
+    fn ternary(&mut self) -> Option<CostTerm<'a>> {
         let condition = self.logic()?;
         if !self.take("?") {
             return Some(condition);
@@ -79,18 +80,18 @@ impl<'a> Reader<'_, 'a> {
         }
         let no = self.ternary()?;
         let cost = condition.cost + yes.cost.max(no.cost);
-        Some(if yes.size >= no.size { Term { cost, ..yes } } else { Term { cost, ..no } })
+        Some(if yes.size >= no.size { CostTerm { cost, ..yes } } else { CostTerm { cost, ..no } })
     }
 
-    fn logic(&mut self) -> Option<Term<'a>> {
+    fn logic(&mut self) -> Option<CostTerm<'a>> {
         let mut left = self.relation()?;
         while self.take("&&") || self.take("||") {
-            left = Term::made(left.cost + self.relation()?.cost, 0.0);
+            left = CostTerm::made(left.cost + self.relation()?.cost, 0.0);
         }
         Some(left)
     }
 
-    fn relation(&mut self) -> Option<Term<'a>> {
+    fn relation(&mut self) -> Option<CostTerm<'a>> {
         let mut left = self.sum()?;
         loop {
             let compared = ["==", "!=", "<=", ">=", "<", ">"].into_iter().any(|operator| self.take(operator));
@@ -105,11 +106,11 @@ impl<'a> Reader<'_, 'a> {
                 false if is_map => 1.0,
                 false => self.length(&right),
             };
-            left = Term::made(left.cost + right.cost + length.max(1.0), 0.0);
+            left = CostTerm::made(left.cost + right.cost + length.max(1.0), 0.0);
         }
     }
 
-    fn sum(&mut self) -> Option<Term<'a>> {
+    fn sum(&mut self) -> Option<CostTerm<'a>> {
         let mut left = self.unary()?;
         loop {
             let joined = self.take("+");
@@ -118,14 +119,14 @@ impl<'a> Reader<'_, 'a> {
             }
             let right = self.unary()?;
             let length = if joined { self.length(&left) + self.length(&right) } else { 0.0 };
-            left = Term::made(left.cost + right.cost + (length * TRAVERSAL).max(1.0), length);
+            left = CostTerm::made(left.cost + right.cost + (length * TRAVERSAL).max(1.0), length);
         }
     }
 
-    fn unary(&mut self) -> Option<Term<'a>> {
+    fn unary(&mut self) -> Option<CostTerm<'a>> {
         if self.take("!") || self.take("-") {
             let operand = self.unary()?;
-            return Some(Term::made(operand.cost + 1.0, 0.0));
+            return Some(CostTerm::made(operand.cost + 1.0, 0.0));
         }
         let mut term = self.primary()?;
         loop {
@@ -148,12 +149,12 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    fn primary(&mut self) -> Option<Term<'a>> {
+    fn primary(&mut self) -> Option<CostTerm<'a>> {
         let token = self.tokens.get(self.position)?.clone();
         self.position += 1;
         match token {
-            Token::Number => Some(Term::made(0.0, 0.0)),
-            Token::Text(length) => Some(Term::made(0.0, length)),
+            Token::Number => Some(CostTerm::made(0.0, 0.0)),
+            Token::Text(length) => Some(CostTerm::made(0.0, length)),
             Token::Name(name) => self.named(&name),
             Token::Sign("(") => {
                 let inner = self.ternary()?;
@@ -161,26 +162,26 @@ impl<'a> Reader<'_, 'a> {
             }
             Token::Sign("[") => {
                 let (cost, count) = self.elements("]")?;
-                Some(Term::made(LIST + cost, count))
+                Some(CostTerm::made(LIST + cost, count))
             }
             Token::Sign("{") => {
                 let (cost, count) = self.elements("}")?;
-                Some(Term::made(MAP + cost, count))
+                Some(CostTerm::made(MAP + cost, count))
             }
             Token::Sign(_) => None,
         }
     }
 
-    fn named(&mut self, name: &str) -> Option<Term<'a>> {
+    fn named(&mut self, name: &str) -> Option<CostTerm<'a>> {
         if self.take("(") {
             return self.function(name);
         }
         if self.take("{") {
             let (cost, _) = self.elements("}")?;
-            return Some(Term::made(STRUCT + cost, 0.0));
+            return Some(CostTerm::made(STRUCT + cost, 0.0));
         }
         let known = self.variables.iter().rev().find(|(variable, _)| variable == name).map(|(_, term)| term.clone());
-        Some(Term { cost: 1.0, ..known.unwrap_or_else(|| Term::made(1.0, 0.0)) })
+        Some(CostTerm { cost: 1.0, ..known.unwrap_or_else(|| CostTerm::made(1.0, 0.0)) })
     }
 
     /// What is between brackets, separated by commas and, in maps, colons: its cost, and how much it is.
@@ -200,7 +201,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// How long a term is; what has no bound is remembered.
-    fn length(&mut self, term: &Term<'a>) -> f64 {
+    fn length(&mut self, term: &CostTerm<'a>) -> f64 {
         if let Some(missing) = term.schema.and_then(|schema| size::bound(schema).missing) {
             self.unbounded.insert((term.path.clone(), missing));
         }
@@ -208,7 +209,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// A comparison ends with the shorter of the two.
-    fn shorter(&mut self, left: &Term<'a>, right: &Term<'a>) -> f64 {
+    fn shorter(&mut self, left: &CostTerm<'a>, right: &CostTerm<'a>) -> f64 {
         let shorter = if left.size <= right.size { left } else { right };
         self.length(shorter)
     }
@@ -230,7 +231,7 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-fn field<'a>(term: &Term<'a>, name: &str) -> Term<'a> {
+fn field<'a>(term: &CostTerm<'a>, name: &str) -> CostTerm<'a> {
     // CEL can't say these names, so rules escape them.
     let plain = name
         .replace("__dot__", ".")
@@ -247,7 +248,7 @@ fn field<'a>(term: &Term<'a>, name: &str) -> Term<'a> {
 }
 
 /// An item of a list or a value of a map.
-fn element<'a>(term: &Term<'a>) -> Term<'a> {
+fn element<'a>(term: &CostTerm<'a>) -> CostTerm<'a> {
     let items = term.schema.and_then(|schema| schema.get("items").or_else(|| schema.get("additionalProperties")));
     term.part(items, super::super::schema::items(&term.path))
 }

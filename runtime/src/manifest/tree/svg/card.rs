@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        drawn::{Drawn, State},
+        drawn::{Drawn, NodeState},
         text::full_name,
         words,
     },
@@ -43,27 +43,27 @@ pub(super) fn palette(node: Node) -> Palette {
 }
 
 /// The colour of a state, beside its word.
-fn state_color(state: State) -> &'static str {
+fn state_color(state: NodeState) -> &'static str {
     match state {
-        State::Ready => "#15803d",
-        State::Absent | State::Unknown => "#64748b",
-        State::Ending | State::NotReady => "#b45309",
-        State::HeldUp | State::Missing => "#b91c1c",
+        NodeState::Ready => "#15803d",
+        NodeState::Absent | NodeState::Unknown => "#64748b",
+        NodeState::Ending | NodeState::NotReady => "#b45309",
+        NodeState::HeldUp | NodeState::Missing => "#b91c1c",
     }
 }
 
 /// A line of a box.
 #[derive(Debug)]
-enum Line {
+enum CardLine {
     Text(String, Ink),
     /// Words in frames, side by side.
     Badges(Vec<&'static str>),
     /// A word in a frame, and the first line of what it is about.
     Term(&'static str, String),
-    State(State),
+    State(NodeState),
 }
 
-impl Line {
+impl CardLine {
     fn height(&self) -> i32 {
         match self {
             Self::Text(_, ink) => ink.size + 6,
@@ -93,18 +93,19 @@ pub(super) struct Card {
     number: Option<usize>,
     name: String,
     tag: &'static str,
-    lines: Vec<Line>,
+    lines: Vec<CardLine>,
     palette: Palette,
     is_faded: bool,
 }
 
 impl Card {
-    pub(super) fn root(name: &str, subtitle: &str, node: &Drawn, state: Option<(State, &str)>) -> Self {
-        let mut lines = vec![Line::Text(subtitle.to_owned(), Ink { size: 12, face: Face::Plain, color: "#cbd5e1" })];
+    pub(super) fn root(name: &str, subtitle: &str, node: &Drawn, state: Option<(NodeState, &str)>) -> Self {
+        let mut lines =
+            vec![CardLine::Text(subtitle.to_owned(), Ink { size: 12, face: Face::Plain, color: "#cbd5e1" })];
         if let Some((state, why)) = state {
             let said = if why.is_empty() { state.as_str().to_owned() } else { format!("{}: {why}", state.as_str()) };
             let ink = Ink { size: 12, face: Face::Bold, color: "#ffffff" };
-            lines.extend(wrapped(&said, 12, Face::Bold, MOST).into_iter().map(|line| Line::Text(line, ink)));
+            lines.extend(wrapped(&said, 12, Face::Bold, MOST).into_iter().map(|line| CardLine::Text(line, ink)));
         }
         let rights = Ink { size: 11, face: Face::Plain, color: "#cbd5e1" };
         if state.is_none() {
@@ -120,7 +121,7 @@ impl Card {
         if node.shape.node == Node::Resource {
             let ink = Ink { size: 13, face: Face::Plain, color: palette.dark };
             lines.extend(
-                wrapped(&words::kinds(node.shape), 13, Face::Plain, MOST).into_iter().map(|l| Line::Text(l, ink)),
+                wrapped(&words::kinds(node.shape), 13, Face::Plain, MOST).into_iter().map(|l| CardLine::Text(l, ink)),
             );
         }
         if let Some(edge) = node.edge {
@@ -135,19 +136,19 @@ impl Card {
             Some(state) => lines.extend(state_lines(node, state, soft)),
             None => lines.extend(permissions(node, soft)),
         }
-        let is_faded = node.edge.is_some_and(|edge| edge.resource.retired) || node.state == Some(State::Absent);
+        let is_faded = node.edge.is_some_and(|edge| edge.resource.retired) || node.state == Some(NodeState::Absent);
         Self { number, name: node.name.clone(), tag: words::node(node.shape.node), lines, palette, is_faded }
     }
 
     pub(super) fn width(&self) -> i32 {
         let number = if self.number.is_some() { 26 } else { 0 };
         let head = number + width(&self.name, 15, Face::Bold) + 16 + width(self.tag, 10, Face::Plain);
-        let widest = self.lines.iter().map(Line::width).max().unwrap_or(0);
+        let widest = self.lines.iter().map(CardLine::width).max().unwrap_or(0);
         (2 * PADDING + head.max(widest)).max(LEAST)
     }
 
     pub(super) fn height(&self) -> i32 {
-        2 * PADDING + 18 + self.lines.iter().map(Line::height).sum::<i32>()
+        2 * PADDING + 18 + self.lines.iter().map(CardLine::height).sum::<i32>()
     }
 
     pub(super) fn draw(&self, area: Area, canvas: &mut Canvas) {
@@ -172,7 +173,7 @@ impl Card {
     }
 }
 
-impl Line {
+impl CardLine {
     /// Draws it below `y`.
     fn draw(&self, x: i32, y: i32, stroke: &'static str, canvas: &mut Canvas) {
         match self {
@@ -207,47 +208,48 @@ fn badge(x: i32, y: i32, word: &str, stroke: &'static str, canvas: &mut Canvas) 
     area.right()
 }
 
-fn badges(words: impl Iterator<Item = &'static str>) -> Vec<Line> {
+fn badges(words: impl Iterator<Item = &'static str>) -> Vec<CardLine> {
     let (mut lines, mut line) = (Vec::new(), Vec::new());
     for word in words {
         line.push(word);
-        if Line::Badges(line.clone()).width() > MOST && line.len() > 1 {
+        if CardLine::Badges(line.clone()).width() > MOST && line.len() > 1 {
             line.pop();
-            lines.push(Line::Badges(std::mem::replace(&mut line, vec![word])));
+            lines.push(CardLine::Badges(std::mem::replace(&mut line, vec![word])));
         }
     }
     if !line.is_empty() {
-        lines.push(Line::Badges(line));
+        lines.push(CardLine::Badges(line));
     }
     lines
 }
 
-fn term_lines(word: &'static str, about: &str) -> Vec<Line> {
+fn term_lines(word: &'static str, about: &str) -> Vec<CardLine> {
     let room = MOST - badge_width(word) - BADGE_GAP;
     let ink = Ink { size: 11, face: Face::Code, color: TEXT };
     match wrapped(about, 11, Face::Code, room).as_slice() {
         [] => badges([word].into_iter()),
-        [only] => vec![Line::Term(word, only.clone())],
+        [only] => vec![CardLine::Term(word, only.clone())],
         [first, ..] => {
             let rest = about.get(about.find(first.as_str()).unwrap_or(0) + first.len()..).unwrap_or_default();
-            let rest = wrapped(rest, 11, Face::Code, MOST).into_iter().map(|line| Line::Text(line, ink));
-            [Line::Term(word, first.clone())].into_iter().chain(rest).collect()
+            let rest = wrapped(rest, 11, Face::Code, MOST).into_iter().map(|line| CardLine::Text(line, ink));
+            [CardLine::Term(word, first.clone())].into_iter().chain(rest).collect()
         }
     }
 }
 
 /// Where a node is about one kind, its verbs alone say what it may do.
-fn permissions(node: &Drawn, ink: Ink) -> Vec<Line> {
+fn permissions(node: &Drawn, ink: Ink) -> Vec<CardLine> {
     let permissions = words::permissions(node.shape);
     let is_plain = node.shape.node == Node::Resource && permissions.len() == 1 && node.edge.is_some();
     let said = permissions.iter().map(|access| if is_plain { words::verbs(access) } else { words::permission(access) });
     let lines = said.flat_map(|said| wrapped(&said, ink.size, ink.face, MOST));
-    lines.map(|line| Line::Text(line, ink)).collect()
+    lines.map(|line| CardLine::Text(line, ink)).collect()
 }
 
-fn state_lines(node: &Drawn, state: State, ink: Ink) -> Vec<Line> {
-    let mut lines = vec![Line::State(state)];
-    let whole = |text: &str| wrapped(text, ink.size, ink.face, MOST).into_iter().map(move |line| Line::Text(line, ink));
+fn state_lines(node: &Drawn, state: NodeState, ink: Ink) -> Vec<CardLine> {
+    let mut lines = vec![CardLine::State(state)];
+    let whole =
+        |text: &str| wrapped(text, ink.size, ink.face, MOST).into_iter().map(move |line| CardLine::Text(line, ink));
     lines.extend(whole(&node.why));
     for object in &node.objects {
         let name = full_name(object.namespace.as_deref(), &object.name);

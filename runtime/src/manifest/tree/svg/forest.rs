@@ -6,7 +6,7 @@ use crate::{
     manifest::{
         Drawing, Drawn,
         tree::{
-            svg::{Canvas, Card, Plan, Size},
+            svg::{Canvas, Card, Layout, Size},
             text::full_name,
         },
     },
@@ -15,7 +15,7 @@ use crate::{
 
 /// A box, and the order in which its children come.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct TreeBox {
     pub(super) parent: Option<usize>,
     pub(super) children: Vec<usize>,
     pub(super) node: Node,
@@ -26,7 +26,7 @@ pub(super) struct Item {
 /// All boxes of all trees, parents first.
 #[derive(Debug, Default)]
 pub(super) struct Forest {
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<TreeBox>,
     pub(super) wishes: Vec<Wish>,
 }
 
@@ -46,7 +46,7 @@ impl Forest {
 
     pub(super) fn add(&mut self, node: &Drawn, parent: Option<usize>, card: Card) -> usize {
         let index = self.items.len();
-        self.items.push(Item { parent, children: Vec::new(), node: node.shape.node, path: node.path.clone(), card });
+        self.items.push(TreeBox { parent, children: Vec::new(), node: node.shape.node, path: node.path.clone(), card });
         let is_numbered = node.is_group() && matches!(node.shape.node, Node::Group { up: Order::Serial, .. });
         let mut number = 0;
         for (place, child) in node.children.iter().enumerate() {
@@ -81,11 +81,11 @@ impl Forest {
     }
 
     pub(super) fn sizes(&self) -> Vec<Size> {
-        let size = |item: &Item| Size { parent: item.parent, width: item.card.width(), height: item.card.height() };
+        let size = |item: &TreeBox| Size { parent: item.parent, width: item.card.width(), height: item.card.height() };
         self.items.iter().map(size).collect()
     }
 
-    pub(super) fn draw_branches(&self, plan: &Plan, canvas: &mut Canvas) {
+    pub(super) fn draw_branches(&self, plan: &Layout, canvas: &mut Canvas) {
         for (item, spot) in self.items.iter().zip(&plan.spots) {
             let areas: Vec<_> = item.children.iter().map(|child| plan.spots[*child].area).collect();
             for area in &areas {

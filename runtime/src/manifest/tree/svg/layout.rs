@@ -22,7 +22,7 @@ pub(super) struct Spot {
 
 /// All boxes, and the columns they stand in.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct Layout {
     pub(super) spots: Vec<Spot>,
     /// Left and right end of each column.
     pub(super) columns: Vec<(i32, i32)>,
@@ -39,7 +39,7 @@ const GUTTER: i32 = 56;
 pub(super) const LANE: i32 = 14;
 
 /// Places boxes that are listed parents first. `lanes` says how many lines run along the gutter behind each column.
-pub(super) fn placed(sizes: &[Size], lanes: &[usize], left: i32, top: i32) -> Plan {
+pub(super) fn placed(sizes: &[Size], lanes: &[usize], left: i32, top: i32) -> Layout {
     let depths = depths(sizes);
     let columns = columns(sizes, &depths, lanes, left);
     let mut tops = vec![0; sizes.len()];
@@ -74,7 +74,7 @@ pub(super) fn placed(sizes: &[Size], lanes: &[usize], left: i32, top: i32) -> Pl
         spots.push(Spot { area, depth: depths[index], top: tree_top, bottom: tree_bottom });
     }
     let bottom = spots.iter().map(|spot| spot.bottom).max().unwrap_or(top);
-    Plan { spots, columns, bottom }
+    Layout { spots, columns, bottom }
 }
 
 /// From where to where a branch reaches in each column, from its own on.

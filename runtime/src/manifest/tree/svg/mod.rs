@@ -16,7 +16,7 @@ use crate::manifest::tree::svg::{
 };
 use canvas::{Canvas, Ink};
 use card::Card;
-use layout::{Plan, Size, placed};
+use layout::{Layout, Size, placed};
 use measure::Face;
 use route::{lines, routes};
 
@@ -25,7 +25,7 @@ pub(super) fn svg(name: &str, version: &str, drawings: &[Drawing]) -> String {
     drawn(name, version, drawings).0.finish(name, MARGIN)
 }
 
-fn drawn(name: &str, version: &str, drawings: &[Drawing]) -> (Canvas, Plan) {
+fn drawn(name: &str, version: &str, drawings: &[Drawing]) -> (Canvas, Layout) {
     let mut forest = Forest::default();
     drawings.iter().for_each(|drawing| forest.add_tree(drawing));
     let sizes: Vec<Size> = forest.sizes();

@@ -1,6 +1,6 @@
 //! Where the lines go that say what has to be there before: along the gutters between the columns, never through a box.
 
-use super::layout::{GAP, LANE, Plan};
+use super::layout::{GAP, LANE, Layout};
 
 /// A line from a node to one that comes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) fn routes(wishes: &[Wish], depths: &[usize]) -> (Vec<Route>, Vec<usiz
 }
 
 /// The points of each route, in a plan that has room for their lanes.
-pub(super) fn lines(routes: &[Route], plan: &Plan) -> Vec<(Wish, Vec<(i32, i32)>)> {
+pub(super) fn lines(routes: &[Route], plan: &Layout) -> Vec<(Wish, Vec<(i32, i32)>)> {
     let lane =
         |(gutter, number): (usize, usize)| plan.columns[gutter].1 + FIRST + LANE * i32::try_from(number).unwrap_or(0);
     let mut ports = Ports { routes, plan };
@@ -70,7 +70,7 @@ pub(super) fn lines(routes: &[Route], plan: &Plan) -> Vec<(Wish, Vec<(i32, i32)>
 /// The heights at which lines meet boxes: entries above the middle, exits below it, so that no two meet.
 struct Ports<'a> {
     routes: &'a [Route],
-    plan: &'a Plan,
+    plan: &'a Layout,
 }
 
 impl Ports<'_> {

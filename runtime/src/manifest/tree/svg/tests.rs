@@ -7,7 +7,7 @@ use crate::manifest::{
     tree::svg::{forest::Forest, style::MARGIN},
 };
 
-fn example() -> (Canvas, Plan) {
+fn example() -> (Canvas, Layout) {
     let project = example::project();
     drawn(&project.name, &project.version, &Drawing::all(&project))
 }

@@ -1,6 +1,6 @@
 //! Functions, methods and the macros that go through lists and maps.
 
-use super::{LIST, Reader, TRAVERSAL, Term, element};
+use super::{CostTerm, ExpressionReader, LIST, TRAVERSAL, element};
 
 // Beside what is done with the element, the loop looks at its result and goes on.
 const STEP: f64 = 3.0;
@@ -8,28 +8,28 @@ const PATTERN: f64 = 0.25;
 /// The server does not know how long the text is that some functions give, and takes it for as long as can be.
 const ENDLESS: f64 = f64::INFINITY;
 
-impl<'a> Reader<'_, 'a> {
+impl<'a> ExpressionReader<'_, 'a> {
     /// `name(...)`, behind the opening bracket.
-    pub(super) fn function(&mut self, name: &str) -> Option<Term<'a>> {
+    pub(super) fn function(&mut self, name: &str) -> Option<CostTerm<'a>> {
         let arguments = self.arguments()?;
         let cost: f64 = arguments.iter().map(|argument| argument.cost).sum();
         if name == "has" {
-            return Some(Term::made(cost, 0.0));
+            return Some(CostTerm::made(cost, 0.0));
         }
         if matches!(name, "size" | "type" | "int" | "uint" | "double" | "bool" | "dyn") {
-            return Some(Term::made(cost + 1.0, 0.0));
+            return Some(CostTerm::made(cost + 1.0, 0.0));
         }
         let length: f64 = arguments.iter().map(|argument| self.length(argument)).sum();
         if name == "string" {
-            return Some(Term::made(cost + (length * TRAVERSAL).max(1.0), ENDLESS));
+            return Some(CostTerm::made(cost + (length * TRAVERSAL).max(1.0), ENDLESS));
         }
         // What reads its argument goes through it once, more or less.
         self.certain = false;
-        Some(Term::made(cost + (length * TRAVERSAL).max(1.0), length))
+        Some(CostTerm::made(cost + (length * TRAVERSAL).max(1.0), length))
     }
 
     /// `term.name(...)`, behind the opening bracket.
-    pub(super) fn method(&mut self, term: Term<'a>, name: &str) -> Option<Term<'a>> {
+    pub(super) fn method(&mut self, term: CostTerm<'a>, name: &str) -> Option<CostTerm<'a>> {
         if matches!(name, "all" | "exists" | "exists_one" | "existsOne" | "map" | "filter") {
             return self.comprehension(&term, name);
         }
@@ -47,10 +47,10 @@ impl<'a> Reader<'_, 'a> {
         };
         let known = ["size", "startsWith", "endsWith", "matches", "contains", "format", "charAt"];
         self.certain &= known.contains(&name);
-        Some(Term { cost: cost + own.max(1.0), ..Term::made(0.0, size) })
+        Some(CostTerm { cost: cost + own.max(1.0), ..CostTerm::made(0.0, size) })
     }
 
-    fn comprehension(&mut self, term: &Term<'a>, name: &str) -> Option<Term<'a>> {
+    fn comprehension(&mut self, term: &CostTerm<'a>, name: &str) -> Option<CostTerm<'a>> {
         let variables = self.variables.len();
         let is_map = term.schema.is_some_and(|schema| schema["type"] == "object");
         loop {
@@ -63,7 +63,7 @@ impl<'a> Reader<'_, 'a> {
             self.take(",");
             // The server takes the keys of a map for short.
             let key = is_map && self.variables.len() == variables;
-            let bound = if key { Term::made(1.0, 0.0) } else { element(term) };
+            let bound = if key { CostTerm::made(1.0, 0.0) } else { element(term) };
             self.variables.push((variable, bound));
         }
         let mut body = self.ternary()?.cost;
@@ -76,17 +76,17 @@ impl<'a> Reader<'_, 'a> {
         self.variables.truncate(variables);
         let made = if matches!(name, "map" | "filter") { LIST } else { 0.0 };
         let length = self.length(term);
-        let mut result = Term::made(term.cost + length * (body + STEP + made), 0.0);
+        let mut result = CostTerm::made(term.cost + length * (body + STEP + made), 0.0);
         if made > 0.0 {
             result.size = length;
         }
         if name == "filter" {
-            result = Term { cost: result.cost, ..term.clone() };
+            result = CostTerm { cost: result.cost, ..term.clone() };
         }
         Some(result)
     }
 
-    fn arguments(&mut self) -> Option<Vec<Term<'a>>> {
+    fn arguments(&mut self) -> Option<Vec<CostTerm<'a>>> {
         let mut arguments = Vec::new();
         while !self.take(")") {
             arguments.push(self.ternary()?);
