@@ -17,7 +17,7 @@ use kube::{
         watcher,
     },
 };
-use opgen::cache::{Encoded, Entry, Header, ObjectKey, Objects, Reader, Store};
+use opgen::cache::{Encoded, Entry, Header, ObjectKey, PrimaryCache, Reader, Store};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::{env, fs, hint::black_box, process::Command, sync::Arc, time::Instant};
@@ -49,7 +49,7 @@ fn items<T: for<'de> Deserialize<'de>>(page: String) -> Vec<T> {
     list.items
 }
 
-fn load_objects(objects: &Objects) {
+fn load_objects(objects: &PrimaryCache) {
     objects.store().begin_replace();
     for page in pages() {
         for item in items::<Box<RawValue>>(page) {
@@ -113,12 +113,12 @@ fn child(what: &str) {
     let kept: Box<dyn std::any::Any> = match what {
         "reflector" => Box::new(load_reflector()),
         "objects" => {
-            let objects = Objects::default();
+            let objects = PrimaryCache::default();
             load_objects(&objects);
             Box::new(objects)
         }
         "relisted" => {
-            let objects = Objects::default();
+            let objects = PrimaryCache::default();
             load_objects(&objects);
             load_objects(&objects);
             Box::new(objects)
@@ -164,7 +164,7 @@ fn time(count: usize, mut call: impl FnMut(usize)) -> f64 {
 
 /// The caches that are read, and the order they are read in.
 struct Loaded {
-    objects: Objects,
+    objects: PrimaryCache,
     reflector: reflector::Store<Pod>,
     keys: Vec<ObjectKey>,
     references: Vec<ObjectRef<Pod>>,
@@ -173,7 +173,7 @@ struct Loaded {
 
 impl Loaded {
     fn new() -> Self {
-        let objects = Objects::default();
+        let objects = PrimaryCache::default();
         load_objects(&objects);
         let mut keys = objects.store().keys();
         keys.sort();

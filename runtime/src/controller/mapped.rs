@@ -41,12 +41,12 @@ pub struct Follow<K> {
 
 enum Concerns<K> {
     All,
-    Object(Names<K>),
-    Metadata(Names<ObjectMeta>),
+    Object(NamesOf<K>),
+    Metadata(NamesOf<ObjectMeta>),
 }
 
-type Names<T> = Arc<dyn Fn(&T) -> Vec<NamespacedName> + Send + Sync>;
-type Read = Arc<dyn Fn(&[u8], &mut Panics) -> serde_json::Result<Concern> + Send + Sync>;
+type NamesOf<T> = Arc<dyn Fn(&T) -> Vec<NamespacedName> + Send + Sync>;
+type ReadConcern = Arc<dyn Fn(&[u8], &mut Panics) -> serde_json::Result<Concern> + Send + Sync>;
 
 impl<K> Follow<K> {
     /// A change concerns the primaries that `map` names. A name without a namespace is one in the namespace of the object.
@@ -140,7 +140,7 @@ pub struct Mapped {
     kind: Kind,
     /// Whether metadata is all that is looked at.
     pub(crate) metadata_only: bool,
-    read: Read,
+    read: ReadConcern,
     passes: Passes,
 }
 

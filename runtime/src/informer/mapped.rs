@@ -7,7 +7,7 @@ use crate::{
         worker::Running,
     },
     error::Result,
-    informer::{child::is_work_of, event_handler::Follower, shared::Healths, watch::Watched},
+    informer::{child::is_work_of, event_handler::Follower, shared_watch::Healths, watch::Watched},
     kind::Kind,
     panic::Panics,
     reconcile::panics::Reported,

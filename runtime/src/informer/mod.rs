@@ -9,7 +9,7 @@ pub(crate) mod projection;
 pub(crate) mod reference;
 pub(crate) mod reflector;
 pub(crate) mod selection;
-pub(crate) mod shared;
+pub(crate) mod shared_watch;
 pub(crate) mod source;
 pub(crate) mod view;
 pub(crate) mod watch;

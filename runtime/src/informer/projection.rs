@@ -4,7 +4,7 @@ use crate::{
     cache::{Change, Header, Store},
     controller::{lister::Kept, worker::Running},
     error::Result,
-    informer::{child::is_work_of, event_handler::Follower, shared::Healths, watch::Watched},
+    informer::{child::is_work_of, event_handler::Follower, shared_watch::Healths, watch::Watched},
     kind::Kind,
     panic::Panics,
     reconcile::panics::Reported,

@@ -4,7 +4,7 @@ use crate::{
     cache::{Change, Store},
     controller::{factory::Factory, worker::Running},
     error::Result,
-    informer::{child::is_work_of, event_handler::Follower, shared::Healths},
+    informer::{child::is_work_of, event_handler::Follower, shared_watch::Healths},
     kind::Kind,
     readiness::{Readiness, is_ready_once_there},
     reference::Targets,

@@ -15,7 +15,7 @@ use crate::{
         primary::Kubernetes,
         projection::Views,
         reference,
-        shared::{Feeds, Healths},
+        shared_watch::{Feeds, Healths},
         source::Source,
         watch::{Health, Shows, Watched},
     },

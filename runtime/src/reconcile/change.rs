@@ -17,11 +17,11 @@ pub const RECONCILE: &str = "opgen.dev/reconcile";
 /// The predicate of the primaries with its type gone.
 #[derive(Clone)]
 pub struct News {
-    pub(super) facts: Read,
+    pub(super) facts: ReadFacts,
     pub(super) passes: Passes,
 }
 
-type Read = Arc<dyn Fn(&[u8]) -> serde_json::Result<Facts> + Send + Sync>;
+type ReadFacts = Arc<dyn Fn(&[u8]) -> serde_json::Result<Facts> + Send + Sync>;
 
 impl News {
     pub(crate) fn new<K: Managed>(predicate: Predicate<K>) -> Self {

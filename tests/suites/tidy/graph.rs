@@ -26,8 +26,8 @@ struct File {
     path: PathBuf,
     /// What `use` brings into scope: the path by the name.
     imports: BTreeMap<String, Vec<String>>,
-    /// Paths of which everything is brought into scope.
-    globs: Vec<Vec<String>>,
+    /// Paths of which everything is brought into scope, with their lines.
+    globs: Vec<(Vec<String>, usize)>,
     /// Names of items that the file defines itself.
     defined: BTreeSet<String>,
     /// Types that the file defines, with their lines.
@@ -102,7 +102,8 @@ impl Graph {
         if module.is_empty() {
             return edges;
         }
-        for (words, line) in &self.files[module].named {
+        let file = &self.files[module];
+        for (words, line) in file.named.iter().chain(&file.globs) {
             let target = self.absolute(module, words, DEPTH).and_then(|path| self.definition(&path, DEPTH));
             if let Some(target) = target.filter(|target| *target != module) {
                 edges.entry(target).or_insert_with(|| (*line, words.join("::")));
@@ -148,7 +149,7 @@ impl Graph {
             let import = self.absolute(module, import, depth)?;
             return self.definition(&[import.as_slice(), &path[length + 1..]].concat(), depth);
         }
-        let by_glob = file.globs.iter().find_map(|glob| {
+        let by_glob = file.globs.iter().find_map(|(glob, _)| {
             let glob = self.absolute(module, glob, depth)?;
             let target = self.definition(&[glob.as_slice(), std::slice::from_ref(name)].concat(), depth)?;
             self.files[target].defined.contains(name).then_some(target)
@@ -161,7 +162,8 @@ impl File {
     fn read(source: &Source, module: &Module, tests: &mut BTreeSet<Module>) -> Self {
         let syntax = syn::parse_file(&source.text).unwrap_or_else(|error| panic!("{}: {error}", source.path.display()));
         let named = source.shipped().filter_map(|fact| match &fact.seen {
-            Seen::Path(words) => Some((words.clone(), fact.line)),
+            // A word alone is in scope already; `super` alone is that of `pub(super)`.
+            Seen::Path(words) if words.len() > 1 => Some((words.clone(), fact.line)),
             _ => None,
         });
         let mut file = Self {
@@ -222,7 +224,7 @@ impl File {
             UseTree::Rename(rename) => {
                 self.imports.insert(rename.rename.to_string(), longer(&rename.ident));
             }
-            UseTree::Glob(_) => self.globs.push(before.to_vec()),
+            UseTree::Glob(glob) => self.globs.push((before.to_vec(), glob.star_token.spans[0].start().line)),
             UseTree::Group(group) => group.items.iter().for_each(|item| self.import(item, before)),
         }
     }

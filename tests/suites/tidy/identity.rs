@@ -24,14 +24,14 @@ const ALLOWED: [(&str, &str); 10] = [
     ),
     ("runtime/src/cache/reader", "compares uid and version"),
     ("runtime/src/cache/unowned", "it is by the uid of the owner, and has those of the children"),
-    ("runtime/src/provisioner/claim", "ends with the pass"),
+    ("runtime/src/engine/claimed", "ends with the pass"),
     ("runtime/src/provisioner/manifest", "ends with the pass"),
     ("runtime/src/reconcile/recent", "compares uid and version"),
     (
-        "runtime/src/reconcile/stray",
+        "runtime/src/reconcile/settled",
         "an object that is not in the cache has no known uid; a question is dropped when the watch shows the object",
     ),
-    ("runtime/src/reference/hold", "each pass replaces it; it only wakes"),
+    ("runtime/src/reference/referrers", "each pass replaces it; it only wakes"),
     ("runtime/src/reference/selector", "each pass replaces it; it only wakes"),
 ];
 

@@ -1,4 +1,4 @@
-//! Who may know whom.
+//! Dependencies that a crate or a room must not have.
 
 use std::path::Path;
 
@@ -8,21 +8,6 @@ use super::{
     Breach, holds, sees,
     source::{Fact, Seen, Source, read, sources_in},
 };
-
-/// Modules of the runtime from top to bottom. A module may use those of its own row and of the rows below. A file that
-/// is lower than the rest of its module stands as `module::file`.
-const RUNTIME: [&[&str]; 10] = [
-    &["manager"],
-    &["controller", "testing"],
-    &["manifest"],
-    &["reconcile"],
-    &["provisioner", "context", "pass", "reference::hold", "reference::ring"],
-    &["reference::targets", "condition", "readiness", "patch", "event", "source", "cd", "webhook"],
-    &["watch", "view"],
-    &["client", "error"],
-    &["cache", "queue", "access", "counters", "environment", "reference", "managed", "foreign", "predicate"],
-    &["panic", "kind", "bounds", "log", "provisioner::shape", "provisioner::document", "provisioner::builtin"],
-];
 
 /// The loop, the cache and the queue don't assume that primaries live in Kubernetes.
 const WITHOUT_KUBERNETES: [&str; 4] =
@@ -57,22 +42,6 @@ fn the_loop_the_cache_and_the_queue_know_no_kubernetes() {
     holds("a primary may live elsewhere", sources_in(&WITHOUT_KUBERNETES).flat_map(mentions_of_kube));
 }
 
-#[test]
-fn modules_of_the_runtime_use_only_what_is_below() {
-    holds("layers of the runtime", sources_in(&["runtime/src"]).flat_map(upward));
-}
-
-#[test]
-fn every_module_of_the_runtime_has_a_layer() {
-    let fix = "place it in the table of tests/suites/tidy/layer.rs";
-    let stray = sources_in(&["runtime/src"]).filter_map(|source| {
-        let path = module(&source.path);
-        let placed = row(&path).is_some() || path == ["lib"];
-        (!placed).then(|| Breach::new(&source.path, 1, format!("`{}` is in no layer", path.join("::")), fix))
-    });
-    holds("layers of the runtime", stray);
-}
-
 fn quotes(source: &Source) -> Vec<Breach> {
     let quoted = |fact: &&Fact| matches!(&fact.seen, Seen::Macro(name) if name == "quote" || name == "quote_spanned");
     let fix = "put the facts into the model and quote them in `macros/src/expand`";
@@ -88,42 +57,6 @@ fn mentions_of_kube(source: &Source) -> Vec<Breach> {
     };
     let fix = "ask the `Source` trait, which knows where primaries live";
     source.shipped().filter_map(|fact| Some(Breach::new(&source.path, fact.line, mention(fact)?, fix))).collect()
-}
-
-/// The path of the module that a file of the runtime is.
-fn module(path: &Path) -> Vec<String> {
-    let below = path.strip_prefix("runtime/src").unwrap_or(path).with_extension("");
-    below.iter().filter_map(|part| part.to_str()).filter(|part| *part != "mod").map(str::to_owned).collect()
-}
-
-/// The row of a module, or of the nearest module above it that has one.
-fn row(path: &[String]) -> Option<usize> {
-    let at = |length: usize| RUNTIME.iter().position(|row| row.contains(&path[..length].join("::").as_str()));
-    (1..=path.len()).rev().find_map(at)
-}
-
-fn upward(source: &Source) -> Vec<Breach> {
-    let own = module(&source.path);
-    let Some(own_row) = row(&own) else { return Vec::new() };
-    let judge = |words: &[String]| {
-        let [first, used @ ..] = words else { return None };
-        if first != "crate" || used.first().is_none_or(|used| used.starts_with("__")) {
-            return None;
-        }
-        let (own, name) = (&own[0], used.join("::"));
-        match row(used) {
-            Some(below) if below >= own_row || used[0] == *own => None,
-            Some(_) => {
-                Some((format!("`{own}` uses `{name}`, which is above it"), "hand in what it needs, or move that down"))
-            }
-            None => Some((format!("`crate::{name}` hides the module it is from"), "import it from its module")),
-        }
-    };
-    let uses = source.shipped().filter_map(|fact| match &fact.seen {
-        Seen::Path(words) => judge(words).map(|(what, fix)| Breach::new(&source.path, fact.line, what, fix)),
-        _ => None,
-    });
-    uses.collect()
 }
 
 /// Dependencies, of the program or of its build, that begin with the name of a stranger.
@@ -161,15 +94,6 @@ fn packages(dependencies: &dyn TableLike) -> Vec<String> {
 
 #[test]
 fn layers_are_read_from_imports_paths_and_manifests() {
-    let source = Source::parse(
-        "runtime/src/condition.rs",
-        "use crate::error::Error;
-        use crate::{kind::Kind, reconcile::{Pass, Outcome}};
-        fn f() { crate::manager::run(); super::g(); crate::Error; }
-        #[cfg(test)]
-        mod tests { use crate::manager::Manager; }",
-    );
-    sees(upward(&source), &[2, 2, 3, 3]);
     let source = Source::parse(
         "runtime/src/queue/mod.rs",
         "use kube::{Client, Resource, runtime::watcher};\nfn f(_: kube::Client, _: kube::Api<K>) {}",
