@@ -10,7 +10,7 @@ use std::{
 
 use serde::Deserialize;
 
-use super::{Entries, Entry};
+use super::entry::{Entries, Entry};
 use crate::credentials::AUDITOR;
 
 /// What was read of the file so far.

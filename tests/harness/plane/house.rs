@@ -13,7 +13,7 @@ use opgen_sandbox::{Builder, Record, Sandbox, ServeOptions, Serving, User};
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::Options;
+use super::options::Options;
 use crate::{
     credentials::{ADMIN, AUDITOR, Authority, CONTROLLERS, KUBELET},
     folder::Folder,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use opgen_sandbox::{Record, Sandbox, User};
 
-use super::{Options, house};
+use super::{house, options::Options};
 use crate::{Access, Entries, Entry, credentials::ADMIN};
 
 #[derive(Debug)]

@@ -1,11 +1,7 @@
 //! What a plane with a port has on the disk, and the port.
 
-use std::{
-    path::Path,
-    sync::atomic::{AtomicU32, Ordering},
-};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::Plane;
 use crate::{
     Access, Entries,
     audit::Log,
@@ -45,19 +41,5 @@ impl Premises {
         })
         .await;
         self.log.entries()
-    }
-}
-
-impl Plane {
-    /// The folder of this plane: logs, kubeconfigs, room for files of a test. Removed on drop.
-    ///
-    /// # Panics
-    /// If the plane is not [served](super::Options::served).
-    pub fn folder(&self) -> &Path {
-        self.premises().folder.path()
-    }
-
-    pub(super) fn premises(&self) -> &Premises {
-        self.premises.as_ref().expect("a plane that is served: `case_served`, or `Options::served`")
     }
 }

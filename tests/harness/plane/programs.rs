@@ -8,7 +8,7 @@ use std::{
 
 use kube::{Client, Config};
 
-use super::{Form, Options};
+use super::{form::Form, options::Options};
 use crate::{
     Process,
     binaries::{Binaries, Missing, find},

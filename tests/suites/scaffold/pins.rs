@@ -1,10 +1,10 @@
 //! What the templates repeat of the workspace must stay what the workspace says.
 
-use std::fs;
+use std::{collections::BTreeSet, fs};
 
 use toml_edit::{DocumentMut, Item, TableLike};
 
-use super::command::{GOOD, Place, checkout};
+use super::command::{GOOD, Place, cargo, checkout};
 
 fn manifests() -> [DocumentMut; 2] {
     let place = Place::new();
@@ -61,4 +61,24 @@ fn a_project_has_the_lints_and_the_profiles_of_the_workspace() {
         };
         assert_eq!(values(&project), values(&workspace), "{}", path.join("."));
     }
+}
+
+/// What only an operator links: a crate of kinds is for clients, too.
+const OPERATOR_ONLY: [&str; 7] = ["axum", "clap", "kube-client", "kube-runtime", "opgen", "tokio", "zstd"];
+
+#[test]
+fn a_crate_of_kinds_links_no_part_of_an_operator() {
+    let place = Place::new();
+    let run = place.opgen(&format!("{GOOD} --path . --quiet --opgen-path {}", checkout().display()));
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    fs::copy(checkout().join("Cargo.lock"), place.path("Cargo.lock")).expect("the versions of the workspace");
+    let mut tree = cargo(&place.root, &place.path("target"));
+    tree.args(["tree", "--offline", "-p", "demo-api", "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
+    let output = tree.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let linked: BTreeSet<_> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(linked.contains("opgen-api") && linked.contains("kube-core"), "{text}");
+    let too_much: Vec<_> = OPERATOR_ONLY.into_iter().filter(|name| linked.contains(name)).collect();
+    assert!(too_much.is_empty(), "a crate of kinds links {too_much:?}:\n{text}");
 }

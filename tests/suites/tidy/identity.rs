@@ -24,7 +24,7 @@ const ALLOWED: [(&str, &str); 10] = [
     ),
     ("runtime/src/cache/reader", "compares uid and version"),
     ("runtime/src/cache/unowned", "it is by the uid of the owner, and has those of the children"),
-    ("runtime/src/engine/claimed", "ends with the pass"),
+    ("runtime/src/engine/plan", "ends with the pass"),
     ("runtime/src/provisioner/manifest", "ends with the pass"),
     ("runtime/src/reconcile/recent", "compares uid and version"),
     (

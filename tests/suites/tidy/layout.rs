@@ -8,8 +8,19 @@ use std::{
 use super::{Breach, holds, sees, source::files};
 
 /// The names at the top; beside them only dot-files.
-const TOP: [&str; 10] =
-    ["Cargo.toml", "Cargo.lock", "macros", "runtime", "cli", "templates", "examples", "tests", "README.md", "LICENSE"];
+const TOP: [&str; 11] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "macros",
+    "runtime",
+    "cli",
+    "templates",
+    "examples",
+    "tests",
+    "README.md",
+    "LICENSE",
+    "rust-toolchain.toml",
+];
 
 /// What each of these folders holds, no more and no less.
 const EXACTLY: [(&str, &[&str]); 2] = [
