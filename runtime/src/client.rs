@@ -1,21 +1,21 @@
-//! The API by kind: requests whose kind is a value, with JSON in and out.
+//! `Client`: sends requests for kinds that are known at run time, with JSON bodies.
 //!
-//! `kube` does the work (connection, TLS, credentials, URLs); what is added is an error that knows who wanted to do what, so
-//! that a missing permission can be said in the role's own words.
+//! `kube` does the work: connection, TLS, credentials and URLs. This client adds errors with the verb, the kind and the name of
+//! the object, from which the missing RBAC rule of a forbidden call follows.
 
 mod finalizer;
 mod list;
-mod part;
 mod segment;
 pub(crate) mod selectors;
+mod subresource;
 mod target;
 mod throttle;
 pub(crate) mod timeouts;
 mod write;
 
 pub use crate::error::call_error::CallError;
+pub(crate) use crate::error::condition_text;
 pub use crate::error::missing_rule::MissingRule;
-pub(crate) use crate::error::safe_sentence;
 use crate::{counters::Counters, environment::Environment, shape::Verb};
 use http::Request;
 use kube::{
@@ -27,34 +27,34 @@ use serde_json::Value;
 use std::fmt;
 pub(crate) use target::Target;
 
-/// What an applied object was before: there, or not.
+/// The result of an apply: the object, and whether the apply created it.
 #[derive(Debug)]
 pub(crate) struct Applied {
     pub(crate) object: Value,
     pub(crate) created: bool,
 }
 
-/// What a request to delete an object came to.
+/// The result of a request to delete an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deletion {
-    /// There was none.
+    /// The object did not exist.
     Absent,
-    /// It is removed.
-    Done,
-    /// It goes when nothing holds it any more: finalizers, dependents, a grace period.
-    Begun,
+    /// The object is removed from the API server.
+    Deleted,
+    /// The object has a deletion timestamp, and is removed after its finalizers, dependents and grace period.
+    Started,
 }
 
-/// A call in a test that has no API server.
+/// The error of a call in a test without an API server.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no API server")]
 struct NoCluster;
 
-/// A client whose requests are told their kind.
+/// A client for the kinds that its requests name.
 #[derive(Clone)]
 pub(crate) struct Client {
     inner: kube::Client,
-    /// How many objects one page of a list holds at most.
+    /// The maximum number of objects on one page of a list.
     page_size: u32,
 }
 
@@ -64,27 +64,28 @@ impl fmt::Debug for Client {
     }
 }
 
-/// The API server is not to look for unknown fields in what the operator writes: it would answer with warnings that nobody reads.
-const UNCHECKED: Option<ValidationDirective> = Some(ValidationDirective::Ignore);
+/// Turns off the validation of unknown fields in the operator's writes: the API server would answer with warnings that nobody
+/// reads.
+const NO_FIELD_VALIDATION: Option<ValidationDirective> = Some(ValidationDirective::Ignore);
 
 impl Client {
     pub(crate) fn new(client: kube::Client) -> Self {
         Self { inner: client, page_size: PAGE_SIZE }
     }
 
-    /// A client that sends nothing while the API server asks for that by `Retry-After`. Clones, and clients for watches, wait
-    /// together.
+    /// Wraps a client so that it sends nothing while the API server asks for that by `Retry-After`. Clones, and clients for
+    /// watches, wait together.
     pub(crate) fn throttled(client: kube::Client, environment: Environment, counters: Counters) -> Self {
-        Self::new(throttle::Throttle::new(environment, counters).around(client))
+        Self::new(throttle::Throttle::new(environment, counters).wrap_client(client))
     }
 
-    /// A client that reaches nothing.
-    pub(crate) fn none() -> Self {
+    /// Returns a client whose calls all fail, for tests without a cluster.
+    pub(crate) fn disconnected() -> Self {
         let refuse = |_: Request<Body>| std::future::ready(Err::<http::Response<Body>, _>(NoCluster));
         Self::new(kube::Client::new(tower::service_fn(refuse), "default"))
     }
 
-    /// How many objects one page of a list holds at most.
+    /// Returns the maximum number of objects on one page of a list.
     pub(crate) fn page_size(&self) -> u32 {
         self.page_size
     }
@@ -93,13 +94,13 @@ impl Client {
         self.inner.clone()
     }
 
-    /// A client for lists and watches, of whole objects or of metadata only.
-    pub(crate) fn to_watch(&self, metadata_only: bool) -> kube::Client {
-        if metadata_only { self.metadata_only() } else { self.kube() }
+    /// Returns a client for lists and watches, of whole objects or of metadata only.
+    pub(crate) fn watch_client(&self, metadata_only: bool) -> kube::Client {
+        if metadata_only { self.metadata_kube_client() } else { self.kube() }
     }
 
-    /// A client whose lists and watches carry metadata only: nothing else of an object comes over the wire or into memory.
-    pub(crate) fn metadata_only(&self) -> kube::Client {
+    /// Returns a client whose lists and watches carry `PartialObjectMetadata`: the API server sends no other part of an object.
+    pub(crate) fn metadata_kube_client(&self) -> kube::Client {
         const ONE: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
         const LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
         let inner = self.inner.clone();
@@ -113,24 +114,26 @@ impl Client {
         kube::Client::new(service, self.inner.default_namespace())
     }
 
-    /// The same client with metadata in place of objects.
-    pub(crate) fn of_metadata(&self) -> Self {
-        Self { inner: self.metadata_only(), page_size: self.page_size }
+    /// Returns the same client with metadata in place of objects.
+    pub(crate) fn metadata_client(&self) -> Self {
+        Self { inner: self.metadata_kube_client(), page_size: self.page_size }
     }
 
+    /// Reads an object; `None` if it does not exist.
     pub(crate) async fn get(&self, target: Target<'_>) -> Result<Option<Value>, CallError> {
         let request = target.requests().get(&target.segment(), &Default::default()).map_err(kube::Error::BuildRequest);
-        self.found(target, request).await
+        self.get_or_none(target, request).await
     }
 
-    /// Name, uid, labels, … of an object, without its content.
+    /// Reads the metadata of an object; `None` if it does not exist.
     pub(crate) async fn get_metadata(&self, target: Target<'_>) -> Result<Option<Value>, CallError> {
         let request =
             target.requests().get_metadata(&target.segment(), &Default::default()).map_err(kube::Error::BuildRequest);
-        self.found(target, request).await
+        self.get_or_none(target, request).await
     }
 
-    async fn found(
+    /// Sends a read request and turns the response 404 into `None`.
+    async fn get_or_none(
         &self,
         target: Target<'_>,
         request: Result<Request<Vec<u8>>, kube::Error>,
@@ -138,7 +141,7 @@ impl Client {
         match self.json(request).await {
             Ok(object) => Ok(Some(object)),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
-            Err(source) => Err(target.failed(Verb::Get, "", source)),
+            Err(source) => Err(target.call_error(Verb::Get, "", source)),
         }
     }
 
@@ -146,43 +149,48 @@ impl Client {
         let params = PostParams { field_manager: Some(manager.to_owned()), ..Default::default() };
         let request = to_bytes(object)
             .and_then(|body| target.requests().create(&params, body).map_err(kube::Error::BuildRequest));
-        self.json(request).await.map_err(|source| target.failed(Verb::Create, "", source))
+        self.json(request).await.map_err(|source| target.call_error(Verb::Create, "", source))
     }
 
-    /// Server-side apply, taking fields over from other managers.
+    /// Applies an object by server-side apply, and takes conflicting fields over from other managers.
     pub(crate) async fn apply(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Applied, CallError> {
-        let params = PatchParams { field_validation: UNCHECKED, ..PatchParams::apply(manager).force() };
+        let params = PatchParams { field_validation: NO_FIELD_VALIDATION, ..PatchParams::apply(manager).force() };
         let request = target
             .requests()
             .patch(&target.segment(), &params, &Patch::Apply(object))
             .map_err(kube::Error::BuildRequest);
-        let sent = async { self.send(request?).await };
-        let (status, object) = sent.await.map_err(|source| target.failed(Verb::Patch, "", source))?;
+        let response = async { self.send(request?).await };
+        let (status, object) = response.await.map_err(|source| target.call_error(Verb::Patch, "", source))?;
         Ok(Applied { object, created: status == http::StatusCode::CREATED })
     }
 
+    /// Patches an object.
     pub(crate) async fn patch<P>(&self, target: Target<'_>, patch: &Patch<P>, manager: &str) -> Result<Value, CallError>
     where
         P: serde::Serialize + fmt::Debug + Sync,
     {
-        let params =
-            PatchParams { field_manager: Some(manager.to_owned()), field_validation: UNCHECKED, ..Default::default() };
+        let params = PatchParams {
+            field_manager: Some(manager.to_owned()),
+            field_validation: NO_FIELD_VALIDATION,
+            ..Default::default()
+        };
         let request = target.requests().patch(&target.segment(), &params, patch).map_err(kube::Error::BuildRequest);
-        self.json(request).await.map_err(|source| target.failed(Verb::Patch, "", source))
+        self.json(request).await.map_err(|source| target.call_error(Verb::Patch, "", source))
     }
 
-    /// Asks for an object's deletion.
+    /// Deletes an object.
     pub(crate) async fn delete(&self, target: Target<'_>, params: &DeleteParams) -> Result<Deletion, CallError> {
         let request = target.requests().delete(&target.segment(), params).map_err(kube::Error::BuildRequest);
         match self.json(request).await {
-            // The server answers with the object as long as something holds it, and with a status once it is removed.
-            Ok(answer) if answer["kind"] == "Status" => Ok(Deletion::Done),
-            Ok(_) => Ok(Deletion::Begun),
+            // The server responds with the object while something delays its removal, and with a status once it is removed.
+            Ok(answer) if answer["kind"] == "Status" => Ok(Deletion::Deleted),
+            Ok(_) => Ok(Deletion::Started),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(Deletion::Absent),
-            Err(source) => Err(target.failed(Verb::Delete, "", source)),
+            Err(source) => Err(target.call_error(Verb::Delete, "", source)),
         }
     }
 
+    /// Sends a request and returns the JSON body of the response.
     async fn json(&self, request: Result<Request<Vec<u8>>, kube::Error>) -> Result<Value, kube::Error> {
         Ok(self.send(request?).await?.1)
     }
@@ -192,6 +200,7 @@ impl Client {
         Ok((status, serde_json::from_slice(&body).map_err(kube::Error::SerdeError)?))
     }
 
+    /// Sends a request and returns the status and the body of a successful response, or the error of the API server.
     async fn bytes(&self, request: Request<Vec<u8>>) -> Result<(http::StatusCode, Vec<u8>), kube::Error> {
         let response = self.inner.send(request.map(Body::from)).await?;
         let status = response.status();
@@ -199,17 +208,17 @@ impl Client {
         if status.is_success() {
             return Ok((status, body.into()));
         }
-        let said = serde_json::from_slice::<kube::core::Status>(&body).unwrap_or_else(|_| kube::core::Status {
+        let status_body = serde_json::from_slice::<kube::core::Status>(&body).unwrap_or_else(|_| kube::core::Status {
             message: String::from_utf8_lossy(&body).into_owned(),
             reason: status.canonical_reason().unwrap_or_default().to_owned(),
             code: status.as_u16(),
             ..Default::default()
         });
-        Err(kube::Error::Api(Box::new(said)))
+        Err(kube::Error::Api(Box::new(status_body)))
     }
 }
 
-/// A null is how some types write "not given"; in an apply it would be a wish of its own.
+/// Removes nulls: some types serialize an absent field as null, and an apply would set the field.
 pub(crate) fn strip_nulls(value: Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(

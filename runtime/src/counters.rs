@@ -1,4 +1,4 @@
-//! Counters of a running operator, for metrics.
+//! `Counters`: counts of panics, timeouts, orphans and other events of an operator, for metrics.
 
 use crate::{kind::Kind, panic::Closure};
 use parking_lot::Mutex;
@@ -10,8 +10,8 @@ use std::{
     },
 };
 
-/// Counters of an operator since it was made, for the metrics of your own exporter; from
-/// [`Operator::counters`](crate::Operator::counters). Clones count together.
+/// Counters of an operator since its creation, for your own metrics exporter; see
+/// [`Operator::counters`](crate::Operator::counters). Clones share the counts.
 ///
 /// ```
 /// let operator = opgen::Operator::new("webapp");
@@ -31,44 +31,45 @@ struct Counts {
     orphans: Mutex<BTreeMap<Kind, Orphans>>,
 }
 
-/// What the collection of orphans of a kind came to.
+/// The results of the orphan collection for one kind of children.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Orphans {
     /// Children that were deleted because their owner is gone.
     pub deleted: u64,
-    /// Children that could not be looked at or deleted, each try counted.
+    /// Failed attempts to read or delete a child.
     pub failed: u64,
 }
 
 impl Counters {
-    /// Passes that ended with the reason `Fighting`: a child was repaired again and again. Each is held back by the backoff of its
-    /// controller.
+    /// Returns the number of passes that ended with the reason `Fighting`: the operator had to repair a child again and again.
+    /// Each such pass is delayed by the backoff of its controller.
     pub fn fights(&self) -> u64 {
         self.0.fights.load(Ordering::Relaxed)
     }
 
-    /// Answers of the API server with 429 or 503 and a `Retry-After`, after which the client sent nothing for a while.
+    /// Returns the number of responses 429 or 503 with a `Retry-After`, after which the client sent nothing for a while.
     pub fn throttled(&self) -> u64 {
         self.0.throttled.load(Ordering::Relaxed)
     }
 
-    /// How often user code of this kind panicked.
+    /// Returns the number of panics in user code of this kind.
     pub fn panics(&self, closure: Closure) -> u64 {
         self.0.panics.get(closure as usize).map_or(0, |count| count.load(Ordering::Relaxed))
     }
 
-    /// How often a task of the runtime (an informer, the collection of orphans, …) ended unexpectedly and was started again.
+    /// Returns the number of times that a task of the runtime (an informer, the orphan collector, …) ended unexpectedly and
+    /// restarted.
     pub fn task_restarts(&self) -> u64 {
         self.0.task_restarts.load(Ordering::Relaxed)
     }
 
-    /// How many calls and watches ended because of a [`Timeouts`](crate::Timeouts) of the operator.
+    /// Returns the number of calls and watches that a [`Timeouts`](crate::Timeouts) of the operator ended.
     pub fn timeouts(&self) -> u64 {
         self.0.timeouts.load(Ordering::Relaxed)
     }
 
-    /// What the collection of orphans came to, by the kind of the children. Only kinds that had an orphan or a failure.
+    /// Returns the results of the orphan collection by the kind of the children, for kinds with an orphan or a failure.
     pub fn orphans(&self) -> BTreeMap<Kind, Orphans> {
         self.0.orphans.lock().clone()
     }

@@ -1,10 +1,10 @@
-//! Where time and chance come from: from the system, or from a test, which may also be told of each pass.
+//! `Environment`: the clock, the random numbers and the pass observers of an operator, replaceable in tests.
 
 use crate::kind::Kind;
 use k8s_openapi::jiff::Timestamp;
 use std::{fmt, sync::Arc};
 
-/// A pass over an object, as an [observer](Environment::observed) is told of it when it begins.
+/// A pass over an object, which an [observer](Environment::observed) gets when the pass begins.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Passing<'a> {
@@ -16,14 +16,14 @@ pub struct Passing<'a> {
     pub name: &'a str,
 }
 
-/// What is told how a pass ended, in words such as `again when something changes`. Of a pass that is cut short, because the
-/// process ends, it is dropped.
+/// A callback with the outcome of a pass, in words such as `again when something changes`. It is dropped without a call if the
+/// process ends during the pass.
 pub type Passed = Box<dyn FnOnce(&'static str) + Send>;
 
 type Observer = dyn Fn(Passing<'_>) -> Passed + Send + Sync;
 type PanicObserver = dyn Fn(Passing<'_>, &str) + Send + Sync;
 
-/// The clock and the dice of an operator.
+/// The clock, the source of random numbers and the observers of an operator.
 #[derive(Clone)]
 pub struct Environment {
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
@@ -33,7 +33,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The system's clock, and chance that differs from process to process.
+    /// Returns an environment with the system clock and random numbers that differ between processes.
     pub fn system() -> Self {
         Self {
             now: Arc::new(Timestamp::now),
@@ -43,7 +43,7 @@ impl Environment {
         }
     }
 
-    /// A clock and chance of one's own, for tests that must be repeatable.
+    /// Returns an environment with your own clock and random numbers, for repeatable tests.
     pub fn new(
         now: impl Fn() -> Timestamp + Send + Sync + 'static,
         random: impl Fn() -> u64 + Send + Sync + 'static,
@@ -51,38 +51,38 @@ impl Environment {
         Self { now: Arc::new(now), random: Arc::new(random), observer: None, panic_observer: None }
     }
 
-    /// Tells of each pass of each controller when it begins, and, by what that gives, when it ends. For tests that show what
-    /// an operator does; nobody is told without it.
+    /// Calls `observer` when a pass of any controller begins, and calls the returned callback when the pass ends. For tests
+    /// that show the passes of an operator; there is no observer by default.
     #[must_use]
     pub fn observed(mut self, observer: impl Fn(Passing<'_>) -> Passed + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self
     }
 
-    /// Tells of each panic in a node of a tree: the pass, and the path of the node. The innermost node comes first, then the
-    /// groups that the panic ends. For tests that name the node; nobody is told without it.
+    /// Calls `observer` for each panic in a node of a tree, with the pass and the path of the node: first for the innermost
+    /// node, then for the groups around it. For tests that name the node; there is no observer by default.
     #[must_use]
     pub fn panics_observed(mut self, observer: impl Fn(Passing<'_>, &str) + Send + Sync + 'static) -> Self {
         self.panic_observer = Some(Arc::new(observer));
         self
     }
 
-    /// The time.
+    /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         (self.now)()
     }
 
-    /// A random number.
+    /// Returns a random number.
     pub fn random(&self) -> u64 {
         (self.random)()
     }
 
-    /// A pass begins; what is given is to be told how it ends.
+    /// Reports the start of a pass to the observer, and returns the callback for its end.
     pub(crate) fn begin_pass(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Option<Passed> {
         self.observer.as_ref().map(|observer| observer(Passing { kind, namespace, name }))
     }
 
-    /// A node has panicked in a pass.
+    /// Reports the panic of a node to the observer.
     pub(crate) fn node_panicked(&self, pass: Passing<'_>, node: &str) {
         if let Some(observer) = &self.panic_observer {
             observer(pass, node);

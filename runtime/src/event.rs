@@ -1,9 +1,9 @@
-//! Events about objects, as `events.k8s.io/v1` has them.
+//! Records Kubernetes events (`events.k8s.io/v1`) about objects, and combines repeats into a series.
 //!
-//! A recorder never makes a pass wait: it hands the event to one task, which writes it. A repeat within six minutes
-//! becomes a count on the first one (the `series` of the API) instead of another object. What can't be written is lost,
-//! and said in the log: events are hints, not state. Those that an outage of the API server costs are counted, and logged in
-//! one line when it is over.
+//! A recorder never blocks a pass: it sends the event to one task, which writes it. A repeat within six minutes increments the
+//! count of the first event (`series` in the API) instead of creating another object. An event that can't be written is lost and
+//! logged, since events are hints and not state. Events that are lost in an outage of the API server are counted, and logged in
+//! one line after it.
 
 use crate::{
     bounds,
@@ -21,13 +21,13 @@ use serde_json::{Value, json};
 use std::{collections::HashMap, panic::AssertUnwindSafe};
 use tokio::sync::{mpsc, oneshot};
 
-/// Whether an event tells of something wrong.
+/// The type of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventType {
-    /// All is well.
+    /// The event reports normal operation.
     Normal,
-    /// Somebody should look.
+    /// The event reports a problem that somebody should look at.
     Warning,
 }
 
@@ -48,6 +48,7 @@ pub(crate) struct Regarding {
     pub(crate) uid: Uid,
 }
 
+/// An event without its time; equal events form a series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Event {
     regarding: Regarding,
@@ -57,40 +58,46 @@ struct Event {
     note: String,
 }
 
-/// What a recorder tells its writer.
+/// A message from a recorder to the task that writes events.
 #[derive(Debug)]
 enum RecorderMessage {
     Event(Box<Event>),
-    /// Asks for a word once all that was told before is written, or lost.
+    /// Asks for a reply once all earlier events are written or lost.
     Flush(oneshot::Sender<()>),
 }
 
-/// Takes events; a clone goes to every controller that has them on.
+/// Records events. Every controller with events has a clone.
 #[derive(Clone, Debug)]
 pub(crate) struct EventRecorder(Option<mpsc::Sender<RecorderMessage>>);
 
-/// Waiting events beyond this number are dropped: an operator that fails everywhere at once has a log.
-const WAITING: usize = 1_000;
-/// The API server joins a series for as long; client-go has the same figure.
-const SERIES: SignedDuration = SignedDuration::from_mins(6);
+/// The maximum number of queued events. Further events are dropped: an operator that fails everywhere at once also has a log.
+const MAX_QUEUED_EVENTS: usize = 1_000;
+/// The time after the last repeat at which a series ends; client-go uses the same value.
+const SERIES_TIMEOUT: SignedDuration = SignedDuration::from_mins(6);
 
 impl EventRecorder {
-    /// A recorder that records nothing.
-    pub(crate) fn off() -> Self {
+    /// Returns a recorder that records nothing.
+    pub(crate) fn disabled() -> Self {
         Self(None)
     }
 
-    /// A recorder, and the work that writes its events until all recorders are gone.
+    /// Returns a recorder, and the future that writes its events until all its clones are dropped.
     pub(crate) fn new(
         client: Client,
         environment: Environment,
         operator: &str,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
-        let (sender, receiver) = mpsc::channel(WAITING);
+        let (sender, receiver) = mpsc::channel(MAX_QUEUED_EVENTS);
         let instance = std::env::var("POD_NAME").unwrap_or_else(|_| operator.to_owned());
         let instance = bounds::event_word(&instance).into_owned();
-        let writer =
-            Writer { client, environment, operator: operator.to_owned(), instance, series: HashMap::new(), lost: 0 };
+        let writer = EventWriter {
+            client,
+            environment,
+            operator: operator.to_owned(),
+            instance,
+            series: HashMap::new(),
+            lost_events: 0,
+        };
         (Self(Some(sender)), writer.write_all(receiver))
     }
 
@@ -98,6 +105,7 @@ impl EventRecorder {
         self.record(regarding, EventType::Normal, reason, action, note);
     }
 
+    /// Sends an event to the writer, or drops it if too many are queued.
     pub(crate) fn record(
         &self,
         regarding: &Regarding,
@@ -117,30 +125,33 @@ impl EventRecorder {
     /// Waits until all events that were recorded before are written, or lost.
     pub(crate) async fn flush(&self) {
         let Some(sender) = &self.0 else { return };
-        let (written, wait) = oneshot::channel();
-        if sender.send(RecorderMessage::Flush(written)).await.is_ok() {
-            // A writer that is gone writes nothing more.
-            let _ = wait.await;
+        let (done, flushed) = oneshot::channel();
+        if sender.send(RecorderMessage::Flush(done)).await.is_ok() {
+            // If the writer task has ended, there is nothing to wait for.
+            let _ = flushed.await;
         }
     }
 }
 
-struct Writer {
+/// Writes the events of all recorders.
+struct EventWriter {
     client: Client,
     environment: Environment,
     operator: String,
     instance: String,
     series: HashMap<Event, Series>,
-    /// Events that could not be written since the API server went away.
-    lost: u64,
+    /// The number of events lost in the current outage of the API server.
+    lost_events: u64,
 }
 
+/// A written event and the number of its repeats.
 struct Series {
     name: String,
     count: i32,
     last: Timestamp,
 }
 
+/// Returns the kind of events.
 pub(crate) fn kind() -> Kind {
     Kind {
         group: "events.k8s.io".into(),
@@ -151,28 +162,29 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-impl Writer {
-    async fn write_all(mut self, mut told: mpsc::Receiver<RecorderMessage>) {
-        while let Some(told) = told.recv().await {
-            let event = match told {
+impl EventWriter {
+    /// Writes events until all recorders are dropped.
+    async fn write_all(mut self, mut messages: mpsc::Receiver<RecorderMessage>) {
+        while let Some(message) = messages.recv().await {
+            let event = match message {
                 RecorderMessage::Event(event) => *event,
-                RecorderMessage::Flush(written) => {
-                    // Who asked may have lost patience.
-                    let _ = written.send(());
+                RecorderMessage::Flush(done) => {
+                    // The caller may no longer wait.
+                    let _ = done.send(());
                     continue;
                 }
             };
             let (kind, object) = (event.regarding.kind.clone(), event.regarding.key.clone());
-            let written = AssertUnwindSafe(self.write(event)).catch_unwind().await;
-            let written = written.map_err(|payload| Error::unexpected(Panicked::new(Closure::Runtime, &*payload)));
-            match written {
-                Ok(Ok(())) => self.log_lost(),
+            let result = AssertUnwindSafe(self.write(event)).catch_unwind().await;
+            let result = result.map_err(|payload| Error::unexpected(Panicked::new(Closure::Runtime, &*payload)));
+            match result {
+                Ok(Ok(())) => self.log_lost_events(),
                 Ok(Err(error)) if error.is_in_ending_namespace() => {
                     tracing::debug!(kind = %kind, %object, "event not recorded: its namespace is being deleted");
                 }
-                // The watches log that the server is away.
+                // The watches log the outage.
                 Ok(Err(error)) if error.is_outage() => {
-                    self.lost += 1;
+                    self.lost_events += 1;
                     let error = Error::from(error);
                     tracing::debug!(kind = %kind, %object, %error, "event not recorded");
                 }
@@ -185,22 +197,23 @@ impl Writer {
         }
     }
 
-    fn log_lost(&mut self) {
-        match std::mem::take(&mut self.lost) {
+    fn log_lost_events(&mut self) {
+        match std::mem::take(&mut self.lost_events) {
             0 => {}
             events => tracing::warn!(events, "events were not recorded while the API server was away"),
         }
     }
 
+    /// Creates an event, or increments the count of its series.
     async fn write(&mut self, event: Event) -> Result<(), crate::client::CallError> {
         let now = self.environment.now();
-        self.series.retain(|_, series| now.duration_since(series.last) < SERIES);
+        self.series.retain(|_, series| now.duration_since(series.last) < SERIES_TIMEOUT);
         let namespace = event.regarding.key.namespace().unwrap_or("default").to_owned();
         let kind = kind();
         if let Some(series) = self.series.get_mut(&event) {
             (series.count, series.last) = (series.count.saturating_add(1), now);
             let target = Target { kind: &kind, namespace: Some(&namespace), name: &series.name };
-            let patch = json!({"series": {"count": series.count, "lastObservedTime": micro(now)}});
+            let patch = json!({"series": {"count": series.count, "lastObservedTime": micro_time(now)}});
             match self.client.patch(target, &Patch::Merge(&patch), &self.operator).await {
                 Err(error) if error.is_not_found() => drop(self.series.remove(&event)),
                 other => return other.map(drop),
@@ -213,12 +226,13 @@ impl Writer {
         Ok(())
     }
 
+    /// Returns the JSON of a new event.
     fn body(&self, event: &Event, namespace: &str, name: &str, now: Timestamp) -> Value {
         let Regarding { kind, key, uid } = &event.regarding;
         json!({
             "apiVersion": "events.k8s.io/v1", "kind": "Event",
             "metadata": {"name": name, "namespace": namespace},
-            "eventTime": micro(now),
+            "eventTime": micro_time(now),
             "reportingController": self.operator, "reportingInstance": self.instance,
             "type": event.type_.as_str(), "reason": event.reason, "action": event.action, "note": event.note,
             "regarding": {
@@ -229,7 +243,7 @@ impl Writer {
     }
 }
 
-fn micro(now: Timestamp) -> String {
+fn micro_time(now: Timestamp) -> String {
     format!("{now:.6}")
 }
 
@@ -247,9 +261,9 @@ mod tests {
 
     /// A server that is away for the first calls.
     fn away_for(calls: usize) -> Client {
-        let asked = Arc::new(AtomicUsize::new(0));
+        let requests = Arc::new(AtomicUsize::new(0));
         let answer = move |_: Request<Body>| {
-            let is_away = asked.fetch_add(1, Ordering::Relaxed) < calls;
+            let is_away = requests.fetch_add(1, Ordering::Relaxed) < calls;
             let refused = || std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
             std::future::ready(if is_away { Err(refused()) } else { Ok(Response::new(Body::from(b"{}".to_vec()))) })
         };
@@ -260,12 +274,12 @@ mod tests {
     async fn the_events_that_an_outage_costs_are_one_line_when_it_is_over() {
         let (log, regarding) =
             (Log::capture(), Regarding { kind: kind_of::<Pod>(), key: ObjectKey::cluster("a"), uid: Uid::default() });
-        let (recorder, written) = EventRecorder::new(away_for(3), Environment::system(), "shop");
+        let (recorder, result) = EventRecorder::new(away_for(3), Environment::system(), "shop");
         for number in 0..5 {
             recorder.normal(&regarding, "Created", "Apply", &format!("created number {number}"));
         }
         drop(recorder);
-        written.await;
+        result.await;
         assert_eq!(log.lines(), ["WARN events were not recorded while the API server was away events=3"]);
     }
 }

@@ -8,11 +8,9 @@
 compile_error!("opgen contains the panics of provisioners; remove `panic = \"abort\"` from the profile");
 
 pub mod access;
-mod bounds;
 pub mod cache;
 mod client;
 mod command;
-pub mod condition;
 mod context;
 mod controller;
 mod counters;
@@ -23,7 +21,6 @@ mod event;
 mod foreign;
 mod garbage;
 mod informer;
-mod kind;
 #[cfg(test)]
 mod log;
 mod managed;
@@ -46,7 +43,6 @@ pub use crate::reconcile::{
 };
 pub use access::part::{self, Part};
 pub use client::{CallError, MissingRule, timeouts::Timeouts};
-pub use condition::Status;
 pub use context::{Calls, Cause, Context, Draft, PartCalls, References, Teardown};
 pub use controller::{
     Controller, Settings,
@@ -61,9 +57,10 @@ pub use event::EventType;
 pub use foreign::Foreign;
 pub use informer::view::{Shown, View};
 pub use informer::watch::{Health, WatchState};
-pub use kind::{Kind, Typed};
-pub use managed::{Each, For, Managed, Owner};
-pub use opgen_macros::{Managed, Provisioner, operator};
+pub use managed::{Each, For, Owner};
+pub use opgen_api::{Kind, Managed, Status, Typed, condition, dynamic_kind};
+pub(crate) use opgen_api::{bounds, kind};
+pub use opgen_macros::{Provisioner, operator};
 pub use panic::Closure;
 pub use predicate::Predicate;
 pub use readiness::{Readiness, readiness};
@@ -116,8 +113,6 @@ pub mod __private {
     pub use crate::{
         command::cli::{main, main_with},
         context::Draft,
-        dynamic_kind,
-        kind::kind_of,
         provisioner::{
             build::wanted,
             escalation::hand_on,
@@ -134,37 +129,20 @@ pub mod __private {
         },
         readiness::pod::PODS,
     };
-    pub use k8s_openapi::{
-        apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
-        apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    pub use opgen_api::__private::{
+        CustomResourceDefinition, CustomResourceExt, ObjectMeta, Value, dynamic, dynamic_kind, kind_of, schema_by_names,
     };
-    pub use kube::CustomResourceExt;
-    pub use serde_json::Value;
-
-    /// What the expansion of [`dynamic_kind!`](crate::dynamic_kind) names.
-    pub mod dynamic {
-        pub use crate::kind::dynamic::{Content, deserialize, parts, serialize, split};
-        pub use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
-        pub use kube::Resource;
-        pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
-        pub use serde_json::Value;
-    }
-
-    /// The schema of a kind with its types by name.
-    pub fn schema_by_names<K: schemars::JsonSchema>() -> Value {
-        crate::manifest::schema_by_names::<K>()
-    }
 
     /// What a function sees that runs in every pass.
     pub fn draft<'c, O: crate::Owner, P: crate::Provisioner>(cx: &'c crate::Context<'_, O, P>) -> Draft<'c, O> {
-        cx.draft_of_question()
+        cx.untracked_draft()
     }
 
     /// What a function sees that makes the items of an `each`.
     pub fn draft_of_items<'c, O: crate::Owner, P: crate::Provisioner>(
         cx: &'c crate::Context<'_, O, P>,
     ) -> Draft<'c, O> {
-        cx.draft_of_items()
+        cx.items_draft()
     }
 }
 

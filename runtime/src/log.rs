@@ -1,12 +1,12 @@
-//! Captures what a test logs.
+//! Captures the log lines of a test.
 
 use parking_lot::Mutex;
 use std::{io, sync::Arc};
 use tracing::subscriber::DefaultGuard;
 
-/// What the thread of a test logs from here on, without times and modules.
+/// The log lines of the current thread since [`Log::capture`], without times and modules.
 pub(crate) struct Log {
-    written: LogBuffer,
+    buffer: LogBuffer,
     _default: DefaultGuard,
 }
 
@@ -15,16 +15,16 @@ struct LogBuffer(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
     pub(crate) fn capture() -> Self {
-        let written = LogBuffer::default();
-        let writer = written.clone();
+        let buffer = LogBuffer::default();
+        let writer = buffer.clone();
         let subscriber = tracing_subscriber::fmt().with_ansi(false).without_time().with_target(false);
         let subscriber = subscriber.with_writer(move || writer.clone()).finish();
-        Self { written, _default: tracing::subscriber::set_default(subscriber) }
+        Self { buffer, _default: tracing::subscriber::set_default(subscriber) }
     }
 
     pub(crate) fn lines(&self) -> Vec<String> {
-        let written = self.written.0.lock();
-        String::from_utf8_lossy(&written).lines().map(|line| line.trim().to_owned()).collect()
+        let buffer = self.buffer.0.lock();
+        String::from_utf8_lossy(&buffer).lines().map(|line| line.trim().to_owned()).collect()
     }
 }
 

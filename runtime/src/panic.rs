@@ -1,8 +1,8 @@
-//! Panics of closures and of other code that a user hands to the operator, caught for one object at a time.
+//! Catches panics of user code for one object at a time, and classifies them by the closure.
 
 use std::{any::Any, fmt, panic::AssertUnwindSafe};
 
-/// Code of the user that the operator calls, by the public function or trait that takes it.
+/// User code that the operator calls, by the public function or trait that takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Closure {
@@ -27,7 +27,7 @@ pub enum Closure {
 }
 
 impl Closure {
-    /// All there are.
+    /// All variants.
     pub const ALL: [Self; 9] = [
         Self::Provisioner,
         Self::Object,
@@ -40,7 +40,7 @@ impl Closure {
         Self::Runtime,
     ];
 
-    /// A short name, for example for the label of a metric.
+    /// Returns a short name, for example for the label of a metric.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Provisioner => "provisioner",
@@ -55,7 +55,7 @@ impl Closure {
         }
     }
 
-    /// What to call it in a sentence.
+    /// Returns the noun phrase for messages.
     pub(crate) const fn noun(self) -> &'static str {
         match self {
             Self::Provisioner => "a provisioner",
@@ -77,7 +77,7 @@ impl fmt::Display for Closure {
     }
 }
 
-/// User code panicked.
+/// The error of user code that panicked.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{} panicked: {message}", closure.noun())]
 pub(crate) struct Panicked {
@@ -86,7 +86,7 @@ pub(crate) struct Panicked {
 }
 
 impl Panicked {
-    /// From what the panic carried.
+    /// Creates the error from the payload of the panic.
     pub(crate) fn new(closure: Closure, payload: &(dyn Any + Send)) -> Self {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
@@ -94,17 +94,17 @@ impl Panicked {
     }
 }
 
-/// Runs user code; a panic is an error.
+/// Runs user code, and turns a panic into an error.
 pub(crate) fn catch<T>(closure: Closure, run: impl FnOnce() -> T) -> Result<T, Panicked> {
     std::panic::catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panicked::new(closure, &*payload))
 }
 
-/// The panics that occurred while one object was taken in.
+/// The panics that occurred while an informer handled one object.
 #[derive(Debug, Default)]
 pub(crate) struct Panics(pub(crate) Vec<Panicked>);
 
 impl Panics {
-    /// Runs user code; notes a panic.
+    /// Runs user code; records a panic and returns `None`.
     pub(crate) fn catch<T>(&mut self, closure: Closure, run: impl FnOnce() -> T) -> Option<T> {
         catch(closure, run).map_err(|panicked| self.0.push(panicked)).ok()
     }

@@ -1,7 +1,7 @@
-//! Tests of trees without a cluster: who is called, in which order, and what comes of it.
+//! Tests provisioner trees without a cluster: `Rehearsal` records the calls of nodes and simulates their results.
 //!
-//! In a [`Rehearsal`] every resource node and every [`Recorder`] says that it was called and answers as the test wants; nothing
-//! leaves the process. Hand-written nodes run as they are; their calls fail, since there is no API server.
+//! In a [`Rehearsal`] every resource node and every [`Recorder`] records its call and returns the answer that the test sets; no
+//! request leaves the process. Custom nodes run as they are; their API calls fail, since there is no API server.
 
 pub use crate::{
     engine::rehearsal::{Answer, Call, NodeAction},
@@ -14,21 +14,21 @@ use crate::{
     context::{Context, Teardown},
     engine::{
         identity::Identity,
-        pass::{Core, Pass, Shared, plain},
-        rehearsal::World,
+        pass::{ControllerState, Pass, PassCore, status_value},
+        rehearsal::FakeCluster,
     },
     environment::Environment,
     error::Result,
     event,
     managed::{Managed, Owner},
-    provisioner::{Provision, schedule::guarded},
+    provisioner::{Provision, schedule::catch_panic},
     shape::Provisioner,
 };
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 
-/// A tree, an object, the answers of the nodes, and what was called.
+/// A test of a tree: an object, the simulated answers of the nodes, and the record of their calls.
 ///
 /// ```
 /// # use opgen::prelude::*;
@@ -64,8 +64,8 @@ use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 pub struct Rehearsal<O: Owner, P> {
     object: Mutex<O::Object>,
     options: O::Options,
-    shared: Arc<Shared>,
-    world: Arc<World>,
+    shared: Arc<ControllerState>,
+    world: Arc<FakeCluster>,
     tree: PhantomData<fn() -> P>,
 }
 
@@ -74,7 +74,7 @@ where
     O: Owner<Item = ()>,
     P: Provision<O> + Provisioner<Takes = ()>,
 {
-    /// A rehearsal in which every node answers that it is done.
+    /// Returns a rehearsal in which every node succeeds.
     pub fn new(object: O::Object) -> Self
     where
         O::Options: Default,
@@ -82,22 +82,22 @@ where
         Self::with_options(object, O::Options::default())
     }
 
-    /// A rehearsal of a tree with options.
+    /// Returns a rehearsal of a tree with options.
     pub fn with_options(object: O::Object, options: O::Options) -> Self {
-        let world = Arc::new(World::default());
-        let shared = Arc::new(Shared {
-            client: Client::none(),
+        let world = Arc::new(FakeCluster::default());
+        let shared = Arc::new(ControllerState {
+            client: Client::disconnected(),
             operator: "rehearsal".to_owned(),
             namespace: "rehearsal-system".to_owned(),
             environment: Environment::system(),
-            recorder: event::EventRecorder::off(),
+            recorder: event::EventRecorder::disabled(),
             children: Default::default(),
             targets: Default::default(),
             graph: Default::default(),
             referrers: Default::default(),
             own_writes: Default::default(),
-            echoes: Default::default(),
-            memory: Default::default(),
+            own_write_events: Default::default(),
+            owner_states: Default::default(),
             counters: Default::default(),
             watches: Default::default(),
             rehearsal: Some(world.clone()),
@@ -105,58 +105,59 @@ where
         Self { object: Mutex::new(object), options, shared, world, tree: PhantomData }
     }
 
-    /// The object, to be changed between two passes.
+    /// Returns the object, which the test may change between two passes.
     pub fn object(&mut self) -> &mut O::Object {
         self.object.get_mut()
     }
 
-    /// The status as the passes so far have left it, without the conditions that the loop would add.
+    /// Returns the status that the passes so far have set, without the conditions of the control loop.
     pub fn status(&self) -> Option<<O::Object as Managed>::Status> {
         self.object.lock().status().cloned()
     }
 
-    /// What a node answers from now on; its path has keys (`pools[blue]/service`).
+    /// Sets the answer of a node for all further passes. The path of the node contains keys (`pools[blue]/service`).
     pub fn answer(&self, node: &str, answer: Answer) {
         self.world.answer(node, answer);
     }
 
-    /// One pass up.
+    /// Runs one provisioning pass.
     ///
     /// # Errors
-    /// What the tree ends with.
+    /// Fails with the error of the tree.
     pub async fn up(&self) -> Result<()> {
         self.pass(async |pass| P::provision(&Context::root(pass)).await).await
     }
 
-    /// One pass down.
+    /// Runs one deprovisioning pass.
     ///
     /// # Errors
-    /// What the tree ends with.
+    /// Fails with the error of the tree.
     pub async fn down(&self) -> Result<()> {
         self.pass(async |pass| P::deprovision(&Teardown::root(pass)).await).await
     }
 
-    /// What was called since this was asked last, in order; see [`Call`]'s text.
+    /// Returns the text of the calls since the last call of this method, in order; see [`Call`].
     pub fn called(&self) -> Vec<String> {
         self.calls().iter().map(ToString::to_string).collect()
     }
 
-    /// What was called since this was asked last, in order.
+    /// Returns the calls since the last call of this method, in order.
     pub fn calls(&self) -> Vec<Call> {
         self.world.take_calls()
     }
 
-    /// The objects that a resource node has built last, as JSON.
+    /// Returns the objects that a resource node has built in its last call, as JSON.
     pub fn objects(&self, node: &str) -> Vec<Value> {
-        let objects = self.world.objects_of(node);
+        let objects = self.world.output_objects(node);
         objects.iter().map(|object| serde_json::from_slice(&object.json).unwrap_or_default()).collect()
     }
 
-    /// The nodes that have made something and not removed it.
+    /// Returns the nodes that have created objects and not removed them.
     pub fn left(&self) -> BTreeSet<String> {
-        self.world.left()
+        self.world.nodes_with_objects()
     }
 
+    /// Runs one pass with the current object, and stores the status that it sets.
     async fn pass(&self, run: impl AsyncFnOnce(&Pass<'_, O::Object, O::Options>) -> Result<()>) -> Result<()> {
         let object = self.object.lock().clone();
         let metadata = object.metadata();
@@ -165,18 +166,18 @@ where
         let version = ResourceVersion::from(metadata.resource_version.as_deref().unwrap_or_default());
         let key = ObjectKey::new(metadata.namespace.as_deref(), &name);
         let owner = Identity { kind: O::Object::kind(), key, uid: Uid::from(uid.as_str()) };
-        let core = Core::new(&self.shared, owner, &version);
+        let core = PassCore::new(&self.shared, owner, &version);
         let pass = Pass::new(&object, &self.options, core);
-        let outcome = guarded(run(&pass)).await;
-        let before = plain(&object.status().cloned().unwrap_or_default());
-        if let Some(status) = pass.left_status().filter(|left| *left != before) {
-            self.keep(&object, status)?;
+        let outcome = catch_panic(run(&pass)).await;
+        let old_status = status_value(&object.status().cloned().unwrap_or_default());
+        if let Some(status) = pass.changed_status().filter(|left| *left != old_status) {
+            self.store_status(&object, status)?;
         }
         outcome
     }
 
-    /// The next pass finds the status, as it would find what the loop has written.
-    fn keep(&self, object: &O::Object, status: Value) -> Result<()> {
+    /// Stores the status in the object, as the control loop writes it, for the next pass.
+    fn store_status(&self, object: &O::Object, status: Value) -> Result<()> {
         let mut object = serde_json::to_value(object)?;
         object["status"] = status;
         *self.object.lock() = serde_json::from_value(object)?;

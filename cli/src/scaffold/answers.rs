@@ -1,6 +1,6 @@
 //! Defines the answers that shape a scaffolded project.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use toml_edit::{InlineTable, Value};
 
@@ -50,11 +50,24 @@ impl OpgenSource {
         match self {
             Self::Released => Value::from(Self::VERSION).to_string(),
             Self::Checkout(checkout) => {
-                let path = checkout.join(folder).to_string_lossy().into_owned();
-                Value::from(InlineTable::from_iter([("path", path)])).to_string()
+                Value::from(InlineTable::from_iter([("path", path(checkout, folder))])).to_string()
             }
         }
     }
+
+    /// A dependency of a member, one folder below the workspace, under another name than that of its package.
+    pub(crate) fn renamed_dependency(&self, package: &str, folder: &str) -> String {
+        let source = match self {
+            Self::Released => ("version", Self::VERSION.to_owned()),
+            Self::Checkout(checkout) if checkout.is_absolute() => ("path", path(checkout, folder)),
+            Self::Checkout(checkout) => ("path", path(&Path::new("..").join(checkout), folder)),
+        };
+        Value::from(InlineTable::from_iter([("package", package.to_owned()), source])).to_string()
+    }
+}
+
+fn path(checkout: &Path, folder: &str) -> String {
+    checkout.join(folder).to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -66,5 +79,11 @@ mod tests {
         assert_eq!(OpgenSource::Released.dependency("runtime"), format!("\"{}\"", OpgenSource::VERSION));
         assert_eq!(OpgenSource::Checkout("/a b".into()).dependency("runtime"), "{ path = \"/a b/runtime\" }");
         assert_eq!(OpgenSource::Checkout("C:\\x".into()).dependency(""), "{ path = 'C:\\x/' }");
+        let api = OpgenSource::Checkout("/a".into()).renamed_dependency("opgen-api", "runtime/api");
+        assert_eq!(api, "{ package = \"opgen-api\", path = \"/a/runtime/api\" }");
+        let beside = OpgenSource::Checkout("../fork".into()).renamed_dependency("opgen-api", "runtime/api");
+        assert_eq!(beside, "{ package = \"opgen-api\", path = \"../../fork/runtime/api\" }");
+        let released = OpgenSource::Released.renamed_dependency("opgen-api", "runtime/api");
+        assert_eq!(released, format!("{{ package = \"opgen-api\", version = \"{}\" }}", OpgenSource::VERSION));
     }
 }

@@ -66,6 +66,7 @@ fn variables(answers: &Answers) -> Context {
     variables.insert("version", answers.version.as_str());
     variables.insert("scope", answers.scope.as_str());
     variables.insert("opgen", &answers.opgen.dependency("runtime"));
+    variables.insert("opgen_api", &answers.opgen.renamed_dependency("opgen-api", "runtime/api"));
     variables.insert("opgen_testing", &answers.opgen.dependency("tests/testing"));
     variables.insert("opgen_version", OpgenSource::VERSION);
     variables.insert("rust_version", RUST_VERSION);

@@ -1,35 +1,35 @@
-//! What an event did to a store.
+//! `Change`: the effect of a watch event on a store.
 
 use super::Entry;
 use std::sync::Arc;
 
-/// What an event did to a store; predicates compare `old` with `new`.
+/// The effect of an event on a store; predicates compare `old` with `new`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Change<V> {
-    /// The object was not there.
+    /// The object was not in the store.
     Added {
         /// The object.
         new: Arc<Entry<V>>,
     },
     /// The object has a new version, or is a new object of the same name (another uid).
     Updated {
-        /// What was there.
+        /// The entry before the event.
         old: Arc<Entry<V>>,
-        /// What is there now.
+        /// The entry after the event.
         new: Arc<Entry<V>>,
     },
-    /// The same version again, or an older one: nothing was done.
+    /// The event has the same version or an older one; the store did not change.
     Unchanged,
-    /// The object is gone.
+    /// The object was deleted.
     Deleted {
-        /// The last state that was there.
+        /// The last entry.
         old: Arc<Entry<V>>,
     },
 }
 
 impl<V> Change<V> {
-    /// The object before the event.
+    /// Returns the object before the event.
     pub fn old(&self) -> Option<&Arc<Entry<V>>> {
         match self {
             Self::Updated { old, .. } | Self::Deleted { old } => Some(old),
@@ -37,7 +37,7 @@ impl<V> Change<V> {
         }
     }
 
-    /// The object after the event.
+    /// Returns the object after the event.
     pub fn new_entry(&self) -> Option<&Arc<Entry<V>>> {
         match self {
             Self::Added { new } | Self::Updated { new, .. } => Some(new),

@@ -1,4 +1,4 @@
-//! Objects as the cache holds them: stripped JSON, compressed with what their kind has in common.
+//! `Codec`: compresses the JSON of cached objects with a dictionary trained on their kind.
 
 use super::{
     dictionary::{Contexts, Dictionary},
@@ -10,39 +10,40 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// Samples a dictionary is trained on, whichever limit comes first. Until then objects are held plain.
-const SAMPLES: usize = 128;
-const SAMPLE_BYTES: usize = 512 * 1024;
-/// Below this a frame's own overhead eats what compression gains.
-const SMALL: usize = 128;
+/// The limits of the samples for a dictionary: training starts when one of them is reached. Until then objects stay uncompressed.
+const MAX_SAMPLES: usize = 128;
+const MAX_SAMPLE_BYTES: usize = 512 * 1024;
+/// Smaller objects stay uncompressed, because the overhead of a frame exceeds the gain.
+const MIN_COMPRESSED_BYTES: usize = 128;
 
 /// Encodes the objects of one kind.
 ///
-/// The first objects are held plain and serve as samples; [`Codec::train`] makes a dictionary of them, and from then on
-/// objects are compressed with it. Where that does not pay, an object is held plain.
+/// The first objects stay uncompressed and serve as samples. [`Codec::train`] creates a dictionary from them, and the codec then
+/// compresses further objects with it. An object that compression hardly shrinks stays uncompressed.
 pub struct Codec {
     dictionary: OnceLock<Dictionary>,
     samples: Mutex<Samples>,
     contexts: Arc<Contexts>,
 }
 
+/// The first objects of the kind, concatenated, with their lengths.
 #[derive(Default)]
 struct Samples {
     bytes: Vec<u8>,
     lengths: Vec<usize>,
 }
 
-/// One object, encoded.
+/// One encoded object.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Encoded(
-    /// The form in the first byte, then the object in it.
+    /// The format in the first byte, then the object in that format.
     Box<[u8]>,
 );
 
-const PLAIN: u8 = 0;
-const ZSTD: u8 = 1;
+const PLAIN_FORMAT: u8 = 0;
+const ZSTD_FORMAT: u8 = 1;
 
-/// Why an encoded object could not be read.
+/// The error of an encoded object that could not be decompressed.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to decompress a cached object: {0}")]
 pub struct DecodeError(String);
@@ -54,7 +55,7 @@ impl Default for Codec {
 }
 
 impl Codec {
-    /// A codec for one kind; codecs that share `contexts` share their working memory.
+    /// Returns a codec for one kind. Codecs with the same `contexts` share their working memory.
     pub fn new(contexts: Arc<Contexts>) -> Self {
         Self { dictionary: OnceLock::new(), samples: Mutex::default(), contexts }
     }
@@ -62,17 +63,17 @@ impl Codec {
     /// Encodes an object's JSON without its managedFields.
     ///
     /// # Errors
-    /// When `json` is not a JSON object.
+    /// Fails if `json` is not a JSON object.
     pub fn encode(&self, json: &[u8]) -> serde_json::Result<Encoded> {
-        let mut plain = vec![PLAIN];
+        let mut plain = vec![PLAIN_FORMAT];
         strip(json, &mut plain)?;
         if self.dictionary.get().is_none() {
-            self.samples.lock().take(&plain[1..]);
+            self.samples.lock().add(&plain[1..]);
         }
         Ok(self.compress(plain))
     }
 
-    /// Encodes again what was encoded before there was a dictionary.
+    /// Encodes an object again that was encoded before the training.
     pub fn encode_again(&self, encoded: &Encoded) -> Encoded {
         match encoded.plain() {
             Some(_) => self.compress(encoded.0.to_vec()),
@@ -80,44 +81,45 @@ impl Codec {
         }
     }
 
+    /// Compresses an object if there is a dictionary and compression saves enough.
     fn compress(&self, plain: Vec<u8>) -> Encoded {
         let frame = match self.dictionary.get() {
-            // An eighth is what it has to save, to be worth the time it takes to read.
-            Some(dictionary) if plain.len() > SMALL => {
+            // Compression has to save an eighth of the size to be worth the time of decompression.
+            Some(dictionary) if plain.len() > MIN_COMPRESSED_BYTES => {
                 self.contexts.compress(dictionary, &plain[1..], plain.len() * 7 / 8)
             }
             _ => None,
         };
         match frame {
-            Some(frame) => Encoded([&[ZSTD], &*frame].concat().into()),
+            Some(frame) => Encoded([&[ZSTD_FORMAT], &*frame].concat().into()),
             None => Encoded(plain.into()),
         }
     }
 
-    /// Whether there are samples enough for [`Codec::train`].
+    /// Whether there are enough samples for [`Codec::train`].
     pub fn can_train(&self) -> bool {
         self.dictionary.get().is_none() && self.samples.lock().is_full()
     }
 
-    /// Whether [`Codec::train`] was called: what is encoded from now on needs not be encoded again.
+    /// Whether [`Codec::train`] was called; objects encoded after it need not be encoded again.
     pub fn trained(&self) -> bool {
         self.dictionary.get().is_some()
     }
 
-    /// Makes the dictionary from the samples so far: about 25 ms of work, once.
+    /// Creates the dictionary from the samples so far; takes about 25 ms, once.
     pub fn train(&self) {
         let samples = std::mem::take(&mut *self.samples.lock());
         self.dictionary.get_or_init(|| Dictionary::train(&samples.bytes, &samples.lengths));
     }
 
-    /// Bytes that the dictionary takes in memory.
+    /// Returns the memory size of the dictionary, in bytes.
     pub fn dictionary_bytes(&self) -> usize {
         self.dictionary.get().map_or(0, Dictionary::size)
     }
 }
 
 impl Samples {
-    fn take(&mut self, plain: &[u8]) {
+    fn add(&mut self, plain: &[u8]) {
         if !self.is_full() {
             self.bytes.extend_from_slice(plain);
             self.lengths.push(plain.len());
@@ -125,21 +127,21 @@ impl Samples {
     }
 
     fn is_full(&self) -> bool {
-        self.lengths.len() >= SAMPLES || self.bytes.len() >= SAMPLE_BYTES
+        self.lengths.len() >= MAX_SAMPLES || self.bytes.len() >= MAX_SAMPLE_BYTES
     }
 }
 
 impl Encoded {
-    /// The object's JSON.
+    /// Returns the object's JSON.
     ///
     /// # Errors
-    /// When `codec` is not the one that encoded it.
+    /// Fails if `codec` is not the one that encoded it.
     pub fn decode(&self, codec: &Codec) -> Result<Vec<u8>, DecodeError> {
         let mut json = Vec::new();
         self.decode_into(codec, &mut json).map(|()| json)
     }
 
-    /// The object's JSON in place of what `json` holds.
+    /// Replaces the content of `json` by the object's JSON.
     ///
     /// # Errors
     /// As [`Encoded::decode`].
@@ -155,20 +157,20 @@ impl Encoded {
         codec.contexts.decompress(dictionary, &self.0[1..], json).map_err(DecodeError)
     }
 
-    /// Bytes of the encoded form.
+    /// Returns the size of the encoded form, in bytes.
     pub fn size(&self) -> usize {
         self.0.len()
     }
 
-    /// The JSON itself, where the object is not compressed.
+    /// Returns the JSON if the object is not compressed.
     pub fn plain(&self) -> Option<&[u8]> {
-        self.0.split_first().filter(|(form, _)| **form == PLAIN).map(|(_, json)| json)
+        self.0.split_first().filter(|(format, _)| **format == PLAIN_FORMAT).map(|(_, json)| json)
     }
 }
 
 impl fmt::Debug for Encoded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The content may be a Secret's.
+        // The output omits the content, which may be a Secret's.
         f.debug_struct("Encoded").field("size", &self.size()).finish_non_exhaustive()
     }
 }
@@ -182,7 +184,7 @@ impl fmt::Debug for Codec {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{Codec, Encoded, SAMPLES};
+    use super::{Codec, Encoded, MAX_SAMPLES};
 
     fn object(number: usize) -> String {
         let spec = format!(r#"{{"image":"registry.example.com/app:{number}","replicas":{number},"paused":false}}"#);
@@ -191,7 +193,7 @@ mod tests {
 
     fn trained() -> (Codec, Vec<Encoded>) {
         let codec = Codec::default();
-        let samples = (0..SAMPLES).map(|number| codec.encode(object(number).as_bytes()).unwrap()).collect();
+        let samples = (0..MAX_SAMPLES).map(|number| codec.encode(object(number).as_bytes()).unwrap()).collect();
         assert!(codec.can_train());
         codec.train();
         (codec, samples)
@@ -200,7 +202,7 @@ mod tests {
     #[test]
     fn every_object_comes_back_as_it_was() {
         let (codec, samples) = trained();
-        let fresh: Vec<_> = (0..SAMPLES).map(|number| codec.encode(object(number).as_bytes()).unwrap()).collect();
+        let fresh: Vec<_> = (0..MAX_SAMPLES).map(|number| codec.encode(object(number).as_bytes()).unwrap()).collect();
         let again: Vec<_> = samples.iter().map(|sample| codec.encode_again(sample)).collect();
         for forms in [&samples, &fresh, &again] {
             for (number, encoded) in forms.iter().enumerate() {

@@ -1,22 +1,24 @@
-//! What objects of one kind have in common, and the compression that leaves it out.
+//! `Dictionary`: a zstd dictionary trained on objects of one kind, and the shared zstd contexts.
 
 use parking_lot::Mutex;
 use std::fmt;
 use zstd::zstd_safe::{self, CCtx, CDict, DCtx, DDict};
 
-/// Measured with Pods: a larger dictionary and a higher level save some bytes in 400 an object, and cost up to a
-/// megabyte of tables a kind and several times the time to write. Reading costs the same.
+/// Measured with Pods: a larger dictionary and a higher level save some bytes per object of 400 bytes, and cost up to a megabyte
+/// of tables per kind and several times the time to compress. Decompression costs the same.
 const DICTIONARY_BYTES: usize = 16 * 1024;
-const LEVEL: i32 = 1;
+const COMPRESSION_LEVEL: i32 = 1;
 
-/// What was learnt from samples of a kind; nothing where they are too few or have too little in common.
+/// A trained dictionary; `None` if the samples are too few or have too little in common.
 pub(super) struct Dictionary(Option<(CDict<'static>, DDict<'static>)>);
 
 impl Dictionary {
-    /// Trains a dictionary on samples of the given lengths, one after the other.
+    /// Trains a dictionary on concatenated samples of the given lengths.
     pub(super) fn train(samples: &[u8], lengths: &[usize]) -> Self {
         let trained = zstd::dict::from_continuous(samples, lengths, DICTIONARY_BYTES).ok();
-        Self(trained.and_then(|bytes| Some((CDict::try_create(&bytes, LEVEL)?, DDict::try_create(&bytes)?))))
+        Self(
+            trained.and_then(|bytes| Some((CDict::try_create(&bytes, COMPRESSION_LEVEL)?, DDict::try_create(&bytes)?))),
+        )
     }
 
     pub(super) fn size(&self) -> usize {
@@ -24,7 +26,7 @@ impl Dictionary {
     }
 }
 
-/// zstd's working memory, some hundred KiB a piece: one for each thread at work, shared by all codecs of an operator.
+/// The working memory of zstd, some hundred KiB per context: one for each active thread, shared by all codecs of an operator.
 #[derive(Default)]
 pub struct Contexts {
     encoders: Mutex<Vec<CCtx<'static>>>,
@@ -32,19 +34,19 @@ pub struct Contexts {
 }
 
 impl Contexts {
-    /// The compressed form of `plain`, if it takes less than `limit` bytes.
+    /// Returns the compressed form of `plain` if it takes less than `limit` bytes.
     pub(super) fn compress(&self, dictionary: &Dictionary, plain: &[u8], limit: usize) -> Option<Vec<u8>> {
         let mut out = Vec::with_capacity(limit);
         let mut encoder = self.encoders.lock().pop().unwrap_or_default();
         let result = match &dictionary.0 {
             Some((dictionary, _)) => encoder.compress_using_cdict(&mut out, plain, dictionary),
-            None => encoder.compress(&mut out, plain, LEVEL),
+            None => encoder.compress(&mut out, plain, COMPRESSION_LEVEL),
         };
         self.encoders.lock().push(encoder);
         result.is_ok().then_some(out)
     }
 
-    /// The plain form of `frame`, in place of what `out` holds.
+    /// Replaces the content of `out` by the decompressed `frame`.
     pub(super) fn decompress(&self, dictionary: &Dictionary, frame: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let size = zstd_safe::get_frame_content_size(frame).ok().flatten().unwrap_or_default();
         out.clear();

@@ -1,4 +1,4 @@
-//! One cached object.
+//! `Entry`: one cached object with its header and its value.
 
 use super::{Header, ObjectKey};
 use std::{
@@ -10,14 +10,14 @@ use std::{
     },
 };
 
-/// One cached object: its header, and what the store keeps of the rest.
+/// One cached object: its header and its value.
 #[derive(Debug)]
 pub struct Entry<V> {
-    /// The metadata that is asked about all the time.
+    /// The metadata that controllers read on every event.
     pub header: Header,
     /// The whole object, encoded, or a projection of it.
     pub value: V,
-    /// The last listing that contained the object.
+    /// The number of the last listing that contained the object.
     listing: AtomicU32,
 }
 
@@ -26,7 +26,7 @@ impl<V> Entry<V> {
         Self { header, value, listing: AtomicU32::default() }
     }
 
-    /// The same object with another value.
+    /// Returns the same object with another value.
     pub(super) fn with_value(&self, value: V) -> Self {
         Self { header: self.header.clone(), value, listing: self.listing().into() }
     }
@@ -35,31 +35,31 @@ impl<V> Entry<V> {
         self.listing.load(Ordering::Relaxed)
     }
 
-    // The store's lock orders this with the end of the listing.
+    // `Relaxed` is enough: the lock of the store orders this with the end of the listing.
     pub(super) fn set_listing(&self, listing: u32) {
         self.listing.store(listing, Ordering::Relaxed);
     }
 }
 
-/// An entry as a set sees it, which so needs no copy of the key.
-pub(super) struct ByKey<V>(pub(super) Arc<Entry<V>>);
+/// An entry that hashes and compares by its key, so that a set of entries needs no copy of the keys.
+pub(super) struct EntryByKey<V>(pub(super) Arc<Entry<V>>);
 
-impl<V> Borrow<ObjectKey> for ByKey<V> {
+impl<V> Borrow<ObjectKey> for EntryByKey<V> {
     fn borrow(&self) -> &ObjectKey {
         &self.0.header.key
     }
 }
 
-impl<V> Hash for ByKey<V> {
+impl<V> Hash for EntryByKey<V> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.header.key.hash(state);
     }
 }
 
-impl<V> PartialEq for ByKey<V> {
+impl<V> PartialEq for EntryByKey<V> {
     fn eq(&self, other: &Self) -> bool {
         self.0.header.key == other.0.header.key
     }
 }
 
-impl<V> Eq for ByKey<V> {}
+impl<V> Eq for EntryByKey<V> {}

@@ -1,4 +1,4 @@
-//! What is asked of an object all the time, read from its JSON without decoding the rest.
+//! `Header`: the metadata that controllers read on every event, parsed without the rest of the object.
 
 use super::{
     ObjectKey, ResourceVersion, Uid,
@@ -10,30 +10,30 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-/// Annotations kept in a [`Header`] unless other prefixes are asked for.
+/// The prefix of the annotations in a [`Header`] by default.
 pub const ANNOTATION_PREFIX: &str = "opgen.dev/";
 
-/// The metadata of an object that a controller looks at on every event.
+/// The metadata of an object that a controller reads on every event.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Header {
     /// Namespace and name.
     pub key: ObjectKey,
-    /// Identity of this incarnation; empty where the source has none.
+    /// The uid, which differs if an object is created again with the same name; empty if the source has none.
     pub uid: Uid,
-    /// Version of the object.
+    /// The version of the object.
     pub resource_version: ResourceVersion,
-    /// Counts changes of the wanted state; 0 for kinds that don't count.
+    /// The generation, which counts changes of the spec; 0 for kinds without generations.
     pub generation: i64,
     /// Whether `deletionTimestamp` is set.
     pub deleting: bool,
-    /// `creationTimestamp`, if there is a readable one.
+    /// `creationTimestamp`, if there is a valid one.
     pub created: Option<Timestamp>,
-    /// All finalizers, also foreign ones.
+    /// All finalizers, with those of others.
     pub finalizers: PackedList,
     /// All labels.
     pub labels: PackedMap,
-    /// The annotations under the prefixes that were asked for.
+    /// The annotations with the requested prefixes.
     pub annotations: PackedMap,
     /// All owner references.
     pub owners: Arc<[OwnerReference]>,
@@ -44,68 +44,68 @@ pub struct Header {
 pub struct OwnerReference {
     /// The owner's uid.
     pub uid: Uid,
-    /// Whether the owner is the one controller of the object.
+    /// Whether the owner is the controller of the object.
     pub controller: bool,
     texts: PackedList,
 }
 
-/// Why a header could not be read.
+/// The reasons why a header could not be parsed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeaderError {
-    /// Not the JSON of an object, or its metadata has another form.
+    /// The JSON is not an object, or its metadata has another form.
     #[error("failed to read the metadata of an object")]
     Json(#[from] serde_json::Error),
-    /// Nothing to file the object under.
+    /// The object has no name.
     #[error("object has no `metadata.name`; a source must name every object")]
     Nameless,
 }
 
 impl Header {
-    /// Reads the metadata of an object, with the annotations under [`ANNOTATION_PREFIX`].
+    /// Parses the metadata of an object, with the annotations under [`ANNOTATION_PREFIX`].
     ///
     /// # Errors
-    /// When `json` is not an object with a `metadata.name`. A null is read as absent.
+    /// Fails if `json` is not an object with a `metadata.name`. A null counts as absent.
     pub fn parse(json: &[u8]) -> Result<Self, HeaderError> {
         Self::parse_keeping(json, &[ANNOTATION_PREFIX])
     }
 
-    /// Reads the metadata of an object, with the annotations under any of `prefixes` (`""` keeps all).
+    /// Parses the metadata of an object, with the annotations under any of `prefixes` (`""` keeps all).
     ///
     /// # Errors
     /// As [`Header::parse`].
     pub fn parse_keeping(json: &[u8], prefixes: &[&str]) -> Result<Self, HeaderError> {
-        let HeaderObject { metadata: meta } = serde_json::from_slice(json)?;
-        if meta.name.is_empty() {
+        let HeaderObject { metadata } = serde_json::from_slice(json)?;
+        if metadata.name.is_empty() {
             return Err(HeaderError::Nameless);
         }
         Ok(Self {
-            key: ObjectKey::new(Some(&meta.namespace), &meta.name),
-            uid: Uid::from(&*meta.uid),
-            resource_version: ResourceVersion::from(&*meta.resource_version),
-            generation: meta.generation.unwrap_or_default(),
-            deleting: !meta.deletion_timestamp.is_empty(),
-            created: meta.creation_timestamp.parse().ok(),
-            finalizers: text::list(meta.finalizers)?,
-            labels: text::map(meta.labels, |_| true)?,
-            annotations: text::map(meta.annotations, |key| prefixes.iter().any(|prefix| key.starts_with(prefix)))?,
-            owners: meta
+            key: ObjectKey::new(Some(&metadata.namespace), &metadata.name),
+            uid: Uid::from(&*metadata.uid),
+            resource_version: ResourceVersion::from(&*metadata.resource_version),
+            generation: metadata.generation.unwrap_or_default(),
+            deleting: !metadata.deletion_timestamp.is_empty(),
+            created: metadata.creation_timestamp.parse().ok(),
+            finalizers: text::list(metadata.finalizers)?,
+            labels: text::map(metadata.labels, |_| true)?,
+            annotations: text::map(metadata.annotations, |key| prefixes.iter().any(|prefix| key.starts_with(prefix)))?,
+            owners: metadata
                 .owner_references
                 .filter(|owners| !owners.is_empty())
                 .map_or_else(Arc::default, |owners| owners.iter().map(OwnerReference::from).collect()),
         })
     }
 
-    /// The owner reference marked as the controller.
+    /// Returns the owner reference with `controller: true`.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owners.iter().find(|owner| owner.controller)
     }
 
-    /// Takes the allocations of `other` for what both say: siblings and versions of an object say much the same.
-    pub(super) fn share(&mut self, other: &Self) {
-        self.finalizers.share(&other.finalizers);
-        self.labels.share(&other.labels);
-        self.annotations.share(&other.annotations);
+    /// Shares the allocations of `other` for equal values: siblings and versions of an object have much in common.
+    pub(super) fn share_allocations(&mut self, other: &Self) {
+        self.finalizers.share_allocation(&other.finalizers);
+        self.labels.share_allocation(&other.labels);
+        self.annotations.share_allocation(&other.annotations);
         if self.owners == other.owners {
             self.owners.clone_from(&other.owners);
         }
@@ -113,28 +113,28 @@ impl Header {
 
     /// Whether this state replaces `other`, which is of the same key.
     pub(super) fn is_newer_than(&self, other: &Self) -> bool {
-        // Text versions tell nothing about order: what arrives later is newer.
+        // Versions that are not numbers have no order; the later event is newer.
         self.resource_version.partial_cmp(&other.resource_version).is_none_or(|order| order.is_gt())
     }
 }
 
 impl OwnerReference {
-    /// An owner as a source knows it that has no owner references.
+    /// Creates an owner reference for a source whose objects have none.
     pub fn new(api_version: &str, kind: &str, name: &str, uid: Uid, controller: bool) -> Self {
         Self { uid, controller, texts: [api_version, kind, name].into_iter().collect() }
     }
 
-    /// Group and version of the owner, as `group/version` or `v1`.
+    /// Returns the group and the version of the owner, as `group/version` or `v1`.
     pub fn api_version(&self) -> &str {
         self.text(0)
     }
 
-    /// Kind of the owner.
+    /// Returns the kind of the owner.
     pub fn kind(&self) -> &str {
         self.text(1)
     }
 
-    /// Name of the owner; it lives in the object's namespace or in none.
+    /// Returns the name of the owner, which is in the object's namespace or cluster-scoped.
     pub fn name(&self) -> &str {
         self.text(2)
     }
@@ -144,12 +144,14 @@ impl OwnerReference {
     }
 }
 
+/// The part of an object that the parser reads.
 #[derive(Deserialize)]
 struct HeaderObject<'a> {
     #[serde(borrow)]
     metadata: HeaderMetadata<'a>,
 }
 
+/// The fields of the metadata that the parser reads.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]
@@ -177,6 +179,7 @@ struct HeaderMetadata<'a> {
     owner_references: Option<Vec<JsonOwnerReference<'a>>>,
 }
 
+/// An owner reference in JSON.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! From an owner to what it owns.
+//! `OwnerIndex`: finds the entries of a store by the uid of their owner.
 
 use super::{Entry, ObjectKey, Uid};
 use hashbrown::HashMap;
@@ -23,29 +23,31 @@ impl<V> OwnerIndex<V> {
         self.0.is_empty()
     }
 
+    /// Adds an entry under each of its owners, in place of an entry with the same key.
     pub(super) fn insert(&mut self, entry: &Arc<Entry<V>>) {
         for owner in entry.header.owners.iter() {
-            let owned = self.0.entry(owner.uid.clone()).or_insert_with(|| Vec::with_capacity(1));
-            match position(owned, &entry.header.key) {
-                Ok(at) => owned[at] = entry.clone(),
-                Err(at) => owned.insert(at, entry.clone()),
+            let children = self.0.entry(owner.uid.clone()).or_insert_with(|| Vec::with_capacity(1));
+            match position(children, &entry.header.key) {
+                Ok(index) => children[index] = entry.clone(),
+                Err(index) => children.insert(index, entry.clone()),
             }
         }
     }
 
+    /// Removes an entry from each of its owners.
     pub(super) fn remove(&mut self, entry: &Entry<V>) {
         for owner in entry.header.owners.iter() {
-            let Some(owned) = self.0.get_mut(&owner.uid) else { continue };
-            if let Ok(at) = position(owned, &entry.header.key) {
-                owned.remove(at);
+            let Some(children) = self.0.get_mut(&owner.uid) else { continue };
+            if let Ok(index) = position(children, &entry.header.key) {
+                children.remove(index);
             }
-            if owned.is_empty() {
+            if children.is_empty() {
                 self.0.remove(&owner.uid);
             }
         }
     }
 }
 
-fn position<V>(owned: &[Arc<Entry<V>>], key: &ObjectKey) -> Result<usize, usize> {
-    owned.binary_search_by(|entry| entry.header.key.cmp(key))
+fn position<V>(children: &[Arc<Entry<V>>], key: &ObjectKey) -> Result<usize, usize> {
+    children.binary_search_by(|entry| entry.header.key.cmp(key))
 }

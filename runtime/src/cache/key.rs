@@ -1,40 +1,40 @@
-//! The place of an object among those of its kind.
+//! `ObjectKey`: the namespace and the name of an object.
 
 use std::{cmp::Ordering, fmt, sync::Arc};
 
-/// Namespace and name of an object.
+/// The namespace and the name of an object.
 ///
-/// One shared allocation: a clone is a reference count, so keys travel freely between cache, queue and workers.
-/// Ordered by namespace, then name; objects without a namespace come first. Shown as `namespace/name` or `name`.
+/// A key is one shared allocation, so a clone only increments a reference count. Keys are ordered by namespace, then name;
+/// cluster-scoped objects come first. The text form is `namespace/name` or `name`.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ObjectKey(
-    /// `namespace/name`, with nothing before the slash for an object without a namespace. The name may hold more
-    /// slashes (keys of a key-value bucket do), the namespace may not.
+    /// `namespace/name`, with nothing before the slash for a cluster-scoped object. The name may contain more slashes (keys of a
+    /// key-value bucket do), the namespace may not.
     Arc<str>,
 );
 
 impl ObjectKey {
-    /// The key of `name` in `namespace`; an empty namespace is none.
+    /// Returns the key of `name` in `namespace`; an empty namespace counts as none.
     pub fn new(namespace: Option<&str>, name: &str) -> Self {
         Self([namespace.unwrap_or_default(), "/", name].concat().into())
     }
 
-    /// The key of an object in a namespace.
+    /// Returns the key of a namespaced object.
     pub fn namespaced(namespace: &str, name: &str) -> Self {
         Self::new(Some(namespace), name)
     }
 
-    /// The key of an object of a cluster-scoped kind.
+    /// Returns the key of a cluster-scoped object.
     pub fn cluster(name: &str) -> Self {
         Self::new(None, name)
     }
 
-    /// The namespace, or `None` for a cluster-scoped object.
+    /// Returns the namespace, or `None` for a cluster-scoped object.
     pub fn namespace(&self) -> Option<&str> {
         Some(self.parts().0).filter(|namespace| !namespace.is_empty())
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         self.parts().1
     }

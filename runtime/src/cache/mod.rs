@@ -1,19 +1,19 @@
-//! Objects as last seen by a watch: one [`Store`] per kind and scope, written by one feed and read by many.
+//! Caches the objects that watches report: one [`Store`] per kind and scope, with one writer and many readers.
 //!
-//! An entry is a [`Header`] (the metadata asked about all the time) beside a value: for primaries the whole object,
-//! [`Encoded`] by its kind's [`Codec`] and decoded on read by a [`Reader`]; for children a small projection of it.
-//! [`PrimaryCache`] ties the first three together. [`OwnWrites`] keeps a pass from acting on a state that is older than what
-//! the operator itself wrote. Nothing in here knows where objects live: a source hands over JSON.
+//! An entry is a [`Header`], the metadata that controllers read on every event, and a value. For primaries the value is the whole
+//! object, [`Encoded`] by its kind's [`Codec`] and decoded on read by a [`Reader`]; for children it is a small projection.
+//! [`PrimaryCache`] combines store and codec. [`OwnWrites`] prevents a pass from using a state that is older than the operator's
+//! own last write. This module does not depend on where objects live: a source passes JSON to it.
 
 mod change;
 mod codec;
 mod dictionary;
-mod echoes;
 mod entry;
 mod header;
 mod index;
 mod key;
 mod objects;
+mod own_write_events;
 mod own_writes;
 mod packed;
 mod per_object;
@@ -32,11 +32,11 @@ mod version;
 pub use change::Change;
 pub use codec::{Codec, DecodeError, Encoded};
 pub use dictionary::Contexts;
-pub(crate) use echoes::Echoes;
 pub use entry::Entry;
 pub use header::{ANNOTATION_PREFIX, Header, HeaderError, OwnerReference};
 pub use key::ObjectKey;
 pub use objects::{ObjectError, PrimaryCache};
+pub(crate) use own_write_events::OwnWriteEvents;
 pub use own_writes::OwnWrites;
 pub use packed::{PackedList, PackedMap};
 pub(crate) use per_object::PerObject;

@@ -1,58 +1,58 @@
-//! A store of whole objects: JSON in, encoded entries out.
+//! `PrimaryCache`: a store of whole objects, encoded by a codec that it trains.
 
 use super::{ANNOTATION_PREFIX, Change, Codec, Encoded, Entry, Header, HeaderError, Store};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Entries encoded again with each object that comes in, once there is a dictionary.
-const AGAIN: usize = 4;
+/// The number of older entries that are encoded again for each new object, once there is a dictionary.
+const REENCODED_PER_OBJECT: usize = 4;
 
-/// Takes in whole objects as JSON, and keeps them encoded in a [`Store`].
+/// Stores whole objects, given as JSON, in encoded form.
 #[derive(Debug, Default)]
 pub struct PrimaryCache {
     store: Arc<Store<Encoded>>,
     codec: Arc<Codec>,
-    /// Entries from before the dictionary.
-    plain: Mutex<Vec<Arc<Entry<Encoded>>>>,
+    /// The entries from before the training.
+    uncompressed: Mutex<Vec<Arc<Entry<Encoded>>>>,
 }
 
-/// Why an object was not taken in.
+/// The reasons why an object could not be stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ObjectError {
-    /// Its metadata could not be read.
+    /// Its metadata could not be parsed.
     #[error(transparent)]
     Header(#[from] HeaderError),
-    /// The rest of it is not JSON.
+    /// The rest of the object is not JSON.
     #[error("failed to read an object")]
     Json(#[from] serde_json::Error),
 }
 
 impl PrimaryCache {
-    /// An empty store with a codec of its own.
+    /// Returns an empty cache with its own codec.
     pub fn new(codec: Codec) -> Self {
-        Self { store: Arc::default(), codec: Arc::new(codec), plain: Mutex::default() }
+        Self { store: Arc::default(), codec: Arc::new(codec), uncompressed: Mutex::default() }
     }
 
-    /// Where the objects are.
+    /// Returns the store of the objects.
     pub fn store(&self) -> &Arc<Store<Encoded>> {
         &self.store
     }
 
-    /// What decodes them.
+    /// Returns the codec of the objects.
     pub fn codec(&self) -> &Arc<Codec> {
         &self.codec
     }
 
-    /// Takes in an object as the watch or a listing shows it, with the annotations of [`Header::parse`].
+    /// Stores an object that a watch or a listing reports, with the annotations of [`Header::parse`].
     ///
     /// # Errors
-    /// When `json` is not an object with a name; the store then keeps what it had.
+    /// Fails if `json` is not an object with a name; the store then keeps its entry.
     pub fn apply(&self, json: &[u8]) -> Result<Change<Encoded>, ObjectError> {
         self.apply_keeping(json, &[ANNOTATION_PREFIX])
     }
 
-    /// An object as an entry of its own, that is not taken in.
+    /// Returns an object as a separate entry, without storing it.
     ///
     /// # Errors
     /// As [`PrimaryCache::apply`].
@@ -60,28 +60,28 @@ impl PrimaryCache {
         Ok(Entry::new(Header::parse(json)?, self.codec.encode(json)?))
     }
 
-    /// As [`PrimaryCache::apply`], with the annotations under `prefixes` in the header.
+    /// Does the same as [`PrimaryCache::apply`], with the annotations under `prefixes` in the header.
     ///
     /// # Errors
     /// As [`PrimaryCache::apply`].
     pub fn apply_keeping(&self, json: &[u8], prefixes: &[&str]) -> Result<Change<Encoded>, ObjectError> {
         let header = Header::parse_keeping(json, prefixes)?;
         let change = self.store.try_apply(header, || self.codec.encode(json))?;
-        self.improve(change.new_entry());
+        self.train_and_reencode(change.new_entry());
         Ok(change)
     }
 
-    /// Trains the codec when it can be, and encodes some older entries again: a bounded piece of work with each object.
-    fn improve(&self, new: Option<&Arc<Entry<Encoded>>>) {
+    /// Trains the codec once there are enough samples, and encodes some older entries again. The work per object is bounded.
+    fn train_and_reencode(&self, new: Option<&Arc<Entry<Encoded>>>) {
         if !self.codec.trained() {
-            self.plain.lock().extend(new.cloned());
+            self.uncompressed.lock().extend(new.cloned());
             if !self.codec.can_train() {
                 return;
             }
             self.codec.train();
         }
-        for _ in 0..AGAIN {
-            let Some(entry) = self.plain.lock().pop() else { return };
+        for _ in 0..REENCODED_PER_OBJECT {
+            let Some(entry) = self.uncompressed.lock().pop() else { return };
             self.store.replace_value(&entry, self.codec.encode_again(&entry.value));
         }
     }
@@ -107,7 +107,7 @@ mod tests {
         for number in 0..400 {
             objects.apply(object(&format!("w-{number}"), 1).as_bytes()).unwrap();
         }
-        assert!(objects.plain.lock().is_empty());
+        assert!(objects.uncompressed.lock().is_empty());
         for entry in objects.store().entries() {
             assert!(entry.value.plain().is_none(), "{} is plain", entry.header.key);
             let json = String::from_utf8(entry.value.decode(objects.codec()).unwrap()).unwrap();

@@ -1,21 +1,22 @@
-//! What the operator wrote itself, so that no pass acts on a state from before it [Y1–Y3].
+//! `OwnWrites`: prevents a pass from acting on a cached state that is older than the operator's own writes.
 
 use super::{ObjectKey, ResourceVersion, Seen, Uid};
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use std::fmt;
 
-/// For each owner the highest version it got by its own writes, per store `S`, until the stores have caught up.
+/// The highest version of the operator's own writes for each owner and store `S`, until the stores have caught up.
 ///
 /// # Flow
-/// 1. After each own write in a pass: [`OwnWrites::record`] with the version the server answered.
-/// 2. Before a pass, and before the owner is read from its store: [`OwnWrites::behind`]. If it names a store, skip the
-///    pass and come back in about 100 ms; a skipped pass counts as none [Y5].
-/// 3. When the owner is gone: [`OwnWrites::forget`].
+/// 1. After each own write in a pass: [`OwnWrites::record`] with the version of the response.
+/// 2. Before a pass, and before the owner is read from its store: [`OwnWrites::behind`]. If it returns a store, skip the pass and
+///    retry after about 100 ms; a skipped pass does not count as a pass.
+/// 3. When the owner is deleted: [`OwnWrites::forget`].
 pub struct OwnWrites<S> {
     owners: Mutex<HashMap<ObjectKey, WrittenVersions<S>>>,
 }
 
+/// The versions of the own writes for one owner.
 struct WrittenVersions<S> {
     owner: Uid,
     versions: Vec<(S, u64)>,
@@ -28,49 +29,49 @@ impl<S> Default for OwnWrites<S> {
 }
 
 impl<S: Clone + Eq> OwnWrites<S> {
-    /// Notes that a pass over `key` wrote an object that `store` will show at `version`.
+    /// Records that a pass over `key` wrote an object, which `store` will contain at `version`.
     ///
-    /// A version that is no number is not noted, since nothing can be compared with it. An owner made again under the
-    /// same name (another `uid`) begins with no writes.
+    /// A version that is not a number is ignored, since it can't be compared. An owner that is created again under the same name
+    /// (another `uid`) starts without writes.
     pub fn record(&self, key: &ObjectKey, uid: &Uid, store: S, version: &ResourceVersion) {
         let Some(version) = version.number() else { return };
         let mut owners = self.owners.lock();
-        let written =
+        let writes =
             owners.entry(key.clone()).or_insert_with(|| WrittenVersions { owner: uid.clone(), versions: Vec::new() });
-        if written.owner != *uid {
-            *written = WrittenVersions { owner: uid.clone(), versions: Vec::new() };
+        if writes.owner != *uid {
+            *writes = WrittenVersions { owner: uid.clone(), versions: Vec::new() };
         }
-        match written.versions.iter_mut().find(|(known, _)| *known == store) {
+        match writes.versions.iter_mut().find(|(recorded, _)| *recorded == store) {
             Some((_, highest)) => *highest = version.max(*highest),
-            None => written.versions.push((store, version)),
+            None => writes.versions.push((store, version)),
         }
     }
 
-    /// A store that does not show the writes of `key` yet, by what `seen` says of each store concerned.
+    /// Returns a store that does not contain the writes of `key` yet, by the progress that `seen` returns for each store.
     ///
-    /// Stores that have caught up are dropped from the record, and the record with the last of them.
+    /// It removes the writes of stores that have caught up.
     pub fn behind(&self, key: &ObjectKey, seen: impl Fn(&S) -> Seen) -> Option<S> {
         let mut owners = self.owners.lock();
-        let written = owners.get_mut(key)?;
-        written.versions.retain(|(store, version)| seen(store).is_behind(*version));
-        let behind = written.versions.first().map(|(store, _)| store.clone());
+        let writes = owners.get_mut(key)?;
+        writes.versions.retain(|(store, version)| seen(store).is_behind(*version));
+        let behind = writes.versions.first().map(|(store, _)| store.clone());
         if behind.is_none() {
             owners.remove(key);
         }
         behind
     }
 
-    /// Drops what is known of an owner that is gone.
+    /// Removes the writes of a deleted owner.
     pub fn forget(&self, key: &ObjectKey) {
         self.owners.lock().remove(key);
     }
 
-    /// How many owners have writes that were not seen yet, as far as anyone asked.
+    /// Returns the number of owners with recorded writes.
     pub fn len(&self) -> usize {
         self.owners.lock().len()
     }
 
-    /// Whether no owner has.
+    /// Whether no owner has recorded writes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -119,7 +120,7 @@ mod tests {
         let (writes, app) = (OwnWrites::default(), owner("app"));
         record(&writes, &app, "pods", "12");
         assert_eq!((writes.behind(&app.0, |_| Seen::Version(12)), writes.len()), (None, 0));
-        // The record is what blocked, so a store that falls back later does not.
+        // The store has caught up once, so it does not block again if it falls back later.
         assert_eq!(writes.behind(&app.0, |_| Seen::Version(1)), None);
     }
 

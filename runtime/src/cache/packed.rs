@@ -1,18 +1,18 @@
-//! Short lists of text in one allocation each.
+//! `PackedList` and `PackedMap`: small lists and maps of strings in one shared allocation.
 
 use std::{fmt, str, sync::Arc};
 
-/// A list of strings in one shared allocation, for the many small lists an object's metadata holds.
+/// A list of strings in one shared allocation, for the small lists in the metadata of objects.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PackedList(
-    /// Each string after its length: one byte, or 255 and four bytes (little endian) from 255 bytes on.
+    /// Each string follows its length: one byte, or 255 and four bytes (little endian) for 255 bytes and more.
     Arc<[u8]>,
 );
 
-const LONG: u8 = u8::MAX;
+const LONG_MARKER: u8 = u8::MAX;
 
 impl PackedList {
-    /// The strings in their order.
+    /// Iterates over the strings in their order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let mut rest = &*self.0;
         std::iter::from_fn(move || {
@@ -24,25 +24,26 @@ impl PackedList {
 
     /// Whether `text` is one of the strings.
     pub fn contains(&self, text: &str) -> bool {
-        self.iter().any(|own| own == text)
+        self.iter().any(|item| item == text)
     }
 
-    /// Whether there is no string.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes the allocation of `other` if it says the same.
-    pub(super) fn share(&mut self, other: &Self) {
+    /// Shares the allocation of `other` if the content is equal.
+    pub(super) fn share_allocation(&mut self, other: &Self) {
         if self == other {
             self.clone_from(other);
         }
     }
 }
 
+/// Splits the first string off.
 fn split_first(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let (&short, rest) = bytes.split_first()?;
-    let (len, rest) = if short == LONG {
+    let (len, rest) = if short == LONG_MARKER {
         let (len, rest) = rest.split_first_chunk()?;
         (u32::from_le_bytes(*len) as usize, rest)
     } else {
@@ -57,12 +58,13 @@ fn split_first(bytes: &[u8]) -> Option<(&str, &[u8])> {
 pub(super) struct Packer(Vec<u8>);
 
 impl Packer {
+    /// Appends a string.
     pub(super) fn push(&mut self, text: &str) {
         match u8::try_from(text.len()) {
-            Ok(len) if len < LONG => self.0.push(len),
+            Ok(len) if len < LONG_MARKER => self.0.push(len),
             _ => {
-                // Metadata is far below 4 GiB: the API server refuses objects over some megabytes.
-                self.0.push(LONG);
+                // Metadata never reaches 4 GiB: the API server refuses objects of more than some megabytes.
+                self.0.push(LONG_MARKER);
                 self.0.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
             }
         }
@@ -76,7 +78,7 @@ impl Packer {
         }
     }
 
-    /// Whatever was pushed is read as key, value, key, value.
+    /// Returns a map; the pushed strings are keys and values in turn.
     pub(super) fn map(self) -> PackedMap {
         PackedMap(self.list())
     }
@@ -96,30 +98,30 @@ impl fmt::Debug for PackedList {
     }
 }
 
-/// Pairs of strings in one allocation: labels or annotations, in the order they came in (the API server sorts them).
+/// Labels or annotations in one shared allocation, in the order of the input (the API server sorts them).
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PackedMap(PackedList);
 
 impl PackedMap {
-    /// The value of `key`.
+    /// Returns the value of `key`.
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.iter().find_map(|(own, value)| (own == key).then_some(value))
+        self.iter().find_map(|(item, value)| (item == key).then_some(value))
     }
 
-    /// Keys and values in their order.
+    /// Iterates over keys and values in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut texts = self.0.iter();
         std::iter::from_fn(move || Some((texts.next()?, texts.next()?)))
     }
 
-    /// Whether there is no pair.
+    /// Whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes the allocation of `other` if it says the same.
-    pub(super) fn share(&mut self, other: &Self) {
-        self.0.share(&other.0);
+    /// Shares the allocation of `other` if the content is equal.
+    pub(super) fn share_allocation(&mut self, other: &Self) {
+        self.0.share_allocation(&other.0);
     }
 }
 

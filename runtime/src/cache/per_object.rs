@@ -1,15 +1,15 @@
-//! State that the runtime keeps for an object between passes, bound to the object's uid.
+//! `PerObject`: state per object between passes, bound to the uid of the object.
 
 use super::{ObjectKey, Uid};
 use hashbrown::HashMap;
 
-/// A value of `T` for each object; it ends with the object.
+/// A value of `T` for each object, which ends with the object.
 ///
 /// A value is stored under the key and the uid of its object. An object that is created again under the same name has another
-/// uid, so it begins with `T::default()` and never sees the state of the object before it. Values equal to `T::default()` take
-/// no memory.
+/// uid, so it starts with `T::default()` and never gets the state of its predecessor. Values equal to `T::default()` take no
+/// memory.
 ///
-/// All state that the runtime keeps of an object is kept in one of these; a tidy law refuses other maps by [`ObjectKey`].
+/// All state that the runtime keeps per object is in a `PerObject`; a tidy test refuses other maps by [`ObjectKey`].
 #[derive(Debug, PartialEq)]
 pub(crate) struct PerObject<T>(HashMap<ObjectKey, (Uid, T)>);
 
@@ -20,21 +20,21 @@ impl<T> Default for PerObject<T> {
 }
 
 impl<T: Default + PartialEq> PerObject<T> {
-    /// The value of an object, if it differs from the default.
+    /// Returns the value of an object, if it differs from the default.
     pub(crate) fn get(&self, key: &ObjectKey, uid: &Uid) -> Option<&T> {
-        self.0.get(key).filter(|(held, _)| held == uid).map(|(_, value)| value)
+        self.0.get(key).filter(|(stored_uid, _)| stored_uid == uid).map(|(_, value)| value)
     }
 
-    /// The uid of the object whose value differs from the default.
+    /// Returns the uid of the object, if its value differs from the default.
     pub(crate) fn uid_of(&self, key: &ObjectKey) -> Option<&Uid> {
         self.0.get(key).map(|(uid, _)| uid)
     }
 
     /// Changes the value of an object.
     pub(crate) fn update<R>(&mut self, key: &ObjectKey, uid: &Uid, change: impl FnOnce(&mut T) -> R) -> R {
-        let (held, value) = self.0.entry(key.clone()).or_insert_with(|| (uid.clone(), T::default()));
-        if held != uid {
-            (*held, *value) = (uid.clone(), T::default());
+        let (stored_uid, value) = self.0.entry(key.clone()).or_insert_with(|| (uid.clone(), T::default()));
+        if stored_uid != uid {
+            (*stored_uid, *value) = (uid.clone(), T::default());
         }
         let result = change(value);
         if *value == T::default() {
@@ -43,7 +43,7 @@ impl<T: Default + PartialEq> PerObject<T> {
         result
     }
 
-    /// Drops the value of the object that has this key, whatever its uid.
+    /// Removes the value of the object with this key, for any uid.
     pub(crate) fn forget(&mut self, key: &ObjectKey) {
         self.0.remove(key);
     }

@@ -1,4 +1,4 @@
-//! Typed reads of encoded objects.
+//! `Reader`: decodes cached objects into their Rust type, and caches the recently read ones.
 
 use super::{Codec, DecodeError, Encoded, Entry, ObjectKey, ResourceVersion, Uid};
 use hashbrown::HashMap;
@@ -6,40 +6,42 @@ use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 use std::{fmt, sync::Arc};
 
-/// Decodes objects of one kind into `K`, and keeps those read lately.
+/// Decodes objects of one kind into `K`, and caches recently read objects.
 pub struct Reader<K> {
     codec: Arc<Codec>,
-    hot: Mutex<Hot<K>>,
+    decoded_cache: Mutex<DecodedCache<K>>,
 }
 
-/// Why an object could not be read as a `K`.
+/// The reasons why an object could not be read as a `K`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// It could not be decompressed.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// Its JSON has not the form of a `K`.
+    /// Its JSON does not have the form of a `K`.
     #[error("failed to decode {key}")]
     Form {
         /// The object.
         key: ObjectKey,
-        /// Where it differs.
+        /// The error of the decoder.
         #[source]
         source: serde_json::Error,
     },
 }
 
-/// Decoded objects in two generations: what is read moves to the young one; when that is full the old one goes and the
-/// young one becomes old. So the least recently read go first, without a list to keep in order.
-struct Hot<K> {
+/// A cache of decoded objects in two generations. A read moves an object to the young generation; when that is full it becomes
+/// the old one, and the previous old one is dropped. So the least recently read objects are dropped first, without an ordered
+/// list.
+struct DecodedCache<K> {
     young: HashMap<ObjectKey, Decoded<K>>,
     old: HashMap<ObjectKey, Decoded<K>>,
-    /// JSON bytes of the young ones.
+    /// The JSON size of the young generation, in bytes.
     bytes: usize,
     limit: usize,
 }
 
+/// A decoded object with the version that it was decoded from.
 struct Decoded<K> {
     uid: Uid,
     version: ResourceVersion,
@@ -48,51 +50,52 @@ struct Decoded<K> {
 }
 
 impl<K: DeserializeOwned> Reader<K> {
-    /// JSON bytes of the objects kept decoded, unless said otherwise: some hundred objects. A decoded object takes
+    /// The default limit of the cache, as the JSON size of its objects in bytes: some hundred objects. A decoded object takes
     /// about seven times its JSON.
     pub const HOT_BYTES: usize = 512 * 1024;
 
-    /// A reader of what `codec` encodes.
+    /// Returns a reader for the objects of a codec.
     pub fn new(codec: Arc<Codec>) -> Self {
         Self::with_hot_bytes(codec, Self::HOT_BYTES)
     }
 
-    /// A reader that keeps objects of up to `hot_bytes` of JSON decoded; 0 keeps none.
+    /// Returns a reader that caches decoded objects of up to `hot_bytes` of JSON; 0 caches none.
     pub fn with_hot_bytes(codec: Arc<Codec>, hot_bytes: usize) -> Self {
-        let hot = Hot { young: HashMap::new(), old: HashMap::new(), bytes: 0, limit: hot_bytes / 2 };
-        Self { codec, hot: Mutex::new(hot) }
+        let decoded_cache = DecodedCache { young: HashMap::new(), old: HashMap::new(), bytes: 0, limit: hot_bytes / 2 };
+        Self { codec, decoded_cache: Mutex::new(decoded_cache) }
     }
 
-    /// The object of `entry`, decoded.
+    /// Returns the decoded object of `entry`.
     ///
     /// # Errors
-    /// When its JSON has not the form of a `K`; nothing is kept then, other objects are not concerned.
+    /// Fails if its JSON does not have the form of a `K`. Other objects are not affected.
     pub fn get(&self, entry: &Entry<Encoded>) -> Result<Arc<K>, ReadError> {
-        if let Some(object) = self.hot.lock().get(entry) {
+        if let Some(object) = self.decoded_cache.lock().get(entry) {
             return Ok(object);
         }
         let json = entry.value.decode(&self.codec)?;
         let object = serde_json::from_slice(&json);
         let object = object.map_err(|source| ReadError::Form { key: entry.header.key.clone(), source })?;
         let object = Arc::new(object);
-        self.hot.lock().put(entry, json.len(), &object);
+        self.decoded_cache.lock().put(entry, json.len(), &object);
         Ok(object)
     }
 
-    /// Forgets the decoded form of an object, when it is gone.
+    /// Removes a deleted object from the cache.
     pub fn forget(&self, key: &ObjectKey) {
-        self.hot.lock().remove(key);
+        self.decoded_cache.lock().remove(key);
     }
 }
 
-impl<K> Hot<K> {
+impl<K> DecodedCache<K> {
+    /// Returns the object if the cache has the version of `entry`.
     fn get(&mut self, entry: &Entry<Encoded>) -> Option<Arc<K>> {
         let key = &entry.header.key;
         if let Some(decoded) = self.young.get(key) {
-            return decoded.is_of(entry).then(|| decoded.object.clone());
+            return decoded.matches(entry).then(|| decoded.object.clone());
         }
         let decoded = self.old.remove(key)?;
-        let object = decoded.is_of(entry).then(|| decoded.object.clone())?;
+        let object = decoded.matches(entry).then(|| decoded.object.clone())?;
         self.insert(key.clone(), decoded);
         Some(object)
     }
@@ -104,6 +107,7 @@ impl<K> Hot<K> {
         self.insert(key, Decoded { uid, version, bytes, object: object.clone() });
     }
 
+    /// Adds an object to the young generation. If it doesn't fit, the young generation becomes the old one.
     fn insert(&mut self, key: ObjectKey, decoded: Decoded<K>) {
         if self.bytes + decoded.bytes > self.limit {
             self.old = std::mem::take(&mut self.young);
@@ -124,7 +128,7 @@ impl<K> Hot<K> {
 }
 
 impl<K> Decoded<K> {
-    fn is_of(&self, entry: &Entry<Encoded>) -> bool {
+    fn matches(&self, entry: &Entry<Encoded>) -> bool {
         self.version == entry.header.resource_version && self.uid == entry.header.uid
     }
 }
@@ -175,10 +179,10 @@ mod tests {
         for entry in &entries {
             reader.get(entry).unwrap();
             assert!(Arc::ptr_eq(&kept, &reader.get(&entries[0]).unwrap()), "what is read all the time stays");
-            let hot = reader.hot.lock();
-            assert!(hot.young.len() + hot.old.len() <= 10);
+            let decoded_cache = reader.decoded_cache.lock();
+            assert!(decoded_cache.young.len() + decoded_cache.old.len() <= 10);
         }
-        assert!(!reader.hot.lock().young.contains_key(&entries[50].header.key));
+        assert!(!reader.decoded_cache.lock().young.contains_key(&entries[50].header.key));
     }
 
     #[test]
@@ -199,6 +203,6 @@ mod tests {
         let decoded = reader.get(&entry).unwrap();
         reader.forget(&entry.header.key);
         assert!(!Arc::ptr_eq(&decoded, &reader.get(&entry).unwrap()));
-        assert_eq!(reader.hot.lock().bytes, entry.value.decode(objects.codec()).unwrap().len());
+        assert_eq!(reader.decoded_cache.lock().bytes, entry.value.decode(objects.codec()).unwrap().len());
     }
 }

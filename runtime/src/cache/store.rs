@@ -1,7 +1,8 @@
-//! The objects of one kind and scope: written by one watch, read by many.
+//! `Store`: the cached objects of one kind and scope, written by one watch and read by many.
 
 use super::{
-    Change, Entry, Header, ObjectKey, ResourceVersion, Seen, Uid, entry::ByKey, index::OwnerIndex, version::Versions,
+    Change, Entry, Header, ObjectKey, ResourceVersion, Seen, Uid, entry::EntryByKey, index::OwnerIndex,
+    version::SeenVersions,
 };
 use hashbrown::HashSet;
 use parking_lot::RwLock;
@@ -14,30 +15,29 @@ use tokio::sync::watch;
 
 /// The objects of one kind and scope (cluster, namespaces, selector), each as an [`Entry<V>`].
 ///
-/// `V` is [`Encoded`](super::Encoded) where the whole object is wanted later, or a small struct made from its JSON
-/// on arrival. Any number of threads may read; one watch is expected to write.
+/// `V` is [`Encoded`](super::Encoded) if the whole object is needed later, or a small struct that is created from the JSON of the
+/// object. Any number of threads may read; one watch writes.
 ///
 /// # Guarantees
-/// - An event with a lower resourceVersion never replaces a newer state, whatever order events arrive in.
-/// - During a new listing the old state stays readable; an object that did not change is kept as it is, and its
-///   value is not made again.
-/// - [`Store::seen`] never claims more than what can be read.
+/// - An event with a lower resourceVersion never replaces a newer state, in any order of events.
+/// - During a relist the old state stays readable. An unchanged object keeps its entry, and its value is not created again.
+/// - [`Store::seen`] never reports more progress than readers can see.
 ///
 /// # Assumptions
-/// Versions only grow. After etcd was restored from a backup they don't; Kubernetes asks for clients to be restarted
-/// then.
+/// Versions only grow. They don't after a restore of etcd from a backup; Kubernetes then requires a restart of clients.
 pub struct Store<V> {
     state: RwLock<StoreState<V>>,
     synced: watch::Sender<bool>,
 }
 
+/// The entries of a store, its index and its progress, behind a lock.
 struct StoreState<V> {
-    entries: HashSet<ByKey<V>>,
-    owned: OwnerIndex<V>,
+    entries: HashSet<EntryByKey<V>>,
+    children: OwnerIndex<V>,
     listing: u32,
-    versions: Versions,
-    /// What was put in last: in a listing its neighbours have much in common.
-    last: Weak<Entry<V>>,
+    versions: SeenVersions,
+    /// The entry that was inserted last: its neighbors in a listing have much in common with it.
+    last_inserted: Weak<Entry<V>>,
 }
 
 impl<V> Default for Store<V> {
@@ -45,10 +45,10 @@ impl<V> Default for Store<V> {
         Self {
             state: RwLock::new(StoreState {
                 entries: HashSet::new(),
-                owned: OwnerIndex::default(),
+                children: OwnerIndex::default(),
                 listing: 0,
-                versions: Versions::default(),
-                last: Weak::new(),
+                versions: SeenVersions::default(),
+                last_inserted: Weak::new(),
             }),
             synced: watch::Sender::new(false),
         }
@@ -56,67 +56,67 @@ impl<V> Default for Store<V> {
 }
 
 impl<V> Store<V> {
-    /// The object under `key`.
+    /// Returns the object with the key.
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<Entry<V>>> {
         self.state.read().get(key).cloned()
     }
 
-    /// The objects with an owner reference to `owner`, sorted by key.
+    /// Returns the objects with an owner reference to `owner`, sorted by key.
     pub fn owned_by(&self, owner: &Uid) -> Vec<Arc<Entry<V>>> {
-        self.state.read().owned.get(owner).to_vec()
+        self.state.read().children.get(owner).to_vec()
     }
 
-    /// Calls `visit` with each object that has an owner reference to `owner`, sorted by key, and copies no list.
+    /// Calls `visit` with each object that has an owner reference to `owner`, sorted by key, without copying the list.
     ///
-    /// The store can't be written meanwhile: `visit` must be quick and must not write to this store.
+    /// The store is locked for writes meanwhile: `visit` must be quick and must not write to this store.
     pub fn visit_owned(&self, owner: &Uid, visit: impl FnMut(&Arc<Entry<V>>)) {
-        self.state.read().owned.get(owner).iter().for_each(visit);
+        self.state.read().children.get(owner).iter().for_each(visit);
     }
 
-    /// The keys of all objects, sorted.
+    /// Returns the keys of all objects, sorted.
     pub fn keys(&self) -> Vec<ObjectKey> {
         let mut keys: Vec<_> = self.state.read().entries.iter().map(|entry| entry.0.header.key.clone()).collect();
         keys.sort_unstable();
         keys
     }
 
-    /// All objects, sorted by key.
+    /// Returns all objects, sorted by key.
     pub fn entries(&self) -> Vec<Arc<Entry<V>>> {
-        by_key(self.state.read().entries.iter().map(|entry| entry.0.clone()).collect())
+        sorted_by_key(self.state.read().entries.iter().map(|entry| entry.0.clone()).collect())
     }
 
-    /// The objects that `accept` takes, sorted by key: only these are copied and sorted.
+    /// Returns the objects that `accept` selects, sorted by key; it copies and sorts only these.
     ///
-    /// The store can't be written meanwhile: `accept` must be quick and must not write to this store.
+    /// The store is locked for writes meanwhile: `accept` must be quick and must not write to this store.
     pub fn entries_where(&self, accept: impl Fn(&Entry<V>) -> bool) -> Vec<Arc<Entry<V>>> {
         let state = self.state.read();
         let accepted = state.entries.iter().filter(|entry| accept(&entry.0)).map(|entry| entry.0.clone()).collect();
         drop(state);
-        by_key(accepted)
+        sorted_by_key(accepted)
     }
 
-    /// How many objects there are.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.state.read().entries.len()
     }
 
-    /// Whether there is no object.
+    /// Whether the store is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the first listing is complete; stays true from then on.
+    /// Whether the first listing is complete; it stays true from then on.
     pub fn synced(&self) -> bool {
         *self.synced.borrow()
     }
 
     /// Waits until the first listing is complete.
     pub async fn wait_synced(&self) {
-        // The sender lives as long as `self`, so this ends only by becoming true.
+        // The sender lives as long as `self`, so the wait ends only when the value becomes true.
         let _ = self.synced.subscribe().wait_for(|synced| *synced).await;
     }
 
-    /// The highest version the watch has shown, bookmarks included; `None` until synced or where versions are not
+    /// Returns the highest version that the watch has reported, with bookmarks; `None` until synced, or if versions are not
     /// numbers.
     pub fn resource_version(&self) -> Option<u64> {
         match self.seen() {
@@ -125,7 +125,7 @@ impl<V> Store<V> {
         }
     }
 
-    /// How far the watch has come, for [`OwnWrites::behind`](super::OwnWrites::behind).
+    /// Returns the progress of the watch, for [`OwnWrites::behind`](super::OwnWrites::behind).
     pub fn seen(&self) -> Seen {
         match self.synced() {
             true => self.state.read().versions.seen(),
@@ -133,22 +133,22 @@ impl<V> Store<V> {
         }
     }
 
-    /// Takes in an object as the watch or a listing shows it; `value` is called only if it is news.
+    /// Stores an object that the watch or a listing reports. It calls `value` only if the version is new.
     pub fn apply(&self, header: Header, value: impl FnOnce() -> V) -> Change<V> {
         let Ok(change) = self.try_apply(header, || Ok::<_, Infallible>(value()));
         change
     }
 
-    /// As [`Store::apply`], with a value that can fail. The lock is not held while it is made.
+    /// Does the same as [`Store::apply`], with a value that can fail. The store is not locked while it is created.
     ///
     /// # Errors
-    /// Those of `value`; the store then keeps what it had, and the object counts as listed.
+    /// Fails if `value` fails; the store then keeps its entry, and the object counts as listed.
     pub fn try_apply<E>(&self, header: Header, value: impl FnOnce() -> Result<V, E>) -> Result<Change<V>, E> {
         self.try_project(header, |_| value())
     }
 
-    /// As [`Store::try_apply`], with a value that is made of the header, too: a projection costs nothing for an object that a new
-    /// listing shows as it was.
+    /// Does the same as [`Store::try_apply`], with a value that is created from the header, too. The value is not created for
+    /// an object that a relist reports unchanged.
     ///
     /// # Errors
     /// As [`Store::try_apply`].
@@ -159,82 +159,82 @@ impl<V> Store<V> {
     ) -> Result<Change<V>, E> {
         {
             let mut state = self.state.write();
-            if let Some(change) = state.keep(&header) {
+            if let Some(change) = state.mark_listed(&header) {
                 return Ok(change);
             }
-            state.share(&mut header);
+            state.share_allocations(&mut header);
         }
         match value(&header) {
             Ok(value) => Ok(self.state.write().insert(Entry::new(header, value).into())),
             Err(error) => {
-                self.state.write().versions.note(&header.resource_version);
+                self.state.write().versions.record(&header.resource_version);
                 Err(error)
             }
         }
     }
 
-    /// Puts `value` in the place of the value that `entry` has, unless the object has changed since.
+    /// Replaces the value of `entry`, unless the object has changed since.
     pub fn replace_value(&self, entry: &Arc<Entry<V>>, value: V) {
         let mut state = self.state.write();
         if state.get(&entry.header.key).is_some_and(|current| Arc::ptr_eq(current, entry)) {
-            state.put(Arc::new(entry.with_value(value)));
+            state.replace(Arc::new(entry.with_value(value)));
         }
     }
 
-    /// Takes out an object as the watch's last event shows it; ignored when the store has a newer one of that name.
+    /// Removes an object after its deletion event; ignored if the store has a newer object with that name.
     pub fn delete(&self, header: &Header) -> Change<V> {
         let mut state = self.state.write();
-        state.versions.note(&header.resource_version);
+        state.versions.record(&header.resource_version);
         match state.get(&header.key) {
             Some(entry) if entry.header.uid == header.uid || !entry.header.is_newer_than(header) => {
-                state.take(&header.key).map_or(Change::Unchanged, |old| Change::Deleted { old })
+                state.remove(&header.key).map_or(Change::Unchanged, |old| Change::Deleted { old })
             }
             _ => Change::Unchanged,
         }
     }
 
-    /// Takes out whatever is under `key`, for sources whose deletions carry no object.
+    /// Removes the object with the key, for sources whose deletion events contain no object.
     pub fn delete_key(&self, key: &ObjectKey) -> Change<V> {
-        self.state.write().take(key).map_or(Change::Unchanged, |old| Change::Deleted { old })
+        self.state.write().remove(key).map_or(Change::Unchanged, |old| Change::Deleted { old })
     }
 
-    /// Notes a version that a bookmark has shown.
+    /// Records the version of a bookmark.
     pub fn bookmark(&self, version: &ResourceVersion) {
-        self.state.write().versions.note(version);
+        self.state.write().versions.record(version);
     }
 
-    /// Begins a new listing: what is not applied until [`Store::finish_replace`] will be gone.
+    /// Begins a relist: objects that are not applied until [`Store::finish_replace`] will be removed.
     ///
-    /// A listing that broke off needs no end; the next one begins again.
+    /// A relist that broke off needs no end; the next one begins again.
     pub fn begin_replace(&self) {
         let mut state = self.state.write();
         state.listing = state.listing.wrapping_add(1);
         state.versions.begin_listing();
     }
 
-    /// Whether nothing is left of any object.
+    /// Whether no trace of any object is left.
     #[cfg(test)]
     pub(super) fn is_blank(&self) -> bool {
         let state = self.state.read();
-        state.entries.is_empty() && state.owned.is_empty()
+        state.entries.is_empty() && state.children.is_empty()
     }
 
-    /// Ends a listing: returns what was in the store and not in the listing, sorted by key, and marks the store as synced.
+    /// Ends a relist: removes and returns the objects that it did not contain, sorted by key, and marks the store as synced.
     pub fn finish_replace(&self) -> Vec<Arc<Entry<V>>> {
         let mut state = self.state.write();
         let listing = state.listing;
-        let gone = state.entries.extract_if(|entry| entry.0.listing() != listing);
-        let gone = by_key(gone.map(|entry| entry.0).collect());
-        gone.iter().for_each(|entry| state.owned.remove(entry));
+        let removed = state.entries.extract_if(|entry| entry.0.listing() != listing);
+        let removed = sorted_by_key(removed.map(|entry| entry.0).collect());
+        removed.iter().for_each(|entry| state.children.remove(entry));
         state.versions.end_listing();
         drop(state);
         self.synced.send_replace(true);
-        gone
+        removed
     }
 }
 
-/// The table has an order by chance, which nothing outside may depend on.
-fn by_key<V>(mut entries: Vec<Arc<Entry<V>>>) -> Vec<Arc<Entry<V>>> {
+/// Sorts entries, since the order of the hash set is random.
+fn sorted_by_key<V>(mut entries: Vec<Arc<Entry<V>>>) -> Vec<Arc<Entry<V>>> {
     entries.sort_unstable_by(|one, other| one.header.key.cmp(&other.header.key));
     entries
 }
@@ -244,47 +244,49 @@ impl<V> StoreState<V> {
         self.entries.get(key).map(|entry| &entry.0)
     }
 
-    /// Marks what is under the key as listed, and says so if it stays because `header` is no news.
-    fn keep(&mut self, header: &Header) -> Option<Change<V>> {
-        let ByKey(entry) = self.entries.get(&header.key)?;
+    /// Marks the entry of the key as listed, and returns `Unchanged` if `header` is not newer.
+    fn mark_listed(&mut self, header: &Header) -> Option<Change<V>> {
+        let EntryByKey(entry) = self.entries.get(&header.key)?;
         entry.set_listing(self.listing);
         if header.is_newer_than(&entry.header) {
             return None;
         }
-        self.versions.note(&header.resource_version);
+        self.versions.record(&header.resource_version);
         Some(Change::Unchanged)
     }
 
-    fn share(&self, header: &mut Header) {
-        if let Some(similar) = self.get(&header.key).cloned().or_else(|| self.last.upgrade()) {
-            header.share(&similar.header);
+    /// Lets a new header share the allocations of the entry with its key, or of the last inserted entry.
+    fn share_allocations(&self, header: &mut Header) {
+        if let Some(similar) = self.get(&header.key).cloned().or_else(|| self.last_inserted.upgrade()) {
+            header.share_allocations(&similar.header);
         }
     }
 
+    /// Stores a new entry, unless the store has a newer one.
     fn insert(&mut self, new: Arc<Entry<V>>) -> Change<V> {
-        // Another writer may have been quicker while the value was made.
-        if let Some(change) = self.keep(&new.header) {
+        // Another writer may have stored a newer version while the value was created.
+        if let Some(change) = self.mark_listed(&new.header) {
             return change;
         }
-        self.versions.note(&new.header.resource_version);
+        self.versions.record(&new.header.resource_version);
         new.set_listing(self.listing);
-        match self.put(new.clone()) {
+        match self.replace(new.clone()) {
             Some(old) => Change::Updated { old, new },
             None => Change::Added { new },
         }
     }
 
-    fn put(&mut self, new: Arc<Entry<V>>) -> Option<Arc<Entry<V>>> {
-        let old = self.entries.replace(ByKey(new.clone())).map(|entry| entry.0);
-        old.iter().for_each(|old| self.owned.remove(old));
-        self.owned.insert(&new);
-        self.last = Arc::downgrade(&new);
+    fn replace(&mut self, new: Arc<Entry<V>>) -> Option<Arc<Entry<V>>> {
+        let old = self.entries.replace(EntryByKey(new.clone())).map(|entry| entry.0);
+        old.iter().for_each(|old| self.children.remove(old));
+        self.children.insert(&new);
+        self.last_inserted = Arc::downgrade(&new);
         old
     }
 
-    fn take(&mut self, key: &ObjectKey) -> Option<Arc<Entry<V>>> {
+    fn remove(&mut self, key: &ObjectKey) -> Option<Arc<Entry<V>>> {
         let old = self.entries.take(key)?.0;
-        self.owned.remove(&old);
+        self.children.remove(&old);
         Some(old)
     }
 }

@@ -1,4 +1,4 @@
-//! What is kept of an object's JSON: all but `metadata.managedFields` and the white space.
+//! Removes `metadata.managedFields` and white space from the JSON of an object.
 
 use super::text::Text;
 use serde::{
@@ -8,10 +8,10 @@ use serde::{
 use serde_json::value::RawValue;
 use std::{fmt, sync::Arc};
 
-/// An object without `metadata.managedFields` and without white space between tokens.
+/// Returns an object without `metadata.managedFields` and without white space between tokens.
 ///
 /// # Errors
-/// If it is not an object.
+/// Fails if the JSON is not an object.
 pub(crate) fn without_managed_fields(json: &[u8]) -> serde_json::Result<Arc<[u8]>> {
     let mut out = Vec::with_capacity(json.len());
     strip(json, &mut out)?;
@@ -20,7 +20,7 @@ pub(crate) fn without_managed_fields(json: &[u8]) -> serde_json::Result<Arc<[u8]
 
 /// Appends `json` to `out` without `metadata.managedFields` and without white space between tokens.
 ///
-/// Everything else stays byte for byte, fields that nobody knows and numbers of any size included.
+/// All other bytes stay the same, with unknown fields and numbers of any size.
 pub(super) fn strip(json: &[u8], out: &mut Vec<u8>) -> serde_json::Result<()> {
     let Fields(fields) = serde_json::from_slice(json)?;
     out.push(b'{');
@@ -35,6 +35,7 @@ pub(super) fn strip(json: &[u8], out: &mut Vec<u8>) -> serde_json::Result<()> {
     Ok(())
 }
 
+/// Appends the metadata without `managedFields`.
 fn strip_metadata(metadata: &RawValue, out: &mut Vec<u8>) -> serde_json::Result<()> {
     let Fields(fields) = serde_json::from_str(metadata.get())?;
     out.push(b'{');
@@ -46,6 +47,7 @@ fn strip_metadata(metadata: &RawValue, out: &mut Vec<u8>) -> serde_json::Result<
     Ok(())
 }
 
+/// Appends the name of a field, with a comma before it unless it is the first.
 fn write_name(name: &str, out: &mut Vec<u8>) -> serde_json::Result<()> {
     if !out.ends_with(b"{") {
         out.push(b',');
@@ -58,14 +60,14 @@ fn write_name(name: &str, out: &mut Vec<u8>) -> serde_json::Result<()> {
 /// Copies valid JSON without the white space between tokens.
 fn minify(json: &str, out: &mut Vec<u8>) {
     let (mut in_string, mut escaped, mut start) = (false, false, 0);
-    for (at, byte) in json.bytes().enumerate() {
+    for (index, byte) in json.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = true,
             b'"' => in_string = !in_string,
             b' ' | b'\n' | b'\r' | b'\t' if !in_string => {
-                out.extend_from_slice(&json.as_bytes()[start..at]);
-                start = at + 1;
+                out.extend_from_slice(&json.as_bytes()[start..index]);
+                start = index + 1;
             }
             _ => {}
         }
@@ -73,7 +75,7 @@ fn minify(json: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(&json.as_bytes()[start..]);
 }
 
-/// The fields of a JSON object in their order, the values as they stand.
+/// The fields of a JSON object in their order, with unparsed values.
 struct Fields<'a>(Vec<(Text<'a>, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {

@@ -1,4 +1,4 @@
-//! Strings read from JSON without a copy, and lists of them packed as they are read.
+//! Reads strings, lists and maps of strings from JSON with few allocations.
 
 use super::packed::{PackedList, PackedMap, Packer};
 use serde::{
@@ -8,7 +8,7 @@ use serde::{
 use serde_json::value::RawValue;
 use std::{borrow::Cow, fmt, ops::Deref};
 
-/// A string of the input: borrowed unless it holds escapes, empty for null.
+/// A string of the input: borrowed unless it contains escapes, empty for null.
 #[derive(Debug, Default)]
 pub(super) struct Text<'a>(Cow<'a, str>);
 
@@ -48,7 +48,7 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
 }
 
-/// Packs a JSON array of strings; absent is empty.
+/// Reads a JSON array of strings into a packed list; an absent array is empty.
 pub(super) fn list(raw: Option<&RawValue>) -> serde_json::Result<PackedList> {
     let Some(raw) = raw else { return Ok(PackedList::default()) };
     let mut packer = Packer::default();
@@ -73,11 +73,11 @@ impl<'de> Visitor<'de> for ListVisitor<'_> {
     }
 }
 
-/// Packs the entries of a JSON map of strings whose key is `wanted`; absent is empty.
-pub(super) fn map(raw: Option<&RawValue>, wanted: impl Fn(&str) -> bool) -> serde_json::Result<PackedMap> {
+/// Reads the entries of a JSON map of strings whose key `accept` selects into a packed map; an absent map is empty.
+pub(super) fn map(raw: Option<&RawValue>, accept: impl Fn(&str) -> bool) -> serde_json::Result<PackedMap> {
     let Some(raw) = raw else { return Ok(PackedMap::default()) };
     let mut packer = Packer::default();
-    serde_json::Deserializer::from_str(raw.get()).deserialize_map(MapVisitor(&mut packer, wanted))?;
+    serde_json::Deserializer::from_str(raw.get()).deserialize_map(MapVisitor(&mut packer, accept))?;
     Ok(packer.map())
 }
 

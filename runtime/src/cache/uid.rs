@@ -1,43 +1,43 @@
-//! The identity of one incarnation of an object.
+//! `Uid`: the uid of an object in a compact form.
 
 use std::{fmt, str};
 
-/// An object's uid, kept in 16 bytes where it is a UUID in its usual form, else as the text it is.
+/// The uid of an object, stored in 16 bytes if it is a UUID in its usual form, otherwise as text.
 ///
-/// A name that is deleted and made again has another uid. Sources that know no uid leave it empty.
+/// An object that is deleted and created again under the same name has another uid. It is empty for sources without uids.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Uid(Repr);
+pub struct Uid(UidRepr);
 
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Repr {
+enum UidRepr {
     Uuid([u8; 16]),
     Text(Box<str>),
 }
 
-/// Where the dashes of a UUID stand, and its length with them.
+/// The positions of the dashes of a UUID, and its length with them.
 const DASHES: [usize; 4] = [8, 13, 18, 23];
 const UUID_LEN: usize = 36;
 
 impl Uid {
     /// Whether the object has no uid.
     pub fn is_empty(&self) -> bool {
-        matches!(&self.0, Repr::Text(text) if text.is_empty())
+        matches!(&self.0, UidRepr::Text(text) if text.is_empty())
     }
 }
 
 impl Default for Uid {
     fn default() -> Self {
-        Self(Repr::Text(Box::default()))
+        Self(UidRepr::Text(Box::default()))
     }
 }
 
 impl From<&str> for Uid {
     fn from(text: &str) -> Self {
-        Self(parse_uuid(text.as_bytes()).map_or_else(|| Repr::Text(text.into()), Repr::Uuid))
+        Self(parse_uuid(text.as_bytes()).map_or_else(|| UidRepr::Text(text.into()), UidRepr::Uuid))
     }
 }
 
-/// The bytes of a lower-case UUID with dashes; any other form would not come back as it was written.
+/// Returns the bytes of a lower-case UUID with dashes; `None` for any other form, which would not be formatted as it was written.
 fn parse_uuid(text: &[u8]) -> Option<[u8; 16]> {
     if text.len() != UUID_LEN {
         return None;
@@ -59,17 +59,18 @@ fn parse_uuid(text: &[u8]) -> Option<[u8; 16]> {
 impl fmt::Display for Uid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Repr::Uuid(bytes) => {
-                let (a, b, c, d, e) = fields(u128::from_be_bytes(*bytes));
+            UidRepr::Uuid(bytes) => {
+                let [a, b, c, d, e] = uuid_groups(u128::from_be_bytes(*bytes));
                 write!(f, "{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}")
             }
-            Repr::Text(text) => f.write_str(text),
+            UidRepr::Text(text) => f.write_str(text),
         }
     }
 }
 
-fn fields(value: u128) -> (u128, u128, u128, u128, u128) {
-    (value >> 96, value >> 80 & 0xffff, value >> 64 & 0xffff, value >> 48 & 0xffff, value & 0xffff_ffff_ffff)
+/// Returns the five groups of digits of a UUID.
+fn uuid_groups(value: u128) -> [u128; 5] {
+    [value >> 96, value >> 80 & 0xffff, value >> 64 & 0xffff, value >> 48 & 0xffff, value & 0xffff_ffff_ffff]
 }
 
 impl fmt::Debug for Uid {
@@ -80,13 +81,13 @@ impl fmt::Debug for Uid {
 
 #[cfg(test)]
 mod tests {
-    use super::{Repr, Uid};
+    use super::{Uid, UidRepr};
 
     #[test]
     fn uuid_is_packed_and_shown_as_it_came() {
         let text = "0a1b2c3d-0e4f-5061-7283-94a5b6c7d8e9";
         let uid = Uid::from(text);
-        assert!(matches!(uid.0, Repr::Uuid(_)));
+        assert!(matches!(uid.0, UidRepr::Uuid(_)));
         assert_eq!(uid.to_string(), text);
     }
 
@@ -94,7 +95,7 @@ mod tests {
     fn any_other_text_stays_as_it_is() {
         for text in ["", "node-1", "0A1B2C3D-0e4f-5061-7283-94a5b6c7d8e9", "0a1b2c3d00e4f-5061-7283-94a5b6c7d8e9"] {
             let uid = Uid::from(text);
-            assert!(matches!(uid.0, Repr::Text(_)), "{text}");
+            assert!(matches!(uid.0, UidRepr::Text(_)), "{text}");
             assert_eq!(uid.to_string(), text);
         }
         assert!(Uid::default().is_empty());

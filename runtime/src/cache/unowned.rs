@@ -4,33 +4,33 @@ use super::{Change, ObjectKey, Uid};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 
-/// Objects by the uid of an owner that is gone from their owner references; empty as long as nobody edits these.
+/// Objects by the uid of an owner that was removed from their owner references; empty unless a client edits these.
 #[derive(Debug, Default)]
 pub(crate) struct Unowned(Mutex<HashMap<Uid, BTreeMap<ObjectKey, Uid>>>);
 
 impl Unowned {
-    /// Takes note of a change of an object.
+    /// Updates the index after a change of an object.
     pub(crate) fn on_change<V>(&self, change: &Change<V>) {
         let Some(old) = change.old().map(|old| &old.header) else { return };
         let new = change.new_entry().map(|new| &new.header).filter(|new| new.uid == old.uid);
         if new.is_some_and(|new| new.owners == old.owners) {
             return;
         }
-        let owns = |owner: &Uid| new.is_some_and(|new| new.owners.iter().any(|held| held.uid == *owner));
+        let is_owner = |owner: &Uid| new.is_some_and(|new| new.owners.iter().any(|reference| reference.uid == *owner));
         let mut unowned = self.0.lock();
         unowned.retain(|owner, children| {
-            if new.is_none() || owns(owner) {
+            if new.is_none() || is_owner(owner) {
                 children.retain(|_, uid| *uid != old.uid);
             }
             !children.is_empty()
         });
-        for owner in old.owners.iter().filter(|owner| new.is_some() && !owns(&owner.uid)) {
+        for owner in old.owners.iter().filter(|owner| new.is_some() && !is_owner(&owner.uid)) {
             unowned.entry(owner.uid.clone()).or_default().insert(old.key.clone(), old.uid.clone());
         }
     }
 
-    /// The objects that an owner had, with their uids.
-    pub(crate) fn of(&self, owner: &Uid) -> Vec<(ObjectKey, Uid)> {
+    /// Returns the former children of an owner, with their uids.
+    pub(crate) fn former_children_of(&self, owner: &Uid) -> Vec<(ObjectKey, Uid)> {
         let unowned = self.0.lock();
         unowned.get(owner).into_iter().flatten().map(|(key, uid)| (key.clone(), uid.clone())).collect()
     }
@@ -55,9 +55,9 @@ mod tests {
         let (store, unowned, owner) = (Store::default(), Unowned::default(), Uid::from("o"));
         let owned = json!([{"apiVersion": "v1", "kind": "Note", "name": "n", "uid": "o", "controller": true}]);
         unowned.on_change(&state(&store, 1, owned.clone()));
-        assert!(unowned.of(&owner).is_empty());
+        assert!(unowned.former_children_of(&owner).is_empty());
         unowned.on_change(&state(&store, 2, json!([])));
-        assert_eq!(unowned.of(&owner), [(ObjectKey::namespaced("shop", "a"), Uid::from("c"))]);
+        assert_eq!(unowned.former_children_of(&owner), [(ObjectKey::namespaced("shop", "a"), Uid::from("c"))]);
         unowned.on_change(&state(&store, 3, owned));
         assert!(unowned.0.lock().is_empty());
         unowned.on_change(&state(&store, 4, json!([])));

@@ -1,21 +1,21 @@
-//! The version of an object, and how far a watch has come.
+//! `ResourceVersion` of an object, and `Seen`: the progress of a watch.
 
 use std::{cmp::Ordering, fmt};
 
-/// A resourceVersion: a number wherever the API server is one (or a key-value bucket has revisions), else opaque text.
+/// A resourceVersion: a number for objects of an API server (or a revision of a key-value bucket), else opaque text.
 ///
-/// Numbers compare as numbers. Text is only ever equal or not comparable, which `partial_cmp` says with `None`.
+/// Numbers compare as numbers. Text is equal or not comparable; `partial_cmp` then returns `None`.
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ResourceVersion {
     /// A decimal number without leading zeros.
     Number(u64),
-    /// Anything else; empty where there is none.
+    /// Any other text; empty if there is no version.
     Text(Box<str>),
 }
 
 impl ResourceVersion {
-    /// The version as a number, or `None` where versions can't be compared.
+    /// Returns the version as a number, or `None` if it can't be compared.
     pub fn number(&self) -> Option<u64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -26,7 +26,7 @@ impl ResourceVersion {
 
 impl From<&str> for ResourceVersion {
     fn from(text: &str) -> Self {
-        // Text that would not be written back the same ("+1", "007") is not the number it seems to be.
+        // Text that a number would not reproduce ("+1", "007") stays text.
         match text.parse::<u64>() {
             Ok(number) if !text.starts_with('+') && (text == "0" || !text.starts_with('0')) => Self::Number(number),
             _ => Self::Text(text.into()),
@@ -65,20 +65,20 @@ impl fmt::Debug for ResourceVersion {
     }
 }
 
-/// How far a store has followed its watch: what own writes are compared with before a pass [Y1].
+/// The progress of a store with its watch, with which own writes are compared before a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Seen {
     /// The first listing is not complete.
     Nothing,
-    /// Everything up to this version is in the store.
+    /// The store contains everything up to this version.
     Version(u64),
     /// The source's versions are not numbers.
     Incomparable,
 }
 
 impl Seen {
-    /// Whether a write that got this version may still be missing. Incomparable versions never block [Y2].
+    /// Whether the store may not contain the write with this version yet. Incomparable versions never block.
     pub fn is_behind(self, written: u64) -> bool {
         match self {
             Self::Nothing => true,
@@ -87,7 +87,7 @@ impl Seen {
         }
     }
 
-    /// The same, where something else says that everything up to `version` is in the store.
+    /// Returns the progress, raised to `version` if it is lower and comparable.
     #[must_use]
     pub fn at_least(self, version: u64) -> Self {
         match self {
@@ -97,30 +97,31 @@ impl Seen {
     }
 }
 
-/// The versions a watch has shown.
+/// The versions that a watch has reported.
 #[derive(Default)]
-pub(super) struct Versions {
+pub(super) struct SeenVersions {
     highest: u64,
     incomparable: bool,
-    /// The objects of a listing come in no order of versions, so what they show counts only when it is complete.
-    listed: Option<u64>,
+    /// The maximum version in the current listing. Its objects are not ordered by version, so it counts only at the end of the
+    /// listing.
+    listing_maximum: Option<u64>,
 }
 
-impl Versions {
-    pub(super) fn note(&mut self, version: &ResourceVersion) {
-        match (version.number(), &mut self.listed) {
-            (Some(number), Some(listed)) => *listed = number.max(*listed),
+impl SeenVersions {
+    pub(super) fn record(&mut self, version: &ResourceVersion) {
+        match (version.number(), &mut self.listing_maximum) {
+            (Some(number), Some(listing_maximum)) => *listing_maximum = number.max(*listing_maximum),
             (Some(number), None) => self.highest = number.max(self.highest),
             (None, _) => self.incomparable = true,
         }
     }
 
     pub(super) fn begin_listing(&mut self) {
-        self.listed = Some(0);
+        self.listing_maximum = Some(0);
     }
 
     pub(super) fn end_listing(&mut self) {
-        self.highest = self.highest.max(self.listed.take().unwrap_or_default());
+        self.highest = self.highest.max(self.listing_maximum.take().unwrap_or_default());
     }
 
     pub(super) fn seen(&self) -> Seen {

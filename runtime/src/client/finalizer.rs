@@ -1,4 +1,4 @@
-//! Finalizers: one more, one less, and never a list replaced.
+//! Adds or removes one finalizer by a JSON patch that keeps the other finalizers.
 
 use super::{CallError, Client, Target};
 use crate::{cache::Header, shape::Verb};
@@ -6,7 +6,7 @@ use kube::api::Patch;
 use serde_json::{Value, json};
 
 impl Client {
-    /// Adds a finalizer to exactly the state that was read; a newer one is a conflict.
+    /// Adds a finalizer to the version of the object that was read; it is a conflict if the object has changed since.
     pub(crate) async fn add_finalizer(
         &self,
         target: Target<'_>,
@@ -19,10 +19,10 @@ impl Client {
         } else {
             json!({"op": "add", "path": "/metadata/finalizers/-", "value": finalizer})
         };
-        self.change_finalizers(target, object, change, manager).await
+        self.patch_finalizers(target, object, change, manager).await
     }
 
-    /// Removes a finalizer from exactly the state that was read; `None` if it isn't there.
+    /// Removes a finalizer from the version of the object that was read; `None` if the object doesn't have it.
     pub(crate) async fn remove_finalizer(
         &self,
         target: Target<'_>,
@@ -30,14 +30,15 @@ impl Client {
         finalizer: &str,
         manager: &str,
     ) -> Result<Option<Value>, CallError> {
-        let Some(at) = object.finalizers.iter().position(|held| held == finalizer) else { return Ok(None) };
-        let change = json!({"op": "remove", "path": format!("/metadata/finalizers/{at}")});
-        self.change_finalizers(target, object, change, manager).await.map(Some)
+        let Some(index) = object.finalizers.iter().position(|present| present == finalizer) else { return Ok(None) };
+        let change = json!({"op": "remove", "path": format!("/metadata/finalizers/{index}")});
+        self.patch_finalizers(target, object, change, manager).await.map(Some)
     }
 
-    /// Replacing the resourceVersion by itself makes a stale patch a 409. One that does not find its place in the list any
-    /// more is a 422 before that; both are conflicts.
-    async fn change_finalizers(
+    /// Sends a JSON patch that fails if the object has changed. The patch replaces the resourceVersion by itself, so the API
+    /// server answers a stale patch with 409. It answers with 422 if the index in the list no longer exists; both count as
+    /// conflicts.
+    async fn patch_finalizers(
         &self,
         target: Target<'_>,
         object: &Header,
@@ -45,9 +46,10 @@ impl Client {
         manager: &str,
     ) -> Result<Value, CallError> {
         let version = object.resource_version.to_string();
-        let guard = json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version});
-        let operations = serde_json::from_value(json!([guard, change]));
-        let operations = operations.map_err(|error| target.failed(Verb::Patch, "", kube::Error::SerdeError(error)))?;
+        let version_guard = json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version});
+        let operations = serde_json::from_value(json!([version_guard, change]));
+        let operations =
+            operations.map_err(|error| target.call_error(Verb::Patch, "", kube::Error::SerdeError(error)))?;
         self.patch(target, &Patch::<()>::Json(operations), manager).await
     }
 }

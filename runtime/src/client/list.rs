@@ -1,80 +1,81 @@
-//! Lists in pages: at most one page of objects is in memory, however many there are.
+//! Lists objects page by page, so that at most one page is in memory.
 
 use super::{CallError, Client, Target, segment};
 use crate::{client::selectors::Selectors, shape::Verb};
 use kube::api::ListParams;
 use serde_json::Value;
 
-/// How often a list begins again whose continuation has expired: the API server keeps a page's place for some minutes.
+/// The number of times that a list restarts after its continue token has expired. The API server keeps tokens for some minutes.
 const RESTARTS: usize = 3;
 
 impl Client {
-    /// The same client with lists in pages of another size.
+    /// Returns the same client with another page size.
     pub(crate) fn with_page_size(self, page_size: u32) -> Self {
         Self { page_size, ..self }
     }
 
-    /// Reads a list page by page; `read` says what is kept of each object.
+    /// Reads a list page by page, and collects what `read` returns for each object.
     ///
     /// # Errors
-    /// As the call fails, and where the continuation of the list has expired several times.
+    /// Fails if a call fails, or if the continue token expires several times.
     pub(crate) async fn list_each<T>(
         &self,
         target: Target<'_>,
         selectors: Selectors<'_>,
         mut read: impl FnMut(Value) -> Option<T>,
     ) -> Result<Vec<T>, CallError> {
-        let (mut kept, mut token, mut restarts) = (Vec::new(), None::<String>, 0);
+        let (mut items, mut token, mut restarts) = (Vec::new(), None::<String>, 0);
         loop {
             let is_first = token.is_none();
             match self.page(target, selectors, token.take()).await {
                 Ok(mut page) => {
-                    if let Value::Array(items) = page["items"].take() {
-                        kept.extend(items.into_iter().filter_map(&mut read));
+                    if let Value::Array(page_items) = page["items"].take() {
+                        items.extend(page_items.into_iter().filter_map(&mut read));
                     }
                     match page["metadata"]["continue"].as_str() {
-                        None | Some("") => return Ok(kept),
+                        None | Some("") => return Ok(items),
                         Some(next) => token = Some(next.to_owned()),
                     }
                 }
-                // The objects that were read may be gone by now.
+                // The list restarts, since objects on earlier pages may be deleted by now.
                 Err(error) if error.code() == 410 && !is_first && restarts < RESTARTS => {
                     restarts += 1;
-                    kept.clear();
+                    items.clear();
                 }
                 Err(error) => return Err(error),
             }
         }
     }
 
+    /// Reads one page of a list.
     async fn page(
         &self,
         target: Target<'_>,
         selectors: Selectors<'_>,
         token: Option<String>,
     ) -> Result<Value, CallError> {
-        let own = |selector: Option<&str>| selector.map(str::to_owned);
+        let owned = |selector: Option<&str>| selector.map(str::to_owned);
         let params = ListParams {
-            label_selector: own(selectors.labels),
-            field_selector: own(selectors.fields),
+            label_selector: owned(selectors.labels),
+            field_selector: owned(selectors.fields),
             limit: Some(self.page_size),
             continue_token: token,
             ..ListParams::default()
         };
         let request = target.requests().list(&params).map_err(kube::Error::BuildRequest);
-        self.json(request).await.map_err(|source| target.failed(Verb::List, "", source))
+        self.json(request).await.map_err(|source| target.call_error(Verb::List, "", source))
     }
 
-    /// The objects with these labels, as JSON.
+    /// Returns the objects with these labels, as JSON.
     pub(crate) async fn list(&self, target: Target<'_>, labels: Option<&str>) -> Result<Vec<Value>, CallError> {
         self.list_each(target, Selectors { labels, fields: None }, Some).await
     }
 
-    /// The object of a name, by a list: for kinds that may be listed and not read.
+    /// Reads an object by a list with a field selector, for kinds that the operator may list and not get.
     pub(crate) async fn list_named(&self, target: Target<'_>) -> Result<Option<Value>, CallError> {
-        let fields = format!("metadata.name={}", segment::selected(target.name));
-        let found = self.list_each(target, Selectors { labels: None, fields: Some(&fields) }, Some).await?;
-        Ok(found.into_iter().next())
+        let fields = format!("metadata.name={}", segment::field_selector_value(target.name));
+        let objects = self.list_each(target, Selectors { labels: None, fields: Some(&fields) }, Some).await?;
+        Ok(objects.into_iter().next())
     }
 }
 
@@ -93,16 +94,16 @@ mod tests {
 
     /// A server of five objects; the first continuations may have expired.
     fn server(expired: usize) -> (Client, Arc<Mutex<Vec<String>>>) {
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (log, left) = (asked.clone(), Mutex::new(expired));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (log, remaining) = (requests.clone(), Mutex::new(expired));
         let answer = move |request: Request<Body>| {
             let query = request.uri().query().unwrap_or_default().to_owned();
             let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.parse::<usize>().ok());
             let (limit, first) = (value("limit=").unwrap_or(usize::MAX), value("continue="));
             log.lock().push(query.clone());
-            let mut left = left.lock();
-            let (code, body) = if first.is_some() && *left > 0 {
-                *left -= 1;
+            let mut remaining = remaining.lock();
+            let (code, body) = if first.is_some() && *remaining > 0 {
+                *remaining -= 1;
                 (410, json!({"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}))
             } else {
                 let first = first.unwrap_or_default();
@@ -113,7 +114,7 @@ mod tests {
             let response = Response::builder().status(code).body(Body::from(body.to_string().into_bytes()));
             std::future::ready(Ok::<_, Infallible>(response.unwrap()))
         };
-        (Client::new(kube::Client::new(tower::service_fn(answer), "default")).with_page_size(2), asked)
+        (Client::new(kube::Client::new(tower::service_fn(answer), "default")).with_page_size(2), requests)
     }
 
     async fn numbers(client: &Client) -> Result<Vec<u64>, CallError> {
@@ -124,13 +125,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_selected_list_is_read_in_pages() {
-        let (client, asked) = server(0);
+        let (client, requests) = server(0);
         assert_eq!(numbers(&client).await.unwrap(), [0, 1, 2, 3, 4]);
-        let asked = asked.lock();
-        assert_eq!(asked.len(), 3);
+        let requests = requests.lock();
+        assert_eq!(requests.len(), 3);
         assert!(
-            asked.iter().all(|query| query.contains("limit=2") && query.contains("labelSelector=app")),
-            "{asked:?}"
+            requests.iter().all(|query| query.contains("limit=2") && query.contains("labelSelector=app")),
+            "{requests:?}"
         );
     }
 

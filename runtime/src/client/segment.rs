@@ -2,22 +2,22 @@
 
 use std::{borrow::Cow, fmt::Write as _};
 
-/// A name so that a URL's path holds it as one segment: everything is percent-encoded that would end the segment or the path.
+/// Encodes a name as one segment of a URL path: it percent-encodes every character that would end the segment or the path.
 ///
-/// The API server decodes a path before it splits it, so an encoded slash would begin a subresource. What no name may have (`/`, `%`,
-/// and dots alone) is therefore encoded twice: the server then looks for a name that can't exist.
+/// The API server decodes a path before it splits it, so an encoded slash would begin a subresource. Characters that no name may
+/// have (`/`, `%`, and dots alone) are therefore encoded twice: the server then looks for a name that can't exist.
 ///
 /// Source: `pchar` of RFC 3986, section 3.3; `IsValidPathSegmentName` of `k8s.io/apimachinery`.
 pub(super) fn segment(name: &str) -> Cow<'_, str> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte);
-    // A segment of dots alone is a way to another folder.
+    let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte);
+    // A segment of dots alone would lead to another path.
     let is_dots = matches!(name, "." | "..");
-    if !is_dots && name.bytes().all(is_plain) {
+    if !is_dots && name.bytes().all(is_unreserved) {
         return name.into();
     }
     let mut encoded = String::with_capacity(name.len() * 3);
     for byte in name.bytes() {
-        if is_plain(byte) && !is_dots {
+        if is_unreserved(byte) && !is_dots {
             encoded.push(byte.into());
         } else {
             // Writing to a string can't fail.
@@ -28,10 +28,10 @@ pub(super) fn segment(name: &str) -> Cow<'_, str> {
     encoded.into()
 }
 
-/// A name as a value of a field selector.
+/// Escapes a name as a value of a field selector.
 ///
 /// Source: `EscapeValue` of `k8s.io/apimachinery/pkg/fields`.
-pub(super) fn selected(name: &str) -> String {
+pub(super) fn field_selector_value(name: &str) -> String {
     name.replace('\\', r"\\").replace(',', r"\,").replace('=', r"\=")
 }
 
@@ -52,7 +52,7 @@ mod tests {
     };
     use serde_json::json;
 
-    use super::{segment, selected};
+    use super::{field_selector_value, segment};
     use crate::{
         client::{Client, Target},
         kind::kind_of,
@@ -68,16 +68,16 @@ mod tests {
         {
             assert_eq!(segment(name), encoded);
         }
-        assert_eq!(selected(r"a,b=c\d"), r"a\,b\=c\\d");
+        assert_eq!(field_selector_value(r"a,b=c\d"), r"a\,b\=c\\d");
     }
 
-    /// Whatever is asked of an object goes to that object, whatever its name is.
+    /// Every call goes to the object with the given name.
     #[tokio::test]
     async fn every_call_asks_for_the_object_of_the_name() {
-        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-        let noted = asked.clone();
+        let requested_paths: Arc<Mutex<Vec<String>>> = Arc::default();
+        let recorder = requested_paths.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
-            noted.lock().unwrap().push(request.uri().path().to_owned());
+            recorder.lock().unwrap().push(request.uri().path().to_owned());
             ready(Ok::<_, Infallible>(Response::new(Body::from(b"{}".to_vec()))))
         });
         let client = Client::new(kube::Client::new(service, "default"));
@@ -89,9 +89,9 @@ mod tests {
             drop(client.apply(target, &object, "demo").await.unwrap());
             client.patch(target, &patch, "demo").await.unwrap();
             client.delete(target, &DeleteParams::default()).await.unwrap();
-            let asked = std::mem::take(&mut *asked.lock().unwrap());
+            let requested_paths = std::mem::take(&mut *requested_paths.lock().unwrap());
             let expected = format!("/api/v1/namespaces/n%3F%252Fs/configmaps/{}", segment(name));
-            assert_eq!(asked, [(); 5].map(|()| expected.clone()), "{name}");
+            assert_eq!(requested_paths, [(); 5].map(|()| expected.clone()), "{name}");
         }
     }
 }

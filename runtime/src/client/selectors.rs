@@ -1,9 +1,9 @@
-//! Label and field selectors of a request, and the default size of a page.
+//! `Selectors`: the label and field selectors of a request, and the default page size of lists.
 
-/// Objects of one page of a list, unless the operator says otherwise. Source: client-go's pager, and kube's watcher.
+/// The default number of objects on one page of a list. Source: client-go's pager, and kube's watcher.
 pub(crate) const PAGE_SIZE: u32 = 500;
 
-/// Label and field selectors, as a request takes them.
+/// The label and field selectors of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Selectors<'a> {
     pub(crate) labels: Option<&'a str>,

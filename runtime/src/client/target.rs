@@ -1,4 +1,4 @@
-//! `Target`: the object, or the objects of a scope, that a request is for.
+//! `Target`: the object, or all objects of a namespace or of the cluster, that a request is for.
 
 use crate::{
     client::{CallError, segment},
@@ -7,7 +7,7 @@ use crate::{
 };
 use kube::core::Request as Requests;
 
-/// One object, or all of a scope, as a request needs it.
+/// The kind, namespace and name of a request. An empty name stands for all objects of the scope.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) kind: &'a Kind,
@@ -16,11 +16,12 @@ pub(crate) struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// The name as a URL has it.
+    /// Returns the name, encoded as a segment of a URL path.
     pub(super) fn segment(&self) -> std::borrow::Cow<'_, str> {
         segment::segment(self.name)
     }
 
+    /// Returns a builder of requests for the kind and the namespace.
     pub(crate) fn requests(&self) -> Requests {
         let (kind, namespace) = (self.kind, self.namespace.filter(|_| self.kind.namespaced));
         let prefix = if kind.group.is_empty() { "/api" } else { "/apis" };
@@ -28,7 +29,8 @@ impl Target<'_> {
         Requests::new(format!("{prefix}/{}{namespace}/{}", kind.api_version(), kind.plural))
     }
 
-    pub(crate) fn failed(&self, verb: Verb, subresource: &'static str, source: kube::Error) -> CallError {
+    /// Returns the error of a failed call for this target.
+    pub(crate) fn call_error(&self, verb: Verb, subresource: &'static str, source: kube::Error) -> CallError {
         CallError {
             verb,
             kind: self.kind.clone(),

@@ -1,4 +1,4 @@
-//! What is said of a call that failed.
+//! Tests the condition text of a failed call.
 
 use super::*;
 use crate::kind::kind_of;
@@ -17,7 +17,8 @@ fn a_namespace_that_does_not_exist_is_named() {
     let status: kube::core::Status = serde_json::from_value(status).unwrap();
     let kind = kind_of::<ConfigMap>();
     let target = Target { kind: &kind, namespace: Some("shop"), name: "web" };
-    let failed = target.failed(Verb::Patch, "", kube::Error::Api(Box::new(status)));
-    let said = ("NamespaceNotFound", "failed to patch ConfigMap shop/web: namespace shop does not exist".to_owned());
-    assert_eq!(safe_sentence(&failed), said);
+    let call_error = target.call_error(Verb::Patch, "", kube::Error::Api(Box::new(status)));
+    let expected =
+        ("NamespaceNotFound", "failed to patch ConfigMap shop/web: namespace shop does not exist".to_owned());
+    assert_eq!(condition_text(&call_error), expected);
 }

@@ -1,4 +1,4 @@
-//! Honours `Retry-After`: after an answer of 429 or 503 that has one, a client sends nothing until that time is over.
+//! Honors `Retry-After`: after a response 429 or 503 with this header, the client sends nothing until the time is over.
 
 use crate::{counters::Counters, environment::Environment};
 use futures::future::BoxFuture;
@@ -8,16 +8,16 @@ use parking_lot::Mutex;
 use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep_until};
 
-/// The longest time that one answer can make a client wait, whatever it asks for. The API server asks for seconds.
-const LONGEST: Duration = Duration::from_secs(60);
+/// The maximum wait after one response. The API server asks for seconds.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// Requests that waited are sent within this part of the time after its end.
-const SPREAD: u32 = 10;
+/// Waiting requests are sent at random times within this fraction of the wait after its end.
+const SPREAD_DIVISOR: u32 = 10;
 
-/// Until when a client waits; all of its clones, and its watches, share one.
+/// The time until which a client waits; its clones and its watches share it.
 #[derive(Clone, Debug)]
 pub(super) struct Throttle {
-    /// The end of the wait, and how long it was asked for.
+    /// The end of the wait, and its length.
     until: Arc<Mutex<Option<(Instant, Duration)>>>,
     environment: Environment,
     counters: Counters,
@@ -28,8 +28,8 @@ impl Throttle {
         Self { until: Arc::default(), environment, counters }
     }
 
-    /// A client that sends through `client` when it may.
-    pub(super) fn around(self, client: kube::Client) -> kube::Client {
+    /// Returns a client that sends through `client` when the wait is over.
+    pub(super) fn wrap_client(self, client: kube::Client) -> kube::Client {
         let namespace = client.default_namespace().to_owned();
         let service = tower::service_fn(move |request: Request<Body>| {
             let (throttle, client) = (self.clone(), client.clone());
@@ -37,9 +37,9 @@ impl Throttle {
                 throttle.wait().await;
                 let is_eviction = request.method() == Method::POST && request.uri().path().ends_with("/eviction");
                 let response = client.send(request).await?;
-                // A disruption budget refuses one eviction by it, which says nothing of the server.
+                // A disruption budget refuses an eviction with 429; the server is not overloaded.
                 if !is_eviction {
-                    throttle.look_at(response.status(), response.headers());
+                    throttle.record_response(response.status(), response.headers());
                 }
                 Ok(response)
             });
@@ -48,37 +48,39 @@ impl Throttle {
         kube::Client::new(service, namespace)
     }
 
+    /// Waits until the client may send again.
     async fn wait(&self) {
         loop {
-            let Some((until, asked)) = *self.until.lock() else { return };
+            let Some((until, waited_for)) = *self.until.lock() else { return };
             if until <= Instant::now() {
                 return;
             }
-            // Not all that wait at one moment.
-            let part = u32::try_from(self.environment.random() >> 32).unwrap_or(u32::MAX);
-            sleep_until(until + (asked / SPREAD).mul_f64(f64::from(part) / f64::from(u32::MAX))).await;
+            // The waiting requests don't all go out at the same moment.
+            let fraction = u32::try_from(self.environment.random() >> 32).unwrap_or(u32::MAX);
+            sleep_until(until + (waited_for / SPREAD_DIVISOR).mul_f64(f64::from(fraction) / f64::from(u32::MAX))).await;
         }
     }
 
-    fn look_at(&self, status: StatusCode, headers: &HeaderMap) {
+    /// Begins or extends the wait if a response asks for it.
+    fn record_response(&self, status: StatusCode, headers: &HeaderMap) {
         let Some(after) = retry_after(status, headers) else { return };
         self.counters.count_throttled();
         let until = Instant::now() + after;
-        let mut held = self.until.lock();
-        if held.is_none_or(|(earlier, _)| earlier < until) {
-            *held = Some((until, after));
+        let mut current = self.until.lock();
+        if current.is_none_or(|(current_until, _)| current_until < until) {
+            *current = Some((until, after));
             tracing::warn!(%status, seconds = after.as_secs(), "the API server is overloaded; waiting as long as it asks for");
         }
     }
 }
 
-/// How long an answer asks to wait, in whole seconds as the API server writes it.
+/// Returns the wait that a response asks for, in whole seconds as the API server writes it.
 fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     if !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
         return None;
     }
     let seconds: u64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds).min(LONGEST)).filter(|after| !after.is_zero())
+    Some(Duration::from_secs(seconds).min(MAX_WAIT)).filter(|after| !after.is_zero())
 }
 
 #[cfg(test)]
@@ -94,14 +96,14 @@ mod tests {
 
     type Answer = (u16, Option<&'static str>);
 
-    /// A client whose first requests are answered so and all others well, and when each request came.
+    /// A client whose first requests get these responses and all others succeed, and the times of the requests.
     fn server(answers: &[Answer]) -> (kube::Client, Arc<Mutex<Vec<Instant>>>) {
         let (requests, answers) = (Arc::<Mutex<Vec<Instant>>>::default(), answers.to_vec());
-        let seen = requests.clone();
+        let recorded = requests.clone();
         let service = tower::service_fn(move |_: Request<Body>| {
-            let mut seen = seen.lock();
-            let (code, header) = answers.get(seen.len()).copied().unwrap_or((200, None));
-            seen.push(Instant::now());
+            let mut recorded = recorded.lock();
+            let (code, header) = answers.get(recorded.len()).copied().unwrap_or((200, None));
+            recorded.push(Instant::now());
             let mut response = Response::builder().status(code);
             if let Some(header) = header {
                 response = response.header(RETRY_AFTER, header);
@@ -130,7 +132,7 @@ mod tests {
             assert!(!get(&client).await, "the call that was refused is the pass's to schedule");
             let calls = join_all((0..20).map(|_| get(&client))).await;
             let watch = Request::get("/api/v1/pods?watch=true").body(Body::empty()).unwrap();
-            client.to_watch(true).send(watch).await.unwrap();
+            client.watch_client(true).send(watch).await.unwrap();
             assert!(calls.into_iter().all(|is_ok| is_ok));
             let times: Vec<_> = requests.lock().iter().map(|time| *time - begin).collect();
             assert!(times[1..].iter().all(|time| *time >= Duration::from_secs(7)), "{times:?}");
@@ -160,7 +162,7 @@ mod tests {
         get(&client).await;
         get(&client).await;
         let waited = requests.lock()[1] - begin;
-        assert!((LONGEST..=LONGEST + LONGEST / SPREAD).contains(&waited), "{waited:?}");
+        assert!((MAX_WAIT..=MAX_WAIT + MAX_WAIT / SPREAD_DIVISOR).contains(&waited), "{waited:?}");
     }
 
     #[tokio::test(start_paused = true)]

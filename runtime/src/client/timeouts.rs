@@ -12,10 +12,10 @@ use std::{
 };
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
-/// How long a call of the API server may take. A call that takes longer fails, and is tried again as after any other failure.
+/// The timeouts of calls of the API server. A call that takes longer fails, and is retried like after any other failure.
 ///
-/// Without these a connection whose other end is gone without a word, behind a firewall or a load balancer for example, would hold
-/// a worker or a watch for as long as the system keeps it open. `Duration::MAX` waits without a limit.
+/// Without a timeout, a connection whose other end disappears, for example behind a firewall or a load balancer, would block a
+/// worker or a watch for as long as the operating system keeps the connection open. `Duration::MAX` waits without a limit.
 ///
 /// ```
 /// # use opgen::{Operator, Timeouts};
@@ -33,7 +33,7 @@ pub struct Timeouts {
 }
 
 impl Default for Timeouts {
-    /// The defaults that the functions name.
+    /// Returns the defaults that the methods document.
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -45,61 +45,63 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// How long connecting may take, TLS included. Default: 10 s. It holds for the clients that opgen makes
-    /// ([`Operator::run`](crate::Operator::run)); a client of your own connects by its own configuration.
+    /// Sets the maximum time for connecting, with TLS. Default: 10 s. It applies to the clients that opgen creates
+    /// ([`Operator::run`](crate::Operator::run)); your own client connects according to its own configuration.
     #[must_use]
     pub fn connect(mut self, timeout: Duration) -> Self {
         self.connect = timeout;
         self
     }
 
-    /// How long the server may take to begin its answer, connecting included. Default: 70 s. The API server gives up a request
-    /// after 60 s (its `--request-timeout`) and says so; who waits longer waits for nobody.
+    /// Sets the maximum time until the server begins its response, with connecting. Default: 70 s. The API server itself ends a
+    /// request after 60 s (its `--request-timeout`), so a longer wait is useless.
     #[must_use]
     pub fn response(mut self, timeout: Duration) -> Self {
         self.response = timeout;
         self
     }
 
-    /// How long the rest of an answer may take, once it has begun. It is for one page where a list comes in pages, and not for
-    /// watches and followed logs. Default: 60 s.
+    /// Sets the maximum time for the rest of a response. It applies to each page of a list, and not to watches and followed logs.
+    /// Default: 60 s.
     #[must_use]
     pub fn body(mut self, timeout: Duration) -> Self {
         self.body = timeout;
         self
     }
 
-    /// For how long a watch may bring nothing, neither an event nor a bookmark; then it is made anew, from where it was. Default:
-    /// 150 s. The API server sends a bookmark about every minute, so choose no less than two.
+    /// Sets the maximum time that a watch may go without an event or a bookmark; then the watch is restarted from its last
+    /// version. Default: 150 s. The API server sends a bookmark about every minute, so choose at least two minutes.
     #[must_use]
     pub fn watch(mut self, timeout: Duration) -> Self {
         self.watch = timeout;
         self
     }
 
-    /// A client for a configuration, with the timeout for connecting and without the retries of `kube`: a failed call is
-    /// repeated by whoever makes it.
+    /// Returns a client for a configuration, with the connect timeout and without the retries of `kube`: the caller retries a
+    /// failed call.
     ///
     /// # Errors
-    /// If the configuration can't be used.
+    /// Fails if the configuration can't be used.
     pub fn client(&self, mut config: kube::Config) -> Result<kube::Client, kube::Error> {
         config.default_retry = false;
         config.connect_timeout = Some(self.connect).filter(|timeout| *timeout != Duration::MAX);
         kube::Client::try_from(config)
     }
 
-    /// A client whose calls end by these timeouts.
-    pub(crate) fn bound(self, client: kube::Client, counters: Counters) -> kube::Client {
+    /// Wraps a client so that its calls end after these timeouts.
+    pub(crate) fn wrap(self, client: kube::Client, counters: Counters) -> kube::Client {
         let namespace = client.default_namespace().to_owned();
         let service = tower::service_fn(move |request: Request<Body>| {
             let (client, counters) = (client.clone(), counters.clone());
             async move {
-                let limit = self.limit(&request);
+                let body_limit = self.body_limit(&request);
                 match timeout(self.response, client.send(request)).await {
-                    Ok(response) => response.map(|response| response.map(|body| Timed::new(body, limit, counters))),
+                    Ok(response) => {
+                        response.map(|response| response.map(|body| TimedBody::new(body, body_limit, counters)))
+                    }
                     Err(_) => {
                         counters.count_timeout();
-                        Err(kube::Error::Service(TimedOut::Response(self.response).into()))
+                        Err(kube::Error::Service(TimeoutError::Response(self.response).into()))
                     }
                 }
             }
@@ -107,35 +109,37 @@ impl Timeouts {
         kube::Client::new(service, namespace)
     }
 
-    fn limit(self, request: &Request<Body>) -> Limit {
-        let has = |wanted: &[&str]| {
-            request.uri().query().unwrap_or_default().split('&').any(|parameter| wanted.contains(&parameter))
+    /// Returns the time limit of the response body, which depends on the type of the request.
+    fn body_limit(self, request: &Request<Body>) -> BodyLimit {
+        let has_parameter = |names: &[&str]| {
+            request.uri().query().unwrap_or_default().split('&').any(|parameter| names.contains(&parameter))
         };
-        if has(&["watch=true", "watch=1"]) {
-            Limit::Pause(self.watch)
-        } else if has(&["follow=true", "follow=1"]) {
-            Limit::None
+        if has_parameter(&["watch=true", "watch=1"]) {
+            BodyLimit::Idle(self.watch)
+        } else if has_parameter(&["follow=true", "follow=1"]) {
+            BodyLimit::None
         } else {
-            Limit::Whole(self.body)
+            BodyLimit::Total(self.body)
         }
     }
 }
 
 impl Client {
-    /// A client for a command, with the default timeouts, or for each step of a call that for connecting in the configuration.
+    /// Returns a client for a command. It has the default timeouts, or the configuration's connect timeout for each step of a
+    /// call.
     ///
     /// # Errors
-    /// If the configuration can't be used.
+    /// Fails if the configuration can't be used.
     pub(crate) fn connect(config: kube::Config) -> Result<Self, kube::Error> {
         let timeouts = Timeouts::default();
         let timeouts = config.connect_timeout.map_or(timeouts, |time| timeouts.connect(time).response(time).body(time));
-        Ok(Self::new(timeouts.bound(timeouts.client(config)?, Counters::default())))
+        Ok(Self::new(timeouts.wrap(timeouts.client(config)?, Counters::default())))
     }
 }
 
-/// A call that took too long.
+/// The error of a call that took too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum TimedOut {
+pub(crate) enum TimeoutError {
     #[error("the API server did not answer within {0:?}")]
     Response(Duration),
     #[error("the answer of the API server was not complete within {0:?}")]
@@ -144,38 +148,38 @@ pub(crate) enum TimedOut {
     Watch(Duration),
 }
 
-/// How long a body may take.
+/// The time limit of a response body.
 #[derive(Clone, Copy, Debug)]
-enum Limit {
-    /// All of it.
-    Whole(Duration),
-    /// Each pause between two of its pieces.
-    Pause(Duration),
+enum BodyLimit {
+    /// The limit for the whole body.
+    Total(Duration),
+    /// The limit for each pause between two frames.
+    Idle(Duration),
     None,
 }
 
-/// A body that ends with an error if it takes too long.
-struct Timed {
+/// A response body that ends with an error if it exceeds its time limit.
+struct TimedBody {
     body: Body,
-    limit: Limit,
+    body_limit: BodyLimit,
     sleep: Option<Pin<Box<Sleep>>>,
     counters: Counters,
     ended: bool,
 }
 
-impl Timed {
-    fn new(body: Body, limit: Limit, counters: Counters) -> Self {
-        let sleep = match limit {
-            // Nothing is waited for.
+impl TimedBody {
+    fn new(body: Body, body_limit: BodyLimit, counters: Counters) -> Self {
+        let sleep = match body_limit {
+            // An empty body needs no timer.
             _ if body.is_end_stream() => None,
-            Limit::Whole(time) | Limit::Pause(time) => Some(Box::pin(sleep(time))),
-            Limit::None => None,
+            BodyLimit::Total(time) | BodyLimit::Idle(time) => Some(Box::pin(sleep(time))),
+            BodyLimit::None => None,
         };
-        Self { body, limit, sleep, counters, ended: false }
+        Self { body, body_limit, sleep, counters, ended: false }
     }
 }
 
-impl HttpBody for Timed {
+impl HttpBody for TimedBody {
     type Data = <Body as HttpBody>::Data;
     type Error = Box<dyn std::error::Error + Send + Sync>;
 
@@ -188,7 +192,7 @@ impl HttpBody for Timed {
             return Poll::Ready(None);
         }
         if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(context) {
-            if let (Limit::Pause(time), Some(sleep)) = (this.limit, &mut this.sleep)
+            if let (BodyLimit::Idle(time), Some(sleep)) = (this.body_limit, &mut this.sleep)
                 && let Some(until) = Instant::now().checked_add(time)
             {
                 sleep.as_mut().reset(until);
@@ -199,10 +203,10 @@ impl HttpBody for Timed {
         ready!(sleep.as_mut().poll(context));
         this.ended = true;
         this.counters.count_timeout();
-        let error = match this.limit {
-            Limit::Pause(time) => TimedOut::Watch(time),
-            Limit::Whole(time) => TimedOut::Body(time),
-            Limit::None => return Poll::Ready(None),
+        let error = match this.body_limit {
+            BodyLimit::Idle(time) => TimeoutError::Watch(time),
+            BodyLimit::Total(time) => TimeoutError::Body(time),
+            BodyLimit::None => return Poll::Ready(None),
         };
         Poll::Ready(Some(Err(error.into())))
     }
@@ -226,7 +230,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// A server that answers after a time, then brings a piece after each of these pauses, then nothing more.
+    /// A server that responds after a time, sends a frame after each of these pauses, and then nothing more.
     fn client(answer: Duration, pauses: &'static [u64], timeouts: Timeouts) -> (kube::Client, Counters) {
         let service = tower::service_fn(move |_: Request<Body>| async move {
             sleep(answer).await;
@@ -237,7 +241,7 @@ mod tests {
             Ok::<_, Infallible>(Response::new(axum::body::Body::from_stream(pieces.chain(stream::pending()))))
         });
         let counters = Counters::default();
-        (timeouts.bound(kube::Client::new(service, "default"), counters.clone()), counters)
+        (timeouts.wrap(kube::Client::new(service, "default"), counters.clone()), counters)
     }
 
     async fn ask(client: &kube::Client, query: &str) -> String {

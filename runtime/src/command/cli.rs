@@ -1,4 +1,4 @@
-//! The command line of an operator's binary.
+//! Parses the command line of an operator's binary and runs its verb.
 
 use crate::{
     client::timeouts::Timeouts,
@@ -7,13 +7,13 @@ use crate::{
         uninstall::UninstallArgs, why::WhyArgs,
     },
     manager::{operator::Operator, run::RunOptions, run_error::RunError},
-    manifest::{DoorArgs, failed, through},
+    manifest::{DoorArgs, exit_with_error, run_generator},
 };
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::{io::IsTerminal, net::SocketAddr, process::ExitCode, time::Duration};
 use tracing_subscriber::EnvFilter;
 
-/// `A` are the options of the operator's own.
+/// The command line; `A` are the operator's own options.
 #[derive(Parser)]
 #[group(skip)]
 struct Cli<A: Args> {
@@ -51,7 +51,7 @@ struct RunArgs<A: Args> {
     #[command(flatten)]
     process: ProcessArgs,
     #[command(flatten)]
-    own: A,
+    options: A,
 }
 
 #[derive(Debug, Args)]
@@ -76,7 +76,7 @@ struct ProcessArgs {
     tell_passes: bool,
 }
 
-/// Each takes the place of the operator's own, which is that of the library unless it says otherwise.
+/// Timeouts that override those of the operator, whose defaults are those of the library.
 #[derive(Debug, Args)]
 #[group(skip)]
 struct TimeoutArgs {
@@ -95,7 +95,8 @@ struct TimeoutArgs {
 }
 
 impl TimeoutArgs {
-    fn over(&self, timeouts: Timeouts) -> Timeouts {
+    /// Overrides the timeouts of the operator with those of the command line.
+    fn override_timeouts(&self, timeouts: Timeouts) -> Timeouts {
         let set = |timeouts: Timeouts, time: Option<Duration>, set: fn(Timeouts, Duration) -> Timeouts| match time {
             Some(time) => set(timeouts, time),
             None => timeouts,
@@ -107,7 +108,7 @@ impl TimeoutArgs {
     }
 }
 
-/// A time on the command line, for example `90s` or `2m 30s`.
+/// Parses a duration of the command line, for example `90s` or `2m 30s`.
 fn duration(text: &str) -> Result<Duration, String> {
     let time = text.parse::<jiff::SignedDuration>().map_err(|error| error.to_string())?;
     let time = Duration::try_from(time).map_err(|_| "a time is not negative".to_owned())?;
@@ -128,8 +129,8 @@ pub fn main(operator: Operator) -> ExitCode {
     main_with(|()| operator.clone())
 }
 
-/// The `main` of an operator with options of its own, which `run` has as flags beside those of the process. What is generated, and
-/// whatever else is said of the operator, is that of the default options.
+/// The `main` of an operator with its own options, which are flags of `run` beside those of the process. All other verbs, such as
+/// `manifests`, use the default options.
 pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
     let operator = build(A::default());
     let command = Cli::<A>::command().name(operator.name.clone()).version(operator.version.clone());
@@ -139,8 +140,8 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
         Err(error) => error.exit(),
     };
     match cli.verb.unwrap_or(Subcommands::Run(cli.run)) {
-        Subcommands::Run(args) => run(build(args.own), &args.process),
-        Subcommands::Manifests(door) => through(&operator, &door),
+        Subcommands::Run(args) => run(build(args.options), &args.process),
+        Subcommands::Manifests(door) => run_generator(&operator, &door),
         Subcommands::Tree(args) => args.run(&operator),
         Subcommands::Why(args) => args.run(&operator),
         Subcommands::Reconcile(args) => args.run(&operator),
@@ -150,26 +151,27 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
     }
 }
 
-/// What crates below log of failed calls and watches: the operator logs each with its object or kind, and repeats would bury that.
-/// A filter that names these modules takes precedence.
-const QUIET: &str =
+/// Silences the log of failed calls and watches of `kube`. The operator logs each with its object or kind, and repeated lines
+/// would hide that. A filter that names these modules takes precedence.
+const QUIET_FILTER: &str =
     "kube_client::client=off,kube_client::client::tls=warn,kube_client::client::auth=warn,kube_runtime=off";
 
+/// Runs the controllers until the process gets a stop signal.
 fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
     if args.tell_passes {
-        operator.environment = trace::told(operator.environment);
+        operator.environment = trace::with_trace(operator.environment);
     }
-    operator.timeouts = args.timeouts.over(operator.timeouts);
+    operator.timeouts = args.timeouts.override_timeouts(operator.timeouts);
     let probes = match args.probe_address.as_str() {
         "" | "0" => None,
         address => match address.parse::<SocketAddr>() {
             Ok(address) => Some(address),
-            Err(error) => return failed(&error, Some("give an address such as 0.0.0.0:8081, or 0 for none")),
+            Err(error) => return exit_with_error(&error, Some("give an address such as 0.0.0.0:8081, or 0 for none")),
         },
     };
-    let filter = match EnvFilter::try_new(format!("{QUIET},{}", args.log)) {
+    let filter = match EnvFilter::try_new(format!("{QUIET_FILTER},{}", args.log)) {
         Ok(filter) => filter,
-        Err(error) => return failed(&error, Some("give a level, or `module=level,...`")),
+        Err(error) => return exit_with_error(&error, Some("give a level, or `module=level,...`")),
     };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let log = log.with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none());
@@ -177,11 +179,11 @@ fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
         LogFormat::Json => log.json().init(),
         LogFormat::Text => log.init(),
     }
-    let options = RunOptions { namespace: args.namespace.clone(), probes };
+    let run_options = RunOptions { namespace: args.namespace.clone(), probes };
     with_runtime(async {
-        match operator.run(options).await {
+        match operator.run(run_options).await {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => failed(&error, hint(&error)),
+            Err(error) => exit_with_error(&error, hint(&error)),
         }
     })
 }
@@ -206,9 +208,9 @@ mod tests {
             body_timeout: None,
             watch_timeout: duration("5s").ok(),
         };
-        let own = Timeouts::default().connect(Duration::from_secs(3)).response(Duration::from_secs(4));
-        let expected = own.response(Duration::from_secs(90)).watch(Duration::from_secs(5));
-        assert_eq!(flags.over(own), expected);
+        let options = Timeouts::default().connect(Duration::from_secs(3)).response(Duration::from_secs(4));
+        let expected = options.response(Duration::from_secs(90)).watch(Duration::from_secs(5));
+        assert_eq!(flags.override_timeouts(options), expected);
         for wrong in ["", "5", "0s", "-5s", "soon"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }

@@ -1,9 +1,9 @@
-//! Connects a verb of the command line to the cluster of the environment.
+//! Builds the client configuration of a verb from the environment, with a deadline for each request.
 
 use kube::{Config, config::InferConfigError};
 use std::time::Duration;
 
-/// How a verb talks to the API server.
+/// The connection options of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
 pub(crate) struct Connection {
     /// How long the API server may take to answer one request, in seconds
@@ -24,7 +24,7 @@ impl Default for Connection {
 }
 
 impl Connection {
-    /// The cluster that the environment says, each step of a request with a deadline, and no retries.
+    /// Returns the configuration of the environment's cluster, with a deadline for each step of a request and without retries.
     pub(crate) async fn config(self) -> Result<Config, InferConfigError> {
         Ok(self.with_deadlines(Config::infer().await?))
     }
@@ -44,15 +44,15 @@ mod tests {
     use std::time::Instant;
     use tokio::net::TcpListener;
 
-    /// Accepts, with TLS and without, and says nothing.
+    /// Accepts connections, with TLS and without, and never answers.
     #[tokio::test]
     async fn a_server_that_never_answers_is_an_error_after_the_deadline() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let silent = tokio::spawn(async move {
-            let mut held = Vec::new();
+            let mut connections = Vec::new();
             while let Ok((connection, _)) = listener.accept().await {
-                held.push(connection);
+                connections.push(connection);
             }
         });
         for scheme in ["http", "https"] {
@@ -60,8 +60,8 @@ mod tests {
             let config = Connection { request_timeout: 1 }.with_deadlines(config);
             let began = Instant::now();
             let client = kube::Client::try_from(config).unwrap();
-            let asked = tokio::time::timeout(Duration::from_secs(20), client.apiserver_version()).await;
-            assert!(asked.is_ok_and(|answer| answer.is_err()), "{scheme}: it is still waited for");
+            let response = tokio::time::timeout(Duration::from_secs(20), client.apiserver_version()).await;
+            assert!(response.is_ok_and(|answer| answer.is_err()), "{scheme}: it is still waited for");
             assert!(began.elapsed() >= Duration::from_secs(1), "{scheme}");
         }
         silent.abort();

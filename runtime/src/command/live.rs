@@ -1,7 +1,7 @@
-//! How an object fares in the cluster: its tree, with what each node is made of there.
+//! Reads the objects of an owner's tree from the cluster and fills their state into a diagram.
 //!
-//! Everything is read with the rights of who asks, and what needs no more than metadata is not read further: the content of
-//! a Secret doesn't even come over the wire.
+//! It reads with the rights of the user, and reads only metadata where that is enough: it never transfers the content of a
+//! Secret.
 
 use crate::{
     cache::{Header, Uid},
@@ -11,58 +11,66 @@ use crate::{
         lookup::{ControlledKind, LiveError},
     },
     engine::{
-        child::header_of,
-        desired::{MANAGED_BY, NODE},
+        child::child_header,
+        desired::{MANAGED_BY_LABEL, NODE_ANNOTATION},
     },
     kind::Kind,
     manager::operator::Operator,
-    manifest::{Controlled, Drawing, Drawn, Found, NodeState, Project, Sight},
-    readiness::{Readiness, is_ready_once_there, readiness},
+    manifest::{Controlled, Diagram, DiagramNode, DiagramObject, DiagramOwner, NodeState, Project},
+    readiness::{Readiness, is_ready_once_created, readiness},
     shape::{Count, Edge, Node, Path, key_below},
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads an object and all it is made of.
-pub(crate) async fn look(
+/// Reads an object and its children, and returns the diagram with their state.
+pub(crate) async fn read_diagram(
     operator: &Operator,
     project: &Project,
     (kind, name): (&str, &str),
     namespace: Option<&str>,
     connection: Connection,
-) -> Result<Drawing, LiveError> {
-    let place = ControlledKind::reach(project, kind, namespace, connection).await?;
-    let owner = place.object(name).await?;
-    drawing(place.client, operator, place.controlled, &owner).await
+) -> Result<Diagram, LiveError> {
+    let target = ControlledKind::connect(project, kind, namespace, connection).await?;
+    let owner = target.object(name).await?;
+    live_diagram(target.client, operator, target.controlled, &owner).await
 }
 
-/// The tree of an object that is read, and all it is made of.
-pub(crate) async fn drawing(
+/// Returns the diagram of an owner that has been read, with the state of its children.
+pub(crate) async fn live_diagram(
     client: Client,
     operator: &Operator,
     controlled: &Controlled,
     owner: &Value,
-) -> Result<Drawing, LiveError> {
-    let mut drawing = Drawing::of(controlled);
+) -> Result<Diagram, LiveError> {
+    let mut diagram = Diagram::of(controlled);
     let namespace = owner["metadata"]["namespace"].as_str().map(str::to_owned);
-    let cluster = Cluster { client, operator: &operator.name, namespace };
-    let children = cluster.children(&drawing.root, owner).await?;
-    drawing.object = Some(sight(&controlled.kind, owner));
-    let is_ending = !owner["metadata"]["deletionTimestamp"].is_null();
-    fill(&mut drawing.root, "", Terms { is_ending, is_certain: true }, &children);
-    Ok(drawing)
+    let reader = ChildReader { client, operator: &operator.name, namespace };
+    let children = reader.children(&diagram.root, owner).await?;
+    diagram.object = Some(diagram_owner(&controlled.kind, owner));
+    let is_being_deleted = !owner["metadata"]["deletionTimestamp"].is_null();
+    fill_state(&mut diagram.root, "", Expectation { is_being_deleted, is_unconditional: true }, &children);
+    Ok(diagram)
 }
 
-fn sight(kind: &Kind, owner: &Value) -> Sight {
+/// Returns the state and the conditions of the owner.
+fn diagram_owner(kind: &Kind, owner: &Value) -> DiagramOwner {
     let (state, why) = state_of(kind, owner);
     let conditions = owner["status"]["conditions"].as_array().cloned().unwrap_or_default();
     let text = |name: &str| owner["metadata"][name].as_str().map(str::to_owned);
-    Sight { namespace: text("namespace"), name: text("name").unwrap_or_default(), state, why, conditions }
+    DiagramOwner {
+        namespace: text("namespace"),
+        name: text("name").unwrap_or_default(),
+        state,
+        message: why,
+        conditions,
+    }
 }
 
+/// Returns the state of an object, and the reason if it is not ready.
 pub(crate) fn state_of(kind: &Kind, object: &Value) -> (NodeState, String) {
     if !object["metadata"]["deletionTimestamp"].is_null() {
-        return (NodeState::Ending, String::new());
+        return (NodeState::Deleting, String::new());
     }
     let generation = object["metadata"]["generation"].as_i64().unwrap_or(0);
     match readiness(kind, generation, &object["spec"], &object["status"]) {
@@ -72,27 +80,30 @@ pub(crate) fn state_of(kind: &Kind, object: &Value) -> (NodeState, String) {
     }
 }
 
-/// The children of an owner: by the path of their node, and the kinds that can't be seen.
+/// The children of an owner by the path of their node, and the kinds that can't be listed.
 #[derive(Debug, Default)]
 struct LiveChildren {
-    by_node: BTreeMap<String, Vec<Found>>,
-    unseen: BTreeMap<Kind, Unseen>,
+    by_node: BTreeMap<String, Vec<DiagramObject>>,
+    list_failures: BTreeMap<Kind, ListFailure>,
 }
 
+/// The reason why a kind can't be listed.
 #[derive(Clone, Copy, Debug)]
-enum Unseen {
+enum ListFailure {
     Forbidden,
     NotServed,
 }
 
-struct Cluster<'a> {
+/// Lists the operator's children for one owner.
+struct ChildReader<'a> {
     client: Client,
     operator: &'a str,
     namespace: Option<String>,
 }
 
-impl Cluster<'_> {
-    async fn children(&self, root: &Drawn, owner: &Value) -> Result<LiveChildren, LiveError> {
+impl ChildReader<'_> {
+    /// Lists the children of all kinds that the tree applies.
+    async fn children(&self, root: &DiagramNode, owner: &Value) -> Result<LiveChildren, LiveError> {
         let uid = Uid::from(owner["metadata"]["uid"].as_str().unwrap_or_default());
         let mut children = LiveChildren::default();
         let mut kinds = BTreeSet::new();
@@ -103,11 +114,11 @@ impl Cluster<'_> {
             let list = match self.list(&kind).await {
                 Ok(list) => list,
                 Err(error) if error.is_forbidden() => {
-                    children.unseen.insert(kind, Unseen::Forbidden);
+                    children.list_failures.insert(kind, ListFailure::Forbidden);
                     continue;
                 }
                 Err(error) if error.is_not_found() => {
-                    children.unseen.insert(kind, Unseen::NotServed);
+                    children.list_failures.insert(kind, ListFailure::NotServed);
                     continue;
                 }
                 Err(error) => return Err(LiveError::Call(Box::new(error))),
@@ -117,13 +128,13 @@ impl Cluster<'_> {
         Ok(children)
     }
 
-    /// The operator's objects of a kind: all, or where that is not allowed those beside the owner.
+    /// Lists the operator's objects of a kind: in all namespaces, or in the owner's namespace if the user may not list all.
     async fn list(&self, kind: &Kind) -> Result<Vec<Value>, CallError> {
-        let client = match is_ready_once_there(kind) {
-            true => self.client.of_metadata(),
+        let client = match is_ready_once_created(kind) {
+            true => self.client.metadata_client(),
             false => self.client.clone(),
         };
-        let labels = format!("{MANAGED_BY}={}", self.operator);
+        let labels = format!("{MANAGED_BY_LABEL}={}", self.operator);
         let all = client.list(Target { kind, namespace: None, name: "" }, Some(&labels)).await;
         match (all, self.namespace.as_deref()) {
             (Err(error), Some(namespace)) if kind.namespaced && error.is_forbidden() => {
@@ -135,60 +146,70 @@ impl Cluster<'_> {
 }
 
 impl LiveChildren {
+    /// Adds an object if it has an owner reference to `owner`, under the path of its node.
     fn add(&mut self, kind: &Kind, object: &Value, owner: &Uid) {
-        let Ok(header) = header_of(object.to_string().as_bytes()) else { return };
-        if !header.owners.iter().any(|own| own.uid == *owner) {
+        let Ok(header) = child_header(object.to_string().as_bytes()) else { return };
+        if !header.owners.iter().any(|reference| reference.uid == *owner) {
             return;
         }
         let (state, why) = state_of(kind, object);
-        let found = found(kind, &header, state, why);
-        self.by_node.entry(header.annotations.get(NODE).unwrap_or_default().to_owned()).or_default().push(found);
+        let object = diagram_object(kind, &header, state, why);
+        self.by_node
+            .entry(header.annotations.get(NODE_ANNOTATION).unwrap_or_default().to_owned())
+            .or_default()
+            .push(object);
     }
 
-    /// The keys of the items of a node below `each`.
+    /// Returns the keys of the items of a node with `each`.
     fn keys(&self, node: &str) -> BTreeSet<String> {
         self.by_node.keys().filter_map(|path| key_below(node, path)).collect()
     }
 }
 
-fn found(kind: &Kind, header: &Header, state: NodeState, why: String) -> Found {
+fn diagram_object(kind: &Kind, header: &Header, state: NodeState, why: String) -> DiagramObject {
     let (namespace, name) = (header.key.namespace().map(str::to_owned), header.key.name().to_owned());
-    Found { kind: kind.clone(), namespace, name, state, why }
+    DiagramObject { kind: kind.clone(), namespace, name, state, message: why }
 }
 
-/// What is known of a node's being wanted.
+/// The facts that decide whether the objects of a node are required.
 #[derive(Clone, Copy)]
-struct Terms {
-    is_ending: bool,
-    /// No predicate on the way from the root.
-    is_certain: bool,
+struct Expectation {
+    is_being_deleted: bool,
+    /// Whether no node on the path from the root has a `when`.
+    is_unconditional: bool,
 }
 
-/// Fills in the state of a node at its path in the cluster, which has the keys of items, and of all below it.
-fn fill(node: &mut Drawn, path: &str, terms: Terms, children: &LiveChildren) {
+/// Fills in the state of a node and of all nodes below it. `path` contains the keys of items.
+fn fill_state(node: &mut DiagramNode, path: &str, expectation: Expectation, children: &LiveChildren) {
     match node.shape.node {
         Node::Custom => {}
-        Node::Resource | Node::Manifest(_) => fill_resource(node, path, terms, children),
+        Node::Resource | Node::Manifest(_) => fill_resource_state(node, path, expectation, children),
         Node::Group { .. } => {
-            let below = std::mem::take(&mut node.children);
-            for child in below {
-                node.children.extend(filled(child, path, terms, children));
+            let children_without_state = std::mem::take(&mut node.children);
+            for child in children_without_state {
+                node.children.extend(expand_child(child, path, expectation, children));
             }
-            // A group whose nodes are all by hand has no state to show; one that lacks something is not itself missing.
-            let gravest = node.children.iter().filter_map(|child| child.state).max();
-            node.state = gravest.map(|state| if state == NodeState::Missing { NodeState::NotReady } else { state });
+            // A group of custom nodes has no state to show. A group with a missing child is not ready, but not missing itself.
+            let most_severe = node.children.iter().filter_map(|child| child.state).max();
+            node.state = most_severe.map(|state| if state == NodeState::Missing { NodeState::NotReady } else { state });
         }
     }
 }
 
-/// A child, or one for each item that something is there of.
-fn filled(mut child: Drawn, path: &str, terms: Terms, children: &LiveChildren) -> Vec<Drawn> {
+/// Fills in the state of a child. A child with `each` becomes one node for each item that has objects.
+fn expand_child(
+    mut child: DiagramNode,
+    path: &str,
+    expectation: Expectation,
+    children: &LiveChildren,
+) -> Vec<DiagramNode> {
     let edge = child.edge;
     let path = if path.is_empty() { child.name.clone() } else { format!("{path}/{}", child.name) };
-    let has = |asked: fn(&Edge) -> &str| edge.is_some_and(|edge| !asked(edge).is_empty());
-    let terms = Terms { is_certain: terms.is_certain && !has(|edge| edge.when), ..terms };
-    if !has(|edge| edge.each) {
-        fill(&mut child, &path, terms, children);
+    let has_option = |option: fn(&Edge) -> &str| edge.is_some_and(|edge| !option(edge).is_empty());
+    let expectation =
+        Expectation { is_unconditional: expectation.is_unconditional && !has_option(|edge| edge.when), ..expectation };
+    if !has_option(|edge| edge.each) {
+        fill_state(&mut child, &path, expectation, children);
         return vec![child];
     }
     let keys = children.keys(&path);
@@ -200,29 +221,32 @@ fn filled(mut child: Drawn, path: &str, terms: Terms, children: &LiveChildren) -
     let of_key = |key: &String| {
         let mut item = child.clone();
         item.name = format!("{}[{key}]", child.name);
-        fill(&mut item, &Path::ROOT.child(&path).keyed(key).to_string(), terms, children);
+        fill_state(&mut item, &Path::ROOT.child(&path).keyed(key).to_string(), expectation, children);
         item
     };
     keys.iter().map(of_key).collect()
 }
 
-fn fill_resource(node: &mut Drawn, path: &str, terms: Terms, children: &LiveChildren) {
+/// Fills in the objects and the state of a resource node. Without objects, its options decide whether it is missing.
+fn fill_resource_state(node: &mut DiagramNode, path: &str, expectation: Expectation, children: &LiveChildren) {
     node.objects = children.by_node.get(path).cloned().unwrap_or_default();
     node.objects.sort_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
-    let worst = node.objects.iter().map(|object| object.state).max();
-    let unseen = node.shape.applied().iter().find_map(|kind| children.unseen.get(kind));
+    let most_severe = node.objects.iter().map(|object| object.state).max();
+    let list_failure = node.shape.applied().iter().find_map(|kind| children.list_failures.get(kind));
     let options = node.edge.map(|edge| (edge.resource, edge.count));
-    let may_lack = options.is_some_and(|(options, count)| options.retired || count != Count::One);
+    let is_optional = options.is_some_and(|(options, count)| options.retired || count != Count::One);
     let if_api = options.is_some_and(|(options, _)| options.if_api);
-    let (state, why) = match (worst, unseen) {
-        (Some(worst), _) => (worst, ""),
-        (None, Some(Unseen::Forbidden)) => (NodeState::Unknown, "you may not list them"),
-        (None, Some(Unseen::NotServed)) if if_api => (NodeState::Absent, "its API is not there"),
-        (None, Some(Unseen::NotServed)) => (NodeState::Missing, "its API is not there"),
-        (None, None) if terms.is_ending || may_lack || !terms.is_certain => (NodeState::Absent, ""),
+    let (state, why) = match (most_severe, list_failure) {
+        (Some(most_severe), _) => (most_severe, ""),
+        (None, Some(ListFailure::Forbidden)) => (NodeState::Unknown, "you may not list them"),
+        (None, Some(ListFailure::NotServed)) if if_api => (NodeState::Absent, "its API is not there"),
+        (None, Some(ListFailure::NotServed)) => (NodeState::Missing, "its API is not there"),
+        (None, None) if expectation.is_being_deleted || is_optional || !expectation.is_unconditional => {
+            (NodeState::Absent, "")
+        }
         (None, None) => (NodeState::Missing, ""),
     };
-    (node.state, node.why) = (Some(state), why.to_owned());
+    (node.state, node.message) = (Some(state), why.to_owned());
 }
 
 #[cfg(test)]

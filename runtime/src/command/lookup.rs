@@ -1,4 +1,4 @@
-//! The way from a person's words to an object in a cluster.
+//! Finds the controlled kind and the object that a command line names.
 
 use crate::{
     client::{CallError, Client, Target},
@@ -9,11 +9,11 @@ use crate::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Why there is nothing to see.
+/// The reasons why an object can't be shown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiveError {
-    /// The operator itself can't be described.
+    /// The operator can't be described.
     #[error(transparent)]
     Project(Box<ProjectError>),
     /// There is no usable kubeconfig.
@@ -22,22 +22,22 @@ pub enum LiveError {
     /// The configuration can't be used.
     #[error("failed to make a client for the cluster")]
     Client(#[source] kube::Error),
-    /// The kind is none of the operator's.
+    /// The operator does not control the kind.
     #[error("{operator} controls no kind `{kind}`")]
     UnknownKind {
         /// The operator's name.
         operator: String,
-        /// What was said.
+        /// The name of the kind on the command line.
         kind: String,
-        /// What it controls.
+        /// The kinds that the operator controls.
         known: Vec<String>,
     },
-    /// There is no such object.
+    /// The object does not exist.
     #[error("there is no {kind} {name}")]
     Absent {
         /// The kind.
         kind: Box<Kind>,
-        /// The namespace, if the kind has any, and the name.
+        /// The name, with the namespace of a namespaced kind.
         name: String,
     },
     /// A call failed.
@@ -52,6 +52,7 @@ impl LiveError {
         Self::UnknownKind { operator: project.name.clone(), kind: kind.to_owned(), known: known.into_iter().collect() }
     }
 
+    /// Returns advice for the user.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Config(_) => Some("set KUBECONFIG to the cluster that the object is in".to_owned()),
@@ -70,15 +71,15 @@ impl LiveError {
     }
 }
 
-/// Whether a person means this kind: by its name or its plural, in any case, with or without its group.
-pub(crate) fn is_named(kind: &Kind, said: &str) -> bool {
-    let said = said.to_lowercase();
-    let (name, group) = said.split_once('.').map_or((said.as_str(), None), |(name, group)| (name, Some(group)));
+/// Whether a name of the command line matches a kind: its kind or plural, in any case, with or without its group.
+pub(crate) fn matches_kind(kind: &Kind, name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let (name, group) = lower.split_once('.').map_or((lower.as_str(), None), |(name, group)| (name, Some(group)));
     let names = [kind.kind.to_lowercase(), kind.plural.to_lowercase()];
-    names.iter().any(|own| own == name) && group.is_none_or(|group| group == kind.group.to_lowercase())
+    names.iter().any(|known_name| known_name == name) && group.is_none_or(|group| group == kind.group.to_lowercase())
 }
 
-/// Where objects of one controlled kind are looked for.
+/// A controlled kind with the client and the namespace for its objects.
 pub(crate) struct ControlledKind<'a> {
     pub(crate) client: Client,
     pub(crate) controlled: &'a Controlled,
@@ -86,14 +87,14 @@ pub(crate) struct ControlledKind<'a> {
 }
 
 impl<'a> ControlledKind<'a> {
-    /// In the cluster that the environment says, with the rights of who asks.
-    pub(crate) async fn reach(
+    /// Connects to the cluster of the environment, with the rights of the user, for objects of the named kind.
+    pub(crate) async fn connect(
         project: &'a Project,
         kind: &str,
         namespace: Option<&str>,
         connection: Connection,
     ) -> Result<Self, LiveError> {
-        let controlled = controlled(project, kind)?;
+        let controlled = find_controlled(project, kind)?;
         let config = connection.config().await.map_err(LiveError::Config)?;
         let namespace = namespace.map_or_else(|| config.default_namespace.clone(), str::to_owned);
         let client = Client::connect(config).map_err(LiveError::Client)?;
@@ -104,24 +105,24 @@ impl<'a> ControlledKind<'a> {
         Target { kind: &self.controlled.kind, namespace: self.namespace.as_deref(), name }
     }
 
-    /// Reads an object that has to be there.
+    /// Reads an object; it is an error if the object does not exist.
     pub(crate) async fn object(&self, name: &str) -> Result<Value, LiveError> {
         let object = self.client.get(self.target(name)).await.map_err(|error| LiveError::Call(Box::new(error)))?;
         object.ok_or_else(|| self.absent(name))
     }
 
     pub(crate) fn absent(&self, name: &str) -> LiveError {
-        LiveError::Absent { kind: Box::new(self.controlled.kind.clone()), name: self.said(name) }
+        LiveError::Absent { kind: Box::new(self.controlled.kind.clone()), name: self.full_name(name) }
     }
 
-    /// An object as people say it: `shop/blue`.
-    pub(crate) fn said(&self, name: &str) -> String {
+    /// Returns the name with its namespace: `shop/blue`.
+    pub(crate) fn full_name(&self, name: &str) -> String {
         self.namespace.as_deref().map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))
     }
 }
 
-/// What a person means by a kind.
-pub(crate) fn controlled<'a>(project: &'a Project, kind: &str) -> Result<&'a Controlled, LiveError> {
-    let found = project.controllers.iter().find(|one| is_named(&one.kind, kind));
-    found.ok_or_else(|| LiveError::unknown_kind(project, kind))
+/// Returns the controlled kind that a name of the command line matches.
+pub(crate) fn find_controlled<'a>(project: &'a Project, kind: &str) -> Result<&'a Controlled, LiveError> {
+    let controlled = project.controllers.iter().find(|one| matches_kind(&one.kind, kind));
+    controlled.ok_or_else(|| LiveError::unknown_kind(project, kind))
 }

@@ -1,4 +1,4 @@
-//! The verbs of an operator's command line, one file each.
+//! Implements the verbs of an operator's command line, one file each.
 
 pub(crate) mod cli;
 pub(crate) mod connect;

@@ -1,4 +1,4 @@
-//! An object on a command line, and the answer to what is asked of it.
+//! `ObjectArg`: the argument KIND/NAME of a verb, which runs a query for that object and prints the answer.
 
 use crate::{
     command::{
@@ -7,7 +7,7 @@ use crate::{
         terminal::{print, with_runtime},
     },
     manager::operator::Operator,
-    manifest::{Described, Project, failed},
+    manifest::{Described, Project, exit_with_error},
 };
 use serde::Serialize;
 use std::{fmt::Display, process::ExitCode};
@@ -16,20 +16,20 @@ use std::{fmt::Display, process::ExitCode};
 pub(crate) struct ObjectArg {
     /// The object, as KIND/NAME
     #[arg(value_name = "KIND/NAME", value_parser = kind_and_name)]
-    of: (String, String),
+    object: (String, String),
     /// The namespace of the object; by default the one of the kubeconfig
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
     /// How to print
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
-    output: Form,
+    output: AnswerFormat,
     #[command(flatten)]
     connection: Connection,
 }
 
-/// How an answer is printed.
+/// The output format of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Form {
+enum AnswerFormat {
     /// For people
     #[default]
     Text,
@@ -37,37 +37,39 @@ enum Form {
     Json,
 }
 
-fn kind_and_name(said: &str) -> Result<(String, String), String> {
-    match said.split_once('/') {
+/// Parses the argument KIND/NAME.
+fn kind_and_name(text: &str) -> Result<(String, String), String> {
+    match text.split_once('/') {
         Some((kind, name)) if !kind.is_empty() && !name.is_empty() => Ok((kind.to_owned(), name.to_owned())),
         _ => Err("say KIND/NAME, for example `webapp/example`".to_owned()),
     }
 }
 
 impl ObjectArg {
-    /// Asks of the object, in the cluster that the environment says, and prints the answer or why there is none.
-    pub(crate) fn answer<A: Display + Serialize>(
+    /// Runs a query for the object in the cluster of the environment, and prints its answer or its error.
+    pub(crate) fn run<A: Display + Serialize>(
         &self,
         operator: &Operator,
-        ask: impl AsyncFnOnce(&Project, &ControlledKind<'_>, &str) -> Result<A, LiveError>,
+        query: impl AsyncFnOnce(&Project, &ControlledKind<'_>, &str) -> Result<A, LiveError>,
     ) -> ExitCode {
         let project = match operator.project() {
             Ok(project) => project,
-            Err(error) => return failed(&error, None),
+            Err(error) => return exit_with_error(&error, None),
         };
-        let (kind, name) = &self.of;
+        let (kind, name) = &self.object;
         with_runtime(async {
             let answer = async {
-                let place = ControlledKind::reach(&project, kind, self.namespace.as_deref(), self.connection).await?;
-                ask(&project, &place, name).await
+                let target =
+                    ControlledKind::connect(&project, kind, self.namespace.as_deref(), self.connection).await?;
+                query(&project, &target, name).await
             };
             match answer.await {
-                Ok(answer) if self.output == Form::Json => match serde_json::to_string_pretty(&answer) {
+                Ok(answer) if self.output == AnswerFormat::Json => match serde_json::to_string_pretty(&answer) {
                     Ok(json) => print(&format!("{json}\n")),
-                    Err(error) => failed(&error, None),
+                    Err(error) => exit_with_error(&error, None),
                 },
                 Ok(answer) => print(&answer.to_string()),
-                Err(error) => failed(&error, error.hint().as_deref()),
+                Err(error) => exit_with_error(&error, error.hint().as_deref()),
             }
         })
     }

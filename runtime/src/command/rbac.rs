@@ -1,9 +1,9 @@
-//! The verb `rbac`: who asks for each right, and whether what was done needs them.
+//! The verb `rbac`: explains the operator's rights, and compares them with an audit log.
 
 use crate::{
     command::terminal::print,
     manager::operator::Operator,
-    manifest::{Described, Output, Project, explain, explain_json, failed, verify},
+    manifest::{Described, Output, Project, exit_with_error, explain, explain_json, verify},
 };
 use std::{
     fs::{File, Metadata},
@@ -41,7 +41,7 @@ impl RbacVerb {
     pub(crate) fn run(&self, operator: &Operator) -> ExitCode {
         let project = match operator.project() {
             Ok(project) => project,
-            Err(error) => return failed(&error, None),
+            Err(error) => return exit_with_error(&error, None),
         };
         match self {
             Self::Explain { output: Output::Text } => print(&explain(&project)),
@@ -51,21 +51,21 @@ impl RbacVerb {
     }
 }
 
-/// The log can't be opened.
+/// The audit log can't be opened.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to open {}", path.display())]
-struct Unopened {
+struct LogOpenError {
     path: PathBuf,
     #[source]
     source: io::Error,
 }
 
-/// Opens a regular file, or a pipe that a shell made for this process: a device never ends, and a pipe by name may have
-/// nobody who writes.
+/// Opens a regular file, or a pipe that a shell created for this process. It refuses devices, which never end, and named pipes,
+/// which may have no writer.
 fn open(path: &Path) -> io::Result<File> {
-    let is_of_shell = ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.starts_with(folder));
-    let there = path.metadata()?;
-    let is_readable = there.is_file() || (is_of_shell && !there.is_dir() && !is_device(&there));
+    let is_shell_pipe = ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.starts_with(folder));
+    let metadata = path.metadata()?;
+    let is_readable = metadata.is_file() || (is_shell_pipe && !metadata.is_dir() && !is_device(&metadata));
     if is_readable {
         File::open(path)
     } else {
@@ -74,9 +74,9 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(unix)]
-fn is_device(there: &Metadata) -> bool {
+fn is_device(metadata: &Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt as _;
-    there.file_type().is_char_device() || there.file_type().is_block_device()
+    metadata.file_type().is_char_device() || metadata.file_type().is_block_device()
 }
 
 #[cfg(not(unix))]
@@ -93,7 +93,7 @@ impl VerifyArgs {
                 Ok(file) => Box::new(BufReader::new(file)),
                 Err(source) => {
                     let hint = "name a file; `-` reads standard input";
-                    return failed(&Unopened { path: self.log.clone(), source }, Some(hint));
+                    return exit_with_error(&LogOpenError { path: self.log.clone(), source }, Some(hint));
                 }
             }
         };
@@ -107,7 +107,7 @@ impl VerifyArgs {
                 let printed = print(&text);
                 if comparison.is_equal() { printed } else { ExitCode::FAILURE }
             }
-            Err(error) => failed(
+            Err(error) => exit_with_error(
                 &error,
                 Some("give a log of level Metadata or more, and the user with `--user` if the operator ran as another"),
             ),

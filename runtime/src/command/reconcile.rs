@@ -1,4 +1,4 @@
-//! The verb `reconcile`: a pass over an object, now.
+//! The verb `reconcile`: requests a reconcile of an object by an annotation.
 
 use crate::{
     command::{
@@ -16,40 +16,42 @@ use std::{fmt, process::ExitCode};
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReconcileArgs {
     #[command(flatten)]
-    asked: ObjectArg,
+    object: ObjectArg,
 }
 
-/// A pass that is asked for.
+/// The answer of the verb: the object, and the time of the request.
 #[derive(Serialize)]
 struct PassRequest {
-    asked: Value,
+    #[serde(rename = "asked")]
+    object: Value,
     at: String,
     #[serde(skip)]
-    said: String,
+    object_name: String,
 }
 
 impl fmt::Display for PassRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "asked for a pass over {}", self.said)
+        writeln!(f, "asked for a pass over {}", self.object_name)
     }
 }
 
 impl ReconcileArgs {
     pub(crate) fn run(&self, operator: &Operator) -> ExitCode {
-        self.asked.answer(operator, async |_, place, name| request(operator, place, name).await)
+        self.object.run(operator, async |_, target, name| request(operator, target, name).await)
     }
 }
 
-async fn request(operator: &Operator, place: &ControlledKind<'_>, name: &str) -> Result<PassRequest, LiveError> {
+/// Sets the annotation that makes the operator reconcile the object at once.
+async fn request(operator: &Operator, target: &ControlledKind<'_>, name: &str) -> Result<PassRequest, LiveError> {
     let at = operator.environment.now().to_string();
     let patch = Patch::Merge(json!({"metadata": {"annotations": {RECONCILE: &at}}}));
-    match place.client.patch(place.target(name), &patch, &operator.name).await {
+    match target.client.patch(target.target(name), &patch, &operator.name).await {
         Ok(_) => {
-            let kind = &place.controlled.kind;
-            let asked = json!({"kind": kind.kind, "namespace": place.namespace, "name": name});
-            Ok(PassRequest { asked, at, said: format!("{kind} {}", place.said(name)) })
+            let kind = &target.controlled.kind;
+            let object = json!({"kind": kind.kind, "namespace": target.namespace, "name": name});
+            Ok(PassRequest { object, at, object_name: format!("{kind} {}", target.full_name(name)) })
         }
-        Err(error) if error.is_not_found() => Err(place.absent(name)),
+        Err(error) if error.is_not_found() => Err(target.absent(name)),
         Err(error) => Err(LiveError::Call(Box::new(error))),
     }
 }

@@ -1,7 +1,7 @@
-//! The hidden verb `relay`: requests of `opgen dev`, which knows no cluster, sent with the rights of who runs it.
+//! The hidden verb `relay`: sends requests of `opgen dev` to the API server, with the rights of the user.
 //!
-//! The first line that is printed says where it leads. After that each line of standard input is a request, and each line
-//! of standard output its answer. It ends with its input.
+//! It first prints a line with the URL and the namespace of the cluster. Then each line of standard input is a request, and each
+//! line of standard output its response, until the input ends.
 
 use kube::client::Body;
 use serde::Deserialize;
@@ -11,9 +11,9 @@ use std::{
     process::ExitCode,
 };
 
-use crate::{command::connect::Connection, manifest::failed};
+use crate::{command::connect::Connection, manifest::exit_with_error};
 
-/// Why nothing can be relayed.
+/// The reasons why the relay ends.
 #[derive(Debug, thiserror::Error)]
 enum RelayError {
     #[error("failed to find out how to reach the cluster")]
@@ -28,52 +28,57 @@ enum RelayError {
     Request(#[from] serde_json::Error),
 }
 
+/// A request of `opgen dev`, one line of standard input.
 #[derive(Debug, Deserialize)]
 struct RelayedRequest {
     method: String,
     path: String,
     /// The media type of the body.
-    form: String,
+    #[serde(rename = "form")]
+    media_type: String,
     #[serde(default)]
     body: Value,
 }
 
+/// Runs the relay until its input ends.
 pub(crate) async fn run() -> ExitCode {
     match relay().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error @ (RelayError::Config(_) | RelayError::Unreachable { .. })) => {
-            failed(&error, Some("set KUBECONFIG to the cluster that is meant"))
+            exit_with_error(&error, Some("set KUBECONFIG to the cluster that is meant"))
         }
-        Err(error) => failed(&error, None),
+        Err(error) => exit_with_error(&error, None),
     }
 }
 
+/// Connects to the cluster and answers requests line by line.
 async fn relay() -> Result<(), RelayError> {
     let config = Connection::default().config().await.map_err(RelayError::Config)?;
     let (url, namespace) = (config.cluster_url.to_string(), config.default_namespace.clone());
     let client = kube::Client::try_from(config).map_err(RelayError::Client)?;
-    let reached = client.apiserver_version().await;
-    reached.map_err(|source| RelayError::Unreachable { url: url.clone(), source })?;
+    let version = client.apiserver_version().await;
+    version.map_err(|source| RelayError::Unreachable { url: url.clone(), source })?;
     let mut out = io::stdout().lock();
     writeln!(out, "{}", json!({"url": url, "namespace": namespace}))?;
     for line in io::stdin().lock().lines() {
         let request: RelayedRequest = serde_json::from_str(&line?)?;
         let answer = answer(&client, request).await;
-        // No answer is one, too: the next request may have better luck.
+        // A failed request is reported as a response with code 0, and the relay goes on.
         let answer = answer.unwrap_or_else(|error| json!({"code": 0, "body": {"message": error.to_string()}}));
         writeln!(out, "{answer}")?;
     }
     Ok(())
 }
 
+/// Sends one request to the API server and returns its response.
 async fn answer(
     client: &kube::Client,
     request: RelayedRequest,
 ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
     let body = if request.body.is_null() { Vec::new() } else { request.body.to_string().into_bytes() };
-    let sent = http::Request::builder().method(&*request.method).uri(&request.path);
-    let sent = sent.header(http::header::CONTENT_TYPE, &request.form).body(Body::from(body))?;
-    let response = client.send(sent).await?;
+    let http_request = http::Request::builder().method(&*request.method).uri(&request.path);
+    let http_request = http_request.header(http::header::CONTENT_TYPE, &request.media_type).body(Body::from(body))?;
+    let response = client.send(http_request).await?;
     let code = response.status().as_u16();
     let bytes = response.into_body().collect_bytes().await?;
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();

@@ -1,30 +1,32 @@
-//! Runs a verb on a tokio runtime, and prints its output.
+//! Runs a verb on a tokio runtime, and prints text to standard output.
 
-use crate::manifest::failed;
+use crate::manifest::exit_with_error;
 use std::{
     io::{self, Write},
     process::ExitCode,
 };
 
+/// Runs a verb on a new multi-threaded runtime and returns its exit code.
 pub(crate) fn with_runtime(work: impl Future<Output = ExitCode>) -> ExitCode {
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => {
             let code = runtime.block_on(work);
-            // What is still running was given its time.
+            // The verb has already waited for tasks that need to finish.
             runtime.shutdown_background();
             code
         }
-        Err(error) => failed(&error, None),
+        Err(error) => exit_with_error(&error, None),
     }
 }
 
+/// Writes text to standard output and returns the exit code.
 pub(crate) fn print(text: &str) -> ExitCode {
     let mut out = io::stdout();
-    // What has no line break at its end is else written where nobody looks at the error.
+    // Without the flush, text without a line break at its end would be written at exit, where errors are ignored.
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => ExitCode::SUCCESS,
-        // A reader that has seen enough ends the output.
+        // A reader such as `head` may close the pipe early.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => failed(&error, None),
+        Err(error) => exit_with_error(&error, None),
     }
 }

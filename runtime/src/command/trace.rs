@@ -1,4 +1,4 @@
-//! Passes told on the standard output, a JSON object a line: `opgen dev` shows them on its page.
+//! Prints the start and the end of each pass as JSON lines, for the page of `opgen dev`.
 
 use crate::environment::Environment;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// A line.
+/// One line of the output.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase", tag = "pass")]
 enum TraceLine<'a> {
@@ -15,21 +15,21 @@ enum TraceLine<'a> {
     Ends { number: u64, outcome: &'a str },
 }
 
-/// The environment, with passes told in place of what observed them.
-pub(crate) fn told(environment: Environment) -> Environment {
-    let last = AtomicU64::new(0);
+/// Replaces the pass observer of an environment by one that prints each pass.
+pub(crate) fn with_trace(environment: Environment) -> Environment {
+    let counter = AtomicU64::new(0);
     environment.observed(move |pass| {
-        let number = last.fetch_add(1, Ordering::Relaxed) + 1;
+        let number = counter.fetch_add(1, Ordering::Relaxed) + 1;
         let (resource, namespace) = (&*pass.kind.full_name(), pass.namespace.unwrap_or_default());
-        tell(&TraceLine::Begins { number, resource, namespace, name: pass.name });
-        Box::new(move |outcome| tell(&TraceLine::Ends { number, outcome }))
+        print_line(&TraceLine::Begins { number, resource, namespace, name: pass.name });
+        Box::new(move |outcome| print_line(&TraceLine::Ends { number, outcome }))
     })
 }
 
-fn tell(line: &TraceLine<'_>) {
+fn print_line(line: &TraceLine<'_>) {
     let Ok(mut text) = serde_json::to_vec(line) else { return };
     text.push(b'\n');
-    // Whoever listened is gone: nobody misses it.
+    // The write fails if the reader is gone; then nobody needs the line.
     let _ = std::io::stdout().lock().write_all(&text);
 }
 

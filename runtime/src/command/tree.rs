@@ -1,4 +1,4 @@
-//! The verb `tree`: what a kind is made of, or how an object of it fares.
+//! The verb `tree`: prints the provisioner tree of a kind, or the state of an object's tree in the cluster.
 
 use crate::{
     command::{
@@ -7,7 +7,7 @@ use crate::{
         terminal::{print, with_runtime},
     },
     manager::operator::Operator,
-    manifest::{Described, Drawing, Picture, Project, drawn, failed},
+    manifest::{Described, Diagram, Picture, Project, exit_with_error, render_diagrams},
 };
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub(crate) struct TreeArgs {
     /// A kind, to see its tree alone; or an object as KIND/NAME, to see how it fares in the cluster
     #[arg(value_name = "KIND[/NAME]")]
-    of: Option<String>,
+    kind_or_object: Option<String>,
     /// The namespace of the object; by default the one of the kubeconfig
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
@@ -33,33 +33,43 @@ impl TreeArgs {
     pub(crate) fn run(&self, operator: &Operator) -> ExitCode {
         let project = match operator.project() {
             Ok(project) => project,
-            Err(error) => return failed(&error, None),
+            Err(error) => return exit_with_error(&error, None),
         };
-        let picture = if self.mermaid { Picture::Mermaid } else { self.output };
-        match &self.of {
-            None => print(&drawn(&project, &Drawing::all(&project), picture)),
-            Some(of) => match of.split_once('/') {
-                None => self.of_kind(&project, of, picture),
-                Some((kind, name)) => self.of_object(operator, &project, (kind, name), picture),
+        let format = if self.mermaid { Picture::Mermaid } else { self.output };
+        match &self.kind_or_object {
+            None => print(&render_diagrams(&project, &Diagram::all(&project), format)),
+            Some(kind_or_object) => match kind_or_object.split_once('/') {
+                None => self.print_kind(&project, kind_or_object, format),
+                Some((kind, name)) => self.print_object(operator, &project, (kind, name), format),
             },
         }
     }
 
-    fn of_kind(&self, project: &Project, kind: &str, picture: Picture) -> ExitCode {
-        let drawings: Vec<_> =
-            Drawing::all(project).into_iter().filter(|drawing| lookup::is_named(&drawing.kind, kind)).collect();
-        if drawings.is_empty() {
+    /// Prints the tree of one kind.
+    fn print_kind(&self, project: &Project, kind: &str, format: Picture) -> ExitCode {
+        let diagrams: Vec<_> =
+            Diagram::all(project).into_iter().filter(|diagram| lookup::matches_kind(&diagram.kind, kind)).collect();
+        if diagrams.is_empty() {
             let error = lookup::LiveError::unknown_kind(project, kind);
-            return failed(&error, error.hint().as_deref());
+            return exit_with_error(&error, error.hint().as_deref());
         }
-        print(&drawn(project, &drawings, picture))
+        print(&render_diagrams(project, &diagrams, format))
     }
 
-    fn of_object(&self, operator: &Operator, project: &Project, of: (&str, &str), picture: Picture) -> ExitCode {
+    /// Prints the tree of one object with its state in the cluster.
+    fn print_object(
+        &self,
+        operator: &Operator,
+        project: &Project,
+        kind_or_object: (&str, &str),
+        format: Picture,
+    ) -> ExitCode {
         with_runtime(async {
-            match live::look(operator, project, of, self.namespace.as_deref(), self.connection).await {
-                Ok(drawing) => print(&drawn(project, &[drawing], picture)),
-                Err(error) => failed(&error, error.hint().as_deref()),
+            match live::read_diagram(operator, project, kind_or_object, self.namespace.as_deref(), self.connection)
+                .await
+            {
+                Ok(diagram) => print(&render_diagrams(project, &[diagram], format)),
+                Err(error) => exit_with_error(&error, error.hint().as_deref()),
             }
         })
     }

@@ -1,4 +1,4 @@
-//! `Draft`: the owner, item and options that a build function reads, and whether its result may be reused.
+//! Defines `Draft`, the argument of build functions, which tracks whether their result may be reused.
 
 use crate::{environment::Environment, managed::Owner};
 use std::{
@@ -7,30 +7,30 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// What a build function sees; derefs to the object, below `each` to the item.
+/// The argument of a build function. It derefs to the object, or below an `each` to the item.
 ///
 /// # When a build function is skipped
-/// A pass doesn't call the build function of a resource again while its inputs are those of an earlier pass: the version of the
-/// owner, the key of the item, and the versions of the objects that `from` names. Options have no version, as they may show
-/// something that changes, such as a [`View`](crate::View): a build function that calls [`Draft::options`] is called in every
-/// pass, and so is one that reads the value of a hand-written node, or an item that was made from such an input.
+/// A pass doesn't call the build function of a resource if its inputs are those of an earlier pass: the version of the owner, the
+/// key of the item, and the versions of the objects that `from` names. Options have no version, since they may give access to
+/// state that changes, such as a [`View`](crate::View). So a build function that calls [`Draft::options`] runs in every pass. The
+/// same holds for one that reads the value of a hand-written node, or an item that was computed from such an input.
 ///
-/// Nothing else is an input: a build function that reads a clock or a `static` is not called when that changes.
+/// Nothing else is an input: a build function that reads a clock or a `static` does not run when these change.
 pub struct Draft<'a, O: Owner> {
     /// The object that the tree is for.
     pub owner: &'a O::Object,
     options: &'a O::Options,
     item: &'a O::Item,
     environment: &'a Environment,
-    unversioned: &'a Unversioned,
+    unversioned: &'a UnversionedReads,
 }
 
-/// Whether something without a version was read: then nobody can say whether the same would be built again.
+/// Records whether a function has read an input without a version. The result of such a function can't be reused in a later pass.
 #[derive(Debug, Default)]
-pub(crate) struct Unversioned(AtomicBool);
+pub(crate) struct UnversionedReads(AtomicBool);
 
-impl Unversioned {
-    fn note(&self) {
+impl UnversionedReads {
+    fn record(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
@@ -38,8 +38,8 @@ impl Unversioned {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The inputs as a number, unless one without a version was read.
-    pub(crate) fn limit(&self, inputs: Option<u64>) -> Option<u64> {
+    /// The hash of the inputs; `None` if an input without a version was read.
+    pub(crate) fn filter(&self, inputs: Option<u64>) -> Option<u64> {
         inputs.filter(|_| !self.is_read())
     }
 }
@@ -49,41 +49,42 @@ impl<'a, O: Owner> Draft<'a, O> {
         (owner, item): (&'a O::Object, &'a O::Item),
         options: &'a O::Options,
         environment: &'a Environment,
-        unversioned: &'a Unversioned,
+        unversioned: &'a UnversionedReads,
     ) -> Self {
         Self { owner, options, item, environment, unversioned }
     }
 
-    /// The options of the controller. A build function that reads them is called in every pass.
+    /// The options of the controller. A build function that reads them runs in every pass.
     pub fn options(&self) -> &'a O::Options {
-        self.unversioned.note();
+        self.unversioned.record();
         self.options
     }
 
-    /// What the build function depended on, as a number; `inputs` are those that were known before it ran.
+    /// The hash of all inputs of the build function after it has run; `inputs` is the hash of those known before. `None` if the
+    /// result can't be reused.
     ///
-    /// Every field is named here, so that a new one doesn't compile before it is decided how it counts.
+    /// The pattern names every field, so that a new field is a compile error until it is treated here.
     pub(crate) fn inputs(&self, inputs: Option<u64>) -> Option<u64> {
         let Self {
             // The version of the owner and the key of the item are in `inputs`.
             owner: _,
             item: _,
-            // Noted when they are read.
+            // Recorded when they are read.
             options: _,
             unversioned,
-            // Nothing but random text, which is for what is made once.
+            // Only a source of random text, for objects that are created once.
             environment: _,
         } = self;
-        unversioned.limit(inputs)
+        unversioned.filter(inputs)
     }
 
-    /// Letters and digits by chance, for what is generated once: a build function that asks for them belongs to a
-    /// `resource(once)`, or every pass would build something else. 62 characters; 22 of them are 130 bits.
+    /// Random letters and digits, such as for a password. Use it only in the build function of a `resource(once)`: others would
+    /// build another object in every pass. There are 62 characters; a text of 22 has 130 bits.
     pub fn random_text(&self, length: usize) -> String {
         const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-        // The last numbers that would favour some letters are thrown away.
-        let fair = u64::MAX - u64::MAX % LETTERS.len() as u64;
-        let number = || std::iter::repeat_with(|| self.environment.random()).find(|number| *number < fair);
+        // Numbers from here on would make some letters more likely, so they are dropped.
+        let limit = u64::MAX - u64::MAX % LETTERS.len() as u64;
+        let number = || std::iter::repeat_with(|| self.environment.random()).find(|number| *number < limit);
         let letter = || LETTERS[number().map_or(0, |number| (number % LETTERS.len() as u64) as usize)];
         (0..length).map(|_| char::from(letter())).collect()
     }

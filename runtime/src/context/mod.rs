@@ -1,45 +1,46 @@
-//! What a provisioner is handed: its object, and what it may do.
+//! Defines the arguments of a provisioner, `Context` and `Teardown`: its object and its API calls.
 
 mod calls;
 mod draft;
 
 use crate::{
-    engine::pass::{Core, Pass},
+    engine::pass::{Pass, PassCore},
     managed::{Each, Managed, Owner},
     shape::{Path, Provisioner},
 };
 pub use calls::{Calls, PartCalls, References};
 pub use draft::Draft;
-pub(crate) use draft::Unversioned;
+pub(crate) use draft::UnversionedReads;
 
 use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
 
-/// Why something is removed.
+/// Why a node is deprovisioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
     /// The owner is being deleted.
     Deleting,
-    /// The predicate of a `when` says no.
+    /// The predicate of its `when` is false.
     NotWanted,
-    /// The item of an `each` is gone.
+    /// Its item is no longer in the list of the `each`.
     KeyGone,
 }
 
-/// The way up: the object as it is wanted, its status, and the calls that the node `P` has declared.
+/// The argument of `provision`: the object, its status, and the API calls that the node `P` has declared.
 pub struct Context<'a, O: Owner, P: Provisioner> {
     pass: &'a Pass<'a, O::Object, O::Options>,
     item: &'a O::Item,
     taken: &'a P::Takes,
     path: Path<'a>,
-    /// What a build function depends on here, as a number; `None` if that can't be said.
+    /// Hash of the inputs that all build functions below share; `None` if one of them has no version.
     inputs: Option<u64>,
-    /// Of what the functions of `each` have read for the items of this group's children.
-    of_items: Unversioned,
+    /// The unversioned reads of the `each` functions of this group.
+    item_reads: UnversionedReads,
     calls: Calls<'a, P>,
 }
 
-/// The way down: identity and cause. What is wanted doesn't matter any more, so a build function is never called.
+/// The argument of `deprovision`: the identity of the node and the cause. It gives no access to the wanted state, so no build
+/// function runs.
 pub struct Teardown<'a, O: Owner, P> {
     pass: &'a Pass<'a, O::Object, O::Options>,
     path: Path<'a>,
@@ -49,28 +50,37 @@ pub struct Teardown<'a, O: Owner, P> {
 }
 
 impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
+    /// The context of the root of the tree.
     pub(crate) fn root(pass: &'a Pass<'a, O::Object, O::Options>) -> Self
     where
         O: Owner<Item = ()>,
         P: Provisioner<Takes = ()>,
     {
         let (inputs, calls) = (Some(pass.core.inputs), Calls::new(&pass.core));
-        Self { pass, item: &(), taken: &(), path: Path::ROOT, inputs, of_items: Unversioned::default(), calls }
+        Self { pass, item: &(), taken: &(), path: Path::ROOT, inputs, item_reads: UnversionedReads::default(), calls }
     }
 
-    /// The context of a child that is handed `taken`.
-    pub(crate) fn below<'b, Q: Provisioner>(
+    /// The context of a child, which takes the value `taken`.
+    pub(crate) fn for_child<'b, Q: Provisioner>(
         &'b self,
         name: &'b str,
         taken: &'b Q::Takes,
         inputs: Option<u64>,
     ) -> Context<'b, O, Q> {
         let (path, calls) = (self.path.child(name), Calls::new(&self.pass.core));
-        Context { pass: self.pass, item: self.item, taken, path, inputs, of_items: Unversioned::default(), calls }
+        Context {
+            pass: self.pass,
+            item: self.item,
+            taken,
+            path,
+            inputs,
+            item_reads: UnversionedReads::default(),
+            calls,
+        }
     }
 
-    /// The context of one item's child.
-    pub(crate) fn of_item<'b, I, Q>(
+    /// The context of the child for one item of an `each`.
+    pub(crate) fn for_item<'b, I, Q>(
         &'b self,
         (name, key): (&'b str, &'b str),
         item: &'b I,
@@ -82,65 +92,67 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         Q: Provisioner,
     {
         let (path, calls) = (self.path.child(name).keyed(key), Calls::new(&self.pass.core));
-        Context { pass: self.pass, item, taken, path, inputs, of_items: Unversioned::default(), calls }
+        Context { pass: self.pass, item, taken, path, inputs, item_reads: UnversionedReads::default(), calls }
     }
 
-    /// The way down from here, for what is not wanted any more.
-    pub(crate) fn turned(&self, cause: Cause) -> Teardown<'a, O, P> {
+    /// The teardown context at the same path, to remove children that are no longer wanted.
+    pub(crate) fn to_teardown(&self, cause: Cause) -> Teardown<'a, O, P> {
         Teardown::at(self.pass, self.path, cause)
     }
 
-    pub(crate) fn core(&self) -> &'a Core<'a> {
+    pub(crate) fn core(&self) -> &'a PassCore<'a> {
         &self.pass.core
     }
 
-    /// What a build function sees; `unversioned` notes what it reads.
-    pub(crate) fn draft<'c>(&'c self, unversioned: &'c Unversioned) -> Draft<'c, O> {
+    /// The draft for a build function; `unversioned` records its reads.
+    pub(crate) fn draft<'c>(&'c self, unversioned: &'c UnversionedReads) -> Draft<'c, O> {
         let environment = &self.pass.core.shared.environment;
         Draft::new((self.pass.object, self.item), self.pass.options, environment, unversioned)
     }
 
-    /// What a function of `when`, or one that isn't skipped, sees: nobody asks what it has read.
-    pub(crate) fn draft_of_question(&self) -> Draft<'_, O> {
+    /// The draft for a function that runs in every pass, such as that of a `when`: its reads don't matter.
+    pub(crate) fn untracked_draft(&self) -> Draft<'_, O> {
         self.draft(&self.pass.core.unversioned)
     }
 
-    /// What a function of `each` sees: the items depend on all that it reads.
-    pub(crate) fn draft_of_items(&self) -> Draft<'_, O> {
-        self.draft(&self.of_items)
+    /// The draft for a function of `each`: its reads count as reads of all items' children.
+    pub(crate) fn items_draft(&self) -> Draft<'_, O> {
+        self.draft(&self.item_reads)
     }
 
-    /// What the children of items depend on, once the functions of `each` have run.
-    pub(crate) fn inputs_of_items(&self, inputs: Option<u64>) -> Option<u64> {
-        self.of_items.limit(inputs)
+    /// The hash of the inputs of items' children, after the functions of `each` have run.
+    pub(crate) fn items_inputs(&self, inputs: Option<u64>) -> Option<u64> {
+        self.item_reads.filter(inputs)
     }
 
+    /// The object, or below an `each` the item.
     pub(crate) fn subject(&self) -> &'a O::Subject {
         O::subject(self.pass.object, self.item)
     }
 
+    /// Hash of the inputs that all build functions below share; `None` if one of them has no version.
     pub(crate) fn inputs(&self) -> Option<u64> {
         self.inputs
     }
 
-    /// The object, as the cache had it when the pass began.
+    /// The object, in the state that the cache had when the pass began.
     pub fn object(&self) -> &'a O::Object {
         self.pass.object
     }
 
-    /// The item that this part of the tree is for; `()` where there is no `each` above.
+    /// The item of the `each` that this node is below; `()` without an `each`.
     pub fn item(&self) -> &'a O::Item {
         self.item
     }
 
-    /// What `takes(...)` names, in its order.
+    /// The values that `takes(...)` names, in the same order.
     pub fn taken(&self) -> &'a P::Takes {
         self.taken
     }
 
-    /// Hands a value to the nodes that read this one; it holds for this pass.
+    /// Gives a value to the nodes that read this one. It is valid for this pass only.
     pub fn give(&self, value: P::Gives) {
-        self.core().made.give(&self.path.to_string(), Arc::new(value));
+        self.core().outputs.set_value(&self.path.to_string(), Arc::new(value));
     }
 
     /// The options of the controller.
@@ -148,25 +160,26 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         self.pass.options
     }
 
-    /// The node's place in the tree.
+    /// The path of the node in the tree.
     pub fn path(&self) -> &Path<'a> {
         &self.path
     }
 
-    /// What the conditions say if the pass ends well: one PascalCase word, and a sentence that is the same as long as the state
-    /// is. The last word counts. Default: `Provisioned`.
+    /// Sets reason and message of the conditions for a pass that succeeds. The reason is one PascalCase word; the message must
+    /// stay the same as long as the state does. The last call in a pass wins. Without a call, the reason is `Provisioned`.
     pub fn report(&self, reason: &str, message: impl Into<String>) {
-        *self.core().left.said.lock() = Some((reason.to_owned(), message.into()));
+        *self.core().side_effects.report.lock() = Some((reason.to_owned(), message.into()));
     }
 
-    /// Reads or sets fields of the status, in memory. They are written once, with the conditions, however the pass ends
-    /// (unikorn R6).
+    /// Reads or sets fields of the status in memory. The loop writes them once at the end of the pass, together with the
+    /// conditions, whether the pass succeeds or not.
     pub fn status<T>(&self, edit: impl FnOnce(&mut <O::Object as Managed>::Status) -> T) -> T {
         self.pass.edit_status(edit)
     }
 }
 
 impl<'a, O: Owner, P> Teardown<'a, O, P> {
+    /// The teardown context of the root of the tree.
     pub(crate) fn root(pass: &'a Pass<'a, O::Object, O::Options>) -> Self {
         Self::at(pass, Path::ROOT, Cause::Deleting)
     }
@@ -175,12 +188,13 @@ impl<'a, O: Owner, P> Teardown<'a, O, P> {
         Self { pass, path, cause, calls: Calls::new(&pass.core), owner: PhantomData }
     }
 
-    pub(crate) fn below<'b, Q>(&'b self, name: &'b str) -> Teardown<'b, O, Q> {
+    /// The teardown context of a child.
+    pub(crate) fn for_child<'b, Q>(&'b self, name: &'b str) -> Teardown<'b, O, Q> {
         Teardown::at(self.pass, self.path.child(name), self.cause)
     }
 
-    /// The way down for one item that is given up.
-    pub(crate) fn of_item<'b, I, Q>(
+    /// The teardown context of the child for one item; without a key, of the `each` itself.
+    pub(crate) fn for_item<'b, I, Q>(
         &'b self,
         name: &'b str,
         key: Option<&'b str>,
@@ -193,11 +207,11 @@ impl<'a, O: Owner, P> Teardown<'a, O, P> {
         Teardown::at(self.pass, key.map_or(path, |key| path.keyed(key)), cause)
     }
 
-    pub(crate) fn core(&self) -> &'a Core<'a> {
+    pub(crate) fn core(&self) -> &'a PassCore<'a> {
         &self.pass.core
     }
 
-    /// The object that is going.
+    /// The object. It may itself stay, if only this node is removed: see [`Teardown::cause`].
     pub fn object(&self) -> &'a O::Object {
         self.pass.object
     }
@@ -207,17 +221,17 @@ impl<'a, O: Owner, P> Teardown<'a, O, P> {
         self.pass.options
     }
 
-    /// The node's place in the tree.
+    /// The path of the node in the tree.
     pub fn path(&self) -> &Path<'a> {
         &self.path
     }
 
-    /// The key of the item that goes, below `each`.
+    /// The key of the item that is removed; `None` without an `each` above.
     pub fn key(&self) -> Option<&'a str> {
         self.path.key()
     }
 
-    /// Why it goes.
+    /// Why the node is deprovisioned.
     pub fn cause(&self) -> Cause {
         self.cause
     }

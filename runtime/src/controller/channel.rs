@@ -1,15 +1,16 @@
-//! What wakes primaries and is no watch of Kubernetes.
+//! `Channel`: enqueues primaries for events that come from outside Kubernetes.
 
 use crate::{cache::ObjectKey, reference::NamespacedName};
 use parking_lot::Mutex;
 use std::{collections::BTreeSet, fmt, sync::Arc};
 use tokio::sync::Notify;
 
-/// A source of wakes that is no watch: a webhook that was called, a message of a queue, a timer of your own. Whatever holds a
-/// clone names primaries; every controller that [listens](crate::Controller::listens) to it looks at those of its kind.
+/// A source of events outside Kubernetes: a called webhook, a message of a queue, a timer. The code that holds a clone pushes the
+/// names of primaries; every controller that [listens](crate::Controller::listens) to the channel enqueues the primaries of its
+/// kind.
 ///
-/// A name is looked at once, however often it was pushed before its pass. What is pushed while the operator doesn't work yet
-/// waits for it; what is pushed before any controller listens is lost.
+/// A name has one pass, however often it is pushed before that pass. A name that is pushed before the operator runs waits for it; a
+/// name that is pushed before any controller listens is lost.
 ///
 /// ```
 /// # use opgen::{Channel, Foreign, NamespacedName, Operator, prelude::*};
@@ -35,19 +36,19 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A channel that nobody listens to yet.
+    /// A channel without listeners.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Has a primary looked at. Where the kind has no namespaces, that of the name is not looked at.
+    /// Enqueues a primary. A controller of a cluster-scoped kind ignores the namespace of the name.
     pub fn push(&self, name: NamespacedName) {
         let key = ObjectKey::new(name.namespace.as_deref(), &name.name);
         self.lanes.lock().iter().for_each(|lane| lane.push(key.clone()));
     }
 
-    /// A lane for one more controller.
-    pub(super) fn lane(&self) -> Arc<Lane> {
+    /// Adds a lane for one more controller.
+    pub(super) fn add_lane(&self) -> Arc<Lane> {
         let lane = Arc::<Lane>::default();
         self.lanes.lock().push(lane.clone());
         lane
@@ -60,28 +61,28 @@ impl fmt::Debug for Channel {
     }
 }
 
-/// What a channel holds for one controller.
+/// The pushed keys of a channel that one controller has not taken yet.
 #[derive(Debug, Default)]
 pub struct Lane {
     keys: Mutex<BTreeSet<ObjectKey>>,
-    news: Notify,
+    pushed: Notify,
 }
 
 impl Lane {
     fn push(&self, key: ObjectKey) {
         if self.keys.lock().insert(key) {
-            self.news.notify_one();
+            self.pushed.notify_one();
         }
     }
 
-    /// What was pushed since this was asked last; waits for the first.
+    /// Takes the keys that were pushed since the last call; waits until there is one.
     pub(crate) async fn next(&self) -> BTreeSet<ObjectKey> {
         loop {
             let keys = std::mem::take(&mut *self.keys.lock());
             if !keys.is_empty() {
                 return keys;
             }
-            self.news.notified().await;
+            self.pushed.notified().await;
         }
     }
 }
@@ -98,7 +99,7 @@ mod tests {
     async fn a_channel_holds_each_key_once_for_every_listener() {
         let channel = Channel::new();
         channel.push(name("lost"));
-        let (one, other) = (channel.lane(), channel.lane());
+        let (one, other) = (channel.add_lane(), channel.add_lane());
         for pushed in ["a", "b", "a"] {
             channel.clone().push(name(pushed));
         }
@@ -112,7 +113,7 @@ mod tests {
     #[tokio::test]
     async fn a_listener_that_waits_is_woken() {
         let channel = Channel::new();
-        let lane = channel.lane();
+        let lane = channel.add_lane();
         let (keys, ()) = tokio::join!(lane.next(), async { channel.push(name("a")) });
         assert_eq!(keys.len(), 1);
     }

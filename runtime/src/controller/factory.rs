@@ -1,4 +1,4 @@
-//! What builds a controller.
+//! `Factory`: describes one controlled kind (definition, tree, settings) and builds its reconciler.
 
 use super::{Controller, Settings};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     kind::Kind,
     managed::{Managed, Owner},
     provisioner::Provision,
-    reconcile::{reconciler::Reconciler, tree::Tree},
+    reconcile::{reconciler::Reconciler, tree::TreeReconciler},
     reference::Pointer,
     shape::{Provisioner, Shape},
 };
@@ -16,81 +16,83 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 
-/// Everything an operator has to know of one kind: what it is, what is generated from it, and how it is run.
+/// Describes one controlled kind: its definition, its tree, and how its controller runs. The manifests are generated from it.
 ///
-/// `Operator::controls` makes the usual one, of a kind and a tree. One of your own can wrap that, to say other facts or to
-/// do something before its controller runs.
+/// `Operator::controls` creates the usual factory from a kind and a tree. A factory of your own can wrap that one to change facts,
+/// or to do something before the controller runs.
 pub trait Factory: fmt::Debug + Send + Sync + 'static {
     /// The kind.
     fn kind(&self) -> Kind;
-    /// Its definition; `None` for a kind that is not the operator's own.
+    /// The CustomResourceDefinition of the kind; `None` for a foreign kind.
     fn crd(&self) -> Option<CustomResourceDefinition>;
-    /// The schema of its definition with the types by name ([`Managed::SCHEMA`]); `None` by default.
+    /// The schema of the definition with named types ([`Managed::SCHEMA`]); `None` by default.
     fn schema(&self) -> Option<Value> {
         None
     }
-    /// Decodes an object, as the API has it, into its Rust type and encodes it again. Manifests are checked by it: the type
-    /// decodes whatever the schema admits, and keeps nothing that the schema drops. `None` (the default) checks nothing.
+    /// Decodes an object, in the form of the API, into its Rust type and encodes it again. The generator of manifests checks with
+    /// it that the type decodes every value that the schema admits, and encodes no field that the schema prunes. `None` (the
+    /// default) checks nothing.
     fn round_trip(&self, object: &Value) -> Option<serde_json::Result<Value>> {
         let _ = object;
         None
     }
-    /// Its tree, as data.
+    /// The tree, as data.
     fn shape(&self) -> &'static Shape;
-    /// The kinds of the objects that its objects name ([`Managed::REFERENCES`]), and that its nodes reference; none by default.
+    /// The kinds that its specs ([`Managed::REFERENCES`]) and its nodes reference; none by default.
     fn references(&self) -> Vec<Kind> {
         Vec::new()
     }
-    /// What an object, as the API has it, says of itself: whether it is left alone, and what it names. Nothing by default.
+    /// The facts of the spec of an object, in the form of the API: whether it is paused, and which objects it references. None by
+    /// default.
     ///
     /// # Errors
-    /// If it doesn't have the form of its kind.
+    /// If the object can't be decoded.
     fn told(&self, object: &Value) -> serde_json::Result<SpecFacts> {
         let _ = object;
         Ok(SpecFacts::default())
     }
-    /// The finalizer it puts on its objects; empty for none.
+    /// The finalizer of the controlled objects; empty for none.
     fn finalizer(&self) -> String;
-    /// How passes are scheduled, and what is recorded.
+    /// The settings of the controller.
     fn settings(&self) -> &Settings;
-    /// What runs a pass.
+    /// The reconciler of the controller.
     fn reconciler(&self, codec: &Arc<Codec>) -> Runs;
 
-    /// Runs once, before the controller watches anything; an error ends the operator (unikorn N7).
+    /// Runs once, before the controller watches anything. An error ends the operator.
     fn initialize(&self, client: kube::Client) -> BoxFuture<'_, Result<()>> {
         drop(client);
         async { Ok(()) }.boxed()
     }
 
-    /// Runs once before [`Factory::initialize`], to bring objects of earlier releases up to date; it may touch metadata,
-    /// never specs (unikorn N6).
+    /// Runs once before [`Factory::initialize`], to bring objects of earlier releases up to date. It may change metadata, but no
+    /// specs.
     fn upgrade(&self, client: kube::Client) -> BoxFuture<'_, Result<()>> {
         drop(client);
         async { Ok(()) }.boxed()
     }
 }
 
-/// What an object says of itself.
+/// Facts of the spec of an object.
 #[derive(Clone, Debug, Default)]
 pub struct SpecFacts {
-    /// Whether it is left alone.
+    /// Whether the object is paused, so that its controller leaves it alone.
     pub paused: bool,
-    /// What it says of other objects.
-    pub(crate) named: Vec<Pointer>,
+    /// The references of the spec.
+    pub(crate) references: Vec<Pointer>,
 }
 
-/// What runs a pass: a tree for a kind, with the types gone.
+/// A reconciler without type parameters: it runs the tree of one kind.
 pub struct Runs(pub(crate) Box<dyn Reconciler>);
 
 impl Runs {
-    /// The tree `P` for objects of `O`.
+    /// A reconciler that runs the tree `P` for objects of `O`.
     pub fn tree<O, P>(options: Arc<O::Options>, codec: &Arc<Codec>) -> Self
     where
         O: Owner<Item = ()>,
         P: Provision<O> + Provisioner<Takes = ()>,
     {
         let reader = crate::cache::Reader::new(codec.clone());
-        Self(Box::new(Tree::<O, P> { reader, options, period: None, tree: PhantomData }))
+        Self(Box::new(TreeReconciler::<O, P> { reader, options, poll_period: None, tree: PhantomData }))
     }
 }
 
@@ -105,14 +107,14 @@ pub(crate) fn round_trip<K: Managed>(object: &Value) -> serde_json::Result<Value
     serde_json::to_value(serde_json::from_value::<K>(object.clone())?)
 }
 
-/// The usual factory: a managed kind and its tree.
-pub(crate) struct OfTree<O: Owner, P> {
+/// The usual factory, of a managed kind and its tree.
+pub(crate) struct TreeFactory<O: Owner, P> {
     pub(crate) operator: String,
     pub(crate) controller: Controller<O>,
     pub(crate) tree: PhantomData<fn() -> P>,
 }
 
-impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for OfTree<O, P> {
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for TreeFactory<O, P> {
     fn kind(&self) -> Kind {
         O::Object::kind()
     }
@@ -141,8 +143,8 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for
 
     fn told(&self, object: &Value) -> serde_json::Result<SpecFacts> {
         let object: O::Object = serde_json::from_value(object.clone())?;
-        let named = Pointer::all(O::Object::REFERENCES, &object, object.metadata().namespace.as_deref());
-        Ok(SpecFacts { paused: object.paused(), named })
+        let references = Pointer::all(O::Object::REFERENCES, &object, object.metadata().namespace.as_deref());
+        Ok(SpecFacts { paused: object.paused(), references })
     }
 
     fn finalizer(&self) -> String {
@@ -154,14 +156,14 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for
     }
 
     fn reconciler(&self, codec: &Arc<Codec>) -> Runs {
-        let (options, period) = (self.controller.options.clone(), self.controller.period.clone());
+        let (options, poll_period) = (self.controller.options.clone(), self.controller.poll_period.clone());
         let reader = crate::cache::Reader::new(codec.clone());
-        Runs(Box::new(Tree::<O, P> { reader, options, period, tree: PhantomData }))
+        Runs(Box::new(TreeReconciler::<O, P> { reader, options, poll_period, tree: PhantomData }))
     }
 }
 
-impl<O: Owner, P> fmt::Debug for OfTree<O, P> {
+impl<O: Owner, P> fmt::Debug for TreeFactory<O, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OfTree").field("controller", &self.controller).finish_non_exhaustive()
+        f.debug_struct("TreeFactory").field("controller", &self.controller).finish_non_exhaustive()
     }
 }

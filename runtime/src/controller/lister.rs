@@ -1,4 +1,4 @@
-//! Objects that a controller keeps a part of, and whom a change of that part concerns.
+//! `ViewSource`: fills a view from the objects of a kind, and maps changed projections to primaries.
 
 use crate::{
     cache::ObjectKey,
@@ -11,13 +11,13 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Deserialize;
 use std::{fmt, hash::Hash, sync::Arc};
 
-/// A kind of which a [`View`] keeps something, with its types gone.
+/// The kind whose objects fill a [`View`], and the view itself, without type parameters.
 #[derive(Clone)]
-pub struct Kept {
+pub struct ViewSource {
     kind: Kind,
-    /// Whether metadata is all that is looked at.
+    /// Whether the projection reads metadata only.
     pub(crate) metadata_only: bool,
-    pub(crate) keeps: Arc<dyn Keeps>,
+    pub(crate) writer: Arc<dyn ViewWriter>,
 }
 
 /// The metadata of an object's JSON.
@@ -27,12 +27,13 @@ pub(crate) struct ListedMetadata {
     pub(crate) metadata: ObjectMeta,
 }
 
-impl Kept {
-    /// A part of each object of a kind: what `read` makes of its JSON.
+impl ViewSource {
+    /// Fills `view` with the projection of each object of a kind. `project` makes it of the object's JSON, and `map` names the
+    /// primaries to enqueue when it changes.
     pub(crate) fn new<V, X, N>(
         kind: Kind,
         view: View<V, X>,
-        read: impl Fn(&[u8]) -> serde_json::Result<V> + Send + Sync + 'static,
+        project: impl Fn(&[u8]) -> serde_json::Result<V> + Send + Sync + 'static,
         map: impl Fn(&ObjectKey, &V) -> N + Send + Sync + 'static,
     ) -> Self
     where
@@ -40,12 +41,12 @@ impl Kept {
         X: Clone + Eq + Hash + Send + Sync + 'static,
         N: IntoIterator<Item = NamespacedName>,
     {
-        let keys = move |key: &ObjectKey, kept: &V| keys_of(map(key, kept), key.namespace());
-        Self { kind, metadata_only: false, keeps: Arc::new(Keeper { view, keep: read, keys }) }
+        let map = move |key: &ObjectKey, projection: &V| object_keys(map(key, projection), key.namespace());
+        Self { kind, metadata_only: false, writer: Arc::new(TypedViewWriter { view, project, map }) }
     }
 
-    /// The same, and no more than the metadata is asked for.
-    pub(crate) fn of_metadata(self) -> Self {
+    /// Requests only the metadata of the objects from the API server.
+    pub(crate) fn metadata_client(self) -> Self {
         Self { metadata_only: true, ..self }
     }
 
@@ -55,7 +56,7 @@ impl Kept {
     }
 }
 
-/// A [`View`] that a controller reads and another controller keeps, with its types gone.
+/// A [`View`] that one controller reads and another one fills, without type parameters.
 #[derive(Clone)]
 pub struct ReadView(Arc<dyn Fn() -> Option<Health> + Send + Sync>);
 
@@ -65,7 +66,7 @@ impl ReadView {
         Self(Arc::new(move || view.watch()))
     }
 
-    /// The watch that fills the view; `None` if no controller of the operator keeps it.
+    /// The watch that fills the view; `None` if no controller of the operator fills it.
     pub(crate) fn watch(&self) -> Option<Health> {
         (self.0)()
     }
@@ -77,72 +78,86 @@ impl fmt::Debug for ReadView {
     }
 }
 
-fn keys_of(names: impl IntoIterator<Item = NamespacedName>, home: Option<&str>) -> Vec<ObjectKey> {
-    let key = |name: NamespacedName| ObjectKey::new(name.namespace.as_deref().or(home), &name.name);
+/// The keys of these names. A name without a namespace is in `default_namespace`.
+fn object_keys(names: impl IntoIterator<Item = NamespacedName>, default_namespace: Option<&str>) -> Vec<ObjectKey> {
+    let key = |name: NamespacedName| ObjectKey::new(name.namespace.as_deref().or(default_namespace), &name.name);
     names.into_iter().map(key).collect()
 }
 
-/// What a watch tells a view; what comes back is whom it concerns.
-pub(crate) trait Keeps: Send + Sync {
-    /// A watch begins.
+/// Writes the objects of a watch into a view, and returns the keys of the primaries to enqueue.
+pub(crate) trait ViewWriter: Send + Sync {
+    /// Clears the view for a watch that starts.
     fn begin(&self, watch: &Health);
-    /// Its first list is complete.
-    fn listed(&self);
-    /// An object came or changed; `anew` if it is another one than before.
-    fn put(&self, key: &ObjectKey, json: &[u8], anew: bool, panics: &mut Panics) -> serde_json::Result<Vec<ObjectKey>>;
-    /// An object is gone.
+    /// Marks the first list as complete.
+    fn mark_listed(&self);
+    /// Projects a new or changed object into the view; `is_new` if it has another uid than before.
+    fn put(
+        &self,
+        key: &ObjectKey,
+        json: &[u8],
+        is_new: bool,
+        panics: &mut Panics,
+    ) -> serde_json::Result<Vec<ObjectKey>>;
+    /// Removes a deleted object from the view.
     fn remove(&self, key: &ObjectKey, panics: &mut Panics) -> Vec<ObjectKey>;
 }
 
-struct Keeper<V, X, Keep, Keys> {
+/// The [`ViewWriter`] of one view, with the user's functions.
+struct TypedViewWriter<V, X, Project, Map> {
     view: View<V, X>,
-    keep: Keep,
-    keys: Keys,
+    project: Project,
+    map: Map,
 }
 
-impl<V, X, Keep, Keys> Keeps for Keeper<V, X, Keep, Keys>
+impl<V, X, Project, Map> ViewWriter for TypedViewWriter<V, X, Project, Map>
 where
     V: PartialEq + Send + Sync,
     X: Clone + Eq + Hash + Send + Sync,
-    Keep: Fn(&[u8]) -> serde_json::Result<V> + Send + Sync,
-    Keys: Fn(&ObjectKey, &V) -> Vec<ObjectKey> + Send + Sync,
+    Project: Fn(&[u8]) -> serde_json::Result<V> + Send + Sync,
+    Map: Fn(&ObjectKey, &V) -> Vec<ObjectKey> + Send + Sync,
 {
     fn begin(&self, watch: &Health) {
         self.view.begin(watch);
     }
 
-    fn listed(&self) {
-        self.view.listed();
+    fn mark_listed(&self) {
+        self.view.mark_listed();
     }
 
-    fn put(&self, key: &ObjectKey, json: &[u8], anew: bool, panics: &mut Panics) -> serde_json::Result<Vec<ObjectKey>> {
-        let Some(kept) = panics.catch(Closure::Keeps, || (self.keep)(json)) else { return Ok(Vec::new()) };
-        let kept = kept?;
-        // The comparison is the user's, too.
-        if !anew && panics.catch(Closure::Keeps, || self.view.holds(key, &kept)).unwrap_or_default() {
+    fn put(
+        &self,
+        key: &ObjectKey,
+        json: &[u8],
+        is_new: bool,
+        panics: &mut Panics,
+    ) -> serde_json::Result<Vec<ObjectKey>> {
+        let Some(projection) = panics.catch(Closure::Keeps, || (self.project)(json)) else { return Ok(Vec::new()) };
+        let projection = projection?;
+        // The comparison (`PartialEq`) is user code as well and may panic.
+        if !is_new && panics.catch(Closure::Keeps, || self.view.contains(key, &projection)).unwrap_or_default() {
             return Ok(Vec::new());
         }
-        let mut keys = self.keys_of(key, &kept, panics);
-        // Whom it concerned before is told, too: it may be the end of that which concerned them.
-        if let Some(old) = self.view.put(key, kept, panics) {
-            keys.extend(self.keys_of(key, &old, panics));
+        let mut keys = self.primaries_of(key, &projection, panics);
+        // The primaries of the old projection as well: the object may no longer map to them.
+        if let Some(old) = self.view.put(key, projection, panics) {
+            keys.extend(self.primaries_of(key, &old, panics));
         }
         Ok(keys)
     }
 
     fn remove(&self, key: &ObjectKey, panics: &mut Panics) -> Vec<ObjectKey> {
-        self.view.remove(key).map_or_else(Vec::new, |old| self.keys_of(key, &old, panics))
+        self.view.remove(key).map_or_else(Vec::new, |old| self.primaries_of(key, &old, panics))
     }
 }
 
-impl<V, X, Keep, Keys: Fn(&ObjectKey, &V) -> Vec<ObjectKey>> Keeper<V, X, Keep, Keys> {
-    fn keys_of(&self, key: &ObjectKey, kept: &V, panics: &mut Panics) -> Vec<ObjectKey> {
-        panics.catch(Closure::KeepsMap, || (self.keys)(key, kept)).unwrap_or_default()
+impl<V, X, Project, Map: Fn(&ObjectKey, &V) -> Vec<ObjectKey>> TypedViewWriter<V, X, Project, Map> {
+    fn primaries_of(&self, key: &ObjectKey, projection: &V, panics: &mut Panics) -> Vec<ObjectKey> {
+        panics.catch(Closure::KeepsMap, || (self.map)(key, projection)).unwrap_or_default()
     }
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for ViewSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Kept").field(&self.kind).finish()
+        f.debug_tuple("ViewSource").field(&self.kind).finish()
     }
 }

@@ -1,4 +1,4 @@
-//! Objects that are neither primaries nor made by a tree, and whom they concern.
+//! `Follow` and `Mapped`: map objects of another kind to the primaries that a change enqueues.
 
 use crate::{
     cache::ObjectKey,
@@ -11,7 +11,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::{Deserialize, de::DeserializeOwned};
 use std::{fmt, sync::Arc};
 
-/// Another kind that a controller follows: whom a change of an object concerns, and which changes do.
+/// Another kind that a controller watches: which primaries a change of an object enqueues, and which changes do.
 ///
 /// ```
 /// # use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
@@ -28,79 +28,86 @@ use std::{fmt, sync::Arc};
 /// # }
 /// # let operator =
 /// Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| {
-///     // Every Pod concerns the one Namespace `usage`, whatever the Pod is like: only metadata is watched.
+///     // Every Pod enqueues the Namespace `usage`. The name doesn't depend on the Pod, so only metadata is watched.
 ///     c.follows(Follow::<Pod>::for_one(NamespacedName::cluster("usage")).when(Predicate::labels()))
-///         // A Node that comes or goes concerns every Namespace; its heartbeats concern none.
+///         // A created or deleted Node enqueues every Namespace; its heartbeats enqueue none.
 ///         .follows(Follow::<Node>::for_all().when(Predicate::never()))
 /// });
 /// ```
 pub struct Follow<K> {
-    concerns: Concerns<K>,
+    mapping: Mapping<K>,
     predicate: Option<Predicate<K>>,
 }
 
-enum Concerns<K> {
+/// How an object maps to primaries.
+enum Mapping<K> {
+    /// To all primaries.
     All,
-    Object(NamesOf<K>),
-    Metadata(NamesOf<ObjectMeta>),
+    /// By a function of the object.
+    Object(MapFn<K>),
+    /// By a function of its metadata.
+    Metadata(MapFn<ObjectMeta>),
 }
 
-type NamesOf<T> = Arc<dyn Fn(&T) -> Vec<NamespacedName> + Send + Sync>;
-type ReadConcern = Arc<dyn Fn(&[u8], &mut Panics) -> serde_json::Result<Concern> + Send + Sync>;
+type MapFn<T> = Arc<dyn Fn(&T) -> Vec<NamespacedName> + Send + Sync>;
+/// Maps the JSON of an object, without the type of its kind.
+type MapJsonFn = Arc<dyn Fn(&[u8], &mut Panics) -> serde_json::Result<MappedKeys> + Send + Sync>;
 
 impl<K> Follow<K> {
-    /// A change concerns the primaries that `map` names. A name without a namespace is one in the namespace of the object.
+    /// A change enqueues the primaries that `map` names. A name without a namespace is in the namespace of the object.
     pub fn by<N: IntoIterator<Item = NamespacedName>>(map: impl Fn(&K) -> N + Send + Sync + 'static) -> Self {
         let map = move |object: &K| map(object).into_iter().collect();
-        Self { concerns: Concerns::Object(Arc::new(map)), predicate: None }
+        Self { mapping: Mapping::Object(Arc::new(map)), predicate: None }
     }
 
-    /// As [`Follow::by`], by metadata alone: no more than that is asked for and decoded.
+    /// As [`Follow::by`], with a function of the metadata. The operator requests and decodes only the metadata.
     pub fn by_metadata<N: IntoIterator<Item = NamespacedName>>(
         map: impl Fn(&ObjectMeta) -> N + Send + Sync + 'static,
     ) -> Self {
         let map = move |metadata: &ObjectMeta| map(metadata).into_iter().collect();
-        Self { concerns: Concerns::Metadata(Arc::new(map)), predicate: None }
+        Self { mapping: Mapping::Metadata(Arc::new(map)), predicate: None }
     }
 
-    /// Every object concerns one and the same primary; only metadata is asked for.
+    /// A change of any object enqueues the same primary. The operator requests only metadata.
     pub fn for_one(name: NamespacedName) -> Self {
         Self::by_metadata(move |_| Some(name.clone()))
     }
 
-    /// Every object concerns every primary; only metadata is asked for.
+    /// A change of any object enqueues every primary. The operator requests only metadata.
     pub fn for_all() -> Self {
-        Self { concerns: Concerns::All, predicate: None }
+        Self { mapping: Mapping::All, predicate: None }
     }
 
-    /// Which changes of an object that stays are worth a pass. Whom an object concerned before and doesn't now, or the other way
-    /// round, is told in any case. Default: all changes.
+    /// Decides which updates of an object enqueue primaries. An update after which the object maps to other primaries always does,
+    /// and so do its creation and deletion. Default: all updates.
     #[must_use]
     pub fn when(mut self, predicate: Predicate<K>) -> Self {
         self.predicate = Some(predicate);
         self
     }
 
-    fn is_of_metadata(&self) -> bool {
-        !matches!(self.concerns, Concerns::Object(_)) && !self.predicate.as_ref().is_some_and(Predicate::needs_object)
+    /// Whether neither the mapping nor the predicate reads more than metadata.
+    fn needs_metadata_only(&self) -> bool {
+        !matches!(self.mapping, Mapping::Object(_)) && !self.predicate.as_ref().is_some_and(Predicate::needs_object)
     }
 
-    fn concern(&self, metadata: &ObjectMeta, object: Option<&K>, panics: &mut Panics) -> Concern {
-        let names = panics.catch(Closure::Watches, || match &self.concerns {
-            Concerns::All => Vec::new(),
-            Concerns::Object(map) => object.map(|object| map(object)).unwrap_or_default(),
-            Concerns::Metadata(map) => map(metadata),
+    /// Maps an object to primaries, and reads the facts that the predicate compares.
+    fn map(&self, metadata: &ObjectMeta, object: Option<&K>, panics: &mut Panics) -> MappedKeys {
+        let names = panics.catch(Closure::Watches, || match &self.mapping {
+            Mapping::All => Vec::new(),
+            Mapping::Object(map) => object.map(|object| map(object)).unwrap_or_default(),
+            Mapping::Metadata(map) => map(metadata),
         });
-        let home = metadata.namespace.as_deref();
-        let key = |name: &NamespacedName| ObjectKey::new(name.namespace.as_deref().or(home), &name.name);
+        let namespace = metadata.namespace.as_deref();
+        let key = |name: &NamespacedName| ObjectKey::new(name.namespace.as_deref().or(namespace), &name.name);
         let facts = self.predicate.as_ref().map(|predicate| {
             let facts = panics.catch(Closure::Predicate, || predicate.facts(metadata, object));
-            facts.map_or(PredicateFacts::Nothing, PredicateFacts::Facts)
+            facts.map_or(PredicateFacts::Panicked, PredicateFacts::Facts)
         });
-        Concern {
+        MappedKeys {
             keys: names.unwrap_or_default().iter().map(key).collect(),
-            all: matches!(self.concerns, Concerns::All),
-            seen: facts.unwrap_or_default(),
+            all_primaries: matches!(self.mapping, Mapping::All),
+            facts: facts.unwrap_or_default(),
         }
     }
 }
@@ -111,21 +118,21 @@ impl<K> fmt::Debug for Follow<K> {
     }
 }
 
-/// Whom an object concerns, and what its kind's predicate has looked at.
+/// The primaries that an object maps to, and the facts that the predicate compares.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Concern {
+pub(crate) struct MappedKeys {
     pub(crate) keys: Vec<ObjectKey>,
-    /// Everybody.
-    pub(crate) all: bool,
-    seen: PredicateFacts,
+    /// Whether the object maps to all primaries; `keys` is empty then.
+    pub(crate) all_primaries: bool,
+    facts: PredicateFacts,
 }
 
-/// What a predicate has looked at.
+/// The facts that a predicate read from an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PredicateFacts {
     Facts(Facts),
-    /// It panicked.
-    Nothing,
+    /// The predicate panicked, so there are none.
+    Panicked,
 }
 
 impl Default for PredicateFacts {
@@ -134,13 +141,13 @@ impl Default for PredicateFacts {
     }
 }
 
-/// A followed kind with its type gone.
+/// A [`Follow`] without the type of its kind.
 #[derive(Clone)]
 pub struct Mapped {
     kind: Kind,
-    /// Whether metadata is all that is looked at.
+    /// Whether the mapping reads metadata only.
     pub(crate) metadata_only: bool,
-    read: ReadConcern,
+    map: MapJsonFn,
     passes: Passes,
 }
 
@@ -152,32 +159,33 @@ struct MappedMetadata {
 
 impl Mapped {
     pub(super) fn new<K: Typed + DeserializeOwned>(follow: Follow<K>) -> Self {
-        let (metadata_only, predicate) = (follow.is_of_metadata(), follow.predicate.clone());
-        let read = move |json: &[u8], panics: &mut Panics| {
+        let (metadata_only, predicate) = (follow.needs_metadata_only(), follow.predicate.clone());
+        let map = move |json: &[u8], panics: &mut Panics| {
             if metadata_only {
                 let object: MappedMetadata = serde_json::from_slice(json)?;
-                return Ok(follow.concern(&object.metadata, None, panics));
+                return Ok(follow.map(&object.metadata, None, panics));
             }
             let object = panics.catch(Closure::Object, || serde_json::from_slice::<K>(json)).transpose()?;
-            Ok(object.map(|object| follow.concern(object.meta(), Some(&object), panics)).unwrap_or_default())
+            Ok(object.map(|object| follow.map(object.meta(), Some(&object), panics)).unwrap_or_default())
         };
         let passes = move |old: &Facts, new: &Facts| predicate.as_ref().is_none_or(|one| one.passes(old, new));
-        Self { kind: kind_of::<K>(), metadata_only, read: Arc::new(read), passes: Arc::new(passes) }
+        Self { kind: kind_of::<K>(), metadata_only, map: Arc::new(map), passes: Arc::new(passes) }
     }
 
-    /// The kind that is followed.
+    /// The watched kind.
     pub fn kind(&self) -> &Kind {
         &self.kind
     }
 
-    /// Whom an object concerns, as the server sent it. The scope of the primaries is the caller's to mind.
-    pub(crate) fn concern(&self, json: &[u8], panics: &mut Panics) -> serde_json::Result<Concern> {
-        (self.read)(json, panics)
+    /// Maps an object, as the server sent it, to primaries. The keys may have a namespace although the primaries are cluster-scoped;
+    /// the controller that enqueues them drops it.
+    pub(crate) fn map(&self, json: &[u8], panics: &mut Panics) -> serde_json::Result<MappedKeys> {
+        (self.map)(json, panics)
     }
 
-    /// Whether a change of an object that stays is worth a pass; also if the predicate panics, since nobody can know then.
-    pub(crate) fn passes(&self, old: &Concern, new: &Concern) -> bool {
-        match (&old.seen, &new.seen) {
+    /// Whether an update of an object enqueues primaries. If the predicate panicked, it does: the change may matter.
+    pub(crate) fn passes(&self, old: &MappedKeys, new: &MappedKeys) -> bool {
+        match (&old.facts, &new.facts) {
             (PredicateFacts::Facts(before), PredicateFacts::Facts(after)) => {
                 old.keys != new.keys || (self.passes)(before, after)
             }

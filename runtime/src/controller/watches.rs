@@ -1,4 +1,4 @@
-//! What wakes the objects of a controller, beside their own changes and those of what they are made of.
+//! Options of a controller for its event sources: watches of other kinds, views, channels, predicates and polling.
 
 use crate::{
     cache::ObjectKey,
@@ -18,14 +18,14 @@ use {
         channel::Channel,
         mapped::{Follow, Mapped},
     },
-    crate::controller::lister::{Kept, ListedMetadata, ReadView},
+    crate::controller::lister::{ListedMetadata, ReadView, ViewSource},
 };
 
 impl<O: Owner> Controller<O> {
-    /// Follows objects of another kind: when one comes, changes or goes, the primaries that `map` names are looked at. A name
-    /// without a namespace is one in the namespace of the object. An object that can't be read as `K` is said in the log and
-    /// wakes nobody. The role gets the right to list and watch the kind; to read
-    /// one, a node declares `get`. Default: what the tree makes and what the spec names are followed.
+    /// Watches objects of another kind. When one is created, changed or deleted, the primaries that `map` names are enqueued. A
+    /// name without a namespace is in the namespace of the object. An object that can't be decoded as `K` is logged and enqueues
+    /// no primary. The role gets the right to list and watch the kind; a node that reads an object declares `get`. Default: the
+    /// controller watches the children of its tree and the objects that specs reference.
     ///
     /// ```
     /// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
@@ -41,7 +41,7 @@ impl<O: Owner> Controller<O> {
     /// # }
     /// # let operator =
     /// Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| {
-    ///     // Every change of a ConfigMap concerns the Namespace that it is in.
+    ///     // Every change of a ConfigMap enqueues its Namespace.
     ///     c.watches(|config: &ConfigMap| {
     ///         config.metadata.namespace.clone().map(|name| NamespacedName { name, namespace: None })
     ///     })
@@ -56,17 +56,17 @@ impl<O: Owner> Controller<O> {
         self.follows(Follow::by(map))
     }
 
-    /// Follows objects of another kind, with a say on which of their changes matter; see [`Follow`].
+    /// Watches objects of another kind, with a predicate that decides which changes matter; see [`Follow`].
     #[must_use]
     pub fn follows<K: Typed + DeserializeOwned>(mut self, follow: Follow<K>) -> Self {
         self.settings.mapped.push(Mapped::new(follow));
         self
     }
 
-    /// Follows objects of another kind, keeps a part of each in a view that the nodes can read (from the options), and looks at
-    /// the primaries that `map` names when that part of an object has changed, or the object has come or gone. So what is
-    /// not kept, a heartbeat for example, costs no pass. `map` is asked when an object changes, for what was kept and what
-    /// is kept now; a name without a namespace is one in the namespace of the object.
+    /// Watches objects of another kind and fills a view with the projection `keep` of each. The nodes get the view from the
+    /// options and read it without a call. When the projection of an object changes, or the object is created or deleted, the
+    /// primaries that `map` names are enqueued; so a change outside the projection, such as a heartbeat, costs no pass. `map` is
+    /// called with the old and with the new projection. A name without a namespace is in the namespace of the object.
     #[must_use]
     pub fn keeps<K, V, X, N>(
         mut self,
@@ -80,15 +80,15 @@ impl<O: Owner> Controller<O> {
         X: Clone + Eq + Hash + Send + Sync + 'static,
         N: IntoIterator<Item = NamespacedName>,
     {
-        let read = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<K>(json)?));
-        self.settings.kept.push(Kept::new(kind_of::<K>(), view.clone(), read, map));
+        let project = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<K>(json)?));
+        self.settings.kept.push(ViewSource::new(kind_of::<K>(), view.clone(), project, map));
         self
     }
 
-    /// Declares that the nodes read a view that another controller of the operator [keeps](Controller::keeps). The workers of this
-    /// controller start when the view has its first list, or is known to have none (the kind is missing, or the role doesn't allow
-    /// it). Changes of the view lead to no pass of this controller. Default: a controller waits only for the views that it keeps, and
-    /// [`View::read`] yields `CacheNotSynced` until another one is filled.
+    /// Declares that the nodes read a view that another controller of the operator [fills](Controller::keeps). The workers of this
+    /// controller start when the first list of the view is complete, or when there can be none because the kind is missing or
+    /// forbidden. Changes of the view start no pass of this controller. Default: a controller waits only for the views that it
+    /// fills, and [`View::read`] of another view yields `CacheNotSynced` until that is filled.
     ///
     /// ```
     /// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, ResourceQuota};
@@ -130,7 +130,7 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// As [`Controller::keeps`], with a part of the metadata; no more than that is asked for and decoded.
+    /// As [`Controller::keeps`], with a projection of the metadata. The operator requests and decodes only the metadata.
     ///
     /// ```
     /// # use k8s_openapi::api::core::v1::{Namespace, Node, ResourceQuota};
@@ -146,7 +146,7 @@ impl<O: Owner> Controller<O> {
     /// # }
     /// # let operator =
     /// Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| {
-    ///     // Which nodes there are, and no word of how they are.
+    ///     // The names of the Nodes, without their status.
     ///     let nodes = View::<()>::default();
     ///     c.keeps_metadata::<Node, _, _, _>(&nodes, |_| (), |_, ()| [NamespacedName::cluster("default")])
     /// });
@@ -164,31 +164,31 @@ impl<O: Owner> Controller<O> {
         X: Clone + Eq + Hash + Send + Sync + 'static,
         N: IntoIterator<Item = NamespacedName>,
     {
-        let read = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<ListedMetadata>(json)?.metadata));
-        self.settings.kept.push(Kept::new(kind_of::<K>(), view.clone(), read, map).of_metadata());
+        let project = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<ListedMetadata>(json)?.metadata));
+        self.settings.kept.push(ViewSource::new(kind_of::<K>(), view.clone(), project, map).metadata_client());
         self
     }
 
-    /// Listens to what is no watch of Kubernetes; see [`Channel`].
+    /// Enqueues the primaries that are pushed into a channel, for events from outside Kubernetes; see [`Channel`].
     #[must_use]
     pub fn listens(mut self, channel: &Channel) -> Self {
-        self.settings.lanes.push(channel.lane());
+        self.settings.lanes.push(channel.add_lane());
         self
     }
 
-    /// Which changes of an object are worth a pass. That it comes, is to go, goes or is made anew always is, as is a change of
-    /// its finalizers that concerns the controller, and [`RECONCILE`](crate::RECONCILE). Default: a change of what is
-    /// wanted: [`Predicate::generation`] of a kind of your own; of a foreign kind all but its status.
+    /// Decides which updates of a primary start a pass. Its creation, its deletion, its re-creation under the same name, a change
+    /// of a finalizer that matters to the controller, and the annotation [`RECONCILE`](crate::RECONCILE) always do. Default:
+    /// [`Predicate::generation`] for a kind of your own; for a foreign kind every change outside its status.
     #[must_use]
     pub fn when(mut self, predicate: Predicate<O::Object>) -> Self {
         self.settings.news = Some(News::new(predicate));
         self
     }
 
-    /// As [`Controller::poll`], with a period for each object; `None` falls back to that of the controller.
+    /// As [`Controller::poll`], with a period for each object. For an object with `None` the period of the controller holds.
     #[must_use]
     pub fn poll_by(mut self, period: impl Fn(&O::Object) -> Option<Duration> + Send + Sync + 'static) -> Self {
-        self.period = Some(Arc::new(period));
+        self.poll_period = Some(Arc::new(period));
         self
     }
 }

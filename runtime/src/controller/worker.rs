@@ -1,4 +1,4 @@
-//! A controller at work: its queue, its workers, and what wakes them.
+//! `RunningController`: the queue of a controller, its workers, and the methods that enqueue primaries.
 
 use crate::{
     cache::{Change, Encoded, ObjectKey},
@@ -8,7 +8,7 @@ use crate::{
     predicate::Worth,
     queue::{Backoff, Item, Priority, Queue, Trigger},
     reconcile::{
-        Ended,
+        PassResult,
         control_loop::Loop,
         next::{AFTER_CONFLICT, CATCH_UP, Next, REQUEUE},
     },
@@ -24,180 +24,183 @@ use std::{
 };
 use tokio::task::JoinSet;
 
-/// The shortest time after which an object is looked at again: one that asks for none at all would take a core for itself.
-const LEAST: Duration = Duration::from_millis(5);
+/// The minimum delay before the next pass: an object that is enqueued without delay would occupy a core.
+const MIN_DELAY: Duration = Duration::from_millis(5);
 
-/// How long after the unexpected end of a worker another one starts.
-const RESTART: Duration = Duration::from_millis(200);
+/// The delay before a new worker replaces one that ended unexpectedly.
+const WORKER_RESTART_DELAY: Duration = Duration::from_millis(200);
 
-pub(crate) struct Running {
-    pub(crate) inner: Loop,
+/// A controller that runs: event handlers enqueue primaries, and workers take them from the queue and reconcile them.
+pub(crate) struct RunningController {
+    pub(crate) control_loop: Loop,
     queue: Queue<ObjectKey>,
-    /// Gives the jitter; the loop counts the failures of an object by its uid.
+    /// Only adds the jitter; the loop counts the failures of each object.
     backoff: Backoff<()>,
     settings: Settings,
-    working: AtomicBool,
+    is_working: AtomicBool,
 }
 
-impl Running {
-    pub(crate) fn new(inner: Loop, settings: Settings, environment: &Environment) -> Self {
-        let dice = environment.clone();
-        let backoff = Backoff::new(settings.errors, move || dice.random());
-        Self { inner, queue: Queue::default(), backoff, settings, working: AtomicBool::new(false) }
+impl RunningController {
+    pub(crate) fn new(control_loop: Loop, settings: Settings, environment: &Environment) -> Self {
+        let random = environment.clone();
+        let backoff = Backoff::new(settings.errors, move || random.random());
+        Self { control_loop, queue: Queue::default(), backoff, settings, is_working: AtomicBool::new(false) }
     }
 
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// A primary changed: worth a pass if what it wants, whether it goes, or who holds it is different. What a user did goes
-    /// first, and ends a backoff; a list of what was there before goes last. Own writes end none.
-    pub(crate) fn on_primary(&self, change: &Change<Encoded>, listing: bool) {
-        self.inner.note_propagation(change);
-        if let Some(shown) = change.new_entry().or(change.old()) {
-            self.inner.was_shown(&shown.header.key);
+    /// Handles a change of a primary: enqueues it if its spec, its deletion or its finalizers changed, as far as the predicate
+    /// accepts the change. A change by a user has high priority and ends a backoff; an object of a list has low priority. An own
+    /// write of the operator ends no backoff.
+    pub(crate) fn on_primary_change(&self, change: &Change<Encoded>, from_list: bool) {
+        self.control_loop.note_deletion_propagation(change);
+        if let Some(primary) = change.new_entry().or(change.old()) {
+            self.control_loop.note_watch_event(&primary.header.key);
         }
         match change {
-            Change::Added { new } => self.queue.add(new.header.key.clone(), priority_of(Priority::High, listing)),
+            Change::Added { new } => self.queue.add(new.header.key.clone(), priority_of(Priority::High, from_list)),
             Change::Updated { old, new } => {
-                self.wake_for(new.header.key.clone(), self.inner.worth(old, new), listing);
+                let significance = self.control_loop.significance_of(old, new);
+                self.enqueue_changed(new.header.key.clone(), significance, from_list);
             }
-            Change::Deleted { old } => self.queue.add(old.header.key.clone(), priority_of(Priority::High, listing)),
+            Change::Deleted { old } => self.queue.add(old.header.key.clone(), priority_of(Priority::High, from_list)),
             Change::Unchanged => {}
         }
     }
 
-    /// The object itself changed.
-    fn wake_for(&self, key: ObjectKey, worth: Worth, listing: bool) {
-        match worth {
+    /// Enqueues a primary that changed itself.
+    fn enqueue_changed(&self, key: ObjectKey, significance: Worth, from_list: bool) {
+        match significance {
             Worth::Nothing => {}
-            Worth::Own => self.queue.add_for(key, priority_of(Priority::Normal, listing), Trigger::Own),
-            Worth::Finalizers | Worth::News | Worth::Wish => self.wake(key, listing),
+            Worth::Own => self.queue.add_for(key, priority_of(Priority::Normal, from_list), Trigger::Own),
+            Worth::Finalizers | Worth::News | Worth::Wish => self.enqueue_related(key, from_list),
             Worth::Request => self.queue.add(key, Priority::High),
         }
     }
 
-    /// Something that an object is made of changed.
-    pub(crate) fn wake_owner(&self, owner: ObjectKey, listing: bool) {
-        self.queue.add_for(owner, priority_of(Priority::Normal, listing), Trigger::Children);
+    /// Enqueues the owner of a changed child.
+    pub(crate) fn enqueue_owner(&self, owner: ObjectKey, from_list: bool) {
+        self.queue.add_for(owner, priority_of(Priority::Normal, from_list), Trigger::Children);
     }
 
-    /// Something that concerns an object changed.
-    pub(crate) fn wake(&self, key: ObjectKey, listing: bool) {
-        self.queue.add_for(key, priority_of(Priority::Normal, listing), Trigger::Related);
+    /// Enqueues a primary because another object changed that is not its child, such as a referenced one.
+    pub(crate) fn enqueue_related(&self, key: ObjectKey, from_list: bool) {
+        self.queue.add_for(key, priority_of(Priority::Normal, from_list), Trigger::Related);
     }
 
-    /// Wakes those that a change of an object concerns: of a kind without namespaces, by their names alone. Whose work the change
-    /// is, is woken as by a child.
-    pub(crate) fn wake_named<'a>(
+    /// Enqueues the primaries that an event handler maps a changed object to. If the object is an output of a primary, that one is
+    /// enqueued as the owner of a changed child. Keys of cluster-scoped primaries lose their namespace.
+    pub(crate) fn enqueue_keys<'a>(
         &self,
         keys: impl IntoIterator<Item = &'a ObjectKey>,
-        is_work_of: impl Fn(&ObjectKey) -> bool,
-        listing: bool,
+        is_output_of: impl Fn(&ObjectKey) -> bool,
+        from_list: bool,
     ) {
-        let namespaced = self.inner.source.kind().namespaced;
+        let namespaced = self.control_loop.source.kind().namespaced;
         for key in keys {
             let key = if namespaced { key.clone() } else { ObjectKey::cluster(key.name()) };
-            if is_work_of(&key) { self.wake_owner(key, listing) } else { self.wake(key, listing) }
+            if is_output_of(&key) { self.enqueue_owner(key, from_list) } else { self.enqueue_related(key, from_list) }
         }
     }
 
-    /// Something that concerns all objects changed.
-    pub(crate) fn wake_all(&self, is_work_of: impl Fn(&ObjectKey) -> bool) {
-        for key in self.inner.source.objects().store().keys() {
-            let trigger = if is_work_of(&key) { Trigger::Children } else { Trigger::Related };
+    /// Enqueues all primaries because an object changed that maps to all of them.
+    pub(crate) fn enqueue_all(&self, is_output_of: impl Fn(&ObjectKey) -> bool) {
+        for key in self.control_loop.source.objects().store().keys() {
+            let trigger = if is_output_of(&key) { Trigger::Children } else { Trigger::Related };
             self.queue.add_for(key, Priority::Low, trigger);
         }
     }
 
-    /// What all objects failed for may be over: nobody waits for the end of a backoff.
-    pub(crate) fn try_all(&self) {
-        for key in self.inner.source.objects().store().keys() {
+    /// Enqueues all primaries and ends their backoffs, because the cause of their failures may be gone.
+    pub(crate) fn retry_all(&self) {
+        for key in self.control_loop.source.objects().store().keys() {
             self.queue.add(key, Priority::Low);
         }
     }
 
-    /// Wakes what is pushed into a channel, for ever.
-    pub(crate) async fn listen(self: Arc<Self>, lane: Arc<Lane>) {
-        let kind = self.inner.source.kind();
+    /// Enqueues the primaries that are pushed into a channel. It never returns.
+    pub(crate) async fn run_channel(self: Arc<Self>, lane: Arc<Lane>) {
+        let kind = self.control_loop.source.kind();
         loop {
             for key in lane.next().await {
                 match (kind.namespaced, key.namespace()) {
                     (true, None) => {
                         tracing::warn!(%kind, object = %key, "was pushed without a namespace; nothing is it")
                     }
-                    (true, Some(_)) => self.wake(key, false),
-                    (false, _) => self.wake(ObjectKey::cluster(key.name()), false),
+                    (true, Some(_)) => self.enqueue_related(key, false),
+                    (false, _) => self.enqueue_related(ObjectKey::cluster(key.name()), false),
                 }
             }
         }
     }
 
-    /// Works until the queue is shut and what was begun has ended. Dropped before that, it takes its workers with it.
-    pub(crate) async fn work(self: Arc<Self>) {
-        self.working.store(true, Ordering::Relaxed);
+    /// Runs the workers until the queue is shut down and the running passes have ended. A dropped future ends its workers at once.
+    pub(crate) async fn run_workers(self: Arc<Self>) {
+        self.is_working.store(true, Ordering::Relaxed);
         let mut workers = JoinSet::new();
         for _ in 0..self.settings.workers {
-            workers.spawn(Self::worker(self.clone()));
+            workers.spawn(Self::run_worker(self.clone()));
         }
-        while let Some(ended) = workers.join_next().await {
-            if let Err(error) = ended {
+        while let Some(result) = workers.join_next().await {
+            if let Err(error) = result {
                 tracing::error!(%error, "a worker ended unexpectedly, and another one is started");
-                self.inner.shared.counters.count_task_restart();
-                tokio::time::sleep(RESTART).await;
-                workers.spawn(Self::worker(self.clone()));
+                self.control_loop.shared.counters.count_task_restart();
+                tokio::time::sleep(WORKER_RESTART_DELAY).await;
+                workers.spawn(Self::run_worker(self.clone()));
             }
         }
     }
 
-    /// Whether its workers run.
+    /// Whether its workers have been started.
     pub(crate) fn is_working(&self) -> bool {
-        self.working.load(Ordering::Relaxed)
+        self.is_working.load(Ordering::Relaxed)
     }
 
-    /// Waits until no pass begins any more, and none runs.
-    pub(crate) async fn stopped(&self) {
+    /// Waits until the queue is shut down and no pass runs.
+    pub(crate) async fn wait_until_stopped(&self) {
         self.queue.drained().await;
     }
 
-    /// Begins no new pass.
+    /// Shuts the queue down, so that no new pass starts.
     pub(crate) fn stop(&self) {
         self.queue.shutdown();
     }
 
-    async fn worker(self: Arc<Self>) {
+    async fn run_worker(self: Arc<Self>) {
         while let Some(item) = self.queue.take().await {
-            // The loop catches what closures of the user do; this is for all else, so that no key stays with a worker.
-            if let Err(payload) = AssertUnwindSafe(self.attend(&item)).catch_unwind().await {
+            // The loop catches panics of user closures. This catches all others, so that every taken key returns to the queue.
+            if let Err(payload) = AssertUnwindSafe(self.process(&item)).catch_unwind().await {
                 let panicked = Panicked::new(Closure::Runtime, &*payload);
-                let kind = self.inner.source.kind();
+                let kind = self.control_loop.source.kind();
                 tracing::error!(%kind, object = %item.key, error = %panicked, "the pass ended by a panic");
-                self.inner.shared.counters.count_panic(panicked.closure);
+                self.control_loop.shared.counters.count_panic(panicked.closure);
                 self.queue.hold(item.key.clone(), REQUEUE, item.priority.min(Priority::Normal));
             }
             self.queue.done(&item.key);
         }
     }
 
-    /// One pass, and when the next one is.
-    async fn attend(&self, item: &Item<ObjectKey>) {
+    /// Runs one pass over an object and schedules the next one.
+    async fn process(&self, item: &Item<ObjectKey>) {
         let key = &item.key;
-        let environment = &self.inner.shared.environment;
-        let passed = environment.begin_pass(self.inner.source.kind(), key.namespace(), key.name());
-        let Ended { next, row, worth } = self.inner.pass(key, item.trigger).await;
-        if let Some(passed) = passed {
-            passed(next.words());
+        let environment = &self.control_loop.shared.environment;
+        let on_end = environment.begin_pass(self.control_loop.source.kind(), key.namespace(), key.name());
+        let PassResult { next, earlier_failures, significance } = self.control_loop.reconcile(key, item.trigger).await;
+        if let Some(on_end) = on_end {
+            on_end(next.description());
         }
-        // Before the backoff begins: what a user did meanwhile ends it.
-        self.wake_for(key.clone(), worth, false);
-        self.schedule(item, (next, row));
+        // Before the backoff begins: a change that a user made during the pass ends it.
+        self.enqueue_changed(key.clone(), significance, false);
+        self.schedule_next(item, next, earlier_failures);
     }
 
-    /// Schedules the pass after one that ended so, as `row` others in a row before. A pass that achieved nothing is not repeated
-    /// before its backoff ends, whatever changes meanwhile, unless a user asks for it.
-    fn schedule(&self, item: &Item<ObjectKey>, (next, row): (Next, u32)) {
+    /// Schedules the next pass. `earlier_failures` is the number of consecutive passes before this one that failed alike. After a
+    /// failed pass or a conflict no other event starts a pass before the backoff ends, except a change by a user.
+    fn schedule_next(&self, item: &Item<ObjectKey>, next: Next, earlier_failures: u32) {
         let Item { key, priority, trigger, .. } = item.clone();
-        // The user's change had its pass.
+        // A change by a user has high priority once: it had its pass.
         let repeated = priority.min(Priority::Normal);
         let (after, priority) = match next {
             Next::AwaitChange => return,
@@ -209,18 +212,19 @@ impl Running {
             Next::After(period) => (self.backoff.spread(period), repeated),
             Next::CatchUp => return self.queue.add_after_for(key, CATCH_UP, priority, trigger),
             Next::Failed => {
-                let delay = self.backoff.spread(self.settings.errors.after(row));
-                return self.queue.hold(key, delay.max(LEAST), repeated);
+                let delay = self.backoff.spread(self.settings.errors.after(earlier_failures));
+                return self.queue.hold(key, delay.max(MIN_DELAY), repeated);
             }
             Next::Retry => {
-                return self.queue.hold(key, self.backoff.scatter(AFTER_CONFLICT.after(row)), priority);
+                let delay = self.backoff.scatter(AFTER_CONFLICT.after(earlier_failures));
+                return self.queue.hold(key, delay, priority);
             }
         };
-        self.queue.add_after(key, after.max(LEAST), priority);
+        self.queue.add_after(key, after.max(MIN_DELAY), priority);
     }
 }
 
-/// Nobody waits for what comes from a list.
-fn priority_of(change: Priority, listing: bool) -> Priority {
-    if listing { Priority::Low } else { change }
+/// The priority of a change: low if the object comes from a list, where no user waits for the pass.
+fn priority_of(change: Priority, from_list: bool) -> Priority {
+    if from_list { Priority::Low } else { change }
 }

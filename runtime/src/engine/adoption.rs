@@ -1,41 +1,42 @@
-//! Taking over what somebody else has made.
+//! Adopts objects that other clients created, and takes over the fields of their field managers.
 //!
-//! An object that nobody controls can become a child where its node says so. The fields of the managers that the node names
-//! become the operator's, so that what it doesn't want of them goes with the next apply; the fields of all others stay
-//! theirs, and are taken only where they are wanted.
+//! A node with the option `adopt` makes an object without a controller its child. The node may name field managers
+//! (`adopt_from`): the operator then becomes the manager of their fields, so that its next apply removes the unwanted ones. The
+//! fields of all other managers stay theirs; the operator takes only those that it applies.
 
 use crate::{
     cache::{Header, ObjectKey, Uid},
     client::Target,
-    engine::{child::Child, desired::Desired, ownership::foreign, pass::Core, resource::Expected},
+    engine::{child::Child, desired::Desired, ownership::not_owned_error, pass::PassCore, resource::ApplyPrecondition},
     error::{Error, Result},
-    informer::watch::Watched,
+    informer::watch::WatchedKind,
     readiness::Readiness,
     shape::ResourceOptions,
 };
 use kube::api::Patch;
 use serde_json::{Map, Value, json};
 
-impl Core<'_> {
+impl PassCore<'_> {
+    /// Adopts an object of another client if the node allows it and the object has no controller. Otherwise an error.
     pub(crate) async fn adopt(
         &self,
-        children: &Watched<Child>,
+        children: &WatchedKind<Child>,
         options: ResourceOptions,
         header: &Header,
         desired: &Desired,
     ) -> Result<Readiness> {
         let kind = &children.kind;
         if !options.adopt || header.controller().is_some() {
-            return Err(foreign(kind, &header.key, header, options.adopt));
+            return Err(not_owned_error(kind, &header.key, header, options.adopt));
         }
         self.take_over(children, options, &header.uid, desired).await
     }
 
-    /// The first apply of an object that is there already: a stranger's that is adopted, or one that its owner had from an
-    /// earlier operator. Of what is made once only the owner changes.
+    /// Applies an object that exists and was never applied by this operator: an adopted object, or a child of the owner from an
+    /// earlier operator. If the node creates its objects only once, only the marks of the operator are applied.
     pub(crate) async fn take_over(
         &self,
-        children: &Watched<Child>,
+        children: &WatchedKind<Child>,
         options: ResourceOptions,
         uid: &Uid,
         desired: &Desired,
@@ -46,7 +47,7 @@ impl Core<'_> {
             if !options.adopt_from.is_empty() {
                 self.take_over_fields(children, options, desired).await?;
             }
-            self.apply_child(children, desired, Expected::Is(uid)).await?
+            self.apply_child(children, desired, ApplyPrecondition::Uid(uid)).await?
         };
         let key = ObjectKey::new(desired.namespace.as_deref(), &desired.name);
         let note = format!("took over {} {key}", children.kind);
@@ -54,9 +55,10 @@ impl Core<'_> {
         Ok(readiness)
     }
 
+    /// Makes the operator the manager of all fields of the managers that the node names.
     async fn take_over_fields(
         &self,
-        children: &Watched<Child>,
+        children: &WatchedKind<Child>,
         options: ResourceOptions,
         desired: &Desired,
     ) -> Result<()> {
@@ -65,7 +67,7 @@ impl Core<'_> {
             return Err(Error::yielding("AdoptedGone", "the object to take over is gone"));
         };
         let operator = &self.shared.operator;
-        let Some(patch) = transfer_patch(&found, operator, |entry| take_all(entry, options.adopt_from)) else {
+        let Some(patch) = transfer_patch(&found, operator, |entry| take_all_fields(entry, options.adopt_from)) else {
             return Ok(());
         };
         self.shared.client.patch(target, &Patch::<()>::Json(serde_json::from_value(patch)?), operator).await?;
@@ -73,14 +75,16 @@ impl Core<'_> {
     }
 }
 
-/// All that a manager holds, if it is one of the named.
-fn take_all(entry: &mut Value, from: &[&str]) -> Value {
-    let is_named = from.iter().any(|name| entry["manager"] == *name);
+/// Removes all fields from an entry of `managedFields` if its manager is one of `managers`, and returns them.
+fn take_all_fields(entry: &mut Value, managers: &[&str]) -> Value {
+    let is_named = managers.iter().any(|name| entry["manager"] == *name);
     if is_named { std::mem::replace(&mut entry["fieldsV1"], json!({})) } else { json!({}) }
 }
 
-/// The JSON patch after which what `take` takes out of the entries of other managers is held by the operator's applies; `None` if it
-/// takes nothing. The server refuses it if somebody has written since the object was read.
+/// The JSON patch that moves fields of other managers to the operator's apply in `managedFields`; `None` if none move.
+///
+/// `take` removes the fields to move from an entry of another manager and returns them. The patch names the resourceVersion, so
+/// the API server refuses it if another client has written since the object was read.
 pub(crate) fn transfer_patch(object: &Value, operator: &str, take: impl Fn(&mut Value) -> Value) -> Option<Value> {
     let is_main = |entry: &Value| entry["subresource"].as_str().unwrap_or_default().is_empty();
     let is_own = |entry: &Value| is_main(entry) && entry["manager"] == operator && entry["operation"] == "Apply";
@@ -88,16 +92,16 @@ pub(crate) fn transfer_patch(object: &Value, operator: &str, take: impl Fn(&mut 
     let (mut own, mut others): (Vec<Value>, Vec<Value>) =
         object["metadata"]["managedFields"].as_array()?.iter().cloned().partition(is_own);
     let mut own = own.pop();
-    let mut any = false;
+    let mut any_moved = false;
     others.retain_mut(|entry| {
         if !is_main(entry) {
             return true;
         }
-        let taken = take(entry);
-        if is_empty(&taken) {
+        let moved = take(entry);
+        if is_empty(&moved) {
             return true;
         }
-        any = true;
+        any_moved = true;
         let (version, time) = (&entry["apiVersion"], &entry["time"]);
         let own = own.get_or_insert_with(|| {
             let mut own = json!({
@@ -108,11 +112,11 @@ pub(crate) fn transfer_patch(object: &Value, operator: &str, take: impl Fn(&mut 
             }
             own
         });
-        unite(&mut own["fieldsV1"], &taken);
+        merge_fields(&mut own["fieldsV1"], &moved);
         !is_empty(&entry["fieldsV1"])
     });
     let entries: Vec<Value> = others.into_iter().chain(own).collect();
-    any.then(|| {
+    any_moved.then(|| {
         json!([
             {"op": "replace", "path": "/metadata/managedFields", "value": entries},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": object["metadata"]["resourceVersion"]},
@@ -120,15 +124,15 @@ pub(crate) fn transfer_patch(object: &Value, operator: &str, take: impl Fn(&mut 
     })
 }
 
-/// Sets of fields are maps of maps, so their union is a union of keys at every level.
-fn unite(into: &mut Value, other: &Value) {
+/// Adds the fields of `other` to `into`. Both are sets in the form `fieldsV1`, which are maps of maps.
+fn merge_fields(into: &mut Value, other: &Value) {
     let Value::Object(other) = other else { return };
     if !into.is_object() {
         *into = Value::Object(Map::new());
     }
     if let Value::Object(into) = into {
-        for (field, below) in other {
-            unite(into.entry(field.clone()).or_insert_with(|| json!({})), below);
+        for (field, nested) in other {
+            merge_fields(into.entry(field.clone()).or_insert_with(|| json!({})), nested);
         }
     }
 }
@@ -156,14 +160,14 @@ mod tests {
             status.clone(),
             entry("web", "Apply", json!({"f:data": {"f:a": {}, ".": {}, "f:c": {}}})),
         ]);
-        let patch = transfer_patch(&object, "web", |entry| take_all(entry, &["helm"]));
+        let patch = transfer_patch(&object, "web", |entry| take_all_fields(entry, &["helm"]));
         assert_eq!(patch.map(|patch| patch[0]["value"].clone()), Some(expected));
     }
 
     #[test]
     fn nothing_is_taken_from_managers_that_hold_nothing() {
         let object = json!({"metadata": {"managedFields": [entry("kubectl", "Update", json!({"f:data": {}}))]}});
-        assert_eq!(transfer_patch(&object, "web", |entry| take_all(entry, &["helm"])), None);
-        assert_eq!(transfer_patch(&json!({}), "web", |entry| take_all(entry, &["helm"])), None);
+        assert_eq!(transfer_patch(&object, "web", |entry| take_all_fields(entry, &["helm"])), None);
+        assert_eq!(transfer_patch(&json!({}), "web", |entry| take_all_fields(entry, &["helm"])), None);
     }
 }

@@ -1,11 +1,11 @@
-//! What is remembered of a child: its marks, its readiness, and which of its fields are ours.
+//! Caches the state of each child object: node, digest, readiness, and the fields that the operator owns.
 
 use crate::{
     cache::{Entry, Header, HeaderError, OwnerReference, without_managed_fields},
     engine::{
-        desired::{APPLIED, Desired, NODE},
-        field_ownership::{Owned, first_lost, has_field},
-        owner_mark::Mark,
+        desired::{DIGEST_ANNOTATION, Desired, NODE_ANNOTATION},
+        field_ownership::{FieldSets, first_lost_path, has_field},
+        owner_mark::OwnerMark,
     },
     kind::Kind,
     readiness::{Readiness, readiness},
@@ -23,33 +23,38 @@ use std::{
 /// The projection of a child that the cache holds: some hundred bytes, whatever the size of the object.
 #[derive(Debug)]
 pub(crate) struct Child {
-    /// The node of the tree that made it.
+    /// The path of the tree node that applied the object.
     pub(crate) node: Box<str>,
-    /// Digest of what was applied last.
+    /// Digest of the last applied state; empty if the operator has never applied the object.
     pub(crate) applied: Box<str>,
     pub(crate) readiness: Readiness,
-    /// Tells two sets of fields apart.
+    /// Hash of the set of fields that the operator owns.
     pub(crate) fields: u64,
-    /// The whole object, where a node reads it.
+    /// The object as JSON, if a node reads objects of this kind.
     pub(crate) object: Option<Arc<[u8]>>,
-    ownership: Mutex<Ownership>,
+    ownership: Mutex<FieldOwnership>,
 }
 
-/// Who owns the fields is looked at once for each state of the object; then the list of fields can go.
+/// Whether the operator still owns the fields it applied. The check runs once for each state of the object; then the sets of
+/// fields are dropped.
 #[derive(Debug)]
-enum Ownership {
-    Unread { ours: Box<str>, others: Box<[OfManager]> },
-    Read { lost: Option<Lost> },
+enum FieldOwnership {
+    Unchecked { own: Box<str>, others: Box<[ManagerFields]> },
+    Checked { lost: Option<LostField> },
 }
 
-/// The fields of a manager.
-type OfManager = (Box<str>, Box<str>);
+/// The set of fields (`fieldsV1`) of one field manager, as JSON text.
+#[derive(Debug)]
+struct ManagerFields {
+    manager: Box<str>,
+    fields: Box<str>,
+}
 
-/// A field that was applied and is not ours any more.
+/// A field that the operator applied and does not own any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Lost {
+pub(crate) struct LostField {
     pub(crate) path: Box<str>,
-    /// The manager that has it now.
+    /// The manager that owns the field now; `None` if the field was removed.
     pub(crate) manager: Option<Box<str>>,
 }
 
@@ -83,68 +88,70 @@ struct ManagedFields<'a> {
     fields_v1: Option<&'a RawValue>,
 }
 
-/// The children of one owner and kind by their nodes, as the cache had them when the pass first asked.
-pub(crate) type ByNode = HashMap<Box<str>, Vec<Arc<Entry<Child>>>>;
+/// The children of one owner and kind, by the path of their node.
+pub(crate) type ChildrenByNode = HashMap<Box<str>, Vec<Arc<Entry<Child>>>>;
 
 impl Child {
-    /// Reads an object as the server sent it, and keeps the `whole` of it.
+    /// Projects an object from the API server; `with_object` keeps its JSON as well. `manager` is the operator's field manager.
     ///
     /// # Errors
-    /// If it isn't an object of the API.
+    /// If the JSON is not an object of the API.
     pub(crate) fn project(
         kind: &Kind,
         manager: &str,
         header: &Header,
         json: &[u8],
-        whole: bool,
+        with_object: bool,
     ) -> serde_json::Result<Self> {
         let object: ProjectedChild<'_> = serde_json::from_slice(json)?;
-        let is_ours = |entry: &&ManagedFields<'_>| entry.manager == manager && entry.operation == "Apply";
-        let (ours, others): (Vec<_>, Vec<_>) =
-            object.metadata.managed_fields.iter().filter(|entry| entry.subresource.is_empty()).partition(is_ours);
-        let fields = ours.first().and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
-        let of_manager =
-            |entry: &&ManagedFields<'_>| Some((entry.manager.as_ref().into(), entry.fields_v1?.get().into()));
-        let others = others.iter().filter_map(of_manager).collect();
+        let is_own = |entry: &&ManagedFields<'_>| entry.manager == manager && entry.operation == "Apply";
+        let (own, others): (Vec<_>, Vec<_>) =
+            object.metadata.managed_fields.iter().filter(|entry| entry.subresource.is_empty()).partition(is_own);
+        let own = own.first().and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
+        let manager_fields = |entry: &&ManagedFields<'_>| {
+            Some(ManagerFields { manager: entry.manager.as_ref().into(), fields: entry.fields_v1?.get().into() })
+        };
+        let others = others.iter().filter_map(manager_fields).collect();
         let spec = object.spec.unwrap_or_default();
         let status = object.status.unwrap_or_default();
         Ok(Self {
-            node: header.annotations.get(NODE).unwrap_or_default().into(),
-            applied: header.annotations.get(APPLIED).unwrap_or_default().into(),
+            node: header.annotations.get(NODE_ANNOTATION).unwrap_or_default().into(),
+            applied: header.annotations.get(DIGEST_ANNOTATION).unwrap_or_default().into(),
             readiness: readiness(kind, header.generation, &spec, &status),
-            fields: hash(fields),
-            object: whole.then(|| without_managed_fields(json)).transpose()?,
-            ownership: Mutex::new(Ownership::Unread { ours: fields.into(), others }),
+            fields: hash(own),
+            object: with_object.then(|| without_managed_fields(json)).transpose()?,
+            ownership: Mutex::new(FieldOwnership::Unchecked { own: own.into(), others }),
         })
     }
 
-    /// The first field of `desired` that somebody else has taken or removed.
-    pub(crate) fn lost(&self, desired: &Desired) -> Option<Lost> {
+    /// The first field of `desired` that another client has taken or removed.
+    pub(crate) fn first_lost_field(&self, desired: &Desired) -> Option<LostField> {
         let mut ownership = self.ownership.lock();
-        if let Ownership::Unread { ours, others } = &*ownership {
-            let read = |fields: &str| -> Value { serde_json::from_str(fields).unwrap_or_default() };
-            let (ours, read_others) = (read(ours), others.iter().map(|(_, fields)| read(fields)).collect::<Vec<_>>());
-            let owned = Owned { ours: &ours, others: read_others.iter().collect() };
-            let lost = first_lost(&owned, &desired.object).map(|path| {
-                let has = |fields: &Value| has_field(fields, &path);
-                let holder = others.iter().zip(&read_others).find(|(_, fields)| has(fields));
-                Lost { path: path.as_str().into(), manager: holder.map(|((manager, _), _)| manager.clone()) }
+        if let FieldOwnership::Unchecked { own, others } = &*ownership {
+            let parse = |fields: &str| -> Value { serde_json::from_str(fields).unwrap_or_default() };
+            let own = parse(own);
+            let other_sets = others.iter().map(|other| parse(&other.fields)).collect::<Vec<_>>();
+            let sets = FieldSets { own: &own, others: other_sets.iter().collect() };
+            let lost = first_lost_path(&sets, &desired.object).map(|path| {
+                let has_path = |fields: &Value| has_field(fields, &path);
+                let new_owner = others.iter().zip(&other_sets).find(|(_, fields)| has_path(fields));
+                LostField { path: path.as_str().into(), manager: new_owner.map(|(other, _)| other.manager.clone()) }
             });
-            *ownership = Ownership::Read { lost };
+            *ownership = FieldOwnership::Checked { lost };
         }
         match &*ownership {
-            Ownership::Read { lost } => lost.clone(),
-            Ownership::Unread { .. } => None,
+            FieldOwnership::Checked { lost } => lost.clone(),
+            FieldOwnership::Unchecked { .. } => None,
         }
     }
 
-    /// Whether it is known that all that was applied still is ours.
-    pub(crate) fn is_known_complete(&self) -> bool {
-        matches!(&*self.ownership.lock(), Ownership::Read { lost: None })
+    /// Whether a check has shown that the operator still owns all fields it applied.
+    pub(crate) fn owns_all_fields(&self) -> bool {
+        matches!(&*self.ownership.lock(), FieldOwnership::Checked { lost: None })
     }
 
-    /// Whether a pass would see no difference between the two.
-    pub(crate) fn is_as(&self, other: &Self) -> bool {
+    /// Whether the two projections are the same for a pass, so that a change from one to the other triggers none.
+    pub(crate) fn has_same_state(&self, other: &Self) -> bool {
         self.node == other.node
             && self.applied == other.applied
             && self.readiness == other.readiness
@@ -153,13 +160,13 @@ impl Child {
     }
 }
 
-/// The header of a child; a mark of its owner counts as an owner reference.
+/// The header of a child. An owner mark in the annotations is added to its owner references.
 ///
 /// # Errors
-/// If it isn't an object of the API.
-pub(crate) fn header_of(json: &[u8]) -> Result<Header, HeaderError> {
+/// If the JSON is not an object of the API.
+pub(crate) fn child_header(json: &[u8]) -> Result<Header, HeaderError> {
     let mut header = Header::parse(json)?;
-    if let Some(mark) = Mark::of(&header) {
+    if let Some(mark) = OwnerMark::of(&header) {
         let owner = OwnerReference::new("", mark.kind, &mark.key().to_string(), mark.uid(), true);
         header.owners = header.owners.iter().cloned().chain([owner]).collect();
     }

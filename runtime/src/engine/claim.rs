@@ -1,34 +1,35 @@
-//! Claims: which objects the nodes of a tree want in one pass, so that no node deletes what another one wants.
+//! Lets tree nodes claim the objects they want in a pass, so that no node deletes an object of another.
 //!
 //! # Rule
-//! No pass deletes an object that any node of the tree claims in that pass. The object moves instead: the node that claims it
-//! applies it, and the apply writes the path of that node into the object's marks. It keeps its uid, and what was generated
-//! once keeps its content.
+//! No pass deletes an object that any node of the tree claims in that pass. Such an object moves instead: the claiming node
+//! applies it, and the apply writes the path of that node into the object's annotations. The object keeps its uid, and content
+//! that was generated once stays.
 //!
 //! # Flow
 //! 1. A node claims all objects it builds before it applies the first of them.
-//! 2. A node that finds an object with its mark that it does not want any more asks who else may want it: every node of the
-//!    tree that applies objects of this kind. If there is no other, the object is deleted at once.
+//! 2. A node finds a child with its own path in the annotations that it does not want any more. If no other node of the tree
+//!    applies objects of this kind, the node deletes the child at once.
 //! 3. Otherwise the tree is planned: its build functions run, without hand-written nodes and without a call to the API server,
-//!    and what they build counts as claimed. What nobody claims is deleted at once, and the nodes behind wait until it is gone.
-//! 4. The plan is not enough where a node that may want the object reads the outputs of others, since these may change in
-//!    this pass, or where a build function fails. Then the deletion is decided after all nodes have run, by a plan that knows
-//!    their outputs. The nodes behind have not waited for it; the pass does not succeed before the object is gone.
-//! 5. If one of these nodes still can't be asked, for example since the node whose output it reads has yielded, the object
-//!    stays until a pass in which it can.
+//!    and the objects they build count as claimed. Children that nobody claims are deleted at once, and later nodes wait until
+//!    they are gone.
+//! 4. A plan is not enough if a node that may want the child reads the outputs of other nodes, which may change in this pass, or
+//!    if a build function fails. Then the deletion is deferred until all nodes have run, and a plan that knows their outputs
+//!    decides. Later nodes do not wait for it, but the pass does not succeed before the child is gone.
+//! 5. If the claims of one of these nodes are still unknown, for example because a node whose output it reads has yielded, the
+//!    child stays until a pass in which they are known.
 //!
 //! # Guarantees
-//! Nothing of this is remembered: a process that stops between the claim and the apply, or between the apply and a deletion, is
-//! followed by one that finds the marks in the cluster and decides anew.
+//! No claim is stored. If the process stops between the claim and the apply, or between the apply and a deletion, the next
+//! process finds the annotations in the cluster and decides again.
 
 use crate::{
     cache::{Entry, ObjectKey},
     engine::{
         child::Child,
-        claimed::{Plan, unversioned},
         desired::Desired,
-        pass::{Core, Planner},
-        waits::Waits,
+        pass::{PassCore, Planner},
+        pending::PendingObjects,
+        plan::{Plan, without_version},
     },
     error::{Error, Result},
     kind::Kind,
@@ -37,21 +38,22 @@ use crate::{
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A node of the tree's shape that applies objects of one kind.
+/// A node in the shape of the tree that applies objects of a given kind.
 #[derive(Debug, PartialEq, Eq)]
 struct Applier {
-    /// Its path, without keys.
+    /// Its path without keys.
     path: String,
-    /// Whether there may be several of it, one for each item.
-    keyed: bool,
-    /// Whether what it builds depends on the outputs of other nodes.
-    reads: bool,
+    /// Whether it is below an `each`, so that one such node exists for each item.
+    is_keyed: bool,
+    /// Whether its build function depends on the outputs of other nodes.
+    reads_outputs: bool,
 }
 
-impl Core<'_> {
-    /// Claims an object for a node. Two nodes that build one object would take it from each other in every pass.
+impl PassCore<'_> {
+    /// Claims an object for a node. It is an error if two nodes build one object: each would take it from the other in every
+    /// pass.
     pub(crate) fn claim(&self, kind: &Kind, key: &ObjectKey, node: &Arc<str>) -> Result<()> {
-        match self.claims.lock().nodes.insert((unversioned(kind), key.clone()), node.clone()) {
+        match self.claims.lock().nodes.insert((without_version(kind), key.clone()), node.clone()) {
             Some(other) => {
                 let message = format!("{kind} {key} is built twice: by node {other} and by node {node}");
                 Err(Error::terminal("InvalidChild", message))
@@ -60,12 +62,12 @@ impl Core<'_> {
         }
     }
 
-    /// Notes that a node has claimed all objects it wants.
-    pub(crate) fn claimed_all(&self, node: &Arc<str>) {
+    /// Records that a node has claimed all objects it wants.
+    pub(crate) fn mark_claims_complete(&self, node: &Arc<str>) {
         self.claims.lock().complete.insert(node.clone());
     }
 
-    /// What a node wants, claimed before any of it is applied.
+    /// Claims all objects that a node has built and completes them for the apply.
     pub(crate) fn claim_all(&self, node: &Arc<str>, wanted: Vec<(Kind, Value)>) -> Result<Vec<(Kind, Desired)>> {
         let mut claimed = Vec::with_capacity(wanted.len());
         for (kind, object) in wanted {
@@ -73,93 +75,95 @@ impl Core<'_> {
             self.claim(&kind, &desired.key(), node)?;
             claimed.push((kind, desired));
         }
-        self.claimed_all(node);
+        self.mark_claims_complete(node);
         Ok(claimed)
     }
 
-    /// Whether an object with the mark of this node is not, or no longer, an object of it: the node has said what it wants.
-    pub(crate) fn is_given_up(&self, kind: &Kind, key: &ObjectKey, node: &str) -> bool {
+    /// Whether a node has completed its claims in this pass and this object is not among them.
+    pub(crate) fn is_no_longer_claimed(&self, kind: &Kind, key: &ObjectKey, node: &str) -> bool {
         let claims = self.claims.lock();
-        claims.complete.contains(node) && claims.of(kind, key).is_none_or(|by| **by != *node)
+        claims.complete.contains(node) && claims.of(kind, key).is_none_or(|claimant| **claimant != *node)
     }
 
-    /// Of the objects that a node doesn't want any more, those that can be deleted now: no other node wants them. What can't be
-    /// decided yet is left to [`Core::delete_deferred`].
-    pub(crate) async fn unclaimed(
+    /// Selects the unwanted children of a node that can be deleted now, since no other node wants them. Deletions that can't be
+    /// decided yet are deferred to [`PassCore::delete_deferred`].
+    pub(crate) async fn select_unclaimed(
         &self,
         kind: &Kind,
         node: &Arc<str>,
         unwanted: Vec<Arc<Entry<Child>>>,
     ) -> Vec<Arc<Entry<Child>>> {
-        // On the way down nobody wants anything.
+        // A teardown has no planner: no node wants an object.
         let Some(planner) = self.planner.filter(|_| !unwanted.is_empty()) else { return unwanted };
         let appliers = appliers(planner.shape(), kind);
-        if matches!(&appliers[..], [only] if !only.keyed) {
+        if matches!(&appliers[..], [only] if !only.is_keyed) {
             return unwanted;
         }
-        let plan = self.planned(planner).await;
-        let known = appliers.iter().all(|applier| !self.may_change(applier) && self.is_known(applier, &plan));
+        let plan = self.current_plan(planner).await;
+        let is_decidable =
+            appliers.iter().all(|applier| !self.may_claim_later(applier) && self.are_claims_known(applier, &plan));
         let mut unclaimed = Vec::new();
         for entry in unwanted {
             let key = &entry.header.key;
-            if let Some(by) = self.claimed_by(kind, key, Some(&plan)) {
-                tracing::debug!(%kind, object = %key, from = %node, to = %by, "the object moves to another node");
-            } else if known {
+            if let Some(claimant) = self.claimant(kind, key, Some(&plan)) {
+                tracing::debug!(%kind, object = %key, from = %node, to = %claimant, "the object moves to another node");
+            } else if is_decidable {
                 unclaimed.push(entry);
             } else {
-                self.defer(kind, node);
+                self.defer_deletions(kind, node);
             }
         }
         unclaimed
     }
 
-    /// Deletes what nodes gave up while it was not known whether another node wants it, and waits until it is gone. To be
-    /// called when all nodes have run.
+    /// Runs the deferred deletions and yields until the objects are gone. The loop calls it after all nodes have run, with the
+    /// outcome of the tree.
     pub(crate) async fn delete_deferred(&self, outcome: &Result<()>) -> Result<()> {
-        let deferred = std::mem::take(&mut *self.deferred.lock());
+        let deferred = std::mem::take(&mut *self.deferred_deletions.lock());
         let Some(planner) = self.planner.filter(|_| !deferred.is_empty()) else { return Ok(()) };
-        // All nodes that succeeded have claimed what they want.
+        // If the tree succeeded, all nodes have claimed the objects they want.
         let plan = match outcome {
             Ok(()) => None,
             Err(_) => Some(planner.plan(self.for_plan()).await),
         };
         for (kind, node) in deferred {
-            let is_known = |plan: &Plan| {
+            let is_decidable = |plan: &Plan| {
                 let appliers = appliers(planner.shape(), &kind);
-                appliers.iter().all(|applier| self.is_known(applier, plan))
+                appliers.iter().all(|applier| self.are_claims_known(applier, plan))
             };
-            if !plan.as_ref().is_none_or(is_known) {
+            if !plan.as_ref().is_none_or(is_decidable) {
                 tracing::debug!(%kind, %node, "objects stay until all nodes that may want them can be asked");
                 continue;
             }
-            let (children, mut waits) = (self.shared.children(&kind)?, Waits::new(&node));
-            for entry in self.of_node(children, &node) {
-                if self.claimed_by(&kind, &entry.header.key, plan.as_ref()).is_none() {
+            let (children, mut pending) = (self.shared.children(&kind)?, PendingObjects::new(&node));
+            for entry in self.children_of_node(children, &node) {
+                if self.claimant(&kind, &entry.header.key, plan.as_ref()).is_none() {
                     self.delete_child(&kind, &entry).await?;
                 }
             }
-            self.still_there(children, &kind, &node, &mut waits).await?;
-            waits.over()?;
+            self.check_deletions(children, &kind, &node, &mut pending).await?;
+            pending.into_result()?;
         }
         Ok(())
     }
 
-    fn defer(&self, kind: &Kind, node: &Arc<str>) {
-        let mut deferred = self.deferred.lock();
-        if !deferred.iter().any(|(held, by)| held == kind && by == node) {
+    fn defer_deletions(&self, kind: &Kind, node: &Arc<str>) {
+        let mut deferred = self.deferred_deletions.lock();
+        if !deferred.iter().any(|(of_kind, of_node)| of_kind == kind && of_node == node) {
             deferred.push((kind.clone(), node.clone()));
         }
     }
 
-    fn claimed_by(&self, kind: &Kind, key: &ObjectKey, plan: Option<&Plan>) -> Option<Arc<str>> {
+    /// The node that claims an object in this pass or in the plan.
+    fn claimant(&self, kind: &Kind, key: &ObjectKey, plan: Option<&Plan>) -> Option<Arc<str>> {
         let claims = self.claims.lock();
         claims.of(kind, key).or_else(|| plan.and_then(|plan| plan.claims.of(kind, key))).cloned()
     }
 
-    /// The plan of this pass, made when it is first needed.
-    async fn planned(&self, planner: &dyn Planner) -> Arc<Plan> {
-        let held = self.plan.lock().clone();
-        if let Some(plan) = held {
+    /// The plan of this pass, computed when a node first needs it.
+    async fn current_plan(&self, planner: &dyn Planner) -> Arc<Plan> {
+        let cached = self.plan.lock().clone();
+        if let Some(plan) = cached {
             return plan;
         }
         let plan = Arc::new(planner.plan(self.for_plan()).await);
@@ -167,38 +171,39 @@ impl Core<'_> {
         plan
     }
 
-    /// Whether a node may still come to want something else in this pass than it would now.
-    fn may_change(&self, applier: &Applier) -> bool {
-        applier.reads && !self.has_claimed(applier)
+    /// Whether a node may still claim other objects in this pass than the plan says, since an output it reads may change.
+    fn may_claim_later(&self, applier: &Applier) -> bool {
+        applier.reads_outputs && !self.has_complete_claims(applier)
     }
 
-    /// Whether it is known what a node wants: it has run, or its build function has answered.
-    fn is_known(&self, applier: &Applier, plan: &Plan) -> bool {
-        let is_planned = !applier.keyed && plan.claims.complete.contains(applier.path.as_str());
-        plan.complete || is_planned || self.has_claimed(applier)
+    /// Whether the claims of a node are known: it has run, or its build function has succeeded in the plan.
+    fn are_claims_known(&self, applier: &Applier, plan: &Plan) -> bool {
+        let is_planned = !applier.is_keyed && plan.claims.complete.contains(applier.path.as_str());
+        plan.complete || is_planned || self.has_complete_claims(applier)
     }
 
-    fn has_claimed(&self, applier: &Applier) -> bool {
-        !applier.keyed && self.claims.lock().complete.contains(applier.path.as_str())
+    fn has_complete_claims(&self, applier: &Applier) -> bool {
+        !applier.is_keyed && self.claims.lock().complete.contains(applier.path.as_str())
     }
 }
 
-/// The nodes of a tree that apply objects of a kind, in whatever version.
+/// The nodes of a tree that apply objects of a kind, in any version.
 fn appliers(shape: &'static Shape, kind: &Kind) -> Vec<Applier> {
-    let (mut found, kind) = (Vec::new(), unversioned(kind));
-    add_appliers(shape, &kind, &Applier { path: String::new(), keyed: false, reads: false }, &mut found);
+    let (mut found, kind) = (Vec::new(), without_version(kind));
+    let root = Applier { path: String::new(), is_keyed: false, reads_outputs: false };
+    add_appliers(shape, &kind, &root, &mut found);
     found
 }
 
-fn add_appliers(shape: &'static Shape, kind: &Kind, at: &Applier, found: &mut Vec<Applier>) {
+fn add_appliers(shape: &'static Shape, kind: &Kind, parent: &Applier, found: &mut Vec<Applier>) {
     for Edge { name, shape, each, reads, .. } in shape.children {
         let applier = Applier {
-            path: if at.path.is_empty() { (*name).to_owned() } else { format!("{}/{name}", at.path) },
-            keyed: at.keyed || !each.is_empty(),
-            reads: at.reads || !reads.is_empty(),
+            path: if parent.path.is_empty() { (*name).to_owned() } else { format!("{}/{name}", parent.path) },
+            is_keyed: parent.is_keyed || !each.is_empty(),
+            reads_outputs: parent.reads_outputs || !reads.is_empty(),
         };
         add_appliers(shape, kind, &applier, found);
-        if shape.applied().iter().any(|applied| unversioned(applied) == *kind) {
+        if shape.applied().iter().any(|applied| without_version(applied) == *kind) {
             found.push(applier);
         }
     }
@@ -237,7 +242,7 @@ mod tests {
 
     #[test]
     fn the_nodes_that_may_want_an_object_are_those_that_apply_its_kind() {
-        let applier = |path: &str, keyed, reads| Applier { path: path.to_owned(), keyed, reads };
+        let applier = |path: &str, is_keyed, reads_outputs| Applier { path: path.to_owned(), is_keyed, reads_outputs };
         let version = Kind { version: Cow::Borrowed("v9"), ..kind_of::<ConfigMap>() };
         let expected = [
             applier("config", false, false),

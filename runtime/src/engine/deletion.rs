@@ -1,29 +1,33 @@
-//! The end of a child: asked for once, believed when the server says so.
+//! Deletes child objects and confirms with a live read that they are gone.
 
 use crate::{
     cache::{Entry, ObjectKey, Uid},
     client::{Deletion, Target},
-    engine::{child::Child, memory::Departing, pass::Core, repair::Damage, waits::Waits},
+    engine::{
+        child::Child, owner_state::PendingDeletion, pass::PassCore, pending::PendingObjects, repair::RepairReason,
+    },
     error::Result,
-    informer::watch::Watched,
+    informer::watch::WatchedKind,
     kind::Kind,
 };
 use kube::api::{DeleteParams, Preconditions, PropagationPolicy};
 
-impl Core<'_> {
+impl PassCore<'_> {
+    /// Deletes a child unless it is being deleted already, and records the pending deletion.
     pub(crate) async fn delete_child(&self, kind: &Kind, entry: &Entry<Child>) -> Result<()> {
         let header = &entry.header;
-        let child = Departing::new(kind, &entry.value.node, header);
-        self.memory().removed(&self.owner, kind, &header.key);
-        if header.deleting || self.memory().is_gone(&self.owner, &child) {
-            self.memory().depart(&self.owner, child);
+        let pending = PendingDeletion::new(kind, &entry.value.node, header);
+        self.owner_states().forget_write(&self.owner, kind, &header.key);
+        if header.deleting || self.owner_states().is_deletion_confirmed(&self.owner, &pending) {
+            self.owner_states().add_pending_deletion(&self.owner, pending);
             return Ok(());
         }
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
-        let deletion = self.shared.client.delete(target, &of_this(kind, &header.uid)).await?;
-        let replaced = Damage::Replaced { node: entry.value.node.clone() };
-        self.note_repair(kind, &header.key, self.is_for_children().then_some(replaced));
-        self.memory().depart(&self.owner, Departing { gone: deletion != Deletion::Begun, ..child });
+        let deletion = self.shared.client.delete(target, &delete_params(kind, &header.uid)).await?;
+        let replaced = RepairReason::Replaced { node: entry.value.node.clone() };
+        self.record_repair(kind, &header.key, self.is_triggered_by_children().then_some(replaced));
+        let confirmed = deletion != Deletion::Started;
+        self.owner_states().add_pending_deletion(&self.owner, PendingDeletion { confirmed, ..pending });
         if deletion != Deletion::Absent {
             let note = format!("deleted {kind} {}", header.key);
             self.shared.recorder.normal(&self.owner.regarding(), "Deleted", "Delete", &note);
@@ -31,46 +35,49 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// The objects of this node whose deletion was asked for and that are not gone.
+    /// Adds the deleted children of a node that still exist to `pending`, and forgets those that are gone.
     ///
-    /// The cache is not believed alone: an object that loses its label leaves the watch just as a deleted one does.
-    pub(crate) async fn still_there(
+    /// The absence of a child in the cache is confirmed by a live read: an object that loses its label leaves the watch just as
+    /// a deleted one does.
+    pub(crate) async fn check_deletions(
         &self,
-        children: &Watched<Child>,
+        children: &WatchedKind<Child>,
         kind: &Kind,
         node: &str,
-        waits: &mut Waits<'_>,
+        pending: &mut PendingObjects<'_>,
     ) -> Result<()> {
-        let departing = self.memory().departing(&self.owner, kind, node);
-        for child in departing {
-            let cached = children.store.get(&child.key).is_some_and(|entry| entry.header.uid == child.uid);
-            if !child.gone && (cached || self.is_alive(kind, &child.key, &child.uid).await?) {
-                waits.push(&format!("{kind} {} is being deleted", child.key));
-            } else if !cached {
-                self.memory().departed(&self.owner, &child);
+        let deletions = self.owner_states().pending_deletions(&self.owner, kind, node);
+        for deletion in deletions {
+            let key = &deletion.key;
+            let is_cached = children.store.get(key).is_some_and(|entry| entry.header.uid == deletion.uid);
+            if !deletion.confirmed && (is_cached || self.exists(kind, key, &deletion.uid).await?) {
+                pending.push(&format!("{kind} {key} is being deleted"));
+            } else if !is_cached {
+                self.owner_states().remove_pending_deletion(&self.owner, &deletion);
             }
         }
         Ok(())
     }
 
-    async fn is_alive(&self, kind: &Kind, key: &ObjectKey, uid: &Uid) -> Result<bool> {
+    /// Whether the object with this uid exists, by a live read.
+    async fn exists(&self, kind: &Kind, key: &ObjectKey, uid: &Uid) -> Result<bool> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
         let Some(found) = self.shared.client.get_metadata(target).await? else { return Ok(false) };
         Ok(found["metadata"]["uid"].as_str() == Some(uid.to_string().as_str()))
     }
 }
 
-/// Deletes the object with this uid, and no other that may have taken its name.
-pub(crate) fn of_this(kind: &Kind, uid: &Uid) -> DeleteParams {
+/// Parameters that delete only the object with this uid, and not a later object of the same name.
+pub(crate) fn delete_params(kind: &Kind, uid: &Uid) -> DeleteParams {
     DeleteParams {
-        propagation_policy: Some(propagation(kind)),
+        propagation_policy: Some(propagation_policy(kind)),
         preconditions: Some(Preconditions { uid: Some(uid.to_string()), resource_version: None }),
         ..DeleteParams::default()
     }
 }
 
-/// Gating on real absence includes what the object itself is made of.
-fn propagation(kind: &Kind) -> PropagationPolicy {
+/// Foreground deletion for workloads: a node counts as removed only when the Pods of its workload are gone, too.
+fn propagation_policy(kind: &Kind) -> PropagationPolicy {
     match kind.group.as_ref() {
         "apps" | "batch" => PropagationPolicy::Foreground,
         _ => PropagationPolicy::Background,

@@ -1,9 +1,9 @@
-//! From what a build function gave to what is applied.
+//! Completes an object from a build function with owner, label, annotations and digest, ready for server-side apply.
 
 use crate::{
     cache::{ObjectKey, Uid},
     client::strip_nulls,
-    engine::{identity::Identity, owner_mark::OWNER},
+    engine::{identity::Identity, owner_mark::OWNER_ANNOTATION},
     error::{Error, Result},
     kind::Kind,
 };
@@ -12,29 +12,33 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The label by which an operator finds what it made; its value is the operator's name.
+/// The label of all children of an operator, by which its watches select them; the value is the operator's name.
 ///
 /// Source: the recommended labels of Kubernetes.
-pub(crate) const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
-/// The node of the tree that made an object.
-pub(crate) const NODE: &str = "opgen.dev/node";
-/// A digest of what was applied last.
-pub(crate) const APPLIED: &str = "opgen.dev/applied";
+pub(crate) const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
+/// The annotation with the path of the tree node that applied a child.
+pub(crate) const NODE_ANNOTATION: &str = "opgen.dev/node";
+/// The annotation with the digest of the last applied state of a child.
+pub(crate) const DIGEST_ANNOTATION: &str = "opgen.dev/applied";
 
-/// One object as it is to be applied.
+/// The complete desired state of one child, as it is applied.
 #[derive(Clone, Debug)]
 pub(crate) struct Desired {
-    /// The node that built it.
+    /// The path of the node that built it.
     pub(crate) node: Arc<str>,
     pub(crate) namespace: Option<String>,
     pub(crate) name: String,
     pub(crate) object: Value,
-    /// Digest of the object; it is in its annotations, too.
+    /// Digest of the object without the digest annotation.
     pub(crate) digest: String,
 }
 
+/// Metadata that the API server sets; it is no part of a desired state.
+const SERVER_SET_METADATA: [&str; 6] =
+    ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"];
+
 impl Desired {
-    /// Fills in what every child has: name and namespace of its owner unless it has its own, the owner, label, marks.
+    /// Adds to an object what every child has: name and namespace (by default the owner's), the owner, label and annotations.
     pub(crate) fn new(object: Value, kind: &Kind, node: &Arc<str>, owner: &Identity, operator: &str) -> Result<Self> {
         let Value::Object(mut object) = strip_nulls(object) else {
             return Err(Error::terminal("InvalidChild", format!("node {node} did not build an object")));
@@ -43,19 +47,19 @@ impl Desired {
         object.insert("apiVersion".into(), kind.api_version().into());
         object.insert("kind".into(), kind.kind.clone().into());
         if kind.kind == "Secret" && kind.group.is_empty() {
-            data_from_string_data(&mut object);
+            move_string_data(&mut object);
         }
         let mut metadata = match object.remove("metadata") {
             Some(Value::Object(metadata)) => metadata,
             _ => Map::new(),
         };
-        for servers in ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"] {
-            metadata.remove(servers);
+        for field in SERVER_SET_METADATA {
+            metadata.remove(field);
         }
-        let name = text(&metadata, "name").unwrap_or_else(|| owner.name().to_owned());
-        let namespace = match (kind.namespaced, text(&metadata, "namespace")) {
+        let name = non_empty_text(&metadata, "name").unwrap_or_else(|| owner.name().to_owned());
+        let namespace = match (kind.namespaced, non_empty_text(&metadata, "namespace")) {
             (false, _) => None,
-            (true, own) => Some(own.or_else(|| owner.home().map(str::to_owned)).ok_or_else(|| {
+            (true, own) => Some(own.or_else(|| owner.default_namespace().map(str::to_owned)).ok_or_else(|| {
                 let message = format!("{kind} {name} of node {node} needs a namespace, since its owner has none");
                 Error::terminal("InvalidChild", message)
             })?),
@@ -65,14 +69,14 @@ impl Desired {
             Some(namespace) => drop(metadata.insert("namespace".into(), namespace.clone().into())),
             None => drop(metadata.remove("namespace")),
         }
-        put(&mut metadata, "labels", MANAGED_BY, operator.into());
-        put(&mut metadata, "annotations", NODE, (**node).into());
-        own(&mut metadata, owner, namespace.as_deref());
+        insert_entry(&mut metadata, "labels", MANAGED_BY_LABEL, operator.into());
+        insert_entry(&mut metadata, "annotations", NODE_ANNOTATION, (**node).into());
+        add_owner(&mut metadata, owner, namespace.as_deref());
         object.insert("metadata".into(), Value::Object(metadata));
 
         let digest = digest(&Value::Object(object.clone()));
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-            put(metadata, "annotations", APPLIED, digest.clone().into());
+            insert_entry(metadata, "annotations", DIGEST_ANNOTATION, digest.clone().into());
         }
         Ok(Self { node: node.clone(), namespace, name, object: Value::Object(object), digest })
     }
@@ -83,18 +87,20 @@ impl Desired {
         ObjectKey::new(self.namespace.as_deref(), &self.name)
     }
 
-    /// The object with nothing but what finds it again: for one whose content is not to be touched.
+    /// The object reduced to the marks of the operator: label, annotations and owner reference. It is applied to an object whose
+    /// content must stay as it is.
     pub(crate) fn marks(&self, owner: &Uid) -> Value {
         let (object, metadata) = (&self.object, &self.object["metadata"]);
         let only = |map: &str, names: &[&str]| -> Map<String, Value> {
-            let held = metadata[map].as_object().into_iter().flatten();
-            held.filter(|(name, _)| names.contains(&name.as_str())).map(|(k, v)| (k.clone(), v.clone())).collect()
+            let entries = metadata[map].as_object().into_iter().flatten();
+            entries.filter(|(name, _)| names.contains(&name.as_str())).map(|(k, v)| (k.clone(), v.clone())).collect()
         };
         let mut marks = json!({
             "apiVersion": object["apiVersion"], "kind": object["kind"],
             "metadata": {
                 "name": self.name,
-                "labels": only("labels", &[MANAGED_BY]), "annotations": only("annotations", &[NODE, APPLIED, OWNER]),
+                "labels": only("labels", &[MANAGED_BY_LABEL]),
+                "annotations": only("annotations", &[NODE_ANNOTATION, DIGEST_ANNOTATION, OWNER_ANNOTATION]),
             },
         });
         if let Some(namespace) = &self.namespace {
@@ -108,12 +114,12 @@ impl Desired {
     }
 }
 
-/// An owner reference where the API allows one, else a mark.
-fn own(metadata: &mut Map<String, Value>, owner: &Identity, namespace: Option<&str>) {
+/// Adds an owner reference where the API allows one, else the annotation with the owner mark.
+fn add_owner(metadata: &mut Map<String, Value>, owner: &Identity, namespace: Option<&str>) {
     if owner.namespace().is_some() && owner.namespace() != namespace {
-        return put(metadata, "annotations", OWNER, owner.mark().into());
+        return insert_entry(metadata, "annotations", OWNER_ANNOTATION, owner.mark().into());
     }
-    // Without `blockOwnerDeletion`: teardown has its own order, and the field asks for a permission on finalizers.
+    // Without `blockOwnerDeletion`: teardown has its own order, and the field requires a permission on finalizers.
     let reference = json!({
         "apiVersion": owner.kind.api_version(), "kind": owner.kind.kind, "name": owner.name(), "uid": owner.uid.to_string(),
         "controller": true,
@@ -124,12 +130,12 @@ fn own(metadata: &mut Map<String, Value>, owner: &Identity, namespace: Option<&s
     }
 }
 
-fn text(metadata: &Map<String, Value>, name: &str) -> Option<String> {
+fn non_empty_text(metadata: &Map<String, Value>, name: &str) -> Option<String> {
     metadata.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Writes one entry of a map that may not be there yet.
-fn put(object: &mut Map<String, Value>, map: &str, name: &str, value: Value) {
+/// Inserts one entry into a map field of an object, and creates the map if it is missing.
+fn insert_entry(object: &mut Map<String, Value>, map: &str, name: &str, value: Value) {
     let mut entries = match object.remove(map) {
         Some(Value::Object(entries)) => entries,
         _ => Map::new(),
@@ -138,47 +144,49 @@ fn put(object: &mut Map<String, Value>, map: &str, name: &str, value: Value) {
     object.insert(map.to_owned(), Value::Object(entries));
 }
 
-/// `stringData` is for writing only: the server moves it to `data`, where an apply has to speak of it from the start.
-fn data_from_string_data(object: &mut Map<String, Value>) {
+/// Moves `stringData` of a Secret to `data`, as the API server does on a write. Else the operator would not own the fields of
+/// `data`.
+fn move_string_data(object: &mut Map<String, Value>) {
     let Some(Value::Object(strings)) = object.remove("stringData") else { return };
     for (name, value) in strings {
         if let Value::String(text) = value {
-            put(object, "data", &name, json!(ByteString(text.into_bytes())));
+            insert_entry(object, "data", &name, json!(ByteString(text.into_bytes())));
         }
     }
 }
 
-/// Equal for equal JSON, whatever the order of its keys, in every build and release.
+/// SHA-256 of a JSON value, shortened to 12 bytes. It is independent of the order of keys, and stable across builds and releases.
 pub(crate) fn digest(value: &Value) -> String {
     let mut hasher = Sha256::new();
-    feed(value, &mut hasher);
+    hash_value(value, &mut hasher);
     hasher.finalize().iter().take(12).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn feed(value: &Value, hasher: &mut Sha256) {
+fn hash_value(value: &Value, hasher: &mut Sha256) {
     match value {
         Value::Object(map) => {
             let mut fields: Vec<_> = map.iter().collect();
             fields.sort_unstable_by_key(|(name, _)| name.as_str());
             hasher.update(b"{");
             for (name, value) in fields {
-                feed_text(name, hasher);
-                feed(value, hasher);
+                hash_text(name, hasher);
+                hash_value(value, hasher);
             }
             hasher.update(b"}");
         }
         Value::Array(items) => {
             hasher.update(b"[");
-            items.iter().for_each(|item| feed(item, hasher));
+            items.iter().for_each(|item| hash_value(item, hasher));
             hasher.update(b"]");
         }
-        Value::String(text) => feed_text(text, hasher),
+        Value::String(text) => hash_text(text, hasher),
         scalar => hasher.update(scalar.to_string()),
     }
     hasher.update(b",");
 }
 
-fn feed_text(text: &str, hasher: &mut Sha256) {
+/// Hashes a text with its length in front, so that adjacent texts can't run together.
+fn hash_text(text: &str, hasher: &mut Sha256) {
     hasher.update(text.len().to_le_bytes());
     hasher.update(text);
 }

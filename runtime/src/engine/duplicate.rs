@@ -1,26 +1,27 @@
-//! Removes list items of other clients that collide with wanted ones, so that the object can be applied again.
+//! Removes list items of other clients that collide with wanted items, so that the object can be applied again.
 //!
-//! The items of some lists are known by a key: the ports of a Service by number and protocol. If another client changes the key of
-//! an item, the list has an item that nobody applies, and the next apply adds the wanted one beside it. Where the two may not stand
-//! in one list (two ports with one name, or with none), the API server refuses each apply. Then the item in the way becomes the operator's,
-//! and the next apply, which does not have it, removes it. An item that is in nobody's way is left alone: it may be wanted by
-//! another client.
+//! Some lists identify their items by keys: the ports of a Service by number and protocol. If another client changes the key of
+//! an item, the list has an item that the operator does not apply, and the next apply adds the wanted item beside it. If the two
+//! are not allowed in one list (two ports with one name, or without one), the API server refuses each apply. Then the operator
+//! becomes the manager of the colliding item, and its next apply removes the item. Items that collide with none stay: another
+//! client may want them.
 
 use crate::{
     cache::ObjectKey,
     client::{CallError, Target},
-    engine::{adoption::transfer_patch, desired::Desired, field_ownership::is_keyed, pass::Core},
+    engine::{adoption::transfer_patch, desired::Desired, field_ownership::matches_key, pass::PassCore},
     error::{Error, Result},
-    informer::watch::Watched,
+    informer::watch::WatchedKind,
 };
 use kube::api::Patch;
 use serde_json::{Map, Value, json};
 
-impl Core<'_> {
-    /// After an apply that failed: whether items were in its way that now are the operator's, so that it can be tried again.
+impl PassCore<'_> {
+    /// Takes over colliding items of other clients after a failed apply. Returns whether there were any, so that the caller
+    /// applies the object again.
     pub(crate) async fn take_duplicates<V>(
         &self,
-        children: &Watched<V>,
+        children: &WatchedKind<V>,
         desired: &Desired,
         error: &Error,
     ) -> Result<bool> {
@@ -33,77 +34,77 @@ impl Core<'_> {
         let Some(found) = self.shared.client.get(target).await? else { return Ok(false) };
         let mut items = Vec::new();
         for field in &fields {
-            find(&steps(field), (&found, &desired.object), &owned(&found), &mut Vec::new(), &mut items);
+            let sets = field_sets(&found);
+            find_duplicates(&field_names(field), (&found, &desired.object), &sets, &mut Vec::new(), &mut items);
         }
         if items.is_empty() {
             return Ok(false);
         }
-        let Some(patch) =
-            transfer_patch(&found, &self.shared.operator, |entry| take_items(&mut entry["fieldsV1"], &items))
-        else {
+        let operator = &self.shared.operator;
+        let Some(patch) = transfer_patch(&found, operator, |entry| take_items(&mut entry["fieldsV1"], &items)) else {
             return Ok(false);
         };
-        self.shared
-            .client
-            .patch(target, &Patch::<()>::Json(serde_json::from_value(patch)?), &self.shared.operator)
-            .await?;
+        self.shared.client.patch(target, &Patch::<()>::Json(serde_json::from_value(patch)?), operator).await?;
         let (kind, object) = (&children.kind, ObjectKey::new(desired.namespace.as_deref(), &desired.name));
         tracing::info!(%kind, %object, ?fields, "items of another client have the values of wanted ones, and are removed");
         Ok(true)
     }
 }
 
-/// The names of the fields on the way to one that the API server names: `spec.ports[1].name`. The index is that of the object that
-/// was refused, and of no other.
-fn steps(field: &str) -> Vec<&str> {
-    field.split('.').map(|step| step.split_once('[').map_or(step, |(name, _)| name)).collect()
+/// The field names in a field path of an error (`spec.ports[1].name`). The indexes are dropped: they are those of the refused
+/// object, not of the stored one.
+fn field_names(path: &str) -> Vec<&str> {
+    path.split('.').map(|name| name.split_once('[').map_or(name, |(name, _)| name)).collect()
 }
 
-/// The fields of all managers of an object.
-fn owned(object: &Value) -> Vec<&Value> {
+/// The sets of fields (`fieldsV1`) of all managers of an object.
+fn field_sets(object: &Value) -> Vec<&Value> {
     let entries = object["metadata"]["managedFields"].as_array();
     entries.into_iter().flatten().map(|entry| &entry["fieldsV1"]).collect()
 }
 
-/// Finds the items of the object that have the value of a wanted one in the field where the steps end (or both have none), but not
-/// its keys. They are given by their paths in sets of fields.
-fn find<'a>(
-    steps: &[&str],
+/// Finds the items of `object` whose last field in `names` has the same value as in a `wanted` item (or is absent in both), but
+/// whose keys no wanted item has. Adds their paths in sets of fields to `items`; `path` is the path of `object`.
+fn find_duplicates<'a>(
+    names: &[&str],
     (object, wanted): (&'a Value, &'a Value),
-    owned: &[&'a Value],
+    sets: &[&'a Value],
     path: &mut Vec<String>,
     items: &mut Vec<Vec<String>>,
 ) {
-    let [field, below @ ..] = steps else { return };
-    let (object, wanted, step) = (&object[*field], &wanted[*field], format!("f:{field}"));
-    let owned: Vec<_> = owned.iter().filter_map(|set| set.get(&step)).collect();
+    let [name, rest @ ..] = names else { return };
+    let (object, wanted, step) = (&object[*name], &wanted[*name], format!("f:{name}"));
+    let sets: Vec<_> = sets.iter().filter_map(|set| set.get(&step)).collect();
     path.push(step);
     match (object, wanted) {
-        (Value::Array(held), Value::Array(wanted)) => find_in_list(below, (held, wanted), &owned, path, items),
-        _ => find(below, (object, wanted), &owned, path, items),
+        (Value::Array(stored), Value::Array(wanted)) => {
+            find_in_list(rest, (stored, wanted), &sets, path, items);
+        }
+        _ => find_duplicates(rest, (object, wanted), &sets, path, items),
     }
     path.pop();
 }
 
+/// As [`find_duplicates`], for the items of a list and their fields.
 fn find_in_list<'a>(
-    steps: &[&str],
-    (held, wanted): (&'a [Value], &'a [Value]),
-    owned: &[&'a Value],
+    names: &[&str],
+    (stored, wanted): (&'a [Value], &'a [Value]),
+    sets: &[&'a Value],
     path: &mut Vec<String>,
     items: &mut Vec<Vec<String>>,
 ) {
-    let mut keys: Vec<_> = owned.iter().filter_map(|set| set.as_object()).flat_map(Map::keys).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    for step in keys {
+    let mut steps: Vec<_> = sets.iter().filter_map(|set| set.as_object()).flat_map(Map::keys).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    for step in steps {
         let Some(key) = step.strip_prefix("k:") else { continue };
-        let Some(item) = held.iter().find(|item| is_keyed(key, held, item)) else { continue };
+        let Some(item) = stored.iter().find(|item| matches_key(key, stored, item)) else { continue };
         path.push(step.clone());
-        match (wanted.iter().find(|item| is_keyed(key, wanted, item)), steps) {
-            (None, [field]) if wanted.iter().any(|one| one[*field] == item[*field]) => items.push(path.clone()),
+        match (wanted.iter().find(|item| matches_key(key, wanted, item)), names) {
+            (None, [name]) if wanted.iter().any(|other| other[*name] == item[*name]) => items.push(path.clone()),
             (Some(wanted), [_, _, ..]) => {
-                let owned: Vec<_> = owned.iter().filter_map(|set| set.get(step)).collect();
-                find(steps, (item, wanted), &owned, path, items);
+                let sets: Vec<_> = sets.iter().filter_map(|set| set.get(step)).collect();
+                find_duplicates(names, (item, wanted), &sets, path, items);
             }
             _ => {}
         }
@@ -111,26 +112,27 @@ fn find_in_list<'a>(
     }
 }
 
-/// Takes items out of a set of fields; gives the set of what was taken.
+/// Removes items from a set of fields, and returns them as a set of fields.
 fn take_items(fields: &mut Value, items: &[Vec<String>]) -> Value {
     let mut taken = json!({});
     for path in items {
-        let Some(item) = take(fields, path) else { continue };
-        *path.iter().fold(&mut taken, |into, step| &mut into[step.as_str()]) = item;
+        let Some(item) = take_item(fields, path) else { continue };
+        *path.iter().fold(&mut taken, |set, step| &mut set[step.as_str()]) = item;
     }
     taken
 }
 
-/// Takes one item out. A set of which nothing is left goes, too: an empty one would be a field that is held as a whole.
-fn take(fields: &mut Value, path: &[String]) -> Option<Value> {
-    let (step, below) = path.split_first()?;
+/// Removes one item from a set of fields. A set without entries is removed as well: an empty set means that the manager owns the
+/// field as a whole.
+fn take_item(fields: &mut Value, path: &[String]) -> Option<Value> {
+    let (step, rest) = path.split_first()?;
     let fields = fields.as_object_mut()?;
-    if below.is_empty() {
+    if rest.is_empty() {
         return fields.remove(step);
     }
-    let inner = fields.get_mut(step)?;
-    let taken = take(inner, below)?;
-    if inner.as_object().is_some_and(Map::is_empty) {
+    let nested = fields.get_mut(step)?;
+    let taken = take_item(nested, rest)?;
+    if nested.as_object().is_some_and(Map::is_empty) {
         fields.remove(step);
     }
     Some(taken)
@@ -140,7 +142,7 @@ fn take(fields: &mut Value, path: &[String]) -> Option<Value> {
 mod tests {
     use super::*;
 
-    /// A Service whose port 80 another client has made port 8080.
+    /// A Service of which another client changed port 80 to port 8080.
     fn service() -> (Value, Value) {
         let port = |number: u64, name: &str| json!({"name": name, "port": number, "protocol": "TCP", "targetPort": 80});
         let fields = |key: &str| json!({"f:spec": {"f:ports": {key: {".": {}, "f:port": {}, "f:name": {}}}}});
@@ -158,7 +160,7 @@ mod tests {
 
     fn found(field: &str, object: &Value, wanted: &Value) -> Vec<Vec<String>> {
         let mut items = Vec::new();
-        find(&steps(field), (object, wanted), &owned(object), &mut Vec::new(), &mut items);
+        find_duplicates(&field_names(field), (object, wanted), &field_sets(object), &mut Vec::new(), &mut items);
         items
     }
 

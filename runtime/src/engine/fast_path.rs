@@ -1,25 +1,26 @@
-//! The short way through a pass that finds everything as it left it: nothing is built, encoded or decoded.
+//! Skips the build of a resource node if its inputs and children are unchanged since its last successful pass.
 
 use crate::{
     cache::Entry,
     engine::{
-        child::{ByNode, Child},
-        memory::Built,
+        child::{Child, ChildrenByNode},
         output::OutputObject,
-        pass::Core,
-        waits::Waits,
+        owner_state::BuiltObject,
+        pass::PassCore,
+        pending::PendingObjects,
     },
     error::Result,
-    informer::watch::{WatchState, Watched},
+    informer::watch::{WatchState, WatchedKind},
     kind::Kind,
     readiness::Readiness,
     shape::{ResourceOptions, Shape, key_below, without_keys},
 };
 use std::{collections::BTreeSet, sync::Arc};
 
-impl Core<'_> {
-    /// The outcome of a resource node, if its inputs are those of an earlier pass and its objects as they were left.
-    pub(crate) fn as_built(
+impl PassCore<'_> {
+    /// The outcome of a resource node if its inputs and its children are those of its last build; else `None`, and the node has
+    /// to run its build function.
+    pub(crate) fn outcome_if_unchanged(
         &self,
         node: &Arc<str>,
         kind: &Kind,
@@ -29,14 +30,14 @@ impl Core<'_> {
         if self.shared.rehearsal.is_some() || self.is_plan {
             return None;
         }
-        let built = self.memory().is_built(&self.owner, kind, node, inputs?)?;
-        if !self.memory().departing(&self.owner, kind, node).is_empty() {
+        let built = self.owner_states().last_build(&self.owner, kind, node, inputs?)?;
+        if !self.owner_states().pending_deletions(&self.owner, kind, node).is_empty() {
             return None;
         }
         let children = self.shared.children.get(kind)?;
         children.readable().ok()?;
-        let mut waits = Waits::new(node);
-        for Built { key, digest } in built.iter() {
+        let mut pending = PendingObjects::new(node);
+        for BuiltObject { key, digest } in built.iter() {
             let entry = children.store.get(key)?;
             if !self.is_unchanged(kind, &entry, digest, options) {
                 return None;
@@ -44,63 +45,71 @@ impl Core<'_> {
             if options.pods && entry.value.readiness != Readiness::Ready {
                 return None;
             }
-            waits.add(kind, key, &entry.value.readiness);
+            pending.add(kind, key, &entry.value.readiness);
         }
-        if self.count_of_node(children, node) != built.len() {
+        if self.count_children_of_node(children, node) != built.len() {
             return None;
         }
-        let claimed = built.iter().try_for_each(|built| self.claim(kind, &built.key, node));
-        self.claimed_all(node);
-        Some(claimed.and_then(|()| waits.over()))
+        let claimed = built.iter().try_for_each(|object| self.claim(kind, &object.key, node));
+        self.mark_claims_complete(node);
+        Some(claimed.and_then(|()| pending.into_result()))
     }
 
+    /// Whether a child has the state that the node applied: same owner, same digest, and the operator still owns the fields.
     fn is_unchanged(&self, kind: &Kind, entry: &Entry<Child>, digest: &str, options: ResourceOptions) -> bool {
         if entry.header.deleting || !self.is_owner_of(&entry.header) {
             return false;
         }
         options.once
             || *entry.value.applied == *digest
-                && (entry.value.is_known_complete()
-                    || self.memory().is_settled(&self.owner, kind, &entry.header, entry.value.fields))
+                && (entry.value.owns_all_fields()
+                    || self.owner_states().are_fields_accepted(&self.owner, kind, &entry.header, entry.value.fields))
     }
 
-    /// The children that a node has made.
-    pub(crate) fn of_node(&self, children: &Watched<Child>, node: &str) -> Vec<Arc<Entry<Child>>> {
-        self.with_node(children, node, <[_]>::to_vec)
+    /// The cached children of one kind with the path of this node in their annotations.
+    pub(crate) fn children_of_node(&self, children: &WatchedKind<Child>, node: &str) -> Vec<Arc<Entry<Child>>> {
+        self.with_children_of_node(children, node, <[_]>::to_vec)
     }
 
-    fn count_of_node(&self, children: &Watched<Child>, node: &str) -> usize {
-        self.with_node(children, node, <[_]>::len)
+    fn count_children_of_node(&self, children: &WatchedKind<Child>, node: &str) -> usize {
+        self.with_children_of_node(children, node, <[_]>::len)
     }
 
-    fn with_node<T>(&self, children: &Watched<Child>, node: &str, look: impl FnOnce(&[Arc<Entry<Child>>]) -> T) -> T {
-        let mut by_node = self.by_node();
-        let nodes = by_node.entry(children.kind.clone()).or_insert_with(|| {
-            let mut nodes = ByNode::new();
+    /// Calls a function with the children of a node. The first call of a pass for a kind reads the cache; later calls reuse it.
+    fn with_children_of_node<T>(
+        &self,
+        children: &WatchedKind<Child>,
+        node: &str,
+        read: impl FnOnce(&[Arc<Entry<Child>>]) -> T,
+    ) -> T {
+        let mut children_by_node = self.children_by_node();
+        let nodes = children_by_node.entry(children.kind.clone()).or_insert_with(|| {
+            let mut nodes = ChildrenByNode::new();
             children.store.visit_owned(&self.owner.uid, |entry| match nodes.get_mut(&entry.value.node) {
-                Some(held) => held.push(entry.clone()),
+                Some(entries) => entries.push(entry.clone()),
                 None => drop(nodes.insert(entry.value.node.clone(), vec![entry.clone()])),
             });
             nodes
         });
-        look(nodes.get(node).map_or(&[], Vec::as_slice))
+        read(nodes.get(node).map_or(&[], Vec::as_slice))
     }
 
-    /// The keys below `node` for which an object of its shape is there.
-    pub(crate) fn keys_of(&self, node: &str, shape: &'static Shape) -> Result<BTreeSet<String>> {
+    /// The item keys below an `each` node for which objects of its subtree exist. `shape` is that of the subtree.
+    pub(crate) fn existing_keys(&self, node: &str, shape: &'static Shape) -> Result<BTreeSet<String>> {
         let mut keys = BTreeSet::new();
         if let Some(rehearsal) = &self.shared.rehearsal {
-            return Ok(rehearsal.keys_of(node));
+            return Ok(rehearsal.existing_keys(node));
         }
-        let mut read = Ok(());
+        let mut outcome = Ok(());
         shape.walk(&mut |stop| {
             for kind in stop.shape.applied() {
-                read = std::mem::replace(&mut read, Ok(())).and_then(|()| self.add_keys(&kind, node, &mut keys));
+                outcome = std::mem::replace(&mut outcome, Ok(())).and_then(|()| self.add_keys(&kind, node, &mut keys));
             }
         });
-        read.map(|()| keys)
+        outcome.map(|()| keys)
     }
 
+    /// Adds the item keys below `node` for which objects of one kind exist.
     fn add_keys(&self, kind: &Kind, node: &str, keys: &mut BTreeSet<String>) -> Result<()> {
         let children = self.shared.children(kind)?;
         if children.health.state() == WatchState::Missing {
@@ -108,15 +117,14 @@ impl Core<'_> {
         }
         children.readable()?;
         children.store.visit_owned(&self.owner.uid, |entry| keys.extend(key_below(node, &entry.value.node)));
-        // What was asked to go may have left the cache before it is gone for sure.
-        keys.extend(
-            self.memory().departing_of(&self.owner, kind).iter().filter_map(|departing| key_below(node, departing)),
-        );
+        // A deleted object may leave the cache before its deletion is confirmed.
+        let deleting = self.owner_states().nodes_with_pending_deletions(&self.owner, kind);
+        keys.extend(deleting.iter().filter_map(|path| key_below(node, path)));
         Ok(())
     }
 
-    /// The paths that a node of the tree's shape has among the owner's children, one for each key above it.
-    pub(crate) fn paths_of(&self, kind: &Kind, plain: &str) -> Result<Vec<Arc<str>>> {
+    /// The paths with item keys of all nodes that the path without keys, `plain`, stands for, as far as they have children.
+    pub(crate) fn node_paths(&self, kind: &Kind, plain: &str) -> Result<Vec<Arc<str>>> {
         let children = self.shared.children(kind)?;
         if children.health.state() == WatchState::Missing {
             return Ok(Vec::new());
@@ -128,32 +136,32 @@ impl Core<'_> {
                 paths.insert(entry.value.node.to_string());
             }
         });
-        paths.extend(
-            self.memory().departing_of(&self.owner, kind).into_iter().filter(|path| without_keys(path) == plain),
-        );
+        let deleting = self.owner_states().nodes_with_pending_deletions(&self.owner, kind);
+        paths.extend(deleting.into_iter().filter(|path| without_keys(path) == plain));
         Ok(paths.into_iter().map(Arc::from).collect())
     }
 
-    /// The objects that a node has made, with their content, sorted by key. What was asked to go is not among them, nor what the
-    /// node doesn't want any more.
-    pub(crate) fn objects_of(&self, node: &str, kind: &Kind) -> Result<Vec<OutputObject>> {
+    /// The objects that a node outputs to nodes that read it, with their content, sorted by key. Objects that are being deleted,
+    /// or that the node no longer claims, are left out.
+    pub(crate) fn output_objects(&self, node: &str, kind: &Kind) -> Result<Vec<OutputObject>> {
         if let Some(rehearsal) = &self.shared.rehearsal {
-            return Ok(rehearsal.objects_of(node));
+            return Ok(rehearsal.output_objects(node));
         }
         let children = self.shared.children(kind)?;
         if children.health.state() == WatchState::Missing {
             return Ok(Vec::new());
         }
         children.readable()?;
-        let mut objects = self.made.written(node);
-        let (written, going) = (objects.len(), self.memory().departing(&self.owner, kind, node));
-        for entry in self.of_node(children, node) {
+        let mut objects = self.outputs.objects(node);
+        let applied_in_pass = objects.len();
+        let deletions = self.owner_states().pending_deletions(&self.owner, kind, node);
+        for entry in self.children_of_node(children, node) {
             let header = &entry.header;
             let uid = header.uid.to_string();
-            let is_going = header.deleting || going.iter().any(|child| child.uid == header.uid);
-            if is_going
-                || self.is_given_up(kind, &header.key, node)
-                || objects[..written].iter().any(|written| written.uid == uid)
+            let is_deleting = header.deleting || deletions.iter().any(|deletion| deletion.uid == header.uid);
+            if is_deleting
+                || self.is_no_longer_claimed(kind, &header.key, node)
+                || objects[..applied_in_pass].iter().any(|applied| applied.uid == uid)
             {
                 continue;
             }

@@ -1,13 +1,13 @@
-//! `Identity`: kind, key and uid of the object that a pass is for.
+//! Identifies the primary object of a pass by kind, key and uid; it owns the children.
 
 use crate::{
     cache::{ObjectKey, Uid},
-    engine::owner_mark::Mark,
+    engine::owner_mark::OwnerMark,
     event::Regarding,
     kind::Kind,
 };
 
-/// Which object a pass is about.
+/// The object of a pass: the owner of all children that the pass applies.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) kind: Kind,
@@ -24,19 +24,20 @@ impl Identity {
         self.key.namespace()
     }
 
-    /// Where what is made for it lives, unless that says otherwise: with it, or for a Namespace in it.
-    pub(crate) fn home(&self) -> Option<&str> {
+    /// The namespace of children that name none: that of the owner, or the owner itself if it is a Namespace.
+    pub(crate) fn default_namespace(&self) -> Option<&str> {
         let is_namespace = self.kind.group.is_empty() && self.kind.kind == "Namespace";
         if is_namespace { Some(self.name()) } else { self.namespace() }
     }
 
-    /// Who the owner is, where no owner reference can say it.
+    /// The value of the owner annotation, for children that can't have an owner reference.
     pub(crate) fn mark(&self) -> String {
         let (kind, uid) = (self.kind.full_name(), self.uid.to_string());
         let namespace = self.namespace().unwrap_or_default();
-        Mark { kind: &kind, namespace, name: self.name(), uid: &uid }.to_string()
+        OwnerMark { kind: &kind, namespace, name: self.name(), uid: &uid }.to_string()
     }
 
+    /// The object as the subject of an event.
     pub(crate) fn regarding(&self) -> Regarding {
         Regarding { kind: self.kind.clone(), key: self.key.clone(), uid: self.uid.clone() }
     }

@@ -1,9 +1,8 @@
-//! Applies, adopts, restores and deletes the child objects of resource nodes in a pass.
+//! Applies, adopts, restores and deletes the child objects of the resource nodes of a tree.
 
 pub(crate) mod adoption;
 pub(crate) mod child;
 pub(crate) mod claim;
-pub(crate) mod claimed;
 pub(crate) mod deletion;
 pub(crate) mod desired;
 pub(crate) mod duplicate;
@@ -11,14 +10,15 @@ pub(crate) mod fast_path;
 pub(crate) mod field_ownership;
 pub(crate) mod hand_written;
 pub(crate) mod identity;
-pub(crate) mod memory;
 pub(crate) mod node_write;
 pub(crate) mod output;
 pub(crate) mod owner_mark;
+pub(crate) mod owner_state;
 pub(crate) mod ownership;
 pub(crate) mod pass;
+pub(crate) mod pending;
+pub(crate) mod plan;
 pub(crate) mod pod_diagnosis;
 pub(crate) mod rehearsal;
 pub(crate) mod repair;
 pub(crate) mod resource;
-pub(crate) mod waits;

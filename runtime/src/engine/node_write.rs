@@ -1,21 +1,21 @@
-//! Writes of hand-written nodes: compared with the watch, and slowed down when repeated.
+//! Tracks the writes of hand-written nodes, so that repeated ones slow down the passes.
 
 use crate::{
     cache::ObjectKey,
     client::{CallError, Target},
     engine::{
-        hand_written::{Effect, revision_of},
-        pass::Core,
-        repair::Damage,
+        hand_written::{WriteEffect, revision_of},
+        pass::PassCore,
+        repair::RepairReason,
     },
     queue::Trigger,
 };
 use serde_json::Value;
 
-impl Core<'_> {
-    /// Makes a call by which a node writes an object, and counts it if nothing but the node's own writes, or another client that
-    /// undoes them, has asked for it.
-    pub(crate) async fn write_by_hand(
+impl PassCore<'_> {
+    /// Makes a call by which a hand-written node writes an object. Counts the write as a repair if only the node's own writes,
+    /// or another client that undoes them, can have triggered it.
+    pub(crate) async fn write_from_node(
         &self,
         node: &str,
         (target, subresource): (Target<'_>, &str),
@@ -23,31 +23,35 @@ impl Core<'_> {
         call: impl Future<Output = Result<Value, CallError>>,
     ) -> Result<Value, CallError> {
         let (kind, key) = (target.kind, ObjectKey::new(target.namespace, target.name));
-        let Some(shown) = self.shared.shown(kind, &key) else { return call.await };
-        let before = self.memory().begin_by_hand(&self.owner, kind, &key);
+        // A write of a kind that no watch shows triggers no pass.
+        if !self.shared.watches_kind(kind) {
+            return call.await;
+        }
+        let watched = self.shared.watched_revision(kind, &key);
+        let previous = self.owner_states().begin_node_write(&self.owner, kind, &key);
         let answer = call.await;
-        let mut memory = self.shared.memory();
-        let Some(left) = answer.as_ref().ok().and_then(|answer| revision_of(answer, subresource)) else {
-            memory.failed_by_hand(&self.owner, kind, &key, before);
+        let mut states = self.shared.owner_states();
+        let Some(written) = answer.as_ref().ok().and_then(|answer| revision_of(answer, subresource)) else {
+            states.fail_node_write(&self.owner, kind, &key, previous);
             return answer;
         };
-        let effect = memory.wrote_by_hand(&self.owner, (kind, &key), sent, [before, shown], left);
+        let effect = states.finish_node_write(&self.owner, (kind, &key), sent, [previous, watched], written);
         let is_repeated = match effect {
-            Effect::Unchanged => false,
-            Effect::Changed => self.trigger <= Trigger::Children,
-            Effect::Restored => !matches!(self.trigger, Trigger::Timer | Trigger::Request),
+            WriteEffect::Unchanged => false,
+            WriteEffect::Changed => self.trigger <= Trigger::Children,
+            WriteEffect::Restored => !matches!(self.trigger, Trigger::Timer | Trigger::Request),
         };
         if is_repeated {
-            memory.repaired(&self.owner, kind, &key, Damage::ByHand { node: node.into() });
+            states.record_repair(&self.owner, kind, &key, RepairReason::NodeWrite { node: node.into() });
         }
         answer
     }
 
-    /// A node deletes an object: that the watch shows it gone is the node's own work.
-    pub(crate) fn delete_by_hand(&self, target: Target<'_>) {
-        let (kind, key) = (target.kind, ObjectKey::new(target.namespace, target.name));
-        if self.shared.shown(kind, &key).is_some() {
-            self.memory().begin_by_hand(&self.owner, kind, &key);
+    /// Records that a hand-written node deletes an object, so that the deletion in the watch counts as the node's own write.
+    pub(crate) fn delete_from_node(&self, target: Target<'_>) {
+        if self.shared.watches_kind(target.kind) {
+            let key = ObjectKey::new(target.namespace, target.name);
+            self.owner_states().begin_node_write(&self.owner, target.kind, &key);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Outputs of the nodes of one pass: objects written, and values of hand-written nodes.
+//! Holds the objects and values that the nodes of one pass hand to later nodes.
 
 use crate::cache::ObjectKey;
 use parking_lot::Mutex;
@@ -6,15 +6,16 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What all nodes of a pass have made so far.
+/// The outputs that the nodes of a pass have produced so far, by the path of the node.
 #[derive(Default)]
-pub(crate) struct Blackboard {
-    given: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
-    /// Objects written in this pass, by node and name: the cache may not have them yet.
-    written: Mutex<HashMap<Arc<str>, Vec<OutputObject>>>,
+pub(crate) struct NodeOutputs {
+    /// Values of hand-written nodes (`cx.give(...)`).
+    values: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
+    /// Objects of resource nodes that this pass applied. The cache may not have their new state yet.
+    objects: Mutex<HashMap<Arc<str>, Vec<OutputObject>>>,
 }
 
-/// An object as the server answered a write.
+/// An object as the API server returned it in the answer to an apply.
 #[derive(Clone)]
 pub(crate) struct OutputObject {
     pub(crate) key: ObjectKey,
@@ -23,20 +24,24 @@ pub(crate) struct OutputObject {
     pub(crate) json: Arc<[u8]>,
 }
 
-impl Blackboard {
-    pub(crate) fn give(&self, node: &str, value: Arc<dyn Any + Send + Sync>) {
-        self.given.lock().insert(node.to_owned(), value);
+impl NodeOutputs {
+    /// Stores the value of a hand-written node.
+    pub(crate) fn set_value(&self, node: &str, value: Arc<dyn Any + Send + Sync>) {
+        self.values.lock().insert(node.to_owned(), value);
     }
 
-    pub(crate) fn write(&self, node: &Arc<str>, object: OutputObject) {
-        self.written.lock().entry(node.clone()).or_default().push(object);
+    /// The value that a hand-written node has stored in this pass.
+    pub(crate) fn value(&self, node: &str) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.values.lock().get(node).cloned()
     }
 
-    pub(crate) fn written(&self, node: &str) -> Vec<OutputObject> {
-        self.written.lock().get(node).cloned().unwrap_or_default()
+    /// Adds an object that a resource node has applied.
+    pub(crate) fn add_object(&self, node: &Arc<str>, object: OutputObject) {
+        self.objects.lock().entry(node.clone()).or_default().push(object);
     }
 
-    pub(crate) fn given(&self, node: &str) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.given.lock().get(node).cloned()
+    /// The objects that a resource node has applied in this pass.
+    pub(crate) fn objects(&self, node: &str) -> Vec<OutputObject> {
+        self.objects.lock().get(node).cloned().unwrap_or_default()
     }
 }

@@ -1,34 +1,36 @@
-//! The mark of an owner where no owner reference can say it: across namespaces, or from a namespace to the cluster.
+//! Reads and writes the annotation that names the owner of a child where no owner reference is allowed.
+//!
+//! An owner reference can't name an owner in another namespace, nor a namespaced owner of a cluster-scoped child.
 
 use crate::cache::{Header, ObjectKey, Uid};
 use std::fmt;
 
-/// The annotation that holds the mark.
-pub(crate) const OWNER: &str = "opgen.dev/owner";
+/// The annotation with the owner mark.
+pub(crate) const OWNER_ANNOTATION: &str = "opgen.dev/owner";
 
-/// An owner: `<plural>.<group>/<namespace>/<name>/<uid>`.
+/// An owner, as the annotation has it: `<plural>.<group>/<namespace>/<name>/<uid>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark<'a> {
+pub(crate) struct OwnerMark<'a> {
     /// The full name of the owner's kind.
     pub(crate) kind: &'a str,
-    /// Empty for an owner in no namespace.
+    /// Empty for a cluster-scoped owner.
     pub(crate) namespace: &'a str,
     pub(crate) name: &'a str,
     pub(crate) uid: &'a str,
 }
 
-impl<'a> Mark<'a> {
-    /// Reads a mark; `None` if somebody else wrote the annotation.
+impl<'a> OwnerMark<'a> {
+    /// Parses the value of the annotation; `None` if it does not have the form of a mark.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
         let mut parts = text.splitn(4, '/');
         let (kind, namespace, name, uid) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-        let complete = !kind.is_empty() && !name.is_empty() && !uid.is_empty() && !uid.contains('/');
-        complete.then_some(Self { kind, namespace, name, uid })
+        let is_complete = !kind.is_empty() && !name.is_empty() && !uid.is_empty() && !uid.contains('/');
+        is_complete.then_some(Self { kind, namespace, name, uid })
     }
 
-    /// The mark that an object carries.
+    /// The mark in the annotations of an object.
     pub(crate) fn of(header: &'a Header) -> Option<Self> {
-        header.annotations.get(OWNER).and_then(Self::parse)
+        header.annotations.get(OWNER_ANNOTATION).and_then(Self::parse)
     }
 
     pub(crate) fn key(&self) -> ObjectKey {
@@ -40,7 +42,7 @@ impl<'a> Mark<'a> {
     }
 }
 
-impl fmt::Display for Mark<'_> {
+impl fmt::Display for OwnerMark<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}/{}", self.kind, self.namespace, self.name, self.uid)
     }
@@ -53,14 +55,14 @@ mod tests {
     #[test]
     fn a_mark_is_read_as_it_was_written() {
         for text in ["webapps.demo.example.com/shop/web/6f2a", "regions.demo.example.com//north/6f2a"] {
-            assert_eq!(Mark::parse(text).map(|mark| mark.to_string()).as_deref(), Some(text));
+            assert_eq!(OwnerMark::parse(text).map(|mark| mark.to_string()).as_deref(), Some(text));
         }
     }
 
     #[test]
     fn what_is_no_mark_names_no_owner() {
         for text in ["", "webapps", "webapps.demo.example.com/shop/web", "a/b/c/", "a/b/c/d/e", "/b/c/d"] {
-            assert_eq!(Mark::parse(text), None, "{text}");
+            assert_eq!(OwnerMark::parse(text), None, "{text}");
         }
     }
 }

@@ -1,42 +1,46 @@
-//! Whose an object is.
+//! Decides whether an object belongs to the owner of the pass, to a former owner, or to others.
 
 use crate::{
     cache::{Entry, Header, ObjectKey, OwnerReference},
-    engine::{child::Child, desired::MANAGED_BY, owner_mark::Mark, pass::Core},
+    engine::{child::Child, desired::MANAGED_BY_LABEL, owner_mark::OwnerMark, pass::PassCore},
     error::Error,
     kind::Kind,
 };
 
-impl Core<'_> {
-    /// A child whose owner reference somebody took away is ours by its marks, as long as nobody else claims it.
-    pub(crate) fn is_ours(&self, entry: &Entry<Child>) -> bool {
-        let marked = !entry.value.applied.is_empty() && entry.header.controller().is_none();
-        marked || self.is_owner_of(&entry.header)
+impl PassCore<'_> {
+    /// Whether a cached object is a child of the owner. A child without owner reference counts by its digest annotation, as long
+    /// as it has no other controller.
+    pub(crate) fn is_own_child(&self, entry: &Entry<Child>) -> bool {
+        let is_marked = !entry.value.applied.is_empty() && entry.header.controller().is_none();
+        is_marked || self.is_owner_of(&entry.header)
     }
 
-    /// The owner before this one had the same name: its children are the garbage collector's, marked ones the sweep's.
+    /// Whether an object belongs to an earlier owner of the same name and another uid. It is not touched: the garbage collector
+    /// deletes children with an owner reference, and the operator's orphan collector those with an owner mark.
     pub(crate) fn is_of_former_owner(&self, header: &Header) -> bool {
         let (kind, name, uid) = (&self.owner.kind, self.owner.name(), &self.owner.uid);
-        let former = |owner: &OwnerReference| owner.kind() == kind.kind && owner.name() == name && owner.uid != *uid;
-        let marked = |mark: Mark<'_>| {
+        let is_former_owner =
+            |owner: &OwnerReference| owner.kind() == kind.kind && owner.name() == name && owner.uid != *uid;
+        let names_former_owner = |mark: OwnerMark<'_>| {
             mark.kind == self.owner.kind.full_name() && mark.key() == self.owner.key && mark.uid() != *uid
         };
-        header.controller().is_some_and(former) || Mark::of(header).is_some_and(marked)
+        header.controller().is_some_and(is_former_owner) || OwnerMark::of(header).is_some_and(names_former_owner)
     }
 
-    /// Whether the watch shows it, now or soon.
-    pub(crate) fn is_labelled(&self, header: &Header) -> bool {
-        header.labels.get(MANAGED_BY) == Some(self.shared.operator.as_str())
+    /// Whether an object has the operator's label, so that the watch of its kind selects it.
+    pub(crate) fn has_operator_label(&self, header: &Header) -> bool {
+        header.labels.get(MANAGED_BY_LABEL) == Some(self.shared.operator.as_str())
     }
 
+    /// Whether the owner references of an object name the owner of the pass.
     pub(crate) fn is_owner_of(&self, header: &Header) -> bool {
         let uid = &self.owner.uid;
         header.owners.iter().any(|owner| &owner.uid == uid)
     }
 }
 
-/// The error for an object that is not the owner's, and that the node would or would not adopt.
-pub(crate) fn foreign(kind: &Kind, key: &ObjectKey, header: &Header, adopts: bool) -> Error {
+/// The error of a node whose object exists and belongs to another owner. `adopts` is whether the node may adopt objects.
+pub(crate) fn not_owned_error(kind: &Kind, key: &ObjectKey, header: &Header, adopts: bool) -> Error {
     let holder = match header.controller() {
         Some(owner) => format!("{} {}", owner.kind(), owner.name()),
         None => "somebody else".to_owned(),

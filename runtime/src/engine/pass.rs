@@ -1,22 +1,22 @@
-//! One pass over one object: what all nodes of its tree share.
+//! Holds the state of one reconcile pass over one object, which all nodes of its tree share.
 
 use crate::{
-    cache::{Echoes, Header, ObjectKey, OwnWrites, ResourceVersion, Revision, Uid},
+    cache::{Header, ObjectKey, OwnWriteEvents, OwnWrites, ResourceVersion, Revision, Uid},
     client::{Client, strip_nulls},
-    context::Unversioned,
+    context::UnversionedReads,
     counters::Counters,
     engine::{
-        child::{ByNode, Child},
-        claimed::{Claims, Plan},
+        child::{Child, ChildrenByNode},
         identity::Identity,
-        memory::Memory,
-        output::Blackboard,
-        rehearsal::World,
+        output::NodeOutputs,
+        owner_state::OwnerStates,
+        plan::{Claims, Plan},
+        rehearsal::FakeCluster,
     },
     environment::Environment,
     error::{Error, Result},
     event::EventRecorder,
-    informer::watch::{Shows, Watched},
+    informer::watch::{WatchedKind, WatchedRevisions},
     kind::Kind,
     managed::Managed,
     predicate::Worth,
@@ -35,243 +35,248 @@ use std::{
     time::Duration,
 };
 
-/// What all passes of one controller share.
-pub(crate) struct Shared {
+/// The state of one controller that all its passes share: client, caches and own writes.
+pub(crate) struct ControllerState {
     pub(crate) client: Client,
-    /// Name of the operator: its field manager, and the value of its label.
+    /// Name of the operator: its field manager, and the value of its `managed-by` label.
     pub(crate) operator: String,
     /// The namespace the operator runs in.
     pub(crate) namespace: String,
     pub(crate) environment: Environment,
     pub(crate) recorder: EventRecorder,
-    /// The kinds of the tree's resource nodes, by their full names.
-    pub(crate) children: BTreeMap<Kind, Arc<Watched<Child>>>,
-    /// The kinds that specs and nodes name objects of.
+    /// The caches of the kinds that resource nodes of the tree apply.
+    pub(crate) children: BTreeMap<Kind, Arc<WatchedKind<Child>>>,
+    /// The caches of the kinds that specs and nodes of this controller reference.
     pub(crate) targets: BTreeMap<Kind, Arc<Targets>>,
-    /// The kinds that controllers of the operator name objects of, whichever controller does.
+    /// The references between the kinds of all controllers of the operator.
     pub(crate) graph: Graph,
-    /// Who names what.
+    /// The objects that each primary references.
     pub(crate) referrers: Mutex<Referrers>,
-    /// By the kind of the children's store; `None` for that of the primaries, which may be of a child's kind.
+    /// The newest own write of each primary and child kind. The key is `None` for writes of primaries: they have a store of
+    /// their own, also where a child has the same kind.
     pub(crate) own_writes: OwnWrites<Option<Kind>>,
-    /// Which changes of primaries are own writes.
-    pub(crate) echoes: Echoes<Worth>,
-    pub(crate) memory: Mutex<Memory>,
+    /// Tells the changes of primaries that are own writes from those of other clients.
+    pub(crate) own_write_events: OwnWriteEvents<Worth>,
+    pub(crate) owner_states: Mutex<OwnerStates>,
     pub(crate) counters: Counters,
-    /// All that the watches of the controller show; nothing before they begin.
-    pub(crate) watches: OnceLock<Vec<Arc<dyn Shows>>>,
-    /// Stands in for the cluster in a test without one.
-    pub(crate) rehearsal: Option<Arc<World>>,
+    /// All watches of the controller; unset until the watches start.
+    pub(crate) watches: OnceLock<Vec<Arc<dyn WatchedRevisions>>>,
+    /// Replaces the cluster in a test of the tree (`opgen::testing::Rehearsal`).
+    pub(crate) rehearsal: Option<Arc<FakeCluster>>,
 }
 
-impl Shared {
-    pub(crate) fn children(&self, kind: &Kind) -> Result<&Watched<Child>> {
+impl ControllerState {
+    /// The cache of a kind of children.
+    pub(crate) fn children(&self, kind: &Kind) -> Result<&WatchedKind<Child>> {
         let children = self.children.get(kind).map(Arc::as_ref);
         children.ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is in no tree of this controller")))
     }
 
-    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock()
+    pub(crate) fn owner_states(&self) -> MutexGuard<'_, OwnerStates> {
+        self.owner_states.lock()
     }
 
-    /// What the watches of the controller show of an object; `None` if it watches no such objects.
-    pub(crate) fn shown(&self, kind: &Kind, key: &ObjectKey) -> Option<Option<Revision>> {
-        let mut watches = self.watches.get()?.iter().filter(|watch| watch.kind() == kind).peekable();
-        watches.peek()?;
-        Some(watches.find_map(|watch| watch.revision(key)))
+    /// Whether a watch of the controller shows objects of this kind.
+    pub(crate) fn watches_kind(&self, kind: &Kind) -> bool {
+        self.watches.get().is_some_and(|watches| watches.iter().any(|watch| watch.kind() == kind))
     }
 
-    /// Notes an own write of a primary.
-    pub(crate) fn wrote(&self, key: &ObjectKey, uid: &Uid, version: &ResourceVersion) {
+    /// The revision of an object in the caches of the controller's watches.
+    pub(crate) fn watched_revision(&self, kind: &Kind, key: &ObjectKey) -> Option<Revision> {
+        let mut watches = self.watches.get()?.iter().filter(|watch| watch.kind() == kind);
+        watches.find_map(|watch| watch.revision(key))
+    }
+
+    /// Records an own write of a primary, so that the watch event of this version triggers no pass.
+    pub(crate) fn record_primary_write(&self, key: &ObjectKey, uid: &Uid, version: &ResourceVersion) {
         self.own_writes.record(key, uid, None, version);
-        self.echoes.wrote(key, uid, version);
+        self.own_write_events.record_write(key, uid, version);
     }
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for ControllerState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("operator", &self.operator).finish_non_exhaustive()
+        f.debug_struct("ControllerState").field("operator", &self.operator).finish_non_exhaustive()
     }
 }
 
-/// When an object is to be looked at again, as its nodes ask for it.
+/// When the nodes of a pass want the object to be reconciled again, although the pass succeeds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Again {
-    /// After the requeue interval, although all is well.
+pub(crate) struct RequeueRequest {
+    /// After the requeue interval.
     pub(crate) soon: bool,
     /// After this time.
     pub(crate) after: Option<Duration>,
 }
 
-/// A tree whose build functions can be asked without a call to the API server.
+/// A tree whose build functions can run without a call to the API server, to learn which objects its nodes want.
 pub(crate) trait Planner: Send + Sync {
     fn shape(&self) -> &'static Shape;
-    /// Runs the build functions in a pass that claims and does nothing else.
-    fn plan<'p>(&'p self, core: Core<'p>) -> BoxFuture<'p, Plan>;
+    /// Runs the build functions in a pass that only records claims.
+    fn plan<'p>(&'p self, core: PassCore<'p>) -> BoxFuture<'p, Plan>;
 }
 
-/// The part of a pass that knows no types.
-pub(crate) struct Core<'a> {
-    pub(crate) shared: &'a Shared,
+/// The state of one pass that does not depend on the Rust type of the owner.
+pub(crate) struct PassCore<'a> {
+    pub(crate) shared: &'a ControllerState,
+    /// The object of the pass, which owns the children.
     pub(crate) owner: Identity,
-    /// The state of the owner that the pass is about, as a number.
+    /// Hash of the owner's resourceVersion; the first part of the inputs of every build function.
     pub(crate) inputs: u64,
-    /// What the spec of the owner names.
-    pub(crate) named: Vec<(Kind, ObjectKey)>,
-    /// Why there is a pass.
+    /// The objects that the owner's spec references.
+    pub(crate) spec_references: Vec<(Kind, ObjectKey)>,
+    /// The event that triggered the pass.
     pub(crate) trigger: Trigger,
-    /// Which node wants which object in this pass.
+    /// The claims of the nodes that have run in this pass.
     pub(crate) claims: Mutex<Claims>,
-    /// Says what the nodes want before they run; none on the way down, where no node wants anything.
+    /// Computes a plan of the tree. `None` in a teardown, where no node wants an object, and in the pass of a plan.
     pub(crate) planner: Option<&'a dyn Planner>,
-    /// What the nodes want, as far as that was known when it was first asked.
+    /// The plan of this pass, once a node has needed it.
     pub(crate) plan: Mutex<Option<Arc<Plan>>>,
-    /// The nodes with objects that they don't want any more and that another node may want, in the order in which they are to
-    /// be deleted.
-    pub(crate) deferred: Mutex<Vec<(Kind, Arc<str>)>>,
-    /// Whether the pass only claims: it makes no call to the API server, and runs no hand-written node.
+    /// The nodes with unwanted objects that another node may still claim, in the order of their deletion.
+    pub(crate) deferred_deletions: Mutex<Vec<(Kind, Arc<str>)>>,
+    /// Whether the pass only computes a plan: it makes no call to the API server and runs no hand-written node.
     pub(crate) is_plan: bool,
-    by_node: Mutex<HashMap<Kind, ByNode>>,
-    /// What functions have read that run in every pass.
-    pub(crate) unversioned: Unversioned,
-    /// What the pass leaves beside its outcome.
-    pub(crate) left: Arc<Left>,
-    /// What the nodes have made, for those that read it.
-    pub(crate) made: Arc<Blackboard>,
+    children_by_node: Mutex<HashMap<Kind, ChildrenByNode>>,
+    /// Records the unversioned reads of functions that run in every pass; it is never read.
+    pub(crate) unversioned: UnversionedReads,
+    pub(crate) side_effects: Arc<SideEffects>,
+    pub(crate) outputs: Arc<NodeOutputs>,
 }
 
-impl<'a> Core<'a> {
-    pub(crate) fn new(shared: &'a Shared, owner: Identity, version: &ResourceVersion) -> Self {
+impl<'a> PassCore<'a> {
+    pub(crate) fn new(shared: &'a ControllerState, owner: Identity, version: &ResourceVersion) -> Self {
         let mut hasher = DefaultHasher::new();
         version.hash(&mut hasher);
         Self {
             shared,
             owner,
             inputs: hasher.finish(),
-            named: Vec::new(),
+            spec_references: Vec::new(),
             trigger: Trigger::Request,
             claims: Mutex::default(),
             planner: None,
             plan: Mutex::default(),
-            deferred: Mutex::default(),
+            deferred_deletions: Mutex::default(),
             is_plan: false,
-            by_node: Mutex::default(),
-            unversioned: Unversioned::default(),
-            left: Arc::default(),
-            made: Arc::default(),
+            children_by_node: Mutex::default(),
+            unversioned: UnversionedReads::default(),
+            side_effects: Arc::default(),
+            outputs: Arc::default(),
         }
     }
 
-    /// A pass over the same state that only claims, and knows the outputs that nodes have so far.
-    pub(crate) fn for_plan(&self) -> Core<'_> {
-        Core {
+    /// A pass over the same owner that only computes a plan. It reads the outputs that nodes have produced so far.
+    pub(crate) fn for_plan(&self) -> PassCore<'_> {
+        PassCore {
             shared: self.shared,
             owner: self.owner.clone(),
             inputs: self.inputs,
-            named: Vec::new(),
+            spec_references: Vec::new(),
             trigger: self.trigger,
             claims: Mutex::default(),
             planner: None,
             plan: Mutex::default(),
-            deferred: Mutex::default(),
+            deferred_deletions: Mutex::default(),
             is_plan: true,
-            by_node: Mutex::default(),
-            unversioned: Unversioned::default(),
-            left: Arc::default(),
-            made: self.made.clone(),
+            children_by_node: Mutex::default(),
+            unversioned: UnversionedReads::default(),
+            side_effects: Arc::default(),
+            outputs: self.outputs.clone(),
         }
     }
 
-    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.shared.memory()
+    pub(crate) fn owner_states(&self) -> MutexGuard<'_, OwnerStates> {
+        self.shared.owner_states()
     }
 
-    /// Whether nothing but children of the owner, and what its nodes wrote, changed since the last pass.
-    pub(crate) fn is_for_children(&self) -> bool {
+    /// Whether only changes of the owner's children, or own writes of its nodes, triggered the pass.
+    pub(crate) fn is_triggered_by_children(&self) -> bool {
         self.trigger <= Trigger::Children
     }
 
-    pub(crate) fn by_node(&self) -> MutexGuard<'_, HashMap<Kind, ByNode>> {
-        self.by_node.lock()
+    /// The owner's children by node, as they were in the cache when a node of this pass first read their kind.
+    pub(crate) fn children_by_node(&self) -> MutexGuard<'_, HashMap<Kind, ChildrenByNode>> {
+        self.children_by_node.lock()
     }
 
-    /// Has the object looked at again after the requeue interval, although all is well.
-    pub(crate) fn look_again(&self) {
-        self.left.again.lock().soon = true;
+    /// Requests another pass after the requeue interval, although this one succeeds.
+    pub(crate) fn request_requeue(&self) {
+        self.side_effects.requeue.lock().soon = true;
     }
 
-    /// Has the object looked at again after a time; the shortest that is asked for holds.
-    pub(crate) fn look_again_after(&self, after: Duration) {
-        let mut again = self.left.again.lock();
-        again.after = Some(again.after.map_or(after, |earlier| earlier.min(after)));
+    /// Requests another pass after a time; the shortest requested time wins.
+    pub(crate) fn request_requeue_after(&self, after: Duration) {
+        let mut requeue = self.side_effects.requeue.lock();
+        requeue.after = Some(requeue.after.map_or(after, |earlier| earlier.min(after)));
     }
 
-    /// Notes that a node has written the object of the pass itself.
-    pub(crate) fn wrote_owner(&self, version: ResourceVersion, status: Value) {
-        self.shared.wrote(&self.owner.key, &self.owner.uid, &version);
-        *self.left.written.lock() = Some((version, status));
+    /// Records that a hand-written node wrote the owner itself, with the status in the answer of the API server.
+    pub(crate) fn record_owner_write(&self, version: ResourceVersion, status: Value) {
+        self.shared.record_primary_write(&self.owner.key, &self.owner.uid, &version);
+        *self.side_effects.owner_write.lock() = Some((version, status));
     }
 
-    /// Notes an own write, so that the next pass waits until the cache has it [Y1].
-    pub(crate) fn wrote<V>(&self, children: &Watched<V>, header: &Header) {
+    /// Records an own write of a child, so that the next pass waits until the cache has it.
+    pub(crate) fn record_child_write<V>(&self, children: &WatchedKind<V>, header: &Header) {
         let (owner, kind) = (&self.owner, children.kind.clone());
         self.shared.own_writes.record(&owner.key, &owner.uid, Some(kind), &header.resource_version);
     }
 }
 
-/// What a pass leaves beside its outcome and the status.
+/// The results of a pass beside its outcome and the status of the owner.
 #[derive(Debug, Default)]
-pub(crate) struct Left {
-    /// Whether the object is to be looked at again although all is well, and when.
-    pub(crate) again: Mutex<Again>,
-    /// What is to be said of a pass that ends well.
-    pub(crate) said: Mutex<Option<(String, String)>>,
-    /// What nodes have referenced.
-    pub(crate) referenced: Mutex<Vec<(Kind, ObjectKey)>>,
-    /// Whether a node has had the object of the pass itself deleted.
-    pub(crate) deleted: Mutex<bool>,
-    /// The version that an own write has given the object, and the status that it had then.
-    pub(crate) written: Mutex<Option<(ResourceVersion, Value)>>,
+pub(crate) struct SideEffects {
+    pub(crate) requeue: Mutex<RequeueRequest>,
+    /// Reason and message for the conditions of a pass that succeeds.
+    pub(crate) report: Mutex<Option<(String, String)>>,
+    /// The objects that hand-written nodes have referenced.
+    pub(crate) added_references: Mutex<Vec<(Kind, ObjectKey)>>,
+    /// Whether a hand-written node has deleted the owner.
+    pub(crate) owner_deleted: Mutex<bool>,
+    /// The resourceVersion and the status of the owner after the last write of a hand-written node.
+    pub(crate) owner_write: Mutex<Option<(ResourceVersion, Value)>>,
 }
 
-impl fmt::Debug for Core<'_> {
+impl fmt::Debug for PassCore<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Core").field("owner", &self.owner).finish_non_exhaustive()
+        f.debug_struct("PassCore").field("owner", &self.owner).finish_non_exhaustive()
     }
 }
 
-/// One pass over one object.
+/// One pass over one object of type `K`, with the options of the controller.
 pub(crate) struct Pass<'a, K: Managed, X> {
     pub(crate) object: &'a K,
     pub(crate) options: &'a X,
-    /// What provisioners have set; written once, at the end of the pass [R6]. Empty until one asks for it: most passes don't
-    /// touch it, and a copy may cost more than all else they do.
+    /// The status with the edits of provisioners; the loop writes it once, at the end of the pass. `None` until a provisioner
+    /// edits it: most passes don't, and a copy may cost more than the rest of the pass.
     status: Mutex<Option<K::Status>>,
-    pub(crate) core: Core<'a>,
+    pub(crate) core: PassCore<'a>,
 }
 
 impl<'a, K: Managed, X> Pass<'a, K, X> {
-    pub(crate) fn new(object: &'a K, options: &'a X, core: Core<'a>) -> Self {
+    pub(crate) fn new(object: &'a K, options: &'a X, core: PassCore<'a>) -> Self {
         Self { object, options, status: Mutex::new(None), core }
     }
 
+    /// Edits the status in memory.
     pub(crate) fn edit_status<T>(&self, edit: impl FnOnce(&mut K::Status) -> T) -> T {
         let mut status = self.status.lock();
         edit(status.get_or_insert_with(|| self.object.status().cloned().unwrap_or_default()))
     }
 
-    /// The status as provisioners have left it, as it is applied; `None` if it is the stored one.
-    pub(crate) fn left_status(&self) -> Option<Value> {
+    /// The status with the edits of provisioners; `None` if it equals the stored status.
+    pub(crate) fn changed_status(&self) -> Option<Value> {
         let status = self.status.lock();
         let Some(stored) = self.object.status() else {
-            // What a status has from the start belongs to the first one that is written.
-            return Some(plain(status.as_ref().unwrap_or(&K::Status::default())));
+            // The first status that is written also has the default values of its fields.
+            return Some(status_value(status.as_ref().unwrap_or(&K::Status::default())));
         };
-        let left = status.as_ref()?;
-        // As text, since that is far cheaper than as values.
+        let edited = status.as_ref()?;
+        // Compared as text, which is far cheaper than as values.
         let text = |status: &K::Status| serde_json::to_vec(status).ok();
-        let (left_text, stored_text) = (text(left), text(stored));
-        (left_text.is_none() || left_text != stored_text).then(|| plain(left))
+        let (edited_text, stored_text) = (text(edited), text(stored));
+        (edited_text.is_none() || edited_text != stored_text).then(|| status_value(edited))
     }
 }
 
@@ -281,7 +286,7 @@ impl<K: Managed, X> fmt::Debug for Pass<'_, K, X> {
     }
 }
 
-/// A status as it is applied and compared.
-pub(crate) fn plain(status: &impl serde::Serialize) -> Value {
+/// A status as JSON without nulls, the form in which it is applied and compared.
+pub(crate) fn status_value(status: &impl serde::Serialize) -> Value {
     strip_nulls(serde_json::to_value(status).unwrap_or_default())
 }

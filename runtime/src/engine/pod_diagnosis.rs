@@ -1,55 +1,64 @@
-//! A look at the Pods behind a workload, where its node asks for it: the workload's own status only counts them.
+//! Finds the reason why a workload is not ready in the status of its Pods.
+//!
+//! The status of a workload only counts its Pods. A node asks for this by the option `pods`.
 
 use crate::{
     client::Target,
-    engine::{desired::Desired, pass::Core},
+    engine::{desired::Desired, pass::PassCore},
     error::Result,
     kind::Kind,
     readiness::{
         Readiness,
-        pod::{pods, stuck},
+        pod::{pods, stuck_containers},
     },
 };
 use serde_json::Value;
 
-impl Core<'_> {
-    /// What a workload that is not ready is held up by, as its Pods tell.
+impl PassCore<'_> {
+    /// The readiness of a workload, with the reason if one of its Pods is stuck.
     ///
-    /// Pods are not watched for this: it is one list, and only while something is not ready.
-    pub(crate) async fn look_behind(&self, kind: &Kind, desired: &Desired, readiness: Readiness) -> Result<Readiness> {
+    /// Pods are listed, not watched: one call a pass, and only while the workload is not ready.
+    pub(crate) async fn diagnose_pods(
+        &self,
+        kind: &Kind,
+        desired: &Desired,
+        readiness: Readiness,
+    ) -> Result<Readiness> {
         let (false, Some(selector)) = (readiness == Readiness::Ready, selector(kind, desired)) else {
             return Ok(readiness);
         };
         let pods = pods();
         let target = Target { kind: &pods, namespace: desired.namespace.as_deref(), name: "" };
         let found = self.shared.client.list(target, Some(&selector)).await?;
-        let alive = |pod: &&Value| pod["metadata"]["deletionTimestamp"].is_null();
-        let statuses = found.iter().filter(alive).map(|pod| &pod["status"]);
-        Ok(stuck(statuses).map_or(readiness, Readiness::HeldUp))
+        let is_alive = |pod: &&Value| pod["metadata"]["deletionTimestamp"].is_null();
+        let statuses = found.iter().filter(is_alive).map(|pod| &pod["status"]);
+        Ok(stuck_containers(statuses).map_or(readiness, Readiness::HeldUp))
     }
 }
 
-/// The labels of a workload's Pods, as a request takes them; `None` for what has no Pods.
+/// The label selector of a workload's Pods, as text for a list call; `None` if the kind has no Pods.
 fn selector(kind: &Kind, desired: &Desired) -> Option<String> {
     let wanted = &desired.object["spec"]["selector"];
     let mut terms = match (kind.group.as_ref(), kind.kind.as_ref()) {
-        // The server chooses its selector.
+        // Without a selector of its own, the API server generates one from the name.
         ("batch", "Job") if wanted.is_null() => return Some(format!("batch.kubernetes.io/job-name={}", desired.name)),
-        ("", "ReplicationController") => labels(wanted),
-        _ => labels(&wanted["matchLabels"]),
+        ("", "ReplicationController") => label_terms(wanted),
+        _ => label_terms(&wanted["matchLabels"]),
     };
     for expression in wanted["matchExpressions"].as_array().into_iter().flatten() {
-        terms.push(term(expression)?);
+        terms.push(expression_term(expression)?);
     }
     (!terms.is_empty()).then(|| terms.join(","))
 }
 
-fn labels(labels: &Value) -> Vec<String> {
+/// Terms of a label selector for equality: `name=value`.
+fn label_terms(labels: &Value) -> Vec<String> {
     let labels = labels.as_object().into_iter().flatten();
     labels.filter_map(|(name, value)| Some(format!("{name}={}", value.as_str()?))).collect()
 }
 
-fn term(expression: &Value) -> Option<String> {
+/// The term for one of `matchExpressions`; `None` if its operator is unknown.
+fn expression_term(expression: &Value) -> Option<String> {
     let key = expression["key"].as_str()?;
     let values: Vec<_> = expression["values"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     Some(match expression["operator"].as_str()? {

@@ -1,4 +1,4 @@
-//! `World`: stands in for the cluster in tests of trees, and records the calls of nodes.
+//! Replaces the cluster in unit tests of trees, and records the calls of the nodes.
 
 use crate::{
     cache::ObjectKey,
@@ -13,43 +13,43 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// What happened to a node.
+/// One call of a node, with its answer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Call {
     /// The node's path, with keys: `pools[blue]/service`.
     pub node: String,
-    /// What was asked of it.
+    /// The action that the tree asked for.
     pub asked: NodeAction,
-    /// What it answered.
+    /// The answer of the node.
     pub answer: Answer,
 }
 
-/// What is asked of a node.
+/// An action that the tree asks of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum NodeAction {
-    /// To bring the wanted state nearer.
+    /// Create or update its objects.
     Provision,
-    /// To remove what it made, since the owner goes, it is not wanted, or its key is gone.
+    /// Remove its objects: the owner is being deleted, the node is not wanted, or its item is gone.
     Deprovision,
 }
 
-/// What a node answers.
+/// The answer of a node in a rehearsal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Answer {
-    /// Done.
+    /// The node succeeds.
     #[default]
     Ok,
-    /// Not yet.
+    /// The node yields: it is not done yet.
     Yield,
-    /// An unexpected error.
+    /// The node fails with an unexpected error.
     Fail,
-    /// Only a change of the spec helps.
+    /// The node fails until the spec changes.
     UserAction,
-    /// Nothing helps.
+    /// The node fails for good.
     Terminal,
-    /// A panic.
+    /// The node panics.
     Panic,
 }
 
@@ -72,66 +72,72 @@ impl fmt::Display for Call {
     }
 }
 
-/// What stands in for the cluster.
+/// The objects and answers of the nodes in a rehearsal, in place of a cluster.
 #[derive(Debug, Default)]
-pub(crate) struct World {
+pub(crate) struct FakeCluster {
     answers: Mutex<BTreeMap<String, Answer>>,
     calls: Mutex<Vec<Call>>,
-    /// What each node has made and not removed.
-    there: Mutex<BTreeMap<String, Vec<Arc<[u8]>>>>,
+    /// The objects of each node, by its path; present once the node is provisioned, until it is deprovisioned.
+    objects: Mutex<BTreeMap<String, Vec<Arc<[u8]>>>>,
 }
 
-impl World {
+impl FakeCluster {
+    /// Sets the answer of a node.
     pub(crate) fn answer(&self, node: &str, answer: Answer) {
         self.answers.lock().insert(node.to_owned(), answer);
     }
 
+    /// The calls since the last time, in order.
     pub(crate) fn take_calls(&self) -> Vec<Call> {
         std::mem::take(&mut self.calls.lock())
     }
 
-    /// The nodes that have made something and not removed it.
-    pub(crate) fn left(&self) -> BTreeSet<String> {
-        self.there.lock().keys().cloned().collect()
+    /// The paths of the nodes that were provisioned and not deprovisioned.
+    pub(crate) fn nodes_with_objects(&self) -> BTreeSet<String> {
+        self.objects.lock().keys().cloned().collect()
     }
 
-    /// A resource node: all wanted objects, or none.
+    /// Provisions a resource node with the wanted objects, or deprovisions it if there are none.
     pub(crate) fn converge(&self, node: &str, wanted: &[Value]) -> Result<()> {
         if wanted.is_empty() {
-            return self.removed(node);
+            return self.deprovision(node);
         }
         let objects = wanted.iter().map(|object| Ok(serde_json::to_vec(object)?.into())).collect::<Result<_>>()?;
-        self.made(node, objects)
+        self.provision(node, objects)
     }
 
-    pub(crate) fn keys_of(&self, node: &str) -> BTreeSet<String> {
-        self.there.lock().keys().filter_map(|path| key_below(node, path)).collect()
+    /// The item keys below an `each` node that were provisioned.
+    pub(crate) fn existing_keys(&self, node: &str) -> BTreeSet<String> {
+        self.objects.lock().keys().filter_map(|path| key_below(node, path)).collect()
     }
 
-    pub(crate) fn objects_of(&self, node: &str) -> Vec<OutputObject> {
-        let objects = self.there.lock().get(node).cloned().unwrap_or_default();
-        let named = |(at, json): (usize, Arc<[u8]>)| OutputObject {
+    /// The objects of a node, in the form in which other nodes read them.
+    pub(crate) fn output_objects(&self, node: &str) -> Vec<OutputObject> {
+        let objects = self.objects.lock().get(node).cloned().unwrap_or_default();
+        let to_output = |(at, json): (usize, Arc<[u8]>)| OutputObject {
             key: ObjectKey::cluster(&at.to_string()),
             uid: at.to_string(),
             version: String::new(),
             json,
         };
-        objects.into_iter().enumerate().map(named).collect()
+        objects.into_iter().enumerate().map(to_output).collect()
     }
 
-    /// Even a call that doesn't succeed may have made something.
-    pub(crate) fn made(&self, node: &str, objects: Vec<Arc<[u8]>>) -> Result<()> {
-        self.there.lock().insert(node.to_owned(), objects);
-        self.called(node, NodeAction::Provision)
+    /// Stores the objects of a node and gives its answer. The objects are stored even if the answer is an error.
+    pub(crate) fn provision(&self, node: &str, objects: Vec<Arc<[u8]>>) -> Result<()> {
+        self.objects.lock().insert(node.to_owned(), objects);
+        self.record_call(node, NodeAction::Provision)
     }
 
-    pub(crate) fn removed(&self, node: &str) -> Result<()> {
-        self.called(node, NodeAction::Deprovision)?;
-        self.there.lock().remove(node);
+    /// Gives the answer of a node, and removes its objects if the answer is `Ok`.
+    pub(crate) fn deprovision(&self, node: &str) -> Result<()> {
+        self.record_call(node, NodeAction::Deprovision)?;
+        self.objects.lock().remove(node);
         Ok(())
     }
 
-    fn called(&self, node: &str, asked: NodeAction) -> Result<()> {
+    /// Records a call and turns the answer of the node into a result.
+    fn record_call(&self, node: &str, asked: NodeAction) -> Result<()> {
         let answer = self.answers.lock().get(node).copied().unwrap_or_default();
         self.calls.lock().push(Call { node: node.to_owned(), asked, answer });
         match answer {

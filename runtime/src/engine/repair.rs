@@ -1,120 +1,127 @@
 //! Counts repairs of children that do not last, so that a fight with another client is reported and slowed down.
 //!
-//! The first repairs are made at once: somebody edits or deletes a child, and it is restored. A repair of the same field that is
-//! needed again and again means that two clients write it in turn, or that a build function returns another object each time.
-//! Such a pass ends with an error whose reason is `Fighting`, and so with the backoff of the controller.
+//! The first repairs are made at once: somebody edits or deletes a child, and the operator restores it. If the same field needs a
+//! repair again and again, two clients write it in turn, or a build function returns another object each time. Such a pass ends
+//! with an error with the reason `Fighting`, and so with the backoff of the controller.
 
 use crate::{cache::ObjectKey, kind::Kind};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Repairs in a row that are made at once.
-const REPAIRS: u32 = 5;
-/// Repairs that are farther apart are not in a row. A fight is over after as long without one.
-const CALM: Duration = Duration::from_secs(30);
+/// Consecutive repairs that are no fight yet.
+const MAX_REPAIRS: u32 = 5;
+/// Repairs are consecutive if less time than this is between them. A fight ends after this time without a repair.
+const REPAIR_WINDOW: Duration = Duration::from_secs(30);
 
-/// Other objects in a row that a build function may return at once, although nothing changed but the children themselves.
-const REBUILDS: u32 = 30;
-/// Those that are farther apart are not in a row.
-const REBUILD_CALM: Duration = Duration::from_secs(2);
+/// Consecutive changes by the operator's own nodes that are no fight yet, although only children of the owner changed.
+const MAX_REBUILDS: u32 = 30;
+/// Such changes are consecutive if less time than this is between them.
+const REBUILD_WINDOW: Duration = Duration::from_secs(2);
 
-/// What was repaired of an object.
+/// Why an object had to be written again.
 #[derive(Clone, Debug)]
-pub(crate) enum Damage {
+pub(crate) enum RepairReason {
     /// Another client changed or removed a field.
-    Field {
+    FieldChanged {
         path: Box<str>,
-        /// The field manager that has the field now; `None` if the field was removed.
+        /// The field manager that owns the field now; `None` if the field was removed.
         manager: Option<Box<str>>,
     },
     /// Another client deleted the object.
     Deleted,
-    /// Another client removed the labels, annotations or owner reference by which the operator finds the object.
-    Marks,
-    /// The build function returned another object, although nothing changed but children of the owner.
+    /// Another client removed the label, annotations or owner reference by which the operator finds the object.
+    MarksChanged,
+    /// The build function returned another object, although only children of the owner had changed.
     Rebuilt,
-    /// A node asked for other objects, although nothing changed but children of the owner.
+    /// A node replaced its objects by others, although only children of the owner had changed.
     Replaced {
         /// The path of the node.
         node: Box<str>,
     },
-    /// A hand-written node wrote the object, although nothing changed but what its nodes had written, or what another client did
-    /// to that.
-    ByHand {
+    /// A hand-written node wrote the object, although nothing had changed but its own writes or another client's changes to them.
+    NodeWrite {
         /// The name of the node's type.
         node: Box<str>,
     },
-    /// The status of the owner is another, although nothing changed but the owner by the operator's own write.
-    Status,
+    /// The status of the owner changed, although only the operator's own write of the owner had triggered the pass.
+    StatusChanged,
 }
 
-impl Damage {
-    /// Whether it is the same field, whoever changed it.
+impl RepairReason {
+    /// Whether two repairs count together: same reason, and same field or node. The field manager may differ.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Field { path, .. }, Self::Field { path: other, .. }) => path == other,
+            (Self::FieldChanged { path, .. }, Self::FieldChanged { path: other, .. }) => path == other,
             (Self::Replaced { node }, Self::Replaced { node: other })
-            | (Self::ByHand { node }, Self::ByHand { node: other }) => node == other,
+            | (Self::NodeWrite { node }, Self::NodeWrite { node: other }) => node == other,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
 
-    fn limits(&self) -> (u32, Duration) {
-        match self {
-            Self::Rebuilt | Self::Replaced { .. } | Self::ByHand { .. } | Self::Status => (REBUILDS, REBUILD_CALM),
-            _ => (REPAIRS, CALM),
-        }
+    fn is_by_operator(&self) -> bool {
+        matches!(self, Self::Rebuilt | Self::Replaced { .. } | Self::NodeWrite { .. } | Self::StatusChanged)
+    }
+
+    /// The number of consecutive repairs that are no fight yet.
+    fn max_repairs(&self) -> u32 {
+        if self.is_by_operator() { MAX_REBUILDS } else { MAX_REPAIRS }
+    }
+
+    /// The time between two repairs from which on they are not consecutive.
+    fn window(&self) -> Duration {
+        if self.is_by_operator() { REBUILD_WINDOW } else { REPAIR_WINDOW }
     }
 }
 
-/// Repairs in a row of one object.
+/// Consecutive repairs of one object for one reason.
 #[derive(Clone, Debug)]
 struct Repair {
     kind: Kind,
     key: ObjectKey,
-    damage: Damage,
+    reason: RepairReason,
     count: u32,
     last: Instant,
 }
 
 impl Repair {
     fn is_fight(&self) -> bool {
-        self.count > self.damage.limits().0
+        self.count > self.reason.max_repairs()
     }
 
+    /// Whether the next repair is not consecutive to these any more.
     fn is_over(&self, now: Instant) -> bool {
-        let calm = if self.is_fight() { CALM } else { self.damage.limits().1 };
-        now.saturating_duration_since(self.last) >= calm
+        let window = if self.is_fight() { REPAIR_WINDOW } else { self.reason.window() };
+        now.saturating_duration_since(self.last) >= window
     }
 
-    /// What a condition says: which field, which manager, how often.
-    fn sentence(&self) -> String {
-        let Self { kind, key, damage, count, .. } = self;
-        match damage {
-            Damage::Field { path, manager: Some(manager) } => {
+    /// The message of the condition: object, reason, number of repairs.
+    fn message(&self) -> String {
+        let Self { kind, key, reason, count, .. } = self;
+        match reason {
+            RepairReason::FieldChanged { path, manager: Some(manager) } => {
                 format!("{kind} {key}: field {path} was changed by {manager} and restored, {count} times in a row")
             }
-            Damage::Field { path, manager: None } => {
+            RepairReason::FieldChanged { path, manager: None } => {
                 format!("{kind} {key}: field {path} was removed by another client and restored, {count} times in a row")
             }
-            Damage::Deleted => {
+            RepairReason::Deleted => {
                 format!("{kind} {key} was deleted by another client and created again, {count} times in a row")
             }
-            Damage::Marks => format!(
+            RepairReason::MarksChanged => format!(
                 "{kind} {key}: its labels, annotations or owner references were changed by another client and restored, \
                  {count} times in a row"
             ),
-            Damage::Rebuilt => format!(
+            RepairReason::Rebuilt => format!(
                 "{kind} {key}: its build function returned another object {count} times in a row although its inputs did not \
                  change"
             ),
-            Damage::Replaced { node } => format!(
+            RepairReason::Replaced { node } => format!(
                 "{kind} {key}: node {node} asked for other objects {count} times in a row although its inputs did not change"
             ),
-            Damage::ByHand { node } => format!(
+            RepairReason::NodeWrite { node } => format!(
                 "{kind} {key}: node {node} wrote it {count} times in a row although nothing changed but what it had written"
             ),
-            Damage::Status => format!(
+            RepairReason::StatusChanged => format!(
                 "{kind} {key}: its status was changed {count} times in a row by passes that only its own change had caused"
             ),
         }
@@ -124,11 +131,11 @@ impl Repair {
 /// A fight over the children of one owner.
 #[derive(Debug)]
 pub(crate) struct Fight {
-    pub(crate) sentence: String,
-    /// The last repair.
+    pub(crate) message: String,
+    /// The time of the last repair.
     pub(crate) last: Instant,
-    /// When it is over if nothing is repaired before.
-    pub(crate) over: Instant,
+    /// The time at which the fight ends if there is no further repair.
+    pub(crate) end: Instant,
 }
 
 /// The repairs of one owner's children.
@@ -136,7 +143,7 @@ pub(crate) struct Fight {
 pub(crate) struct Repairs(Vec<Repair>);
 
 impl PartialEq for Repairs {
-    /// Only tells none from some.
+    /// Compares only whether there are repairs: the state of an owner is dropped when it equals the default.
     fn eq(&self, other: &Self) -> bool {
         self.0.is_empty() && other.0.is_empty()
     }
@@ -148,33 +155,33 @@ impl Repairs {
     }
 
     /// Counts a repair.
-    pub(crate) fn add(&mut self, kind: &Kind, key: &ObjectKey, damage: Damage, now: Instant) {
-        // The objects of a node have another name each time.
-        let is_of_node = matches!(damage, Damage::Replaced { .. });
-        let same = |repair: &&mut Repair| {
-            repair.kind == *kind && (is_of_node || repair.key == *key) && repair.damage.is_same(&damage)
+    pub(crate) fn add(&mut self, kind: &Kind, key: &ObjectKey, reason: RepairReason, now: Instant) {
+        // The objects that replace each other have different names, so they count together by their node.
+        let is_by_node = matches!(reason, RepairReason::Replaced { .. });
+        let is_same = |repair: &&mut Repair| {
+            repair.kind == *kind && (is_by_node || repair.key == *key) && repair.reason.is_same(&reason)
         };
-        match self.0.iter_mut().find(same) {
-            // In a fight the passes are as far apart as the backoff says.
+        match self.0.iter_mut().find(is_same) {
+            // In a fight, the count goes on whatever the time between two repairs: the backoff determines that time.
             Some(repair) => {
                 let count = if repair.is_over(now) && !repair.is_fight() { 0 } else { repair.count };
-                (repair.count, repair.last, repair.damage) = (count.saturating_add(1), now, damage);
+                (repair.count, repair.last, repair.reason) = (count.saturating_add(1), now, reason);
                 repair.key = key.clone();
             }
-            None => self.0.push(Repair { kind: kind.clone(), key: key.clone(), damage, count: 1, last: now }),
+            None => self.0.push(Repair { kind: kind.clone(), key: key.clone(), reason, count: 1, last: now }),
         }
     }
 
-    /// Drops the fights that are over, and gives the longest of the others.
+    /// Drops the repairs that are over. Returns the current fight, with the message of the repair that was made most often.
     pub(crate) fn fight(&mut self, now: Instant) -> Option<Fight> {
         self.0.retain(|repair| !repair.is_over(now));
         let fights = || self.0.iter().filter(|repair| repair.is_fight());
-        let sentence = fights().max_by_key(|repair| repair.count)?.sentence();
+        let message = fights().max_by_key(|repair| repair.count)?.message();
         let last = fights().map(|repair| repair.last).max()?;
-        Some(Fight { sentence, last, over: last + CALM })
+        Some(Fight { message, last, end: last + REPAIR_WINDOW })
     }
 
-    /// Begins anew.
+    /// Drops all repairs.
     pub(crate) fn clear(&mut self) {
         self.0 = Vec::new();
     }
@@ -189,65 +196,65 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn field(path: &str, manager: Option<&str>) -> Damage {
-        Damage::Field { path: path.into(), manager: manager.map(Into::into) }
+    fn field(path: &str, manager: Option<&str>) -> RepairReason {
+        RepairReason::FieldChanged { path: path.into(), manager: manager.map(Into::into) }
     }
 
-    fn add(repairs: &mut Repairs, damage: &Damage, times: u32) {
+    fn add(repairs: &mut Repairs, reason: &RepairReason, times: u32) {
         for _ in 0..times {
-            repairs.add(&kind_of::<ConfigMap>(), &ObjectKey::namespaced("shop", "web"), damage.clone(), Instant::now());
+            repairs.add(&kind_of::<ConfigMap>(), &ObjectKey::namespaced("shop", "web"), reason.clone(), Instant::now());
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_first_repairs_of_a_field_are_no_fight() {
         let mut repairs = Repairs::default();
-        add(&mut repairs, &field("data.a", None), REPAIRS);
-        add(&mut repairs, &field("data.b", None), REPAIRS);
-        add(&mut repairs, &Damage::Deleted, REPAIRS);
+        add(&mut repairs, &field("data.a", None), MAX_REPAIRS);
+        add(&mut repairs, &field("data.b", None), MAX_REPAIRS);
+        add(&mut repairs, &RepairReason::Deleted, MAX_REPAIRS);
         assert!(repairs.fight(Instant::now()).is_none());
         add(&mut repairs, &field("data.b", Some("other")), 1);
-        let said = "ConfigMap shop/web: field data.b was changed by other and restored, 6 times in a row";
-        assert_eq!(repairs.fight(Instant::now()).unwrap().sentence, said);
+        let expected = "ConfigMap shop/web: field data.b was changed by other and restored, 6 times in a row";
+        assert_eq!(repairs.fight(Instant::now()).unwrap().message, expected);
     }
 
     #[tokio::test(start_paused = true)]
     async fn repairs_far_apart_are_not_in_a_row() {
         let mut repairs = Repairs::default();
-        for _ in 0..REPAIRS * 3 {
+        for _ in 0..MAX_REPAIRS * 3 {
             add(&mut repairs, &field("data.a", None), 1);
             assert!(repairs.fight(Instant::now()).is_none());
-            advance(CALM).await;
+            advance(REPAIR_WINDOW).await;
         }
-        for _ in 0..REBUILDS * 3 {
-            add(&mut repairs, &Damage::Rebuilt, 1);
+        for _ in 0..MAX_REBUILDS * 3 {
+            add(&mut repairs, &RepairReason::Rebuilt, 1);
             assert!(repairs.fight(Instant::now()).is_none());
-            advance(REBUILD_CALM).await;
+            advance(REBUILD_WINDOW).await;
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn objects_that_replace_each_other_are_counted_by_their_node() {
-        let (mut repairs, damage) = (Repairs::default(), Damage::Replaced { node: "web/configs".into() });
-        for number in 0..=REBUILDS {
+        let (mut repairs, reason) = (Repairs::default(), RepairReason::Replaced { node: "web/configs".into() });
+        for number in 0..=MAX_REBUILDS {
             let key = ObjectKey::namespaced("shop", &format!("web-{number}"));
-            repairs.add(&kind_of::<ConfigMap>(), &key, damage.clone(), Instant::now());
+            repairs.add(&kind_of::<ConfigMap>(), &key, reason.clone(), Instant::now());
         }
-        let said = "ConfigMap shop/web-30: node web/configs asked for other objects 31 times in a row although its inputs did \
-                    not change";
-        assert_eq!(repairs.fight(Instant::now()).unwrap().sentence, said);
+        let expected = "ConfigMap shop/web-30: node web/configs asked for other objects 31 times in a row although its inputs \
+                        did not change";
+        assert_eq!(repairs.fight(Instant::now()).unwrap().message, expected);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_fight_goes_on_however_long_the_backoff_is_and_ends_after_a_calm() {
         let mut repairs = Repairs::default();
-        add(&mut repairs, &Damage::Deleted, REPAIRS + 1);
-        advance(CALM * 10).await;
-        add(&mut repairs, &Damage::Deleted, 1);
-        assert!(repairs.fight(Instant::now()).is_some_and(|fight| fight.sentence.ends_with("7 times in a row")));
-        advance(CALM - SECOND).await;
+        add(&mut repairs, &RepairReason::Deleted, MAX_REPAIRS + 1);
+        advance(REPAIR_WINDOW * 10).await;
+        add(&mut repairs, &RepairReason::Deleted, 1);
+        assert!(repairs.fight(Instant::now()).is_some_and(|fight| fight.message.ends_with("7 times in a row")));
+        advance(REPAIR_WINDOW - SECOND).await;
         let fight = repairs.fight(Instant::now()).unwrap();
-        assert_eq!(fight.over, Instant::now() + SECOND);
+        assert_eq!(fight.end, Instant::now() + SECOND);
         advance(SECOND).await;
         assert!(repairs.fight(Instant::now()).is_none());
         assert!(repairs.is_empty());
@@ -256,9 +263,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_request_of_a_user_ends_the_count() {
         let mut repairs = Repairs::default();
-        add(&mut repairs, &Damage::Marks, REPAIRS + 1);
+        add(&mut repairs, &RepairReason::MarksChanged, MAX_REPAIRS + 1);
         repairs.clear();
-        add(&mut repairs, &Damage::Marks, REPAIRS);
+        add(&mut repairs, &RepairReason::MarksChanged, MAX_REPAIRS);
         assert!(repairs.fight(Instant::now()).is_none());
     }
 }

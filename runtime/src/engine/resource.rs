@@ -1,28 +1,29 @@
-//! The resource node: a set of objects of one kind, made exactly the wanted one.
+//! Makes the objects of a resource node in the cluster exactly the wanted ones: applies, restores and deletes them.
 //!
 //! # Flow
-//! 1. Each wanted object is compared with what the cache remembers of it: the digest of what was applied, and whether the
-//!    fields that were applied are still ours. Equal means no call at all.
-//! 2. What differs is applied (server-side, by the operator's field manager, taking over fields). The first apply of a name
-//!    is refused by the API server if an object of that name is there; then one look tells whose it is.
-//! 3. What the node made and no longer wants is deleted, unless another node of the tree wants it: see [`claim`](crate::engine::claim).
-//! 4. The node succeeds when all wanted objects are ready and all unwanted ones are really gone.
+//! 1. Each wanted object is compared with its state in the cache: the digest of the last apply, and the fields that the operator
+//!    still owns. If nothing differs, there is no call.
+//! 2. Objects that differ are applied (server-side, by the operator's field manager, with force). The first apply of a name
+//!    requires that no object of that name exists; on a conflict, a live read shows the owner of that object.
+//! 3. Objects of the node that are no longer wanted are deleted, unless another node of the tree claims them: see
+//!    [`claim`](crate::engine::claim).
+//! 4. The node succeeds when all wanted objects are ready and all unwanted ones are confirmed to be gone.
 
 use crate::{
     cache::{Entry, Header, ObjectKey, Uid},
     client::{CallError, Target},
     engine::{
-        child::{Child, Lost, header_of},
-        desired::{APPLIED, Desired},
-        memory::Built,
+        child::{Child, LostField, child_header},
+        desired::{DIGEST_ANNOTATION, Desired},
         output::OutputObject,
-        ownership::foreign,
-        pass::Core,
-        repair::Damage,
-        waits::Waits,
+        owner_state::BuiltObject,
+        ownership::not_owned_error,
+        pass::PassCore,
+        pending::PendingObjects,
+        repair::RepairReason,
     },
     error::{Error, Result},
-    informer::watch::{WatchState, Watched},
+    informer::watch::{WatchState, WatchedKind},
     kind::Kind,
     readiness::Readiness,
     shape::ResourceOptions,
@@ -30,8 +31,9 @@ use crate::{
 use serde_json::Value;
 use std::sync::Arc;
 
-impl Core<'_> {
-    /// Makes the objects of a node exactly the wanted ones.
+impl PassCore<'_> {
+    /// Makes the objects of a resource node exactly the wanted ones. `inputs` is the hash of the inputs that they were built
+    /// from.
     pub(crate) async fn converge(
         &self,
         node: &Arc<str>,
@@ -48,40 +50,40 @@ impl Core<'_> {
             return Ok(());
         }
         let children = self.shared.children(kind)?;
-        // An API that is gone has taken its objects along.
+        // A kind that is no longer served has no objects.
         if (options.if_api || options.retired) && children.health.state() == WatchState::Missing {
             return Ok(());
         }
         children.readable()?;
-        let mut waits = Waits::new(node);
+        let mut pending = PendingObjects::new(node);
         let mut built = Vec::with_capacity(wanted.len());
         for (_, desired) in wanted {
             let key = desired.key();
-            let readiness = match self.ensure(children, options, &key, &desired).await {
+            let readiness = match self.ensure_object(children, options, &key, &desired).await {
                 Err(error) if options.if_api && is_api_going(&error) => {
-                    self.look_again();
+                    self.request_requeue();
                     return Ok(());
                 }
-                Ok(readiness) if options.pods => self.look_behind(kind, &desired, readiness).await?,
+                Ok(readiness) if options.pods => self.diagnose_pods(kind, &desired, readiness).await?,
                 outcome => outcome?,
             };
-            waits.add(kind, &key, &readiness);
-            built.push(Built { key, digest: desired.digest.into() });
+            pending.add(kind, &key, &readiness);
+            built.push(BuiltObject { key, digest: desired.digest.into() });
         }
-        let mut unwanted = self.of_node(children, node);
+        let mut unwanted = self.children_of_node(children, node);
         unwanted.retain(|entry| !built.iter().any(|built| built.key == entry.header.key));
-        for entry in self.unclaimed(kind, node, unwanted).await {
+        for entry in self.select_unclaimed(kind, node, unwanted).await {
             self.delete_child(kind, &entry).await?;
         }
-        self.still_there(children, kind, node, &mut waits).await?;
-        self.memory().built(&self.owner, kind, node, inputs, built);
-        waits.over()
+        self.check_deletions(children, kind, node, &mut pending).await?;
+        self.owner_states().record_build(&self.owner, kind, node, inputs, built);
+        pending.into_result()
     }
 
-    /// Applies one object unless it is as wanted; says whether it is ready.
-    pub(crate) async fn ensure(
+    /// Brings one object to its desired state, without a call if the cache shows that state. Returns its readiness.
+    pub(crate) async fn ensure_object(
         &self,
-        children: &Watched<Child>,
+        children: &WatchedKind<Child>,
         options: ResourceOptions,
         key: &ObjectKey,
         desired: &Desired,
@@ -92,13 +94,13 @@ impl Core<'_> {
                 Ok(Readiness::HeldUp("it belongs to an earlier object of this name, and is being collected".into()))
             }
             Some(entry) if entry.header.deleting => Ok(Readiness::HeldUp("the one before it is being deleted".into())),
-            Some(entry) if !self.is_ours(&entry) => self.adopt(children, options, &entry.header, desired).await,
+            Some(entry) if !self.is_own_child(&entry) => self.adopt(children, options, &entry.header, desired).await,
             Some(entry) if entry.value.applied.is_empty() => {
                 let readiness = self.take_over(children, options, &entry.header.uid, desired).await?;
-                self.note_marks(kind, key);
+                self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
-            // Made once: whatever it has become since then is as wanted, under the mark of the node that wants it now.
+            // Created once: any later content is the wanted one. Only the marks must name the node that wants the object now.
             Some(entry) if options.once && self.is_owner_of(&entry.header) => {
                 if *entry.value.node == *desired.node {
                     return Ok(entry.value.readiness.clone());
@@ -107,113 +109,115 @@ impl Core<'_> {
             }
             Some(entry) if options.once => {
                 let readiness = self.mark_child(children, desired, &entry.header.uid).await?;
-                self.note_marks(kind, key);
+                self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
             Some(entry) => match self.difference(kind, &entry, desired) {
                 None => Ok(entry.value.readiness.clone()),
-                Some((why, damage)) => {
-                    tracing::debug!(kind = %kind, object = %key, %why, "applying");
-                    let readiness = self.apply_child(children, desired, Expected::Is(&entry.header.uid)).await?;
-                    self.note_repair(kind, key, damage);
+                Some(Difference { description, repair }) => {
+                    tracing::debug!(kind = %kind, object = %key, why = %description, "applying");
+                    let precondition = ApplyPrecondition::Uid(&entry.header.uid);
+                    let readiness = self.apply_child(children, desired, precondition).await?;
+                    self.record_repair(kind, key, repair);
                     Ok(readiness)
                 }
             },
-            None => match self.apply_child(children, desired, Expected::Absent).await {
-                // There is an object of that name, which the cache does not show.
-                Err(Error::Conflict(_)) => self.ensure_unseen(children, options, key, desired).await,
+            None => match self.apply_child(children, desired, ApplyPrecondition::Absent).await {
+                // An object of that name exists, and the cache does not have it.
+                Err(Error::Conflict(_)) => self.ensure_uncached_object(children, options, key, desired).await,
                 created => {
                     let readiness = created?;
-                    self.note_creation(kind, key);
+                    self.record_creation(kind, key);
                     Ok(readiness)
                 }
             },
         }
     }
 
-    /// As [`Core::ensure`], for an object that may be there although the cache does not show it.
-    async fn ensure_unseen(
+    /// As [`PassCore::ensure_object`], for an object that may exist although the cache does not have it. A live read decides.
+    async fn ensure_uncached_object(
         &self,
-        children: &Watched<Child>,
+        children: &WatchedKind<Child>,
         options: ResourceOptions,
         key: &ObjectKey,
         desired: &Desired,
     ) -> Result<Readiness> {
         let kind = &children.kind;
-        match self.is_free(kind, key).await? {
-            Free::Yes => {
-                let readiness = self.apply_child(children, desired, Expected::AbsentWhenLookedFor).await?;
-                self.note_creation(kind, key);
+        match self.look_up_name(kind, key).await? {
+            NameLookup::Free => {
+                let readiness = self.apply_child(children, desired, ApplyPrecondition::ConfirmedAbsent).await?;
+                self.record_creation(kind, key);
                 Ok(readiness)
             }
-            Free::Ours(header) if header.annotations.get(APPLIED).is_none() => {
+            NameLookup::Own(header) if header.annotations.get(DIGEST_ANNOTATION).is_none() => {
                 let readiness = self.take_over(children, options, &header.uid, desired).await?;
-                self.note_marks(kind, key);
+                self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
-            // Made by an earlier pass, and not in the cache yet.
-            Free::Ours(header) if options.once && self.is_labelled(&header) => {
+            // An earlier pass created it, and the cache does not have it yet.
+            NameLookup::Own(header) if options.once && self.has_operator_label(&header) => {
                 Ok(Readiness::NotReady("it has just been made".into()))
             }
-            Free::Ours(header) if options.once => {
+            NameLookup::Own(header) if options.once => {
                 let readiness = self.mark_child(children, desired, &header.uid).await?;
-                self.note_marks(kind, key);
+                self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
-            Free::Ours(header) => {
-                let readiness = self.apply_child(children, desired, Expected::Is(&header.uid)).await?;
-                self.note_marks(kind, key);
+            NameLookup::Own(header) => {
+                let readiness = self.apply_child(children, desired, ApplyPrecondition::Uid(&header.uid)).await?;
+                self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
-            Free::Ending => Ok(Readiness::HeldUp("an object of its name is being deleted".into())),
-            Free::Foreign(header) => self.adopt(children, options, &header, desired).await,
+            NameLookup::Terminating => Ok(Readiness::HeldUp("an object of its name is being deleted".into())),
+            NameLookup::Foreign(header) => self.adopt(children, options, &header, desired).await,
         }
     }
 
-    /// Why an object has to be applied again, if it has to, and what is repaired by that.
-    fn difference(
-        &self,
-        kind: &Kind,
-        entry: &Arc<Entry<Child>>,
-        desired: &Desired,
-    ) -> Option<(String, Option<Damage>)> {
+    /// The difference between a cached object and its desired state; `None` if there is none.
+    fn difference(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<Difference> {
         if *entry.value.applied != *desired.digest {
-            return Some(("the wanted state changed".to_owned(), self.is_for_children().then_some(Damage::Rebuilt)));
+            let repair = self.is_triggered_by_children().then_some(RepairReason::Rebuilt);
+            return Some(Difference { description: "the wanted state changed".to_owned(), repair });
         }
-        let Lost { path, manager } = entry.value.lost(desired)?;
-        // Some servers change the ownership of an apply on its way in; what our own apply left is no drift.
-        if self.memory().is_settled(&self.owner, kind, &entry.header, entry.value.fields) {
+        let LostField { path, manager } = entry.value.first_lost_field(desired)?;
+        // Some servers change the field owners of an apply themselves; the result of our own apply is no drift.
+        if self.owner_states().are_fields_accepted(&self.owner, kind, &entry.header, entry.value.fields) {
             return None;
         }
-        Some((format!("another client changed {path}"), Some(Damage::Field { path, manager })))
+        let description = format!("another client changed {path}");
+        Some(Difference { description, repair: Some(RepairReason::FieldChanged { path, manager }) })
     }
 
-    pub(crate) fn note_repair(&self, kind: &Kind, key: &ObjectKey, damage: Option<Damage>) {
-        if let Some(damage) = damage {
-            self.memory().repaired(&self.owner, kind, key, damage);
+    /// Counts a repair of a child, if there was one.
+    pub(crate) fn record_repair(&self, kind: &Kind, key: &ObjectKey, reason: Option<RepairReason>) {
+        if let Some(reason) = reason {
+            self.owner_states().record_repair(&self.owner, kind, key, reason);
         }
     }
 
-    fn note_creation(&self, kind: &Kind, key: &ObjectKey) {
-        let is_again = self.memory().is_written_again(&self.owner, kind, key);
-        self.note_repair(kind, key, is_again.then_some(Damage::Deleted));
+    /// Counts the creation of a child as a repair, unless it is the first creation.
+    fn record_creation(&self, kind: &Kind, key: &ObjectKey) {
+        let is_repeated = self.owner_states().record_write(&self.owner, kind, key);
+        self.record_repair(kind, key, is_repeated.then_some(RepairReason::Deleted));
     }
 
-    fn note_marks(&self, kind: &Kind, key: &ObjectKey) {
-        self.note_repair(kind, key, Some(Damage::Marks));
+    fn record_marks_repair(&self, kind: &Kind, key: &ObjectKey) {
+        self.record_repair(kind, key, Some(RepairReason::MarksChanged));
     }
 
-    /// Applies one object.
+    /// Applies one object. If items of another client in its lists prevent that, removes them and applies it again.
     pub(crate) async fn apply_child(
         &self,
-        children: &Watched<Child>,
+        children: &WatchedKind<Child>,
         desired: &Desired,
-        expected: Expected<'_>,
+        precondition: ApplyPrecondition<'_>,
     ) -> Result<Readiness> {
-        let apply = || self.apply_as(children, desired, &self.shared.operator, desired.object.clone(), expected);
+        let apply =
+            || self.apply_as_manager(children, desired, &self.shared.operator, desired.object.clone(), precondition);
         match apply().await {
             Err(error)
-                if matches!(expected, Expected::Is(_)) && self.take_duplicates(children, desired, &error).await? =>
+                if matches!(precondition, ApplyPrecondition::Uid(_))
+                    && self.take_duplicates(children, desired, &error).await? =>
             {
                 apply().await
             }
@@ -221,49 +225,52 @@ impl Core<'_> {
         }
     }
 
-    /// Makes an object findable again and leaves its content alone. By a manager of its own: what the operator's holds and
-    /// doesn't apply again would be removed.
+    /// Applies only the marks of the operator (label, annotations, owner reference), so that the watch shows the object and the
+    /// content stays as it is. The field manager is a separate one: the API server removes the fields that a manager owns and
+    /// does not apply again.
     pub(crate) async fn mark_child(
         &self,
-        children: &Watched<Child>,
+        children: &WatchedKind<Child>,
         desired: &Desired,
         uid: &Uid,
     ) -> Result<Readiness> {
-        let manager = format!("{}/marks", self.shared.operator);
-        self.apply_as(children, desired, &manager, desired.marks(&self.owner.uid), Expected::Is(uid)).await
+        let (manager, marks) = (format!("{}/marks", self.shared.operator), desired.marks(&self.owner.uid));
+        self.apply_as_manager(children, desired, &manager, marks, ApplyPrecondition::Uid(uid)).await
     }
 
-    async fn apply_as(
+    /// Applies `object` by a field manager, and records the answer: own write, output of the node, and lost fields.
+    async fn apply_as_manager(
         &self,
-        children: &Watched<Child>,
+        children: &WatchedKind<Child>,
         desired: &Desired,
         manager: &str,
         mut object: Value,
-        expected: Expected<'_>,
+        precondition: ApplyPrecondition<'_>,
     ) -> Result<Readiness> {
         let kind = &children.kind;
         let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
-        match expected {
-            Expected::Absent => object["metadata"]["resourceVersion"] = NO_VERSION.into(),
-            Expected::AbsentWhenLookedFor => {}
-            Expected::Is(uid) => object["metadata"]["uid"] = uid.to_string().into(),
+        match precondition {
+            ApplyPrecondition::Absent => object["metadata"]["resourceVersion"] = VERSION_OF_NO_OBJECT.into(),
+            ApplyPrecondition::ConfirmedAbsent => {}
+            ApplyPrecondition::Uid(uid) => object["metadata"]["uid"] = uid.to_string().into(),
         }
         let applied = self.shared.client.apply(target, &object, manager).await?;
         let bytes = serde_json::to_vec(&applied.object)?;
-        let header = header_of(&bytes)?;
-        self.wrote(children, &header);
-        if !matches!(expected, Expected::Is(_)) && !applied.created {
-            // The server did not mind the version, or somebody made it between the look and the apply: from now on it is shared,
-            // which nobody asked for.
-            return Err(foreign(kind, &header.key, &header, false));
+        let header = child_header(&bytes)?;
+        self.record_child_write(children, &header);
+        if !matches!(precondition, ApplyPrecondition::Uid(_)) && !applied.created {
+            // The server ignored the resourceVersion, or another client created the object between the live read and the apply:
+            // now both own it, which the node has not asked for.
+            return Err(not_owned_error(kind, &header.key, &header, false));
         }
-        let child = Child::project(kind, &self.shared.operator, &header, &bytes, children.whole)?;
+        let child = Child::project(kind, &self.shared.operator, &header, &bytes, children.keeps_objects)?;
         if let Some(json) = &child.object {
             let (uid, version) = (header.uid.to_string(), header.resource_version.to_string());
-            self.made.write(&desired.node, OutputObject { key: header.key.clone(), uid, version, json: json.clone() });
+            let output = OutputObject { key: header.key.clone(), uid, version, json: json.clone() };
+            self.outputs.add_object(&desired.node, output);
         }
-        if child.lost(desired).is_some() {
-            self.memory().settle(&self.owner, kind, &header, child.fields);
+        if child.first_lost_field(desired).is_some() {
+            self.owner_states().record_accepted_fields(&self.owner, kind, &header, child.fields);
         }
         if applied.created {
             self.shared.recorder.normal(
@@ -276,18 +283,20 @@ impl Core<'_> {
         Ok(child.readiness)
     }
 
-    async fn is_free(&self, kind: &Kind, key: &ObjectKey) -> Result<Free> {
+    /// Reads the metadata of the object with a name from the API server.
+    async fn look_up_name(&self, kind: &Kind, key: &ObjectKey) -> Result<NameLookup> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
-        let Some(found) = self.shared.client.get_metadata(target).await? else { return Ok(Free::Yes) };
-        let header = header_of(&serde_json::to_vec(&found)?)?;
+        let Some(found) = self.shared.client.get_metadata(target).await? else { return Ok(NameLookup::Free) };
+        let header = child_header(&serde_json::to_vec(&found)?)?;
         match self.is_owner_of(&header) {
-            _ if header.deleting => Ok(Free::Ending),
-            true => Ok(Free::Ours(header)),
-            false => Ok(Free::Foreign(header)),
+            _ if header.deleting => Ok(NameLookup::Terminating),
+            true => Ok(NameLookup::Own(header)),
+            false => Ok(NameLookup::Foreign(header)),
         }
     }
 }
 
+/// Whether a call failed because the API server no longer serves the kind.
 fn is_api_going(error: &Error) -> bool {
     match error {
         Error::Unexpected(source) => source.downcast_ref::<CallError>().is_some_and(CallError::is_api_going),
@@ -295,24 +304,33 @@ fn is_api_going(error: &Error) -> bool {
     }
 }
 
-/// What an apply finds.
-#[derive(Clone, Copy)]
-pub(crate) enum Expected<'a> {
-    /// No object: the API server refuses the apply with a conflict if there is one.
-    Absent,
-    /// No object, by an earlier call.
-    AbsentWhenLookedFor,
-    /// The object with this uid, and no other that may have taken its name.
-    Is(&'a Uid),
+/// Why an object is applied again.
+struct Difference {
+    /// The reason in the log.
+    description: String,
+    /// The repair that the apply counts as, if it is one.
+    repair: Option<RepairReason>,
 }
 
-/// A version that no object has: the first write of a cluster gets a later one. An apply that names a version is refused where an
-/// object has another one, and creates the object where there is none.
-const NO_VERSION: &str = "1";
+/// The condition under which the API server accepts an apply.
+#[derive(Clone, Copy)]
+pub(crate) enum ApplyPrecondition<'a> {
+    /// No object of this name exists; otherwise the API server answers with a conflict.
+    Absent,
+    /// A live read has found no object of this name; the API server checks nothing.
+    ConfirmedAbsent,
+    /// The object has this uid, and is no later object of the same name.
+    Uid(&'a Uid),
+}
 
-enum Free {
-    Yes,
-    Ours(Header),
+/// A resourceVersion that no object has: the first write of a cluster gets a later one. An apply with a resourceVersion fails
+/// with a conflict if the object has another one, and creates the object if it does not exist.
+const VERSION_OF_NO_OBJECT: &str = "1";
+
+/// The result of a live read of an object by its name.
+enum NameLookup {
+    Free,
+    Own(Header),
     Foreign(Header),
-    Ending,
+    Terminating,
 }

@@ -1,23 +1,23 @@
-//! `CallError`: a request that failed, and what may be said of it.
+//! `CallError`: a failed request to the API server, and the classification of its causes.
 
 use crate::{client::MissingRule, kind::Kind, shape::Verb};
 
-/// A request that failed: what was tried on which object, and the cause.
+/// A failed request to the API server: the verb, the object, and the cause.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to {} {}", verb.as_str(), self.object())]
 #[non_exhaustive]
 pub struct CallError {
-    /// What was tried.
+    /// The verb of the request.
     pub verb: Verb,
-    /// On which kind.
+    /// The kind of the object.
     pub kind: Kind,
-    /// On which subresource; empty for the object itself.
+    /// The subresource; empty for the object itself.
     pub subresource: &'static str,
-    /// In which namespace, if any.
+    /// The namespace, if any.
     pub namespace: Option<String>,
-    /// On which object; empty where all were meant.
+    /// The name of the object; empty for a request for all objects.
     pub name: String,
-    /// What the client or the server said.
+    /// The error of the client or of the API server.
     #[source]
     pub source: Box<kube::Error>,
 }
@@ -34,34 +34,37 @@ impl CallError {
         self.status().map_or(0, |status| status.code)
     }
 
-    /// The object was changed, or made anew, since it was read; or a JSON patch does not fit it, which is no 409.
+    /// Whether the object has changed, or was created again, since it was read. A JSON patch that doesn't apply counts, too;
+    /// the API server does not answer it with 409.
     pub fn is_conflict(&self) -> bool {
-        self.status().is_some_and(|status| status.code == 409 && status.reason == "Conflict") || self.is_unmet_patch()
+        self.status().is_some_and(|status| status.code == 409 && status.reason == "Conflict")
+            || self.is_failed_json_patch()
     }
 
-    /// A JSON patch did not find what it tests for, or the place that it changes. The server carries a patch out before it looks
-    /// at the version that the patch names, so that a finalizer whose place has moved is this, and no 409. It names neither an
-    /// object nor a field, as it does where a value is refused.
-    fn is_unmet_patch(&self) -> bool {
+    /// Whether a JSON patch did not apply, because a test failed or its path does not exist.
+    ///
+    /// The API server applies a patch before it compares the resourceVersion that the patch names. So a finalizer whose index has
+    /// changed causes 422 and not 409. This 422 names neither an object nor a field, unlike a 422 for an invalid value.
+    fn is_failed_json_patch(&self) -> bool {
         let Some(status) = self.status().filter(|status| status.code == 422) else { return false };
-        let nothing =
+        let is_unspecific =
             |details: &kube::core::response::StatusDetails| details.name.is_empty() && details.causes.is_empty();
-        self.verb == Verb::Patch && status.details.as_ref().is_none_or(nothing)
+        self.verb == Verb::Patch && status.details.as_ref().is_none_or(is_unspecific)
     }
 
-    /// There is no such object, or no such kind.
+    /// Whether the object or its kind does not exist.
     pub fn is_not_found(&self) -> bool {
         self.code() == 404
     }
 
-    /// The role doesn't allow it. Admission (a quota, a policy, a webhook) refuses with the same code, and no role helps there;
-    /// only an authorizer's words name a verb and a resource.
+    /// Whether the operator's role does not allow the call. Admission (a quota, a policy, a webhook) also answers with 403, and
+    /// no role helps there; only the message of the authorizer names a verb and a resource.
     pub fn is_forbidden(&self) -> bool {
-        let said = self.status().map_or("", |status| status.message.as_str());
-        self.code() == 403 && said.contains(" cannot ") && said.contains(" resource \"")
+        let message = self.status().map_or("", |status| status.message.as_str());
+        self.code() == 403 && message.contains(" cannot ") && message.contains(" resource \"")
     }
 
-    /// The API server could not be reached, or had no time or no answer: the next call may work.
+    /// Whether the API server was unreachable or overloaded, or failed, so that the next call may succeed.
     pub(crate) fn is_outage(&self) -> bool {
         match self.source.as_ref() {
             kube::Error::Api(status) => status.code == 429 || status.code >= 500,
@@ -70,60 +73,62 @@ impl CallError {
         }
     }
 
-    /// The fields of list items for which the server refuses an object, since two items have the same value or neither has one.
+    /// Returns the fields of list items that made the API server refuse an object, since two items have the same value or none.
     pub(crate) fn colliding_fields(&self) -> Vec<&str> {
         let status = self.status().filter(|status| status.code == 422);
         let causes = status.and_then(|status| status.details.as_ref()).map(|details| details.causes.as_slice());
-        let is_meant = |reason: &str| matches!(reason, "FieldValueDuplicate" | "FieldValueRequired");
-        let meant = causes.unwrap_or_default().iter().filter(|cause| is_meant(&cause.reason));
-        meant.map(|cause| cause.field.as_str()).collect()
+        let is_collision = |reason: &str| matches!(reason, "FieldValueDuplicate" | "FieldValueRequired");
+        let conflicting = causes.unwrap_or_default().iter().filter(|cause| is_collision(&cause.reason));
+        conflicting.map(|cause| cause.field.as_str()).collect()
     }
 
-    /// Nothing can be made in a namespace that is being deleted; the server says so with the code of a missing permission.
+    /// Whether the namespace is being deleted, so that nothing can be created there. The API server answers with 403.
     pub fn is_in_ending_namespace(&self) -> bool {
         let causes = self.status().and_then(|status| status.details.as_ref()).map(|details| details.causes.as_slice());
         causes.unwrap_or_default().iter().any(|cause| cause.reason == "NamespaceTerminating")
     }
 
-    /// Nothing can be made in a namespace that does not exist.
+    /// Whether the namespace does not exist.
     pub(crate) fn is_in_missing_namespace(&self) -> bool {
         let details = self.status().filter(|status| status.code == 404).and_then(|status| status.details.as_ref());
         self.namespace.is_some() && details.is_some_and(|details| details.kind == "namespaces")
     }
 
-    /// The kind is going, or has just gone: its definition lets nothing new in, or there is nobody who would.
+    /// Whether the definition of the kind is being deleted or was deleted.
     pub(crate) fn is_api_going(&self) -> bool {
         let Some(status) = self.status() else { return false };
         let of_namespace = status.details.as_ref().is_some_and(|details| details.kind == "namespaces");
-        let ends = status.message.contains("custom resource definition is terminating");
-        status.code == 404 && !of_namespace || status.code == 403 && ends
+        let is_terminating = status.message.contains("custom resource definition is terminating");
+        status.code == 404 && !of_namespace || status.code == 403 && is_terminating
     }
 
+    /// Describes the object of the request: `Deployment/scale shop/web`.
     fn object(&self) -> String {
-        let what = if self.subresource.is_empty() {
+        let kind = if self.subresource.is_empty() {
             self.kind.kind.to_string()
         } else {
             format!("{}/{}", self.kind.kind, self.subresource)
         };
         match &self.namespace {
-            Some(namespace) => format!("{what} {namespace}/{}", self.name),
-            None => format!("{what} {}", self.name),
+            Some(namespace) => format!("{kind} {namespace}/{}", self.name),
+            None => format!("{kind} {}", self.name),
         }
     }
 
-    /// The rule that a role lacks, in the role's words: kind, verb and scope.
+    /// Returns the RBAC rule that the role lacks: resource, verb and scope.
     pub fn missing_rule(&self) -> MissingRule {
         let resource = match self.subresource {
             "" => self.kind.plural.to_string(),
             sub => format!("{}/{sub}", self.kind.plural),
         };
-        let (group, verb) = (self.kind.group.to_string(), self.lacking());
+        let (group, verb) = (self.kind.group.to_string(), self.missing_verb());
         MissingRule { group, resource, verb, namespace: self.namespace.clone() }
     }
 
-    /// An apply that would make the object asks for `create`, too; only the server's words say which of the two is lacking.
-    fn lacking(&self) -> Verb {
-        let said = self.status().map_or("", |status| status.message.as_str());
-        if self.verb == Verb::Patch && said.contains("cannot create resource") { Verb::Create } else { self.verb }
+    /// Returns the verb that the role lacks. An apply that would create the object also needs `create`; only the message of the
+    /// API server shows which of the two is missing.
+    fn missing_verb(&self) -> Verb {
+        let message = self.status().map_or("", |status| status.message.as_str());
+        if self.verb == Verb::Patch && message.contains("cannot create resource") { Verb::Create } else { self.verb }
     }
 }

@@ -1,9 +1,9 @@
-//! The RBAC rule that a forbidden call shows is missing from the operator's role.
+//! `MissingRule`: the RBAC rule that a forbidden call shows to be missing from the operator's role.
 
 use crate::shape::Verb;
 use std::fmt;
 
-/// A rule that the operator's role lacks.
+/// An RBAC rule that the operator's role lacks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MissingRule {
     pub(crate) group: String,

@@ -1,4 +1,4 @@
-//! What a pass can end with besides success.
+//! `Error`: the outcomes of a pass besides success, and when the operator retries after each.
 
 pub(crate) mod call_error;
 pub(crate) mod missing_rule;
@@ -12,36 +12,36 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// A source of an unexpected error.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Why a pass did not end in success.
+/// The reason why a pass did not succeed.
 ///
-/// The variants say what happens next, not what went wrong: who returns one decides when the object is looked at again.
-/// Any `std` error becomes [`Error::Unexpected`] by `?`, except a conflict of the API (409, or a JSON patch that does not
-/// fit), which becomes [`Error::Conflict`].
+/// The variants determine the next step, not the cause: the function that returns one decides when the object is reconciled
+/// again. The operator `?` of Rust turns any `std` error into [`Error::Unexpected`], except a conflict of the API (409, or a JSON patch
+/// that does not apply), which becomes [`Error::Conflict`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not ready yet, and nothing is wrong: the object is looked at again after the requeue interval (10 s by default)
-    /// or when something it waits for changes.
+    /// The work is not finished, and nothing is wrong. The object is reconciled again after the requeue interval (10 s by
+    /// default) or when something that it waits for changes.
     Yield {
         /// One PascalCase word for the condition.
         reason: Cow<'static, str>,
-        /// A sentence for the condition; equal state must give equal text.
+        /// A sentence for the condition. It must be the same for the same state, or each pass would write the status.
         message: String,
     },
-    /// Somebody else wrote the same object in the meantime: looked at again after a tenth of a second, doubled
-    /// with each conflict in a row; nothing is said in the status. After six in a row, some five seconds, it is taken for
+    /// Another client changed the same object. The object is reconciled again after 100 ms, doubled with each further conflict
+    /// in a row, and the status does not mention it. After six conflicts in a row (about 5 s) it counts as
     /// [`Error::Unexpected`].
     Conflict(BoxError),
-    /// Something failed that should not have: said in the status by a safe sentence, in full in the log, and tried again.
+    /// An unexpected failure. The status gets a text without internal details, the log the whole error, and the pass is retried.
     Unexpected(BoxError),
-    /// Only a change of the spec can help: parked until the generation changes.
+    /// Only a change of the spec can help. The object is not reconciled until its generation changes.
     UserAction {
         /// One PascalCase word for the condition.
         reason: Cow<'static, str>,
-        /// What the user should change.
+        /// The change that the user should make.
         message: String,
     },
-    /// Nothing can help: parked until the operator restarts or the object changes.
+    /// A retry can't help. The object is not reconciled until it changes or the operator restarts.
     Terminal {
         /// One PascalCase word for the condition.
         reason: Cow<'static, str>,
@@ -51,33 +51,34 @@ pub enum Error {
 }
 
 impl Error {
-    /// A yield; see [`yield_because`] for the form that ends a function.
+    /// Returns a yield; see [`yield_because`] for the form that ends a function.
     pub fn yielding(reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self::Yield { reason: reason.into(), message: message.into() }
     }
 
-    /// An error that only a change of the spec can mend.
+    /// Returns an error that only a change of the spec can solve.
     pub fn user_action(reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self::UserAction { reason: reason.into(), message: message.into() }
     }
 
-    /// An error that nothing can mend.
+    /// Returns an error that no retry can solve.
     pub fn terminal(reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self::Terminal { reason: reason.into(), message: message.into() }
     }
 
-    /// An error that should not have happened.
+    /// Returns an unexpected error.
     pub fn unexpected(source: impl Into<BoxError>) -> Self {
         Self::Unexpected(source.into())
     }
 
-    /// Something is in the way that may go by itself or by somebody's hand: tried again like an unexpected error, but the
-    /// status says the sentence as it is.
+    /// Returns an error for an obstacle that may disappear by itself or that somebody may remove. It is retried like an
+    /// unexpected error, and the status contains the sentence as it is.
     pub fn blocked(reason: &'static str, sentence: impl Into<String>) -> Self {
-        Self::Unexpected(Box::new(Blocked { reason, sentence: sentence.into() }))
+        Self::Unexpected(Box::new(BlockedError { reason, sentence: sentence.into() }))
     }
 
-    /// Which of several outcomes speaks for all: the lowest. Terminal, user action, unexpected, conflict, yield.
+    /// The rank of the error: the one with the lowest rank is reported for several. Terminal, user action, unexpected,
+    /// conflict, yield.
     pub(crate) fn rank(&self) -> u8 {
         match self {
             Self::Terminal { .. } => 0,
@@ -89,17 +90,17 @@ impl Error {
     }
 }
 
-/// An unexpected error whose text may be said to everybody who may read the object.
+/// An unexpected error whose text everybody who can read the object may see.
 #[derive(Debug, thiserror::Error)]
 #[error("{sentence}")]
-pub(crate) struct Blocked {
+pub(crate) struct BlockedError {
     pub(crate) reason: &'static str,
     pub(crate) sentence: String,
 }
 
-/// Reason and sentence for a condition: what may be said of an error to everybody who may read the object.
-pub(crate) fn safe_sentence(source: &(dyn std::error::Error + 'static)) -> (&'static str, String) {
-    if let Some(blocked) = source.downcast_ref::<Blocked>() {
+/// Returns the reason and the message of a condition for an error, without details that not everybody may see.
+pub(crate) fn condition_text(source: &(dyn std::error::Error + 'static)) -> (&'static str, String) {
+    if let Some(blocked) = source.downcast_ref::<BlockedError>() {
         return (blocked.reason, blocked.sentence.clone());
     }
     let Some(call) = source.downcast_ref::<CallError>() else {
@@ -115,7 +116,7 @@ pub(crate) fn safe_sentence(source: &(dyn std::error::Error + 'static)) -> (&'st
     if call.is_forbidden() {
         return ("Forbidden", call.missing_rule().to_string());
     }
-    // The server's words about an object quote its values; those of a Secret are nobody's business.
+    // A message of the API server quotes values of the object, so the condition must not show one about a Secret.
     match call.status().filter(|_| call.kind.kind != "Secret") {
         Some(status) if matches!(status.code, 400 | 403 | 422) => {
             ("Refused", format!("{call}: {}", bounds::foreign(&status.message)))
@@ -132,15 +133,15 @@ pub fn yield_because<T>(reason: impl Into<Cow<'static, str>>, message: impl Into
     Err(Error::yielding(reason, message))
 }
 
-// No `std::error::Error` for `Error` itself: that is what lets every other error become one by `?`.
+// `Error` doesn't implement `std::error::Error`; this allows the conversion from every other error by `?`.
 impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     fn from(source: E) -> Self {
-        let any: &(dyn StdError + 'static) = &source;
-        let conflict = match any.downcast_ref::<kube::Error>() {
+        let error: &(dyn StdError + 'static) = &source;
+        let is_conflict = match error.downcast_ref::<kube::Error>() {
             Some(kube::Error::Api(status)) => status.code == 409 && status.reason == "Conflict",
-            _ => any.downcast_ref::<CallError>().is_some_and(CallError::is_conflict),
+            _ => error.downcast_ref::<CallError>().is_some_and(CallError::is_conflict),
         };
-        if conflict { Self::Conflict(Box::new(source)) } else { Self::Unexpected(Box::new(source)) }
+        if is_conflict { Self::Conflict(Box::new(source)) } else { Self::Unexpected(Box::new(source)) }
     }
 }
 
@@ -155,18 +156,18 @@ impl fmt::Display for Error {
     }
 }
 
-/// An error with its causes on one line, each once, and without the debug forms and the words of `kube` around them.
+/// Formats an error with its causes on one line, each once, and without the wrappers of `kube`.
 pub(crate) struct Chain<'a>(pub(crate) &'a (dyn StdError + 'static));
 
 impl fmt::Display for Chain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (mut said, mut next) = (String::new(), Some(self.0));
+        let (mut previous, mut next) = (String::new(), Some(self.0));
         while let Some(error) = next {
-            let (text, source) = plain(error);
-            // Many crates repeat the cause in their own text; saying it twice helps nobody.
-            if let Some(text) = text.filter(|text| said.is_empty() || !said.contains(text)) {
-                write!(f, "{}{text}", if said.is_empty() { "" } else { ": " })?;
-                said = text;
+            let (text, source) = text_and_cause(error);
+            // Many crates repeat the text of the cause in their own text.
+            if let Some(text) = text.filter(|text| previous.is_empty() || !previous.contains(text)) {
+                write!(f, "{}{text}", if previous.is_empty() { "" } else { ": " })?;
+                previous = text;
             }
             next = source;
         }
@@ -174,15 +175,15 @@ impl fmt::Display for Chain<'_> {
     }
 }
 
-/// What an error says itself, unless it only wraps another one, and its cause.
-fn plain<'a>(error: &'a (dyn StdError + 'static)) -> (Option<String>, Option<&'a (dyn StdError + 'static)>) {
+/// Returns the own text of an error, unless it only wraps another error, and its cause.
+fn text_and_cause<'a>(error: &'a (dyn StdError + 'static)) -> (Option<String>, Option<&'a (dyn StdError + 'static)>) {
     if let Some(wrapped) = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref)
         && wrapped.is::<kube::Error>()
     {
         return (None, Some(wrapped));
     }
     match error.downcast_ref::<kube::Error>() {
-        Some(kube::Error::Api(status)) => (Some(refusal(status)), None),
+        Some(kube::Error::Api(status)) => (Some(status_text(status)), None),
         Some(kube::Error::Service(_) | kube::Error::HyperError(_) | kube::Error::ReadEvents(_)) => {
             (None, error.source())
         }
@@ -190,12 +191,12 @@ fn plain<'a>(error: &'a (dyn StdError + 'static)) -> (Option<String>, Option<&'a
     }
 }
 
-/// What the API server said, and its code.
-fn refusal(status: &kube::core::Status) -> String {
+/// Returns the message of the API server with the status code.
+fn status_text(status: &kube::core::Status) -> String {
     match (status.message.as_str(), status.reason.as_str()) {
         ("", "") => format!("the API server answered with {}", status.code),
-        ("", said) => format!("{said} ({})", status.code),
-        (said, _) => format!("{said} ({})", status.code),
+        ("", previous) => format!("{previous} ({})", status.code),
+        (previous, _) => format!("{previous} ({})", status.code),
     }
 }
 

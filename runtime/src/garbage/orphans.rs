@@ -1,233 +1,249 @@
-//! Collects orphans: children whose owner is gone, by their marks, as the garbage collector does it by owner references; and
-//! references of objects that are gone.
+//! `OrphanCollector`: deletes children whose owner no longer exists, and releases the references of deleted primaries.
+//!
+//! The garbage collector of Kubernetes deletes children with an owner reference. This collector deletes children with an owner mark:
+//! an annotation that replaces the owner reference if the owner is in another namespace than its child, or namespaced while the
+//! child is cluster-scoped.
 //!
 //! # Flow
-//! 1. Once the watches are decided, and again whenever one of them recovers, all marked children are looked through; when a
-//!    primary leaves the cache, its own are.
-//! 2. A child is an orphan if its mark names a kind that this operator controls, in the scope that it watches, and an owner
-//!    that the cache doesn't have.
-//! 3. The cache is not believed alone: another replica may have seen a new owner earlier. A live look for the owner decides;
-//!    then the child is deleted, and no other that may have taken its name.
-//! 4. Each kind of children, and the references of each controller, is a part of its own: one that fails is tried again with
-//!    growing delays, where it stopped, and the others go on.
+//! 1. When the watches have synced, and whenever one of them recovers, the collector examines all marked children. When a primary
+//!    leaves the cache, it examines the children of that primary.
+//! 2. A child is an orphan candidate if its mark names a kind that this operator controls, in the namespace that it watches, and an
+//!    owner that the cache doesn't have.
+//! 3. The cache alone is no proof, because another replica may have seen a new owner earlier. If a live read doesn't find the owner,
+//!    the collector deletes the child by its uid.
+//! 4. Each kind of children and the references of each controller are a task of their own. A task that fails is retried with a
+//!    growing delay from where it stopped; the other tasks go on.
 //!
 //! A kind whose watch is not healthy is not collected, because an empty cache proves nothing.
 
 use crate::{
     cache::{Change, Encoded, Entry, ObjectKey, Uid},
     client::{CallError, Client, Target},
-    controller::worker::Running,
+    controller::worker::RunningController,
     counters::Counters,
-    engine::{child::Child, deletion::of_this, owner_mark::Mark},
+    engine::{child::Child, deletion::delete_params, owner_mark::OwnerMark},
     error::{Error, Result},
-    informer::watch::{Health, WatchState, Watched},
+    informer::watch::{Health, WatchState, WatchedKind},
     kind::Kind,
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::{sync::mpsc, time::Instant};
 
-/// How long after an owner has left the cache its children are looked for: what a teardown removed is gone from theirs by then.
-const GRACE: Duration = Duration::from_secs(1);
-/// How soon after a failed call its part is looked through again: at first, and at most.
-const RETRY: Duration = Duration::from_secs(30);
-const LONGEST_RETRY: Duration = Duration::from_secs(600);
-/// How many children in a row may fail before the rest of their kind waits for the next try.
-const FAILURES: u32 = 5;
+/// The delay between a request and its search. By then the cache shows the deletions of a regular teardown.
+const SEARCH_DELAY: Duration = Duration::from_secs(1);
+/// The first and the maximum delay before the retry of a failed task.
+const MIN_RETRY_DELAY: Duration = Duration::from_secs(30);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(600);
+/// The number of consecutive children that may fail before the rest of their kind waits for the retry.
+const MAX_FAILURES: u32 = 5;
 
-/// What is looked through.
+/// The children that a search examines.
 #[derive(Debug)]
-pub(crate) enum Search {
+pub(crate) enum OrphanSearch {
     /// The children of one owner.
     Owner(Uid),
     /// All marked children.
     All,
 }
 
-/// Tells the sweep of what happens.
+/// Requests searches from the orphan collector when primaries are deleted and watches recover.
 #[derive(Clone, Debug)]
-pub(crate) struct Broom(mpsc::UnboundedSender<Search>);
+pub(crate) struct OrphanRequests(mpsc::UnboundedSender<OrphanSearch>);
 
-impl Broom {
-    /// A broom, and what it asks for.
-    pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<Search>) {
+impl OrphanRequests {
+    /// Creates the sender of the requests, and the receiver for the collector.
+    pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<OrphanSearch>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (Self(sender), receiver)
     }
 
-    /// A primary changed.
-    pub(crate) fn on_primary(&self, change: &Change<Encoded>) {
+    /// Requests a search for the children of a primary that was deleted or re-created under its name.
+    pub(crate) fn on_primary_change(&self, change: &Change<Encoded>) {
         match change {
-            Change::Deleted { old } => self.ask(Search::Owner(old.header.uid.clone())),
+            Change::Deleted { old } => self.request(OrphanSearch::Owner(old.header.uid.clone())),
             Change::Updated { old, new } if old.header.uid != new.header.uid => {
-                self.ask(Search::Owner(old.header.uid.clone()));
+                self.request(OrphanSearch::Owner(old.header.uid.clone()));
             }
             Change::Added { .. } | Change::Updated { .. } | Change::Unchanged => {}
         }
     }
 
-    /// Asks for a look at everything whenever a watch is in order again, for ever.
-    pub(crate) async fn follow(self, health: Health) {
+    /// Requests a search for all children whenever a watch works again. It returns only when the health is dropped.
+    pub(crate) async fn follow_health(self, health: Health) {
         let mut state = health.subscribe();
         while state.changed().await.is_ok() {
-            if is_in_order(&state.borrow_and_update()) {
-                self.on_recovery();
+            if is_healthy(&state.borrow_and_update()) {
+                self.request_all();
             }
         }
     }
 
-    /// A watch is in order again, or for the first time.
-    pub(crate) fn on_recovery(&self) {
-        self.ask(Search::All);
+    /// Requests a search for all children.
+    pub(crate) fn request_all(&self) {
+        self.request(OrphanSearch::All);
     }
 
-    fn ask(&self, search: Search) {
-        // Nobody sweeps any more once the operator ends.
+    fn request(&self, search: OrphanSearch) {
+        // The collector has ended if the operator is shutting down.
         let _ = self.0.send(search);
     }
 }
 
-/// What the sweep looks through.
-pub(crate) struct Sweep {
+/// The collector, with the stores and controllers that it examines.
+pub(crate) struct OrphanCollector {
     pub(crate) client: Client,
     /// The only namespace that is watched, if there is one.
     pub(crate) namespace: Option<String>,
-    pub(crate) children: BTreeMap<Kind, Arc<Watched<Child>>>,
-    pub(crate) controllers: Vec<Arc<Running>>,
+    pub(crate) children: BTreeMap<Kind, Arc<WatchedKind<Child>>>,
+    pub(crate) controllers: Vec<Arc<RunningController>>,
     pub(crate) counters: Counters,
 }
 
-/// A part of the collection, which fails and is tried again by itself.
+/// A task of the collection, which fails and is retried independently of the others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum SearchPart {
-    /// The children of a kind.
+enum CollectionTask {
+    /// Deletes the orphans of a kind.
     Children(Kind),
-    /// The references of the objects of a controller, by its number.
+    /// Releases the stale references of a controller, by its number.
     References(usize),
 }
 
-/// A part that failed.
+/// The retry of a failed task.
 #[derive(Clone, Debug)]
 struct Retry {
     failures: u32,
-    at: Instant,
-    /// The child after which it goes on.
-    after: Option<ObjectKey>,
+    due: Instant,
+    /// The last child that failed; the retry continues after it.
+    last_child: Option<ObjectKey>,
 }
 
 impl Retry {
-    fn new(before: Option<&Self>, after: Option<ObjectKey>) -> Self {
-        let failures = before.map_or(0, |before| before.failures);
-        let delay = RETRY.saturating_mul(1 << failures.min(8)).min(LONGEST_RETRY);
-        Self { failures: failures + 1, at: Instant::now() + delay, after }
+    fn new(earlier: Option<&Self>, last_child: Option<ObjectKey>) -> Self {
+        let failures = earlier.map_or(0, |earlier| earlier.failures);
+        let delay = MIN_RETRY_DELAY.saturating_mul(1 << failures.min(8)).min(MAX_RETRY_DELAY);
+        Self { failures: failures + 1, due: Instant::now() + delay, last_child }
     }
 }
 
-/// Why a part failed, and the child at which it stopped.
+/// The last error of a task, and the child on which it occurred.
 struct Failure {
     error: Error,
-    at: Option<ObjectKey>,
+    child: Option<ObjectKey>,
 }
 
-impl Sweep {
-    /// Collects for ever.
-    pub(crate) async fn run(&self, searches: &mut mpsc::UnboundedReceiver<Search>) {
-        let mut retries = BTreeMap::<SearchPart, Retry>::new();
+impl OrphanCollector {
+    /// Works off the requested searches and the retries, until the sender of the requests is dropped.
+    pub(crate) async fn run(&self, requests: &mut mpsc::UnboundedReceiver<OrphanSearch>) {
+        let mut retries = BTreeMap::<CollectionTask, Retry>::new();
         loop {
-            let next = retries.values().map(|retry| retry.at).min();
-            let mut waiting = Vec::new();
+            let next_retry = retries.values().map(|retry| retry.due).min();
+            let mut requested = Vec::new();
             tokio::select! {
                 biased;
-                search = searches.recv() => match search {
-                    Some(search) => waiting.push(search),
+                search = requests.recv() => match search {
+                    Some(search) => requested.push(search),
                     None => return,
                 },
-                () = tokio::time::sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {}
+                () = tokio::time::sleep_until(next_retry.unwrap_or_else(Instant::now)), if next_retry.is_some() => {}
             }
-            if !waiting.is_empty() {
-                tokio::time::sleep(GRACE).await;
+            if !requested.is_empty() {
+                tokio::time::sleep(SEARCH_DELAY).await;
             }
-            while let Ok(search) = searches.try_recv() {
-                waiting.push(search);
+            while let Ok(search) = requests.try_recv() {
+                requested.push(search);
             }
-            for part in self.parts() {
-                let before = retries.get(&part).cloned();
-                let is_due = before.as_ref().is_some_and(|retry| retry.at <= Instant::now());
-                let searches = if is_due { &[Search::All][..] } else { &waiting };
+            for task in self.tasks() {
+                let earlier = retries.get(&task).cloned();
+                let is_due = earlier.as_ref().is_some_and(|retry| retry.due <= Instant::now());
+                let searches = if is_due { &[OrphanSearch::All][..] } else { &requested };
                 if searches.is_empty() {
                     continue;
                 }
-                match self.collect(&part, searches, before.as_ref().and_then(|retry| retry.after.as_ref())).await {
-                    // What was asked for is only some of what failed before.
-                    Ok(()) if before.is_some() && !has_all(searches) => {}
-                    Ok(()) => drop(retries.remove(&part)),
-                    Err(Failure { error, at }) => {
-                        // A search for less than all does not put off the search for all.
-                        let retry = match before {
-                            Some(before) if !is_due => before,
-                            before => Retry::new(before.as_ref(), at),
+                let last_child = earlier.as_ref().and_then(|retry| retry.last_child.as_ref());
+                match self.run_task(&task, searches, last_child).await {
+                    // The search covered only a part of the task that is to be retried.
+                    Ok(()) if earlier.is_some() && !contains_all(searches) => {}
+                    Ok(()) => drop(retries.remove(&task)),
+                    Err(Failure { error, child }) => {
+                        // A failed search for some children does not delay a retry that is already scheduled.
+                        let retry = match earlier {
+                            Some(earlier) if !is_due => earlier,
+                            earlier => Retry::new(earlier.as_ref(), child),
                         };
-                        self.say_failed(&part, &error, &retry);
-                        retries.insert(part, retry);
+                        self.log_failure(&task, &error, &retry);
+                        retries.insert(task, retry);
                     }
                 }
             }
         }
     }
 
-    fn parts(&self) -> Vec<SearchPart> {
-        let children = self.children.keys().cloned().map(SearchPart::Children);
-        children.chain((0..self.controllers.len()).map(SearchPart::References)).collect()
+    fn tasks(&self) -> Vec<CollectionTask> {
+        let children = self.children.keys().cloned().map(CollectionTask::Children);
+        children.chain((0..self.controllers.len()).map(CollectionTask::References)).collect()
     }
 
-    async fn collect(&self, part: &SearchPart, searches: &[Search], after: Option<&ObjectKey>) -> Result<(), Failure> {
-        match part {
-            SearchPart::Children(kind) => match self.children.get(kind) {
-                Some(children) => self.sweep(children, searches, after).await,
+    async fn run_task(
+        &self,
+        task: &CollectionTask,
+        searches: &[OrphanSearch],
+        last_child: Option<&ObjectKey>,
+    ) -> Result<(), Failure> {
+        match task {
+            CollectionTask::Children(kind) => match self.children.get(kind) {
+                Some(children) => self.delete_orphans(children, searches, last_child).await,
                 None => Ok(()),
             },
-            SearchPart::References(number) => match self.controllers.get(*number).filter(|_| has_all(searches)) {
-                Some(controller) => self.release(controller).await.map_err(|error| Failure { error, at: None }),
-                None => Ok(()),
-            },
+            CollectionTask::References(number) => {
+                match self.controllers.get(*number).filter(|_| contains_all(searches)) {
+                    Some(controller) => {
+                        let released = self.release_references(controller).await;
+                        released.map_err(|error| Failure { error, child: None })
+                    }
+                    None => Ok(()),
+                }
+            }
         }
     }
 
-    fn say_failed(&self, part: &SearchPart, error: &Error, retry: &Retry) {
-        let (failures, again) = (retry.failures, retry.at.saturating_duration_since(Instant::now()).as_secs());
-        match part {
-            SearchPart::Children(kind) => {
+    fn log_failure(&self, task: &CollectionTask, error: &Error, retry: &Retry) {
+        let (failures, again) = (retry.failures, retry.due.saturating_duration_since(Instant::now()).as_secs());
+        match task {
+            CollectionTask::Children(kind) => {
                 tracing::warn!(%kind, %error, failures, "failed to collect orphans; trying again in {again} s");
             }
-            SearchPart::References(number) => {
-                let kind = self.controllers.get(*number).map(|controller| controller.inner.source.kind().to_string());
+            CollectionTask::References(number) => {
+                let controller = self.controllers.get(*number);
+                let kind = controller.map(|controller| controller.control_loop.source.kind().to_string());
                 tracing::warn!(kind, %error, failures, "failed to release references; trying again in {again} s");
             }
         }
     }
 
-    /// Deletes the orphans of a kind: those after a child first. One that fails does not keep the next from being deleted.
-    async fn sweep(
+    /// Deletes the orphans of a kind. A retry begins after the child that failed last. An orphan whose deletion fails does not stop
+    /// the next one.
+    async fn delete_orphans(
         &self,
-        children: &Watched<Child>,
-        searches: &[Search],
-        after: Option<&ObjectKey>,
+        children: &WatchedKind<Child>,
+        searches: &[OrphanSearch],
+        last_child: Option<&ObjectKey>,
     ) -> Result<(), Failure> {
-        if !is_in_order(&children.health.state()) {
+        if !is_healthy(&children.health.state()) {
             return Ok(());
         }
-        let (mut failure, mut in_a_row) = (None, 0);
-        let (mut first, found): (Vec<_>, Vec<_>) = found(children, searches)
+        let (mut failure, mut consecutive_failures) = (None, 0);
+        let (mut ordered, before_last): (Vec<_>, Vec<_>) = children_to_examine(children, searches)
             .into_iter()
-            .partition(|child| after.is_some_and(|after| child.header.key > *after));
-        first.extend(found);
-        for child in first {
-            match self.sweep_one(children, &child).await {
-                Ok(()) => in_a_row = 0,
+            .partition(|child| last_child.is_some_and(|last| child.header.key > *last));
+        ordered.extend(before_last);
+        for child in ordered {
+            match self.delete_if_orphan(children, &child).await {
+                Ok(()) => consecutive_failures = 0,
                 Err(error) => {
                     self.counters.count_orphan(&children.kind, false);
-                    in_a_row += 1;
-                    failure = Some(Failure { error: error.into(), at: Some(child.header.key.clone()) });
-                    if in_a_row == FAILURES {
+                    consecutive_failures += 1;
+                    failure = Some(Failure { error: error.into(), child: Some(child.header.key.clone()) });
+                    if consecutive_failures == MAX_FAILURES {
                         break;
                     }
                 }
@@ -236,59 +252,63 @@ impl Sweep {
         failure.map_or(Ok(()), Err)
     }
 
-    async fn sweep_one(&self, children: &Watched<Child>, child: &Entry<Child>) -> Result<(), CallError> {
-        if let Some(mark) = Mark::of(&child.header)
-            && let Some(kind) = self.is_unknown(&mark)
+    async fn delete_if_orphan(&self, children: &WatchedKind<Child>, child: &Entry<Child>) -> Result<(), CallError> {
+        if let Some(mark) = OwnerMark::of(&child.header)
+            && let Some(kind) = self.uncached_owner_kind(&mark)
             && !child.header.deleting
-            && self.is_gone(&kind, &mark).await?
+            && self.is_owner_deleted(&kind, &mark).await?
         {
             self.delete(&children.kind, child, &mark).await?;
         }
         Ok(())
     }
 
-    /// What is referenced by an object that went while nobody looked, and what left a selection then.
-    async fn release(&self, controller: &Arc<Running>) -> Result<()> {
-        controller.inner.strays().await?.into_iter().for_each(|key| controller.wake(key, true));
-        let (source, targets) = (&controller.inner.source, &controller.inner.shared.targets);
-        let in_order = |health: &Health| is_in_order(&health.state());
-        if in_order(source.health()) && targets.values().all(|targets| in_order(&targets.watched.health)) {
-            controller.inner.release_stuck(self.namespace.as_deref()).await?;
+    /// Releases the references of primaries that were deleted while no operator ran, and enqueues the primaries that left the
+    /// selection then.
+    async fn release_references(&self, controller: &Arc<RunningController>) -> Result<()> {
+        let control_loop = &controller.control_loop;
+        control_loop.list_deselected().await?.into_iter().for_each(|key| controller.enqueue_related(key, true));
+        let is_healthy = |health: &Health| is_healthy(&health.state());
+        if is_healthy(control_loop.source.health())
+            && control_loop.shared.targets.values().all(|targets| is_healthy(&targets.watched.health))
+        {
+            control_loop.release_stale_references(self.namespace.as_deref()).await?;
         }
         Ok(())
     }
 
-    /// The kind of an owner that should be in the cache and isn't.
-    fn is_unknown(&self, mark: &Mark<'_>) -> Option<Kind> {
+    /// The kind of the owner of a mark, if the cache of that kind is reliable and doesn't have the owner.
+    fn uncached_owner_kind(&self, mark: &OwnerMark<'_>) -> Option<Kind> {
         if self.namespace.as_deref().is_some_and(|namespace| namespace != mark.namespace) {
             return None;
         }
-        let of_kind = |controller: &&Arc<Running>| controller.inner.source.kind().full_name() == mark.kind;
-        let source = &self.controllers.iter().find(of_kind)?.inner.source;
+        let mut sources = self.controllers.iter().map(|controller| &controller.control_loop.source);
+        let source = sources.find(|source| source.kind().full_name() == mark.kind)?;
         let store = source.objects().store();
-        if !is_in_order(&source.health().state()) || !store.synced() {
+        if !is_healthy(&source.health().state()) || !store.synced() {
             return None;
         }
-        let known = store.get(&mark.key()).is_some_and(|owner| owner.header.uid == mark.uid());
-        (!known).then(|| source.kind().clone())
+        let is_cached = store.get(&mark.key()).is_some_and(|owner| owner.header.uid == mark.uid());
+        (!is_cached).then(|| source.kind().clone())
     }
 
-    async fn is_gone(&self, kind: &Kind, mark: &Mark<'_>) -> Result<bool, CallError> {
+    /// Whether a live read doesn't find the owner of a mark, or finds another object of its name.
+    async fn is_owner_deleted(&self, kind: &Kind, mark: &OwnerMark<'_>) -> Result<bool, CallError> {
         let namespace = Some(mark.namespace).filter(|namespace| !namespace.is_empty());
         let target = Target { kind, namespace, name: mark.name };
         let owner = self.client.list_named(target).await?;
         Ok(owner.is_none_or(|owner| owner["metadata"]["uid"] != mark.uid))
     }
 
-    async fn delete(&self, kind: &Kind, child: &Entry<Child>, mark: &Mark<'_>) -> Result<(), CallError> {
+    async fn delete(&self, kind: &Kind, child: &Entry<Child>, mark: &OwnerMark<'_>) -> Result<(), CallError> {
         let header = &child.header;
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
-        match self.client.delete(target, &of_this(kind, &header.uid)).await {
+        match self.client.delete(target, &delete_params(kind, &header.uid)).await {
             Ok(_) => {
                 self.counters.count_orphan(kind, true);
                 tracing::info!(%kind, object = %header.key, owner = %mark, "deleted, since its owner is gone");
             }
-            // Another object has taken its name.
+            // The uid differs: another object has taken the name of the child.
             Err(error) if error.is_conflict() => {}
             Err(error) => return Err(error),
         }
@@ -296,21 +316,22 @@ impl Sweep {
     }
 }
 
-fn has_all(searches: &[Search]) -> bool {
-    searches.iter().any(|search| matches!(search, Search::All))
+fn contains_all(searches: &[OrphanSearch]) -> bool {
+    searches.iter().any(|search| matches!(search, OrphanSearch::All))
 }
 
-fn is_in_order(state: &WatchState) -> bool {
+fn is_healthy(state: &WatchState) -> bool {
     *state == WatchState::Following
 }
 
-fn found(children: &Watched<Child>, searches: &[Search]) -> Vec<Arc<Entry<Child>>> {
-    if has_all(searches) {
+/// The cached children that the searches cover.
+fn children_to_examine(children: &WatchedKind<Child>, searches: &[OrphanSearch]) -> Vec<Arc<Entry<Child>>> {
+    if contains_all(searches) {
         return children.store.entries();
     }
-    let owned = |search: &Search| match search {
-        Search::Owner(uid) => children.store.owned_by(uid),
-        Search::All => Vec::new(),
+    let owned = |search: &OrphanSearch| match search {
+        OrphanSearch::Owner(uid) => children.store.owned_by(uid),
+        OrphanSearch::All => Vec::new(),
     };
     searches.iter().flat_map(owned).collect()
 }

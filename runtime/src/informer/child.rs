@@ -1,54 +1,57 @@
-//! The watches of what primaries are made of: one a kind, shared by all controllers of the operator.
+//! Watches child objects: one watch and one store per kind, shared by all controllers of the operator.
 
 use crate::{
     cache::{Change, Header, ObjectKey, Store},
     client::Client,
-    controller::worker::Running,
+    controller::worker::RunningController,
     engine::{
-        child::{Child, header_of},
-        desired::MANAGED_BY,
-        owner_mark::Mark,
+        child::{Child, child_header},
+        desired::MANAGED_BY_LABEL,
+        owner_mark::OwnerMark,
     },
     error::Result,
     informer::{
-        event_handler::Follower,
+        event_handler::EventHandler,
         reflector::{self, WatchScope},
-        watch::Watched,
+        watch::WatchedKind,
     },
     kind::Kind,
-    readiness::is_ready_once_there,
+    readiness::is_ready_once_created,
     shape::{ResourceOptions, Shape},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Whom a change of a child is told to: the owner's kind and key; `true` while it belongs to a list.
+/// The callback for a changed child. It gets an owner of the child, and `true` if the child comes from a list.
 pub(crate) type OnOwner<'a> = &'a (dyn Fn(&OwnerRef, bool) + Send + Sync);
 
-/// An owner, as its child names it.
+/// An owner of a child, from the child's owner reference or from its owner mark (an annotation).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnerRef {
-    /// `<kind>.<group>` of an owner reference, or `<plural>.<group>` of a mark.
+    /// The API group; empty for the core group.
     group: String,
-    name: String,
+    /// The kind (`ConfigMap`) in an owner reference, the plural (`configmaps`) in an owner mark.
+    kind_or_plural: String,
     key: ObjectKey,
 }
 
 impl OwnerRef {
-    /// The owner's key, if it is of this kind.
-    pub(crate) fn key_of(&self, kind: &Kind) -> Option<ObjectKey> {
-        let is_of = self.group == kind.group && (self.name == kind.kind || self.name == kind.plural);
-        // An owner reference has no namespace: the owner is where its child is, or in none.
+    /// The owner's key, if the owner is of this kind.
+    pub(crate) fn key_of_kind(&self, kind: &Kind) -> Option<ObjectKey> {
+        let is_of_kind =
+            self.group == kind.group && (self.kind_or_plural == kind.kind || self.kind_or_plural == kind.plural);
+        // An owner reference has no namespace: the owner is in the namespace of its child, or cluster-scoped.
         let key = || if kind.namespaced { self.key.clone() } else { ObjectKey::cluster(self.key.name()) };
-        is_of.then(key)
+        is_of_kind.then(key)
     }
 
-    /// The objects of a kind that one of these states of an object was made for.
-    pub(crate) fn keys_of<V>(kind: &Kind, change: &Change<V>) -> Vec<ObjectKey> {
+    /// The owners of a kind that the object had before the change or has after it.
+    pub(crate) fn owner_keys<V>(kind: &Kind, change: &Change<V>) -> Vec<ObjectKey> {
         let headers = [change.old(), change.new_entry()].into_iter().flatten().map(|entry| &entry.header);
-        headers.flat_map(Self::all).filter_map(|owner| owner.key_of(kind)).collect()
+        headers.flat_map(Self::of_child).filter_map(|owner| owner.key_of_kind(kind)).collect()
     }
 
-    fn all(header: &Header) -> Vec<Self> {
+    /// The owners of a child: its controller by owner reference, and its owner by mark.
+    fn of_child(header: &Header) -> Vec<Self> {
         let mut owners: Vec<_> = header
             .owners
             .iter()
@@ -56,56 +59,66 @@ impl OwnerRef {
             .map(|owner| {
                 let group = owner.api_version().split_once('/').map_or("", |(group, _)| group);
                 let key = ObjectKey::new(header.key.namespace(), owner.name());
-                Self { group: group.to_owned(), name: owner.kind().to_owned(), key }
+                Self { group: group.to_owned(), kind_or_plural: owner.kind().to_owned(), key }
             })
             .collect();
-        owners.extend(Mark::of(header).and_then(Self::marked));
+        owners.extend(OwnerMark::of(header).and_then(Self::from_mark));
         owners
     }
 
-    fn marked(mark: Mark<'_>) -> Option<Self> {
+    fn from_mark(mark: OwnerMark<'_>) -> Option<Self> {
         // The core group has no name.
         let (plural, group) = mark.kind.split_once('.').unwrap_or((mark.kind, ""));
-        Some(Self { group: group.to_owned(), name: plural.to_owned(), key: mark.key() })
+        Some(Self { group: group.to_owned(), kind_or_plural: plural.to_owned(), key: mark.key() })
     }
 }
 
-/// Whether a change of an object is the work of one of the controller's objects: it was made for that, or has just been written by
-/// its nodes.
-pub(crate) fn is_work_of<V>(controller: &Running, kind: &Kind, change: &Change<V>) -> impl Fn(&ObjectKey) -> bool {
-    let made_for = OwnerRef::keys_of(controller.inner.source.kind(), change);
-    let shown = change.new_entry().map(|entry| &entry.header);
+/// Returns a test for primaries: whether the changed object is an output of the primary, that is, its child or an object that
+/// its hand-written nodes have just written.
+///
+/// Event handlers choose the trigger of the pass by it: a change of an own output enqueues the primary as a change of a child.
+pub(crate) fn is_output_of<V>(
+    controller: &RunningController,
+    kind: &Kind,
+    change: &Change<V>,
+) -> impl Fn(&ObjectKey) -> bool {
+    let owners = OwnerRef::owner_keys(controller.control_loop.source.kind(), change);
+    let current = change.new_entry().map(|entry| &entry.header);
     let object = change.new_entry().or(change.old()).map(|entry| &entry.header.key);
-    move |owner| {
-        let is_by_hand = |object| controller.inner.shared.memory().is_by_hand(owner, kind, (object, shown));
-        made_for.contains(owner) || object.is_some_and(is_by_hand)
+    move |primary| {
+        let shared = &controller.control_loop.shared;
+        let is_node_write = |object| shared.owner_states().is_node_write(primary, kind, (object, current));
+        owners.contains(primary) || object.is_some_and(is_node_write)
     }
 }
 
-/// Fills the store of one kind of children, for ever.
-pub(crate) async fn follow(
+/// Runs the watch of one kind of children and fills its store. It never returns.
+///
+/// The watch selects by the operator's label, so it sees only objects that this operator applied.
+pub(crate) async fn run(
     client: &Client,
-    children: &Watched<Child>,
+    children: &WatchedKind<Child>,
     operator: &str,
     namespace: Option<&str>,
     on_owner: OnOwner<'_>,
 ) {
-    let labels = format!("{MANAGED_BY}={operator}");
+    let labels = format!("{MANAGED_BY_LABEL}={operator}");
     let scope = WatchScope { labels: Some(&labels), ..WatchScope::all(client, namespace) };
-    let sink = ChildEvents { children, operator, on_owner };
-    // What has no status to wait for is known well enough by its metadata; so a Secret's content is never held.
-    let client = client.to_watch(is_ready_once_there(&children.kind) && !children.whole);
-    reflector::follow(client, &children.kind, scope, &sink, &children.health).await;
+    let sink = ChildHandler { children, operator, on_owner };
+    // Of a kind without a status to wait for, the metadata is enough; so the cache never holds the content of a Secret.
+    let client = client.watch_client(is_ready_once_created(&children.kind) && !children.keeps_objects);
+    reflector::run(client, &children.kind, scope, &sink, &children.health).await;
 }
 
-struct ChildEvents<'a> {
-    children: &'a Watched<Child>,
+/// Stores children of one kind and reports each change to their owners.
+struct ChildHandler<'a> {
+    children: &'a WatchedKind<Child>,
     operator: &'a str,
     on_owner: OnOwner<'a>,
 }
 
-impl Follower for ChildEvents<'_> {
-    type Kept = Child;
+impl EventHandler for ChildHandler<'_> {
+    type Projection = Child;
 
     fn kind(&self) -> &Kind {
         &self.children.kind
@@ -115,44 +128,46 @@ impl Follower for ChildEvents<'_> {
         &self.children.store
     }
 
-    fn take_in(&self, json: &[u8], _listing: bool) -> Result<Change<Child>> {
-        let header = header_of(json)?;
-        let whole = self.children.whole;
-        let project = |header: &Header| Child::project(self.kind(), self.operator, header, json, whole);
+    fn store_object(&self, json: &[u8], _from_list: bool) -> Result<Change<Child>> {
+        let header = child_header(json)?;
+        let keeps_objects = self.children.keeps_objects;
+        let project = |header: &Header| Child::project(self.kind(), self.operator, header, json, keeps_objects);
         Ok(self.store().try_project(header, project)?)
     }
 
-    fn tell(&self, change: &Change<Child>, listing: bool) {
+    fn on_change(&self, change: &Change<Child>, from_list: bool) {
         self.children.unowned.on_change(change);
         if let Change::Updated { old, new } = change
-            && old.value.is_as(&new.value)
+            && old.value.has_same_state(&new.value)
             && old.header.uid == new.header.uid
             && old.header.deleting == new.header.deleting
         {
             return;
         }
-        // The old one's, too: an owner reference may be what changed.
-        let mut owners = change.new_entry().map_or_else(Vec::new, |new| OwnerRef::all(&new.header));
-        for owner in change.old().map_or_else(Vec::new, |old| OwnerRef::all(&old.header)) {
+        // The owners of the old state as well: the change may have removed an owner reference.
+        let mut owners = change.new_entry().map_or_else(Vec::new, |new| OwnerRef::of_child(&new.header));
+        for owner in change.old().map_or_else(Vec::new, |old| OwnerRef::of_child(&old.header)) {
             if !owners.contains(&owner) {
                 owners.push(owner);
             }
         }
-        owners.iter().for_each(|owner| (self.on_owner)(owner, listing));
+        owners.iter().for_each(|owner| (self.on_owner)(owner, from_list));
     }
 }
 
-/// A store for each kind of the resource nodes of these trees; those that nodes read hold whole objects.
-pub(crate) fn stores(trees: &[&'static Shape]) -> BTreeMap<Kind, Arc<Watched<Child>>> {
+/// Creates a store for each kind of the resource nodes of these trees. If a node reads objects of the kind, its store keeps whole
+/// objects. The kind is optional if all its nodes work without it (`if_api`, `retired`).
+pub(crate) fn stores(trees: &[&'static Shape]) -> BTreeMap<Kind, Arc<WatchedKind<Child>>> {
     let read: Vec<Kind> = trees.iter().flat_map(|tree| tree.kinds_read()).collect();
-    let mut stores = BTreeMap::<Kind, Watched<Child>>::new();
+    let mut stores = BTreeMap::<Kind, WatchedKind<Child>>::new();
     for tree in trees {
         tree.walk(&mut |stop| {
             let options = stop.edge.map(|edge| edge.resource).unwrap_or(ResourceOptions::DEFAULT);
             for kind in stop.shape.applied() {
-                let store = stores
-                    .entry(kind.clone())
-                    .or_insert_with(|| Watched { optional: true, ..Watched::new(kind.clone(), read.contains(&kind)) });
+                let store = stores.entry(kind.clone()).or_insert_with(|| WatchedKind {
+                    optional: true,
+                    ..WatchedKind::new(kind.clone(), read.contains(&kind))
+                });
                 store.optional &= options.if_api || options.retired;
             }
         });
@@ -160,7 +175,7 @@ pub(crate) fn stores(trees: &[&'static Shape]) -> BTreeMap<Kind, Arc<Watched<Chi
     stores.into_iter().map(|(kind, store)| (kind, Arc::new(store))).collect()
 }
 
-/// The kinds of a tree's resource nodes.
+/// The kinds of the objects that the nodes of a tree apply.
 pub(crate) fn kinds(tree: &'static Shape) -> Vec<Kind> {
     let mut kinds = Vec::new();
     tree.walk(&mut |stop| kinds.extend(stop.shape.applied()));
@@ -174,24 +189,24 @@ mod tests {
     use crate::kind::kind_of;
     use k8s_openapi::api::core::v1::ConfigMap;
 
-    /// A list that shows an object as it was costs no projection: what a projection could not read is not looked at.
+    /// A second list with the same object does not project it again, so a content that no projection can read is no error.
     #[test]
     fn a_child_that_is_listed_again_as_it_was_is_not_projected_again() {
-        let children = Watched::new(kind_of::<ConfigMap>(), false);
-        let sink = ChildEvents { children: &children, operator: "web", on_owner: &|_, _| {} };
+        let children = WatchedKind::new(kind_of::<ConfigMap>(), false);
+        let sink = ChildHandler { children: &children, operator: "web", on_owner: &|_, _| {} };
         let json = |status: &str| format!(r#"{{"metadata":{{"name":"a","uid":"u","resourceVersion":"1"}}{status}}}"#);
-        let first = sink.take_in(json("").as_bytes(), true).unwrap();
+        let first = sink.store_object(json("").as_bytes(), true).unwrap();
         assert!(matches!(first, Change::Added { .. }));
-        let again = sink.take_in(json(r#","status":{},"status":{}"#).as_bytes(), true);
-        assert!(matches!(again, Ok(Change::Unchanged)), "{again:?}");
+        let second = sink.store_object(json(r#","status":{},"status":{}"#).as_bytes(), true);
+        assert!(matches!(second, Ok(Change::Unchanged)), "{second:?}");
     }
 
     #[test]
     fn a_mark_names_an_owner_of_any_group() {
-        let marked = OwnerRef::marked(Mark::parse("configmaps/ns/settings/u-1").unwrap()).unwrap();
-        assert_eq!(marked.key_of(&kind_of::<ConfigMap>()), Some(ObjectKey::namespaced("ns", "settings")));
-        let marked = OwnerRef::marked(Mark::parse("widgets.demo.example.com/ns/w/u-1").unwrap()).unwrap();
-        assert_eq!((marked.group.as_str(), marked.name.as_str()), ("demo.example.com", "widgets"));
-        assert_eq!(marked.key_of(&kind_of::<ConfigMap>()), None);
+        let owner = OwnerRef::from_mark(OwnerMark::parse("configmaps/ns/settings/u-1").unwrap()).unwrap();
+        assert_eq!(owner.key_of_kind(&kind_of::<ConfigMap>()), Some(ObjectKey::namespaced("ns", "settings")));
+        let owner = OwnerRef::from_mark(OwnerMark::parse("widgets.demo.example.com/ns/w/u-1").unwrap()).unwrap();
+        assert_eq!((owner.group.as_str(), owner.kind_or_plural.as_str()), ("demo.example.com", "widgets"));
+        assert_eq!(owner.key_of_kind(&kind_of::<ConfigMap>()), None);
     }
 }

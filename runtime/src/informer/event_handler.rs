@@ -1,4 +1,4 @@
-//! From a watch into a store, and word of what has changed.
+//! `EventHandler`: stores the objects of a watch and handles their changes.
 
 use crate::{
     cache::{Change, Header, Store},
@@ -8,46 +8,46 @@ use crate::{
     panic::{Closure, catch},
 };
 
-/// Keeps something of each object of a kind in a store, and acts on changes. A watch can be poured into it.
-pub(crate) trait Follower: Send + Sync {
-    /// What is kept of an object.
-    type Kept;
+/// Stores a projection of each object of a kind, and handles the changes. Each handler is a [`Sink`] of the kind's watch.
+pub(crate) trait EventHandler: Send + Sync {
+    /// The part of an object that the store keeps.
+    type Projection;
 
-    /// What is followed, to say it in the log.
+    /// The kind of the objects, for the log.
     fn kind(&self) -> &Kind;
 
-    /// Where it is kept.
-    fn store(&self) -> &Store<Self::Kept>;
+    /// The store of the projections.
+    fn store(&self) -> &Store<Self::Projection>;
 
-    /// Takes in an object as the server sent it; `listing` if it comes from a list.
+    /// Projects an object, as the server sent it, into the store; `from_list` if it comes from a list.
     ///
     /// # Errors
-    /// If it can't be read. It is said in the log, and what was known of the object stays.
-    fn take_in(&self, json: &[u8], listing: bool) -> Result<Change<Self::Kept>>;
+    /// If the object can't be decoded. The caller logs the error, and the store keeps the earlier state of the object.
+    fn store_object(&self, json: &[u8], from_list: bool) -> Result<Change<Self::Projection>>;
 
-    /// Acts on a change, which is not [`Change::Unchanged`]; `listing` if it comes from a list.
-    fn tell(&self, change: &Change<Self::Kept>, listing: bool);
+    /// Handles a change, which is not [`Change::Unchanged`]; `from_list` if it comes from a list.
+    fn on_change(&self, change: &Change<Self::Projection>, from_list: bool);
 
-    /// As [`Follower::tell`]; a panic ends with the object.
-    fn tell_contained(&self, change: &Change<Self::Kept>, listing: bool) {
+    /// Calls [`EventHandler::on_change`] for a deleted object and logs a panic, so that the watch goes on.
+    fn on_change_catching_panics(&self, change: &Change<Self::Projection>, from_list: bool) {
         let name = || change.old().map(|old| old.header.key.to_string()).unwrap_or_default();
-        contained(self.kind(), name, || self.tell(change, listing));
+        log_panic(self.kind(), name, || self.on_change(change, from_list));
     }
 
-    /// A list is complete, and all of its changes were told.
-    fn listed(&self) {}
+    /// Called when a list is complete and all its changes are handled.
+    fn on_listed(&self) {}
 }
 
-impl<F: Follower> Sink for F {
+impl<F: EventHandler> Sink for F {
     fn begin(&self) {
         self.store().begin_replace();
     }
 
-    fn apply(&self, json: &[u8], listing: bool) {
+    fn apply(&self, json: &[u8], from_list: bool) {
         let name = || Header::parse(json).map(|header| header.key.to_string()).unwrap_or_default();
-        contained(self.kind(), name, || match self.take_in(json, listing) {
+        log_panic(self.kind(), name, || match self.store_object(json, from_list) {
             Ok(Change::Unchanged) => {}
-            Ok(change) => self.tell(&change, listing),
+            Ok(change) => self.on_change(&change, from_list),
             Err(error) => tracing::error!(kind = %self.kind(), object = name(), %error, "an object could not be read"),
         });
     }
@@ -55,22 +55,23 @@ impl<F: Follower> Sink for F {
     fn delete(&self, json: &[u8]) {
         match Header::parse(json).map(|header| self.store().delete(&header)) {
             Ok(Change::Unchanged) => {}
-            Ok(change) => self.tell_contained(&change, false),
+            Ok(change) => self.on_change_catching_panics(&change, false),
             Err(error) => tracing::error!(kind = %self.kind(), %error, "the end of an object could not be read"),
         }
     }
 
     fn finish(&self) {
         for old in self.store().finish_replace() {
-            self.tell_contained(&Change::Deleted { old }, true);
+            self.on_change_catching_panics(&Change::Deleted { old }, true);
         }
-        self.listed();
+        self.on_listed();
     }
 }
 
-/// Takes in one object. What panics beside the closures, which are caught where they are called, is the end of nothing but this.
-fn contained(kind: &Kind, name: impl Fn() -> String, take_in: impl FnOnce()) {
-    if let Err(error) = catch(Closure::Runtime, take_in) {
+/// Runs `handle` for one object and logs a panic, so that the watch goes on with the next object. Panics of user closures don't
+/// arrive here: the callers of the closures catch them.
+fn log_panic(kind: &Kind, name: impl Fn() -> String, handle: impl FnOnce()) {
+    if let Err(error) = catch(Closure::Runtime, handle) {
         tracing::error!(%kind, object = name(), %error, "an object could not be taken in");
     }
 }

@@ -1,25 +1,25 @@
-//! Sinks that one watch feeds.
+//! `FanOut`: passes the events of one watch to several sinks.
 
 use crate::informer::reflector::Sink;
 use std::sync::Arc;
 
-/// Several sinks, each told in turn.
+/// A sink that passes each event to other sinks, in the order in which they were added.
 #[derive(Clone, Default)]
-pub(crate) struct Sinks<'a>(Vec<Arc<dyn Sink + 'a>>);
+pub(crate) struct FanOut<'a>(Vec<Arc<dyn Sink + 'a>>);
 
-impl<'a> Sinks<'a> {
+impl<'a> FanOut<'a> {
     pub(crate) fn push(&mut self, sink: Arc<dyn Sink + 'a>) {
         self.0.push(sink);
     }
 }
 
-impl Sink for Sinks<'_> {
+impl Sink for FanOut<'_> {
     fn begin(&self) {
         self.0.iter().for_each(|sink| sink.begin());
     }
 
-    fn apply(&self, json: &[u8], listing: bool) {
-        self.0.iter().for_each(|sink| sink.apply(json, listing));
+    fn apply(&self, json: &[u8], from_list: bool) {
+        self.0.iter().for_each(|sink| sink.apply(json, from_list));
     }
 
     fn delete(&self, json: &[u8]) {

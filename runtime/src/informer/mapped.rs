@@ -1,40 +1,45 @@
-//! The watches of kinds that a controller follows by a function.
+//! Event handler of kinds that a controller maps to its primaries with a function (`watches`, `follows`).
 
 use crate::{
     cache::{Change, Header, Store},
     controller::{
-        mapped::{Concern, Mapped},
-        worker::Running,
+        mapped::{Mapped, MappedKeys},
+        worker::RunningController,
     },
     error::Result,
-    informer::{child::is_work_of, event_handler::Follower, shared_watch::Healths, watch::Watched},
+    informer::{child::is_output_of, event_handler::EventHandler, shared_watch::HealthRegistry, watch::WatchedKind},
     kind::Kind,
     panic::Panics,
-    reconcile::panics::Reported,
+    reconcile::panics::PanicReports,
 };
 use std::{convert::Infallible, sync::Arc};
 
-/// One of a controller's; what is kept of each object is whom it concerns.
-pub(crate) struct Follows {
+/// The handler of one mapped kind of one controller. Its store keeps, for each object, the keys of the primaries that the
+/// function returned.
+pub(crate) struct MappedHandler {
     mapped: Mapped,
-    pub(crate) watched: Arc<Watched<Concern>>,
-    pub(crate) controller: Arc<Running>,
-    reported: Reported,
+    pub(crate) watched: Arc<WatchedKind<MappedKeys>>,
+    pub(crate) controller: Arc<RunningController>,
+    panic_reports: PanicReports,
 }
 
-impl Follows {
-    /// All of a controller's.
-    pub(crate) fn of(controller: &Arc<Running>, healths: &Healths) -> impl Iterator<Item = Arc<Self>> {
-        let of_one = |mapped: &Mapped| {
-            let watched = Watched { health: healths.of(mapped.kind()), ..Watched::new(mapped.kind().clone(), false) };
+impl MappedHandler {
+    /// Creates a handler for each mapped kind of a controller.
+    pub(crate) fn all_of(
+        controller: &Arc<RunningController>,
+        healths: &HealthRegistry,
+    ) -> impl Iterator<Item = Arc<Self>> {
+        let handler = |mapped: &Mapped| {
+            let watched =
+                WatchedKind { health: healths.of(mapped.kind()), ..WatchedKind::new(mapped.kind().clone(), false) };
             Arc::new(Self {
                 mapped: mapped.clone(),
                 watched: Arc::new(watched),
                 controller: controller.clone(),
-                reported: Reported::default(),
+                panic_reports: PanicReports::default(),
             })
         };
-        controller.settings().mapped.iter().map(of_one)
+        controller.settings().mapped.iter().map(handler)
     }
 
     pub(crate) fn metadata_only(&self) -> bool {
@@ -42,34 +47,35 @@ impl Follows {
     }
 }
 
-impl Follower for Follows {
-    type Kept = Concern;
+impl EventHandler for MappedHandler {
+    type Projection = MappedKeys;
 
     fn kind(&self) -> &Kind {
         &self.watched.kind
     }
 
-    fn store(&self) -> &Store<Concern> {
+    fn store(&self) -> &Store<MappedKeys> {
         &self.watched.store
     }
 
-    fn take_in(&self, json: &[u8], _listing: bool) -> Result<Change<Concern>> {
-        let concern = |header: &Header| {
+    fn store_object(&self, json: &[u8], _from_list: bool) -> Result<Change<MappedKeys>> {
+        let map = |header: &Header| {
             let mut panics = Panics::default();
-            let concern = self.mapped.concern(json, &mut panics).unwrap_or_else(|error| {
+            let mapped_keys = self.mapped.map(json, &mut panics).unwrap_or_else(|error| {
                 let kind = self.kind();
                 tracing::error!(%kind, object = %header.key, %error, "an object could not be read, and wakes nobody");
-                Concern::default()
+                MappedKeys::default()
             });
-            self.reported.report(&self.controller.inner.shared, self.kind(), header, &panics);
-            Ok::<_, Infallible>(concern)
+            self.panic_reports.report(&self.controller.control_loop.shared, self.kind(), header, &panics);
+            Ok::<_, Infallible>(mapped_keys)
         };
-        let Ok(change) = self.watched.store.try_project(Header::parse(json)?, concern);
+        let Ok(change) = self.watched.store.try_project(Header::parse(json)?, map);
         Ok(change)
     }
 
-    /// Whom it concerned before is told, too: it may be the end of that which concerned them.
-    fn tell(&self, change: &Change<Concern>, listing: bool) {
+    /// Enqueues the primaries that the function returned for the new state, and those for the old state: the object may no longer
+    /// map to them.
+    fn on_change(&self, change: &Change<MappedKeys>, from_list: bool) {
         if let Change::Updated { old, new } = change
             && old.header.uid == new.header.uid
             && old.header.deleting == new.header.deleting
@@ -78,13 +84,13 @@ impl Follower for Follows {
             return;
         }
         if let Change::Deleted { old } = change {
-            self.reported.forget(&old.header.key);
+            self.panic_reports.forget(&old.header.key);
         }
-        let is_work_of = is_work_of(&self.controller, self.kind(), change);
-        let concerns = || [change.old(), change.new_entry()].into_iter().flatten().map(|entry| &entry.value);
-        if concerns().any(|concern| concern.all) {
-            return self.controller.wake_all(is_work_of);
+        let is_output_of = is_output_of(&self.controller, self.kind(), change);
+        let states = || [change.old(), change.new_entry()].into_iter().flatten().map(|entry| &entry.value);
+        if states().any(|mapped| mapped.all_primaries) {
+            return self.controller.enqueue_all(is_output_of);
         }
-        self.controller.wake_named(concerns().flat_map(|concern| &concern.keys), is_work_of, listing);
+        self.controller.enqueue_keys(states().flat_map(|mapped| &mapped.keys), is_output_of, from_list);
     }
 }

@@ -1,4 +1,4 @@
-//! Watches the API server: one shared watch per kind, caches, and event handlers that enqueue owners.
+//! Watches the API server: one shared watch per kind, stores, and event handlers that enqueue primaries.
 
 pub(crate) mod child;
 pub(crate) mod event_handler;

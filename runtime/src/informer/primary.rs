@@ -1,14 +1,14 @@
-//! Primaries in a Kubernetes API.
+//! `KubernetesSource`: lists and watches primaries of one kind, and writes their finalizers and status.
 
 use crate::{
     cache::{Change, Encoded, Header, ObjectKey, PrimaryCache, ResourceVersion, Store},
     client::{CallError, Client, Target, selectors::Selectors},
     error::{Error, Result},
     informer::{
-        event_handler::Follower,
-        fan_out::Sinks,
+        event_handler::EventHandler,
+        fan_out::FanOut,
         reflector::WatchScope,
-        source::{OnChange, Selection, Source, StatusFields, Stray},
+        source::{OnChange, Selection, Source, StatusFields, UncachedObject},
         watch::Health,
     },
     kind::Kind,
@@ -17,12 +17,12 @@ use futures::future::{BoxFuture, FutureExt};
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Watches the objects of a custom kind; claims them by finalizers.
+/// The primaries of one kind in a Kubernetes API. It protects them from deletion by a finalizer.
 #[derive(Debug)]
-pub(crate) struct Kubernetes {
+pub(crate) struct KubernetesSource {
     kind: Kind,
     client: Client,
-    /// Name of the operator, and so of its field manager.
+    /// The name of the operator, which is also its field manager.
     operator: String,
     namespace: Option<String>,
     selection: Selection,
@@ -30,8 +30,8 @@ pub(crate) struct Kubernetes {
     health: Health,
 }
 
-impl Kubernetes {
-    /// The selected objects of `kind` in one namespace, or in all.
+impl KubernetesSource {
+    /// Creates the source of the selected objects of `kind` in one namespace, or in all.
     pub(crate) fn new(
         client: Client,
         kind: Kind,
@@ -43,29 +43,33 @@ impl Kubernetes {
         Self { kind, client, operator: operator.to_owned(), namespace, selection, objects, health }
     }
 
-    /// The same, with a watch whose health is known elsewhere, too.
+    /// Replaces the health, so that it is shared with the other users of the watch.
     pub(crate) fn with_health(self, health: Health) -> Self {
         Self { health, ..self }
     }
 
-    /// Fills the cache and follows changes, for ever; the `sinks` are told of each before.
-    pub(crate) async fn feed(&self, on_change: OnChange<'_>, beside: &Sinks<'static>) {
+    /// Runs the watch and fills the cache. It never returns.
+    ///
+    /// `other_sinks` share the watch. Each gets an event before the cache and `on_change` do, so a pass that `on_change` enqueues
+    /// finds their stores up to date.
+    pub(crate) async fn run(&self, on_change: OnChange<'_>, other_sinks: &FanOut<'static>) {
         let (labels, fields) = (self.selection.label_selector(), self.selection.field_selector());
         let scope = WatchScope {
             labels: labels.as_deref(),
             fields: fields.as_deref(),
             ..WatchScope::all(&self.client, self.namespace.as_deref())
         };
-        let mut sinks: Sinks<'_> = beside.clone();
-        sinks.push(Arc::new(Primaries { kind: &self.kind, objects: &self.objects, on_change }));
-        crate::informer::reflector::follow(self.client.kube(), &self.kind, scope, &sinks, &self.health).await;
+        let mut sinks: FanOut<'_> = other_sinks.clone();
+        sinks.push(Arc::new(PrimaryHandler { kind: &self.kind, objects: &self.objects, on_change }));
+        crate::informer::reflector::run(self.client.kube(), &self.kind, scope, &sinks, &self.health).await;
     }
 
-    /// Whether it shows just these.
-    pub(crate) fn is_of(&self, kind: &Kind, selection: &Selection) -> bool {
+    /// Whether the source has exactly these objects, so that another controller of the kind can use it.
+    pub(crate) fn has(&self, kind: &Kind, selection: &Selection) -> bool {
         self.kind == *kind && self.selection == *selection
     }
 
+    /// The field manager of status writes.
     fn status_manager(&self) -> String {
         format!("{}/status", self.operator)
     }
@@ -75,11 +79,12 @@ impl Kubernetes {
     }
 }
 
-fn version_of(answer: Result<Value, CallError>) -> Result<ResourceVersion> {
-    Ok(ResourceVersion::from(answer?["metadata"]["resourceVersion"].as_str().unwrap_or_default()))
+/// The resourceVersion of the object in a response of the API server.
+fn version_of(response: Result<Value, CallError>) -> Result<ResourceVersion> {
+    Ok(ResourceVersion::from(response?["metadata"]["resourceVersion"].as_str().unwrap_or_default()))
 }
 
-impl Source for Kubernetes {
+impl Source for KubernetesSource {
     fn kind(&self) -> &Kind {
         &self.kind
     }
@@ -92,35 +97,35 @@ impl Source for Kubernetes {
         &self.health
     }
 
-    fn selects(&self) -> bool {
+    fn has_selector(&self) -> bool {
         !self.selection.is_all()
     }
 
-    fn stray<'a>(&'a self, key: &'a ObjectKey) -> BoxFuture<'a, Result<Stray>> {
+    fn read_uncached<'a>(&'a self, key: &'a ObjectKey) -> BoxFuture<'a, Result<UncachedObject>> {
         async move {
-            if !self.selects() {
-                return Ok(Stray::Gone);
+            if !self.has_selector() {
+                return Ok(UncachedObject::Deleted);
             }
             let target = Target { kind: &self.kind, namespace: key.namespace(), name: key.name() };
-            // The role has no right to read a single one.
+            // A list with a field selector: the role grants `list` and not `get`.
             Ok(match self.client.list_named(target).await? {
-                None => Stray::Gone,
-                Some(object) if self.selection.includes(&object) => Stray::Meant,
-                Some(object) => Stray::Left(object.to_string().into_bytes()),
+                None => UncachedObject::Deleted,
+                Some(object) if self.selection.matches(&object) => UncachedObject::Selected,
+                Some(object) => UncachedObject::Deselected(object.to_string().into_bytes()),
             })
         }
         .boxed()
     }
 
-    fn strays<'a>(&'a self, finalizer: &'a str) -> BoxFuture<'a, Result<Vec<ObjectKey>>> {
+    fn list_deselected<'a>(&'a self, finalizer: &'a str) -> BoxFuture<'a, Result<Vec<ObjectKey>>> {
         async move {
-            let client = self.client.of_metadata();
+            let client = self.client.metadata_client();
             let namespace = self.namespace.as_deref().filter(|_| self.kind.namespaced);
             let target = Target { kind: &self.kind, namespace, name: "" };
-            let mut strays = BTreeSet::new();
-            for (labels, fields) in self.selection.of_others() {
+            let mut keys = BTreeSet::new();
+            for (labels, fields) in self.selection.inverse_selectors() {
                 let selectors = Selectors { labels: labels.as_deref(), fields: fields.as_deref() };
-                let held = |item: Value| {
+                let key_if_finalizer = |item: Value| {
                     let header = Header::parse(item.to_string().as_bytes())
                         .inspect_err(
                             |error| tracing::error!(kind = %self.kind, %error, "an object of a list can't be read"),
@@ -128,34 +133,37 @@ impl Source for Kubernetes {
                         .ok()?;
                     header.finalizers.contains(finalizer).then_some(header.key)
                 };
-                strays.extend(client.list_each(target, selectors, held).await?);
+                keys.extend(client.list_each(target, selectors, key_if_finalizer).await?);
             }
-            Ok(strays.into_iter().collect())
+            Ok(keys.into_iter().collect())
         }
         .boxed()
     }
 
-    fn claim<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>> {
+    fn add_finalizer<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>> {
         async move {
             version_of(self.client.add_finalizer(self.target(object), object, finalizer, &self.operator).await)
         }
         .boxed()
     }
 
-    fn release<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>> {
+    fn remove_finalizer<'a>(
+        &'a self,
+        object: &'a Header,
+        finalizer: &'a str,
+    ) -> BoxFuture<'a, Result<ResourceVersion>> {
         async move {
             let target = self.target(object);
             match self.client.remove_finalizer(target, object, finalizer, &self.operator).await {
                 Ok(None) => Ok(object.resource_version.clone()),
-                Ok(Some(answer)) => version_of(Ok(answer)),
+                Ok(Some(response)) => version_of(Ok(response)),
                 Err(error) => Err(error.into()),
             }
         }
         .boxed()
     }
 
-    /// The whole object is sent, although the server takes nothing but the status from it: where versions are converted,
-    /// the webhook sees all of it.
+    /// Sends the whole object, although the server takes only the status from it: a conversion webhook gets the whole object.
     fn write_status<'a>(
         &'a self,
         header: &'a Header,
@@ -167,16 +175,16 @@ impl Source for Kubernetes {
             object["kind"] = self.kind.kind.clone().into();
             object["metadata"]["resourceVersion"] = version.to_string().into();
             let manager = self.status_manager();
-            version_of(self.client.replace_part(self.target(header), "status", &object, &manager).await)
+            version_of(self.client.replace_subresource(self.target(header), "status", &object, &manager).await)
         }
         .boxed()
     }
 
     fn status_fields<'a>(&'a self, header: &'a Header) -> BoxFuture<'a, Result<StatusFields>> {
         async move {
-            // The role has no right to read a single one.
-            let found = self.client.list_named(self.target(header)).await?.unwrap_or_default();
-            let metadata = &found["metadata"];
+            // A list with a field selector: the role grants `list` and not `get`.
+            let object = self.client.list_named(self.target(header)).await?.unwrap_or_default();
+            let metadata = &object["metadata"];
             if metadata["uid"] != header.uid.to_string() {
                 return Err(Error::Conflict("another object has taken its name".into()));
             }
@@ -192,14 +200,15 @@ impl Source for Kubernetes {
     }
 }
 
-struct Primaries<'a> {
+/// Stores the primaries and passes their changes to the controllers.
+struct PrimaryHandler<'a> {
     kind: &'a Kind,
     objects: &'a PrimaryCache,
     on_change: OnChange<'a>,
 }
 
-impl Follower for Primaries<'_> {
-    type Kept = Encoded;
+impl EventHandler for PrimaryHandler<'_> {
+    type Projection = Encoded;
 
     fn kind(&self) -> &Kind {
         self.kind
@@ -209,11 +218,11 @@ impl Follower for Primaries<'_> {
         self.objects.store()
     }
 
-    fn take_in(&self, json: &[u8], _listing: bool) -> Result<Change<Encoded>> {
+    fn store_object(&self, json: &[u8], _from_list: bool) -> Result<Change<Encoded>> {
         Ok(self.objects.apply(json)?)
     }
 
-    fn tell(&self, change: &Change<Encoded>, listing: bool) {
-        (self.on_change)(change, listing);
+    fn on_change(&self, change: &Change<Encoded>, from_list: bool) {
+        (self.on_change)(change, from_list);
     }
 }

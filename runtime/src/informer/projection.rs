@@ -1,48 +1,52 @@
-//! The watches of kinds of which controllers keep something.
+//! Event handler of kinds whose objects a controller projects into a view (`keeps`, `keeps_metadata`).
 
 use crate::{
     cache::{Change, Header, Store},
-    controller::{lister::Kept, worker::Running},
+    controller::{lister::ViewSource, worker::RunningController},
     error::Result,
-    informer::{child::is_work_of, event_handler::Follower, shared_watch::Healths, watch::Watched},
+    informer::{child::is_output_of, event_handler::EventHandler, shared_watch::HealthRegistry, watch::WatchedKind},
     kind::Kind,
     panic::Panics,
-    reconcile::panics::Reported,
+    reconcile::panics::PanicReports,
 };
 use std::sync::Arc;
 
-/// One of a controller's.
-pub(crate) struct Views {
-    kept: Kept,
-    /// The objects themselves are in the view.
-    pub(crate) watched: Arc<Watched<()>>,
-    pub(crate) controller: Arc<Running>,
-    reported: Reported,
+/// The handler of one view that one controller fills.
+pub(crate) struct ViewHandler {
+    source: ViewSource,
+    /// Its store has only the headers; the view has the projections.
+    pub(crate) watched: Arc<WatchedKind<()>>,
+    pub(crate) controller: Arc<RunningController>,
+    panic_reports: PanicReports,
 }
 
-impl Views {
-    /// All of a controller's.
-    pub(crate) fn of(controller: &Arc<Running>, healths: &Healths) -> impl Iterator<Item = Arc<Self>> {
-        let of_one = |kept: &Kept| {
-            let watched = Watched { health: healths.of(kept.kind()), ..Watched::new(kept.kind().clone(), false) };
-            kept.keeps.begin(&watched.health);
+impl ViewHandler {
+    /// Creates a handler for each view that a controller fills.
+    pub(crate) fn all_of(
+        controller: &Arc<RunningController>,
+        healths: &HealthRegistry,
+    ) -> impl Iterator<Item = Arc<Self>> {
+        let handler = |source: &ViewSource| {
+            let kind = source.kind();
+            let watched = WatchedKind { health: healths.of(kind), ..WatchedKind::new(kind.clone(), false) };
+            source.writer.begin(&watched.health);
             Arc::new(Self {
-                kept: kept.clone(),
+                source: source.clone(),
                 watched: Arc::new(watched),
                 controller: controller.clone(),
-                reported: Reported::default(),
+                panic_reports: PanicReports::default(),
             })
         };
-        controller.settings().kept.iter().map(of_one)
+        controller.settings().kept.iter().map(handler)
     }
 
     pub(crate) fn metadata_only(&self) -> bool {
-        self.kept.metadata_only
+        self.source.metadata_only
     }
 }
 
-impl Follower for Views {
-    type Kept = ();
+impl EventHandler for ViewHandler {
+    type Projection = ();
 
     fn kind(&self) -> &Kind {
         &self.watched.kind
@@ -52,29 +56,32 @@ impl Follower for Views {
         &self.watched.store
     }
 
-    fn take_in(&self, json: &[u8], listing: bool) -> Result<Change<()>> {
+    /// Stores the object and enqueues the primaries, because only this method has the JSON that the view projects.
+    fn store_object(&self, json: &[u8], from_list: bool) -> Result<Change<()>> {
         let change = self.watched.store.apply(Header::parse(json)?, || ());
         if let Some(new) = change.new_entry() {
-            let anew = change.old().is_none_or(|old| old.header.uid != new.header.uid);
+            let is_new = change.old().is_none_or(|old| old.header.uid != new.header.uid);
             let mut panics = Panics::default();
-            let concerned = self.kept.keeps.put(&new.header.key, json, anew, &mut panics);
-            self.reported.report(&self.controller.inner.shared, self.kind(), &new.header, &panics);
-            self.controller.wake_named(&concerned?, is_work_of(&self.controller, self.kind(), &change), listing);
+            let primaries = self.source.writer.put(&new.header.key, json, is_new, &mut panics);
+            self.panic_reports.report(&self.controller.control_loop.shared, self.kind(), &new.header, &panics);
+            let is_output_of = is_output_of(&self.controller, self.kind(), &change);
+            self.controller.enqueue_keys(&primaries?, is_output_of, from_list);
         }
         Ok(change)
     }
 
-    fn tell(&self, change: &Change<()>, listing: bool) {
+    fn on_change(&self, change: &Change<()>, from_list: bool) {
         if let Change::Deleted { old } = change {
             let mut panics = Panics::default();
-            let concerned = self.kept.keeps.remove(&old.header.key, &mut panics);
-            self.reported.report(&self.controller.inner.shared, self.kind(), &old.header, &panics);
-            self.reported.forget(&old.header.key);
-            self.controller.wake_named(&concerned, is_work_of(&self.controller, self.kind(), change), listing);
+            let primaries = self.source.writer.remove(&old.header.key, &mut panics);
+            self.panic_reports.report(&self.controller.control_loop.shared, self.kind(), &old.header, &panics);
+            self.panic_reports.forget(&old.header.key);
+            let is_output_of = is_output_of(&self.controller, self.kind(), change);
+            self.controller.enqueue_keys(&primaries, is_output_of, from_list);
         }
     }
 
-    fn listed(&self) {
-        self.kept.keeps.listed();
+    fn on_listed(&self) {
+        self.source.writer.mark_listed();
     }
 }

@@ -1,18 +1,18 @@
-//! What specs and nodes name: one store a kind, shared by all controllers of the operator.
+//! Watches referenced objects: one store per kind, shared by all controllers of the operator.
 
 use crate::{
     cache::{Change, Store},
-    controller::{factory::Factory, worker::Running},
+    controller::{factory::Factory, worker::RunningController},
     error::Result,
-    informer::{child::is_work_of, event_handler::Follower, shared_watch::Healths},
+    informer::{child::is_output_of, event_handler::EventHandler, shared_watch::HealthRegistry},
     kind::Kind,
-    readiness::{Readiness, is_ready_once_there},
+    readiness::{Readiness, is_ready_once_created},
     reference::Targets,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// A store for each kind that these kinds name objects of.
-pub(crate) fn stores(factories: &[Arc<dyn Factory>], healths: &Healths) -> BTreeMap<Kind, Arc<Targets>> {
+/// Creates a store for each kind that specs or nodes of these controllers reference.
+pub(crate) fn stores(factories: &[Arc<dyn Factory>], healths: &HealthRegistry) -> BTreeMap<Kind, Arc<Targets>> {
     let managed: Vec<Kind> =
         factories.iter().filter(|factory| factory.crd().is_some()).map(|factory| factory.kind()).collect();
     let kinds = factories.iter().flat_map(|factory| factory.references());
@@ -23,20 +23,21 @@ pub(crate) fn stores(factories: &[Arc<dyn Factory>], healths: &Healths) -> BTree
     kinds.map(store).collect()
 }
 
-/// Fills the store of one kind, and wakes those that name what changes.
-pub(crate) struct Wakes {
+/// Stores the readiness of referenced objects of one kind, and enqueues the primaries that reference a changed object.
+pub(crate) struct ReferenceHandler {
     pub(crate) targets: Arc<Targets>,
-    pub(crate) controllers: Vec<Arc<Running>>,
+    pub(crate) controllers: Vec<Arc<RunningController>>,
 }
 
-impl Wakes {
+impl ReferenceHandler {
+    /// Whether the metadata says all: the kind has no status from which readiness follows.
     pub(crate) fn metadata_only(&self) -> bool {
-        is_ready_once_there(&self.targets.watched.kind)
+        is_ready_once_created(&self.targets.watched.kind)
     }
 }
 
-impl Follower for Wakes {
-    type Kept = Readiness;
+impl EventHandler for ReferenceHandler {
+    type Projection = Readiness;
 
     fn kind(&self) -> &Kind {
         &self.targets.watched.kind
@@ -46,17 +47,18 @@ impl Follower for Wakes {
         &self.targets.watched.store
     }
 
-    fn take_in(&self, json: &[u8], _listing: bool) -> Result<Change<Readiness>> {
+    fn store_object(&self, json: &[u8], _from_list: bool) -> Result<Change<Readiness>> {
         self.targets.apply(json)
     }
 
-    fn tell(&self, change: &Change<Readiness>, listing: bool) {
+    fn on_change(&self, change: &Change<Readiness>, from_list: bool) {
         if let Change::Deleted { old } = change {
             self.targets.forget(old);
         }
         for controller in &self.controllers {
-            let is_work_of = is_work_of(controller, self.kind(), change);
-            controller.wake_named(&controller.inner.concerned(self.kind(), change), is_work_of, listing);
+            let is_output_of = is_output_of(controller, self.kind(), change);
+            let referrers = controller.control_loop.referrers_to_enqueue(self.kind(), change);
+            controller.enqueue_keys(&referrers, is_output_of, from_list);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! From `kube`'s watcher to a cache, without decoding what passes through.
+//! Lists and watches one kind with kube's watcher, and passes undecoded objects to a sink.
 
 use crate::{
     cache::ResourceVersion,
@@ -17,37 +17,38 @@ use serde_json::value::RawValue;
 use std::{borrow::Cow, time::Duration};
 use tokio::time::Instant;
 
-/// What is watched of a kind.
+/// The scope of a watch: namespace, selectors and page size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WatchScope<'a> {
     pub(crate) namespace: Option<&'a str>,
     pub(crate) labels: Option<&'a str>,
     pub(crate) fields: Option<&'a str>,
-    /// How many objects one page of the list holds at most.
+    /// The maximum number of objects in one page of the list.
     pub(crate) page_size: u32,
 }
 
 impl<'a> WatchScope<'a> {
-    /// All objects of a namespace, or of all, in the client's pages.
+    /// All objects of one namespace, or of all namespaces, with the client's page size.
     pub(crate) fn all(client: &Client, namespace: Option<&'a str>) -> Self {
         Self { namespace, labels: None, fields: None, page_size: client.page_size() }
     }
 }
 
-/// Where a watch pours its objects, as JSON.
+/// The receiver of the events of a watch, with objects as JSON.
 pub(crate) trait Sink: Send + Sync {
-    /// A list begins; what it doesn't hold is gone at its end.
+    /// A list begins. An object that it doesn't contain counts as deleted at [`Sink::finish`].
     fn begin(&self);
-    /// An object is there, or is different.
-    fn apply(&self, json: &[u8], listing: bool);
-    /// An object is gone.
+    /// An object was added or changed; `from_list` if the list contains it.
+    fn apply(&self, json: &[u8], from_list: bool);
+    /// An object was deleted.
     fn delete(&self, json: &[u8]);
     /// The list is complete.
     fn finish(&self);
 }
 
-/// Follows a kind for ever: lists, watches, resumes, lists again where it must; waits for a kind that isn't there.
-pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: WatchScope<'_>, sink: &dyn Sink, health: &Health) {
+/// Lists and watches a kind. It never returns: it resumes a watch that broke, lists again after an expired one, and retries while
+/// the kind is missing or forbidden. It reports the state of the watch to `health`.
+pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>, sink: &dyn Sink, health: &Health) {
     let resource = ApiResource {
         group: kind.group.to_string(),
         version: kind.version.to_string(),
@@ -55,7 +56,7 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: WatchScope<
         kind: kind.kind.to_string(),
         plural: kind.plural.to_string(),
     };
-    let client = telling(client, health.clone());
+    let client = reporting_open_watches(client, health.clone());
     let api: Api<WatchedObject> = match scope.namespace.filter(|_| kind.namespaced) {
         Some(namespace) => Api::namespaced_with(client, namespace, &resource),
         None => Api::all_with(client, &resource),
@@ -67,7 +68,7 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: WatchScope<
         ..watcher::Config::default()
     };
     let mut events = watcher(api, config).boxed();
-    let mut trouble = WatchBackoff::default();
+    let mut backoff = WatchBackoff::default();
     while let Some(event) = events.next().await {
         match event {
             Ok(watcher::Event::Init) => sink.begin(),
@@ -77,63 +78,67 @@ pub(crate) async fn follow(client: kube::Client, kind: &Kind, scope: WatchScope<
             Ok(watcher::Event::Delete(object)) => sink.delete(object.json()),
             Err(error) => {
                 if health.state() == WatchState::Following {
-                    trouble = WatchBackoff::default();
+                    backoff = WatchBackoff::default();
                 }
-                if begins_anew(&error) {
-                    health.begins_anew(error.to_string());
+                if is_expired_or_throttled(&error) {
+                    health.note_restart(error.to_string());
                 } else {
-                    health.set(trouble.judge(state_of(error, kind, scope)));
+                    health.set(backoff.defer_forbidden(state_of(error, kind, scope)));
                 }
-                // The watcher begins nothing until it is asked for its next event.
-                tokio::time::sleep(trouble.pause()).await;
+                // The watcher makes no request until its stream is polled again.
+                tokio::time::sleep(backoff.next_delay()).await;
             }
         }
     }
 }
 
-// Quick to begin with, so that an API server that was away is found again soon; the cap bounds what a kind that never
-// appears costs.
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// The first retry comes soon, so that the operator notices quickly when the API server is back. The maximum bounds the cost of a
+/// kind that never appears.
+const MIN_DELAY: Duration = Duration::from_millis(200);
+const MAX_DELAY: Duration = Duration::from_secs(5);
 
-/// For how long a refusal is not believed: a server that has just started refuses everything until it has read its roles,
-/// and all objects would say so.
-const DOUBT: Duration = Duration::from_secs(5);
+/// How long a "forbidden" response counts as a failure that may pass: an API server that has just started forbids everything until
+/// it has read its roles, and the conditions of all objects would report that.
+const FORBIDDEN_GRACE: Duration = Duration::from_secs(5);
 
-/// Errors in a row, since the watch was last open.
+/// The consecutive errors since the watch was last open.
 #[derive(Default)]
 struct WatchBackoff {
-    pauses: u32,
-    refused: Option<Instant>,
+    retries: u32,
+    forbidden_since: Option<Instant>,
 }
 
 impl WatchBackoff {
-    fn judge(&mut self, state: WatchState) -> WatchState {
+    /// Replaces "forbidden" by "failing" during the grace period.
+    fn defer_forbidden(&mut self, state: WatchState) -> WatchState {
         match state {
-            WatchState::Forbidden(rule) if self.refused.get_or_insert_with(Instant::now).elapsed() < DOUBT => {
+            WatchState::Forbidden(rule)
+                if self.forbidden_since.get_or_insert_with(Instant::now).elapsed() < FORBIDDEN_GRACE =>
+            {
                 WatchState::Failing(rule.to_string())
             }
             state => state,
         }
     }
 
-    fn pause(&mut self) -> Duration {
-        let pause = FIRST_PAUSE.saturating_mul(1_u32.checked_shl(self.pauses).unwrap_or(u32::MAX));
-        self.pauses += 1;
-        pause.min(LONGEST_PAUSE)
+    /// The delay before the next retry: twice the one before, up to the maximum.
+    fn next_delay(&mut self) -> Duration {
+        let delay = MIN_DELAY.saturating_mul(1_u32.checked_shl(self.retries).unwrap_or(u32::MAX));
+        self.retries += 1;
+        delay.min(MAX_DELAY)
     }
 }
 
-/// A client that takes note of every watch that the server begins to answer: `kube`'s watcher passes on what happens in a
-/// watch, and nothing may happen for long.
-fn telling(client: kube::Client, health: Health) -> kube::Client {
+/// Wraps a client so that `health` learns of every watch request that the server accepts. kube's watcher reports only the events
+/// of a watch, and an open watch may have no event for a long time.
+fn reporting_open_watches(client: kube::Client, health: Health) -> kube::Client {
     let namespace = client.default_namespace().to_owned();
     let service = tower::service_fn(move |request: Request<Body>| {
         let (client, health) = (client.clone(), health.clone());
-        let version = request.uri().query().and_then(watched_from);
+        let start_version = request.uri().query().and_then(watch_start_version);
         async move {
             let response = client.send(request).await?;
-            if let Some(version) = version.filter(|_| response.status().is_success()) {
+            if let Some(version) = start_version.filter(|_| response.status().is_success()) {
                 health.open(&version);
             }
             Ok::<_, kube::Error>(response)
@@ -142,16 +147,16 @@ fn telling(client: kube::Client, health: Health) -> kube::Client {
     kube::Client::new(service, namespace)
 }
 
-/// The version that a watch begins at; `None` for other requests.
-fn watched_from(query: &str) -> Option<ResourceVersion> {
+/// The resourceVersion at which a watch starts, from the query of its request; `None` for other requests.
+fn watch_start_version(query: &str) -> Option<ResourceVersion> {
     let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
     value("watch").filter(|watch| *watch == "true")?;
     Some(ResourceVersion::from(value("resourceVersion").unwrap_or_default()))
 }
 
-/// Whether the watch expired (410), so that a list follows, or the API server asked for time (429 with `Retry-After`), which the
-/// client logs and counts.
-fn begins_anew(error: &watcher::Error) -> bool {
+/// Whether the watch expired (410), so that the watcher lists again, or the API server throttled it (429 with `Retry-After`), which
+/// the client logs and counts.
+fn is_expired_or_throttled(error: &watcher::Error) -> bool {
     let status = match error {
         watcher::Error::WatchError(status) => status,
         watcher::Error::InitialListFailed(kube::Error::Api(status))
@@ -163,6 +168,7 @@ fn begins_anew(error: &watcher::Error) -> bool {
     status.code == 410 || status.code == 429 && has_retry_after()
 }
 
+/// The state of a watch after this error.
 fn state_of(error: watcher::Error, kind: &Kind, scope: WatchScope<'_>) -> WatchState {
     let (verb, source) = match error {
         watcher::Error::InitialListFailed(source) => (Verb::List, source),
@@ -187,7 +193,7 @@ fn state_of(error: watcher::Error, kind: &Kind, scope: WatchScope<'_>) -> WatchS
     }
 }
 
-/// An object as it came; only what the watcher itself needs is read.
+/// An object as undecoded JSON, with the one field that kube's watcher needs: its resourceVersion.
 #[derive(Clone, Debug)]
 struct WatchedObject {
     metadata: ObjectMeta,

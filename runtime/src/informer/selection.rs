@@ -1,11 +1,11 @@
-//! Which objects of a kind are meant.
+//! `Selection`: the label and field selectors of a controller's primaries.
 
 use crate::cache::Header;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The objects that have all of these labels and all of these fields. The server selects them, for the list and for the watch:
-/// others cost the operator nothing.
+/// Selects the objects that have all of these labels and all of these fields. The API server applies the selectors to the list and
+/// to the watch, so other objects cost the operator nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Selection {
@@ -16,7 +16,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether all objects are meant.
+    /// Whether it selects all objects.
     pub fn is_all(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
@@ -29,22 +29,22 @@ impl Selection {
         selector(&self.fields)
     }
 
-    /// Selectors that have among them every object that is not meant: labels, and fields.
-    pub(crate) fn of_others(&self) -> Vec<(Option<String>, Option<String>)> {
-        let one = |(name, value): (&String, &String)| Some(format!("{name}!={}", escaped(value)));
-        let labels = self.labels.iter().map(|label| (one(label), None));
-        labels.chain(self.fields.iter().map(|field| (None, one(field)))).collect()
+    /// Pairs of a label selector and a field selector. Together they select every object that this selection doesn't.
+    pub(crate) fn inverse_selectors(&self) -> Vec<(Option<String>, Option<String>)> {
+        let not_equal = |(name, value): (&String, &String)| Some(format!("{name}!={}", escape(value)));
+        let labels = self.labels.iter().map(|label| (not_equal(label), None));
+        labels.chain(self.fields.iter().map(|field| (None, not_equal(field)))).collect()
     }
 
-    /// Whether an object has the labels.
-    pub(crate) fn has_labels(&self, header: &Header) -> bool {
+    /// Whether an object has all labels of the selection. A header has no fields, so they are not compared.
+    pub(crate) fn matches_labels(&self, header: &Header) -> bool {
         self.labels.iter().all(|(name, value)| header.labels.get(name) == Some(value))
     }
 
-    /// Whether an object is meant. What it lacks is an empty text, as to the server.
-    pub(crate) fn includes(&self, object: &Value) -> bool {
+    /// Whether it selects an object. A field that the object lacks equals the empty string, as the API server compares it.
+    pub(crate) fn matches(&self, object: &Value) -> bool {
         let labels = &object["metadata"]["labels"];
-        let has = |(path, value): (&String, &String)| {
+        let has_field = |(path, value): (&String, &String)| {
             let field = path.split('.').fold(object, |part, name| &part[name]);
             match field {
                 Value::Null => value.is_empty(),
@@ -54,17 +54,19 @@ impl Selection {
                 Value::Array(_) | Value::Object(_) => false,
             }
         };
-        self.labels.iter().all(|(name, value)| labels[name.as_str()] == value.as_str()) && self.fields.iter().all(has)
+        let has_labels = self.labels.iter().all(|(name, value)| labels[name.as_str()] == value.as_str());
+        has_labels && self.fields.iter().all(has_field)
     }
 }
 
-fn selector(wanted: &BTreeMap<String, String>) -> Option<String> {
-    let all: Vec<_> = wanted.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
-    (!all.is_empty()).then(|| all.join(","))
+/// A selector in the syntax of the API: `a=1,b=2`; `None` if there are no requirements.
+fn selector(requirements: &BTreeMap<String, String>) -> Option<String> {
+    let terms: Vec<_> = requirements.iter().map(|(name, value)| format!("{name}={}", escape(value))).collect();
+    (!terms.is_empty()).then(|| terms.join(","))
 }
 
-/// A field may have any text; a label's has nothing to escape.
-fn escaped(value: &str) -> String {
+/// Escapes a value for a field selector, where it may be any text. The value of a label has nothing to escape.
+fn escape(value: &str) -> String {
     value.replace('\\', r"\\").replace(',', r"\,").replace('=', r"\=")
 }
 
@@ -74,19 +76,19 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_object_is_meant_if_it_has_all_labels_and_fields() {
+    fn an_object_is_selected_if_it_has_all_labels_and_fields() {
         let pairs = |pairs: [(&str, &str); 2]| pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let selection = Selection {
             labels: pairs([("app", "web"), ("class", "a")]),
             fields: pairs([("spec.class", "blue"), ("spec.size", "3")]),
         };
         let object = |class: &str, blue: &str| json!({"metadata": {"labels": {"app": "web", "class": class}}, "spec": {"class": blue, "size": 3}});
-        assert!(selection.includes(&object("a", "blue")));
-        assert!(!selection.includes(&object("b", "blue")) && !selection.includes(&object("a", "red")));
-        assert!(!selection.includes(&json!({})) && Selection::default().includes(&json!({})));
+        assert!(selection.matches(&object("a", "blue")));
+        assert!(!selection.matches(&object("b", "blue")) && !selection.matches(&object("a", "red")));
+        assert!(!selection.matches(&json!({})) && Selection::default().matches(&json!({})));
         assert_eq!(selection.label_selector().as_deref(), Some("app=web,class=a"));
-        assert_eq!(selection.of_others()[1], (Some("class!=a".to_owned()), None));
-        assert_eq!(selection.of_others()[2], (None, Some("spec.class!=blue".to_owned())));
+        assert_eq!(selection.inverse_selectors()[1], (Some("class!=a".to_owned()), None));
+        assert_eq!(selection.inverse_selectors()[2], (None, Some("spec.class!=blue".to_owned())));
     }
 
     #[test]
@@ -94,6 +96,6 @@ mod tests {
         let selection =
             Selection { fields: [("spec.class".to_owned(), r"a=b,c\d".to_owned())].into(), ..Selection::default() };
         assert_eq!(selection.field_selector().as_deref(), Some(r"spec.class=a\=b\,c\\d"));
-        assert!(selection.includes(&json!({"spec": {"class": r"a=b,c\d"}})));
+        assert!(selection.matches(&json!({"spec": {"class": r"a=b,c\d"}})));
     }
 }

@@ -1,13 +1,13 @@
-//! One watch a kind: whatever looks at all objects of a kind, be it as primaries, as what is named, or as what is followed,
-//! is fed by the same list and the same watch.
+//! Shares one list and one watch per kind between primaries, referenced objects, mapped objects and views.
 //!
-//! Primaries come last: when one wakes a pass, everybody else knows of the change already. What a tree makes is selected by a
-//! label, and so has a watch of its own; so have primaries of which only some are meant.
+//! The handler of primaries is the last sink of a watch: when it enqueues a pass, the stores of the other sinks already have the
+//! change. Children have a watch of their own, because it selects them by label; so have the primaries of a controller with
+//! selectors.
 
 use crate::{
     client::Client,
     informer::{
-        fan_out::Sinks,
+        fan_out::FanOut,
         reflector::{self, Sink, WatchScope},
         watch::Health,
     },
@@ -16,50 +16,51 @@ use crate::{
 use parking_lot::Mutex;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The health of the watch of each kind, known before it begins.
+/// The health of the shared watch of each kind. Handlers get it before the watch starts.
 #[derive(Default)]
-pub(crate) struct Healths(Mutex<BTreeMap<Kind, Health>>);
+pub(crate) struct HealthRegistry(Mutex<BTreeMap<Kind, Health>>);
 
-impl Healths {
+impl HealthRegistry {
     pub(crate) fn of(&self, kind: &Kind) -> Health {
         self.0.lock().entry(kind.clone()).or_insert_with(|| Health::new(kind.clone())).clone()
     }
 }
 
-/// What is fed by the watch of each kind.
+/// The shared watches by kind.
 #[derive(Default)]
-pub(crate) struct Feeds(BTreeMap<Kind, Feed>);
+pub(crate) struct SharedWatches(BTreeMap<Kind, SharedWatch>);
 
-/// What is fed by one watch.
+/// One watch and the sinks that share it.
 #[derive(Default)]
-pub(crate) struct Feed {
-    sinks: Sinks<'static>,
-    /// Whether one of them looks at more than metadata.
-    whole: bool,
+pub(crate) struct SharedWatch {
+    sinks: FanOut<'static>,
+    /// Whether a sink needs whole objects and not only their metadata.
+    needs_objects: bool,
 }
 
-impl Feeds {
+impl SharedWatches {
+    /// Adds a sink to the watch of a kind.
     pub(crate) fn add(&mut self, kind: &Kind, sink: Arc<dyn Sink>, metadata_only: bool) {
-        let feed = self.0.entry(kind.clone()).or_default();
-        feed.sinks.push(sink);
-        feed.whole |= !metadata_only;
+        let watch = self.0.entry(kind.clone()).or_default();
+        watch.sinks.push(sink);
+        watch.needs_objects |= !metadata_only;
     }
 
-    /// Takes out what another watch of the kind feeds.
-    pub(crate) fn take(&mut self, kind: &Kind) -> Sinks<'static> {
+    /// Removes the watch of a kind and returns its sinks, for the watch of the kind's primaries.
+    pub(crate) fn take_sinks(&mut self, kind: &Kind) -> FanOut<'static> {
         self.0.remove(kind).unwrap_or_default().sinks
     }
 
-    /// Those that need a watch.
-    pub(crate) fn rest(self) -> impl Iterator<Item = (Kind, Feed)> {
+    /// The watches by kind.
+    pub(crate) fn into_watches(self) -> impl Iterator<Item = (Kind, SharedWatch)> {
         self.0.into_iter()
     }
 }
 
-impl Feed {
-    /// Follows the kind, for ever.
+impl SharedWatch {
+    /// Runs the watch. It never returns.
     pub(crate) async fn run(&self, client: Client, kind: Kind, namespace: Option<String>, health: Health) {
         let scope = WatchScope::all(&client, namespace.as_deref());
-        reflector::follow(client.to_watch(!self.whole), &kind, scope, &self.sinks, &health).await;
+        reflector::run(client.watch_client(!self.needs_objects), &kind, scope, &self.sinks, &health).await;
     }
 }

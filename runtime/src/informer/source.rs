@@ -1,87 +1,90 @@
-//! Where primaries live.
+//! `Source`: the storage of primaries, as the reconcile loop sees it.
 //!
-//! The loop asks a [`Source`] for primaries and knows nothing of where they are kept. What differs between a Kubernetes API
-//! and another store (finalizers, deletion marks, how a status is written) stays behind it.
+//! The loop depends on this trait only. The differences between the Kubernetes API and another storage (finalizers, deletion marks,
+//! status writes) are inside the implementations.
 
 pub(crate) use crate::informer::selection::Selection;
 use crate::{
     cache::{Change, Encoded, Header, ObjectKey, PrimaryCache, ResourceVersion, Revision},
     error::Result,
-    informer::watch::{Health, Shows},
+    informer::watch::{Health, WatchedRevisions},
     kind::Kind,
 };
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::{fmt::Debug, sync::Arc};
 
-/// What a change of the watched objects is told to; `true` while it belongs to a list.
+/// The callback for a changed primary. Its second argument is `true` if the primary comes from a list.
 pub(crate) type OnChange<'a> = &'a (dyn Fn(&Change<Encoded>, bool) + Send + Sync);
 
-/// What became of an object that a source doesn't show.
+/// The live state of an object that the cache doesn't have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub(crate) enum Stray {
-    /// It is gone.
-    Gone,
-    /// It is there and meant; the source will show it.
-    Meant,
-    /// It is there, and is not meant any more; as JSON.
-    Left(Vec<u8>),
+pub(crate) enum UncachedObject {
+    /// It doesn't exist.
+    Deleted,
+    /// It exists and is selected. The watch will deliver it.
+    Selected,
+    /// It exists and is no longer selected; as JSON.
+    Deselected(Vec<u8>),
 }
 
-/// Owners of the fields of a status, as `fieldsV1` sets.
+/// The owners of the fields of a status, as `fieldsV1` sets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct StatusFields {
-    /// The sets of the operator's own manager of the status.
+    /// The fields of the operator's field manager for status writes.
     pub ours: Vec<Value>,
-    /// The sets of all other managers.
+    /// The fields of all other field managers.
     pub others: Vec<Value>,
 }
 
-/// A store of primaries.
+/// The storage of the primaries of a controller: their cache, their watch, and the writes of the loop.
 pub(crate) trait Source: Debug + Send + Sync + 'static {
     /// The kind of the primaries.
     fn kind(&self) -> &Kind;
-    /// The primaries as last seen.
+    /// The cache of the primaries.
     fn objects(&self) -> &PrimaryCache;
-    /// How the watch is doing.
+    /// The health of the watch.
     fn health(&self) -> &Health;
-    /// Whether it shows only some of the objects of its kind.
-    fn selects(&self) -> bool {
+    /// Whether it selects primaries by labels or fields, so that the cache lacks some objects of the kind.
+    fn has_selector(&self) -> bool {
         false
     }
-    /// Asks what became of an object that the cache doesn't have; only a source that selects can know better than that it is gone.
-    fn stray<'a>(&'a self, key: &'a ObjectKey) -> BoxFuture<'a, Result<Stray>> {
+    /// Reads the live state of an object that the cache doesn't have. Without a selector the object is always deleted.
+    fn read_uncached<'a>(&'a self, key: &'a ObjectKey) -> BoxFuture<'a, Result<UncachedObject>> {
         let _ = key;
-        Box::pin(async { Ok(Stray::Gone) })
+        Box::pin(async { Ok(UncachedObject::Deleted) })
     }
-    /// The objects that are not meant and hold a finalizer: what left the selection while nobody looked is among them.
-    fn strays<'a>(&'a self, finalizer: &'a str) -> BoxFuture<'a, Result<Vec<ObjectKey>>> {
+    /// Lists the objects that are not selected and have this finalizer. Some of them may have left the selection while no operator
+    /// ran.
+    fn list_deselected<'a>(&'a self, finalizer: &'a str) -> BoxFuture<'a, Result<Vec<ObjectKey>>> {
         let _ = finalizer;
         Box::pin(async { Ok(Vec::new()) })
     }
-    /// Makes sure that the object can't vanish before it is released: stores the finalizer.
+    /// Adds the finalizer to an object and returns the new version. From then on the object exists until the operator removes the
+    /// finalizer.
     ///
     /// # Errors
-    /// A conflict if the object was changed since it was read.
-    fn claim<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>>;
-    /// Lets the object go: removes the finalizer.
+    /// A conflict if the object has changed since it was read.
+    fn add_finalizer<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>>;
+    /// Removes the finalizer from an object and returns the new version.
     ///
     /// # Errors
-    /// A conflict if the object was changed since it was read.
-    fn release<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>>;
-    /// Replaces the status with that of `object`, and nothing else. `object` is all of it as it was read, but for the status.
+    /// A conflict if the object has changed since it was read.
+    fn remove_finalizer<'a>(&'a self, object: &'a Header, finalizer: &'a str)
+    -> BoxFuture<'a, Result<ResourceVersion>>;
+    /// Replaces the status with that of `object`, and nothing else. The rest of `object` is the object as it was read.
     ///
     /// # Errors
-    /// A conflict if the object is not at `version` any more, or another one has taken its name.
+    /// A conflict if the object has another version than `version`, or another object has taken its name.
     fn write_status<'a>(
         &'a self,
         header: &'a Header,
         version: &'a ResourceVersion,
         object: Value,
     ) -> BoxFuture<'a, Result<ResourceVersion>>;
-    /// Who owns which fields of a status; nothing for a source that keeps no field managers.
+    /// Reads the owners of the fields of a status; empty if the storage has no field managers.
     ///
     /// # Errors
     /// A conflict if another object has taken the name.
@@ -91,7 +94,7 @@ pub(crate) trait Source: Debug + Send + Sync + 'static {
     }
 }
 
-impl Shows for Arc<dyn Source> {
+impl WatchedRevisions for Arc<dyn Source> {
     fn kind(&self) -> &Kind {
         (**self).kind()
     }

@@ -1,4 +1,4 @@
-//! What an operator keeps of the objects of a kind that it follows, for its nodes to read without a call.
+//! `View`: an indexed cache of projected objects that nodes read without an API call.
 
 use crate::{
     cache::ObjectKey,
@@ -14,50 +14,53 @@ use std::{
     sync::Arc,
 };
 
-/// The part `V` of each object of a followed kind, as the watch shows it; [`Controller::keeps`](crate::Controller::keeps)
-/// fills it. Clones are of the same one: one goes to the controller, one into its options.
+/// A lister over the watch of a kind: a projection `V` of each object. [`Controller::keeps`](crate::Controller::keeps) fills it.
+/// Clones share their content: one clone goes to the controller, another one into its options.
 ///
-/// With an index ([`View::indexed`]) the objects of a term `X` are found without a scan.
+/// An index ([`View::indexed`]) finds the objects of an index value `X` without a scan.
 ///
 /// # Guarantees
-/// - Nothing can be read before the first list is complete, nor while the kind is missing or not allowed: an object that is
-///   not shown is one that the cluster did not have. The exception is an object that doesn't decode, or on which the function that
-///   keeps the part panics: it is shown as before, or not at all. The log and an event on the object say so.
-/// - What is shown may be old. Before something is destroyed because an object is missing here, ask the server.
+/// - Nothing can be read before the first list is complete, or while the kind is missing or forbidden. So an object that is not in
+///   the view did not exist in the cluster. The exception is an object that doesn't decode, or on which the projection panics: the
+///   view has its earlier projection, or none. The log and an event on the object report it.
+/// - The content may be stale. Read the live object before you destroy something because an object is not in the view.
 ///
 /// # Assumptions
-/// It belongs to one running operator.
+/// A view belongs to one running operator.
 pub struct View<V, X = ()>(Arc<Inner<V, X>>);
 
 struct Inner<V, X> {
     state: RwLock<ViewState<V, X>>,
-    term: fn(&V) -> Option<X>,
+    index: fn(&V) -> Option<X>,
 }
 
 struct ViewState<V, X> {
+    /// The watch that fills the view, once it has started.
     watch: Option<Health>,
+    /// Whether the first list is complete.
     listed: bool,
     shown: Shown<V, X>,
 }
 
 /// The objects of a [`View`].
 pub struct Shown<V, X = ()> {
-    /// Its order is the same in each run, since lives are to be repeated to the letter. Each with its term, so that the user's
-    /// function is called once for an object, and not while the index changes.
+    /// Each projection with its index value, so that the view calls the user's index function once per projection, and not while
+    /// it changes the index. The hasher has no random seed: tests replay a run and need the same order of objects.
     objects: HashMap<NameKey, (V, Option<X>), BuildHasherDefault<DefaultHasher>>,
-    by_term: HashMap<X, Vec<NameKey>>,
+    by_index: HashMap<X, Vec<NameKey>>,
 }
 
-/// Namespace and name; no namespace is an empty one.
+/// Namespace and name of an object. The namespace of a cluster-scoped object is empty.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct NameKey(Arc<str>, Arc<str>);
 
+/// A borrowed [`NameKey`], for lookups.
 #[derive(Hash)]
 struct NameQuery<'a>(&'a str, &'a str);
 
 impl Equivalent<NameKey> for NameQuery<'_> {
-    fn equivalent(&self, place: &NameKey) -> bool {
-        self.0 == &*place.0 && self.1 == &*place.1
+    fn equivalent(&self, key: &NameKey) -> bool {
+        self.0 == &*key.0 && self.1 == &*key.1
     }
 }
 
@@ -74,22 +77,24 @@ impl<V> Default for View<V> {
 }
 
 impl<V, X> View<V, X> {
-    /// A view whose objects are found by a term, too; `None` is in no index, and neither is an object on which `term` panics.
-    pub fn indexed(term: fn(&V) -> Option<X>) -> Self {
-        let shown = Shown { objects: HashMap::default(), by_term: HashMap::new() };
-        Self(Arc::new(Inner { state: RwLock::new(ViewState { watch: None, listed: false, shown }), term }))
+    /// A view with an index: [`Shown::find`] returns the objects of an index value. An object for which `index` returns `None` or
+    /// panics is not in the index.
+    pub fn indexed(index: fn(&V) -> Option<X>) -> Self {
+        let shown = Shown { objects: HashMap::default(), by_index: HashMap::new() };
+        Self(Arc::new(Inner { state: RwLock::new(ViewState { watch: None, listed: false, shown }), index }))
     }
 
-    /// The watch that fills the view, once it has begun.
+    /// The watch that fills the view, once it has started.
     pub(crate) fn watch(&self) -> Option<Health> {
         self.0.state.read().watch.clone()
     }
 
-    /// Looks at the objects. The watch can't go on meanwhile, so `look` must be quick.
+    /// Calls `read` with the objects and returns its result. The watch waits meanwhile, so `read` must be quick.
     ///
     /// # Errors
-    /// A yield that says what is waited for, if they are not known.
-    pub fn read<T>(&self, look: impl FnOnce(&Shown<V, X>) -> T) -> Result<T> {
+    /// A yield with the reason if the objects can't be read yet: the kind is missing or forbidden, or its first list is not
+    /// complete.
+    pub fn read<T>(&self, read: impl FnOnce(&Shown<V, X>) -> T) -> Result<T> {
         let state = self.0.state.read();
         let Some(watch) = &state.watch else {
             return Err(Error::yielding("CacheNotSynced", "waiting for a watch that has not begun"));
@@ -98,96 +103,98 @@ impl<V, X> View<V, X> {
         match watch.state() {
             WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster has no kind {kind}"))),
             WatchState::Forbidden(rule) => Err(Error::yielding("Forbidden", rule.to_string())),
-            _ if state.listed => Ok(look(&state.shown)),
+            _ if state.listed => Ok(read(&state.shown)),
             _ => Err(Error::yielding("CacheNotSynced", format!("waiting for the first list of {kind}"))),
         }
     }
 }
 
 impl<V, X: Clone + Eq + Hash> View<V, X> {
-    /// A watch begins; what an earlier one has shown counts no more.
+    /// Clears the view for a watch that starts.
     pub(crate) fn begin(&self, watch: &Health) {
         let mut state = self.0.state.write();
         state.watch = Some(watch.clone());
         state.listed = false;
-        (state.shown.objects, state.shown.by_term) = Default::default();
+        (state.shown.objects, state.shown.by_index) = Default::default();
     }
 
-    pub(crate) fn listed(&self) {
+    /// Marks the first list as complete, so that the view can be read.
+    pub(crate) fn mark_listed(&self) {
         self.0.state.write().listed = true;
     }
 
-    /// Puts an object in; returns what was there.
-    pub(crate) fn put(&self, key: &ObjectKey, kept: V, panics: &mut Panics) -> Option<V> {
-        let term = panics.catch(Closure::Index, || (self.0.term)(&kept)).flatten();
-        let place = NameKey::of(key);
+    /// Stores the projection of an object, and returns the one it replaces.
+    pub(crate) fn put(&self, key: &ObjectKey, projection: V, panics: &mut Panics) -> Option<V> {
+        let index = panics.catch(Closure::Index, || (self.0.index)(&projection)).flatten();
+        let key = NameKey::of(key);
         let mut state = self.0.state.write();
-        let old = state.shown.objects.insert(place.clone(), (kept, term.clone()));
-        let old = state.shown.unlist(&place, old);
-        if let Some(term) = term {
-            state.shown.by_term.entry(term).or_default().push(place);
+        let old = state.shown.objects.insert(key.clone(), (projection, index.clone()));
+        let old = state.shown.remove_from_index(&key, old);
+        if let Some(index) = index {
+            state.shown.by_index.entry(index).or_default().push(key);
         }
         old
     }
 
-    /// Whether exactly this is shown of the object.
-    pub(crate) fn holds(&self, key: &ObjectKey, kept: &V) -> bool
+    /// Whether the view has exactly this projection of the object.
+    pub(crate) fn contains(&self, key: &ObjectKey, projection: &V) -> bool
     where
         V: PartialEq,
     {
         let state = self.0.state.read();
-        state.shown.get(key.namespace().unwrap_or_default(), key.name()) == Some(kept)
+        state.shown.get(key.namespace().unwrap_or_default(), key.name()) == Some(projection)
     }
 
+    /// Removes an object, and returns its projection.
     pub(crate) fn remove(&self, key: &ObjectKey) -> Option<V> {
-        let place = NameKey::of(key);
+        let key = NameKey::of(key);
         let mut state = self.0.state.write();
-        let old = state.shown.objects.remove(&place);
-        state.shown.unlist(&place, old)
+        let old = state.shown.objects.remove(&key);
+        state.shown.remove_from_index(&key, old)
     }
 }
 
 impl<V, X> Shown<V, X> {
-    /// The object of that name; of a kind without namespaces, `namespace` is empty.
+    /// The projection of the object with this name. The `namespace` of a cluster-scoped object is empty.
     pub fn get(&self, namespace: &str, name: &str) -> Option<&V> {
-        self.objects.get(&NameQuery(namespace, name)).map(|(kept, _)| kept)
+        self.objects.get(&NameQuery(namespace, name)).map(|(projection, _)| projection)
     }
 
-    /// All objects, with their namespaces and names, in no order.
+    /// Namespace, name and projection of all objects, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str, &V)> {
-        self.objects.iter().map(|(place, (kept, _))| (&*place.0, &*place.1, kept))
+        self.objects.iter().map(|(key, (projection, _))| (&*key.0, &*key.1, projection))
     }
 
-    /// How many there are.
+    /// The number of objects.
     pub fn len(&self) -> usize {
         self.objects.len()
     }
 
-    /// Whether there is none.
+    /// Whether there is no object.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 }
 
 impl<V, X: Eq + Hash> Shown<V, X> {
-    /// The objects of a term, with their namespaces and names, in no order.
-    pub fn find(&self, term: &X) -> impl Iterator<Item = (&str, &str, &V)> {
-        let places = self.by_term.get(term).map_or(&[][..], Vec::as_slice);
-        places.iter().filter_map(|place| Some((&*place.0, &*place.1, &self.objects.get(place)?.0)))
+    /// Namespace, name and projection of the objects with this index value, in no order.
+    pub fn find(&self, index: &X) -> impl Iterator<Item = (&str, &str, &V)> {
+        let keys = self.by_index.get(index).map_or(&[][..], Vec::as_slice);
+        keys.iter().filter_map(|key| Some((&*key.0, &*key.1, &self.objects.get(key)?.0)))
     }
 
-    /// Takes an object that was replaced or removed out of the index; returns it.
-    fn unlist(&mut self, place: &NameKey, old: Option<(V, Option<X>)>) -> Option<V> {
-        let (kept, term) = old?;
-        if let Some(term) = term
-            && let Some(places) = self.by_term.get_mut(&term)
+    /// Removes the key of a replaced or removed object from the index, and returns the projection of that object.
+    fn remove_from_index(&mut self, key: &NameKey, old: Option<(V, Option<X>)>) -> Option<V> {
+        let (projection, index) = old?;
+        if let Some(index) = index
+            && let Some(keys) = self.by_index.get_mut(&index)
         {
-            places.retain(|other| other != place);
-            if places.is_empty() {
-                self.by_term.remove(&term);
+            keys.retain(|other| other != key);
+            if keys.is_empty() {
+                self.by_index.remove(&index);
             }
         }
-        Some(kept)
+        Some(projection)
     }
 }
 
@@ -223,14 +230,15 @@ mod tests {
     };
     use k8s_openapi::api::core::v1::Pod;
 
-    fn followed() -> (View<u32, u32>, Health) {
-        let (view, health) = (View::indexed(|kept: &u32| Some(kept.wrapping_div(10))), Health::new(kind_of::<Pod>()));
+    fn view_and_health() -> (View<u32, u32>, Health) {
+        let index = |projection: &u32| Some(projection.wrapping_div(10));
+        let (view, health) = (View::indexed(index), Health::new(kind_of::<Pod>()));
         view.begin(&health);
         (view, health)
     }
 
-    fn put(view: &View<u32, u32>, name: &str, kept: u32) -> Option<u32> {
-        view.put(&key(name), kept, &mut Panics::default())
+    fn put(view: &View<u32, u32>, name: &str, projection: u32) -> Option<u32> {
+        view.put(&key(name), projection, &mut Panics::default())
     }
 
     fn key(name: &str) -> ObjectKey {
@@ -239,10 +247,10 @@ mod tests {
 
     #[test]
     fn nothing_is_read_before_the_list_is_complete_nor_without_the_kind() {
-        let (view, health) = followed();
+        let (view, health) = view_and_health();
         put(&view, "a", 1);
         assert!(matches!(view.read(|_| ()), Err(Error::Yield { reason, .. }) if reason == "CacheNotSynced"));
-        view.listed();
+        view.mark_listed();
         assert_eq!(view.read(|shown| shown.get("web", "a").copied()).unwrap(), Some(1));
         health.set(WatchState::Missing);
         assert!(matches!(view.read(|_| ()), Err(Error::Yield { reason, .. }) if reason == "KindMissing"));
@@ -250,8 +258,8 @@ mod tests {
 
     #[test]
     fn the_index_follows_its_objects() {
-        let (view, _health) = followed();
-        view.listed();
+        let (view, _health) = view_and_health();
+        view.mark_listed();
         put(&view, "a", 11);
         put(&view, "b", 12);
         assert_eq!(put(&view, "a", 21), Some(11));
@@ -266,20 +274,21 @@ mod tests {
 
     #[test]
     fn another_watch_begins_with_nothing() {
-        let (view, health) = followed();
+        let (view, health) = view_and_health();
         put(&view, "a", 1);
-        view.listed();
+        view.mark_listed();
         view.begin(&health);
         assert!(view.read(|_| ()).is_err());
-        view.listed();
+        view.mark_listed();
         assert!(view.read(|shown| shown.is_empty() && shown.find(&0).next().is_none()).unwrap());
     }
 
     #[test]
     fn an_object_whose_index_function_panics_is_shown_and_in_no_index() {
-        let view = View::indexed(|kept: &u32| if *kept == 13 { panic!("unlucky") } else { Some(*kept) });
+        let index = |projection: &u32| if *projection == 13 { panic!("unlucky") } else { Some(*projection) };
+        let view = View::indexed(index);
         view.begin(&Health::new(kind_of::<Pod>()));
-        view.listed();
+        view.mark_listed();
         let (mut none, mut some) = (Panics::default(), Panics::default());
         view.put(&key("a"), 12, &mut none);
         assert_eq!(view.put(&key("a"), 13, &mut some), Some(12));

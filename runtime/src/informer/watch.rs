@@ -1,4 +1,4 @@
-//! `Health` of each watch, and the store of the children that it fills.
+//! `Health`, the state of a watch, and `WatchedKind`, the store that the watch fills.
 
 use crate::{
     cache::{ObjectKey, ResourceVersion, Revision, Seen, Store, Unowned},
@@ -13,32 +13,33 @@ use std::sync::{
 };
 use tokio::{sync::watch, time::Instant};
 
-/// How the watch of a kind is doing.
+/// The state of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WatchState {
-    /// The first list is on its way.
+    /// The first list is not complete.
     Starting,
-    /// Listed, and following changes.
+    /// The list is complete and the watch is open.
     Following,
-    /// The cluster doesn't know the kind; it is waited for.
+    /// The cluster doesn't have the kind; the watch retries until it has.
     Missing,
-    /// The role doesn't allow it.
+    /// The role doesn't allow to list or watch the kind.
     Forbidden(MissingRule),
-    /// The API server can't be reached, or answers with errors; what was seen before is still there.
+    /// The API server can't be reached or responds with errors; the store keeps the objects of before.
     Failing(String),
 }
 
-/// The state of one watch. The log has one line when trouble begins and one when it ends. Clones are of the same watch.
+/// The health of one watch. It logs one line when the watch begins to fail and one when it works again. Clones share the state.
 #[derive(Clone, Debug)]
 pub struct Health {
     kind: Kind,
     state: watch::Sender<WatchState>,
+    /// The highest resourceVersion at which the watch was opened.
     opened_at: Arc<AtomicU64>,
-    trouble: Arc<Mutex<Option<FailureStreak>>>,
+    streak: Arc<Mutex<Option<FailureStreak>>>,
 }
 
-/// Failures in a row, since the watch was last in order; none if it only began anew.
+/// The consecutive failures since the watch last worked. There are none if the watch only expired or was throttled.
 #[derive(Debug)]
 struct FailureStreak {
     since: Instant,
@@ -46,59 +47,60 @@ struct FailureStreak {
 }
 
 impl Health {
-    /// A watch that has not begun.
+    /// The health of a watch that has not started.
     pub fn new(kind: Kind) -> Self {
         let state = watch::Sender::new(WatchState::Starting);
-        Self { kind, state, opened_at: Arc::default(), trouble: Arc::default() }
+        Self { kind, state, opened_at: Arc::default(), streak: Arc::default() }
     }
 
-    /// What is watched.
+    /// The kind of the watched objects.
     pub fn kind(&self) -> &Kind {
         &self.kind
     }
 
-    /// The state now.
+    /// The current state.
     pub fn state(&self) -> WatchState {
         self.state.borrow().clone()
     }
 
-    /// Takes note of a state.
+    /// Sets the state, and logs it if it is new.
     pub fn set(&self, state: WatchState) {
-        self.state.send_if_modified(|held| {
-            self.log(&state, *held != state);
-            let differs = *held != state;
-            *held = state;
-            differs
+        self.state.send_if_modified(|current| {
+            let is_new = *current != state;
+            self.log(&state, is_new);
+            *current = state;
+            is_new
         });
     }
 
-    /// Takes note of an answer after which the watch begins anew and which is no trouble: it expired, or the API server asked for
-    /// time. The log says no more of it than for debugging.
-    pub(crate) fn begins_anew(&self, why: String) {
+    /// Notes that the watch restarts after a response that is no failure: the watch expired, or the API server throttled it. The
+    /// log has it at debug level only.
+    pub(crate) fn note_restart(&self, why: String) {
         tracing::debug!(kind = %self.kind, %why, "the watch begins anew");
-        self.trouble.lock().get_or_insert_with(|| FailureStreak { since: Instant::now(), failures: 0 });
+        self.streak.lock().get_or_insert_with(|| FailureStreak { since: Instant::now(), failures: 0 });
         self.state.send_replace(WatchState::Failing(why));
     }
 
-    fn log(&self, state: &WatchState, differs: bool) {
-        let (kind, mut trouble) = (&self.kind, self.trouble.lock());
-        let only_began_anew = trouble.take_if(|trouble| trouble.failures == 0).is_some();
-        match (state, trouble.as_mut()) {
+    /// Logs a state and counts failures; `is_new` if it differs from the state before.
+    fn log(&self, state: &WatchState, is_new: bool) {
+        let (kind, mut streak) = (&self.kind, self.streak.lock());
+        let only_restarted = streak.take_if(|streak| streak.failures == 0).is_some();
+        match (state, streak.as_mut()) {
             (WatchState::Failing(why), None) => {
-                *trouble = Some(FailureStreak { since: Instant::now(), failures: 1 });
+                *streak = Some(FailureStreak { since: Instant::now(), failures: 1 });
                 tracing::warn!(%kind, error = %why, "the watch failed and is tried again until it works");
             }
-            (WatchState::Failing(why), Some(trouble)) => {
-                trouble.failures += 1;
+            (WatchState::Failing(why), Some(streak)) => {
+                streak.failures += 1;
                 tracing::debug!(%kind, error = %why, "the watch failed again");
             }
-            (WatchState::Following, Some(ended)) => {
-                let (failures, seconds) = (ended.failures, ended.since.elapsed().as_secs());
+            (WatchState::Following, Some(failed)) => {
+                let (failures, seconds) = (failed.failures, failed.since.elapsed().as_secs());
                 tracing::info!(%kind, failures, seconds, "the watch works again");
-                *trouble = None;
+                *streak = None;
             }
-            _ if !differs => {}
-            (WatchState::Following, None) if only_began_anew => {
+            _ if !is_new => {}
+            (WatchState::Following, None) if only_restarted => {
                 tracing::debug!(%kind, "the watch is open again")
             }
             (WatchState::Starting, _) => {}
@@ -108,61 +110,62 @@ impl Health {
         }
     }
 
-    /// Takes note of a watch that is open, and tells what happens after `version`.
+    /// Notes that the API server has opened a watch, which delivers the changes after `version`.
     pub fn open(&self, version: &ResourceVersion) {
         self.opened_at.fetch_max(version.number().unwrap_or_default(), Ordering::Relaxed);
         self.set(WatchState::Following);
     }
 
-    /// How far a store has come that this watch fills, where the objects in it show `shown`.
+    /// The version up to which the store of this watch is current. `of_store` is the version that the store itself knows from its
+    /// objects.
     ///
-    /// A listing has no version of what is gone by then; the watch that begins after it does. A watch that shows nothing
-    /// any more never catches up, so nothing is waited for.
-    pub(crate) fn seen(&self, shown: Seen) -> Seen {
-        if self.is_blocked() { Seen::Incomparable } else { shown.at_least(self.opened_at.load(Ordering::Relaxed)) }
+    /// The watch opens at the version of the list, which may be higher than those of the listed objects: it covers the deletions
+    /// before the list. A blocked watch never catches up, so its store is incomparable and no pass waits for it.
+    pub(crate) fn seen(&self, of_store: Seen) -> Seen {
+        if self.is_blocked() { Seen::Incomparable } else { of_store.at_least(self.opened_at.load(Ordering::Relaxed)) }
     }
 
-    /// Whether the kind is missing or not allowed.
+    /// Whether the kind is missing or forbidden.
     pub fn is_blocked(&self) -> bool {
         matches!(*self.state.borrow(), WatchState::Missing | WatchState::Forbidden(_))
     }
 
-    /// Follows the state.
+    /// Subscribes to changes of the state.
     pub fn subscribe(&self) -> watch::Receiver<WatchState> {
         self.state.subscribe()
     }
 
-    /// Whether there is something to wait for before work can begin. What may take for ever (a missing kind, a missing
-    /// permission) is not waited for: passes say it.
+    /// Whether a controller has to wait for this watch before it starts. It doesn't wait for a missing kind or a missing
+    /// permission, which may take forever: its passes report them.
     pub fn is_undecided(&self) -> bool {
         matches!(*self.state.borrow(), WatchState::Starting | WatchState::Failing(_))
     }
 }
 
-/// The children of one kind, as a watch shows them.
+/// The objects of one kind: the store that a watch fills with projections `V`, and the health of that watch.
 #[derive(Debug)]
-pub(crate) struct Watched<V> {
+pub(crate) struct WatchedKind<V> {
     pub(crate) kind: Kind,
     pub(crate) store: Store<V>,
     pub(crate) health: Health,
-    /// Whether objects are kept as a whole, since a node reads them.
-    pub(crate) whole: bool,
-    /// Objects whose owner reference somebody else removed.
+    /// Whether the store keeps whole objects, because a node reads them.
+    pub(crate) keeps_objects: bool,
+    /// The children whose owner reference another client removed.
     pub(crate) unowned: Unowned,
-    /// Whether every node of the kind can do without it.
+    /// Whether every node of the kind works without it.
     pub(crate) optional: bool,
 }
 
-impl<V> Watched<V> {
-    pub(crate) fn new(kind: Kind, whole: bool) -> Self {
+impl<V> WatchedKind<V> {
+    pub(crate) fn new(kind: Kind, keeps_objects: bool) -> Self {
         let (store, unowned) = Default::default();
-        Self { store, unowned, health: Health::new(kind.clone()), kind, whole, optional: false }
+        Self { store, unowned, health: Health::new(kind.clone()), kind, keeps_objects, optional: false }
     }
 
-    /// Whether the store can be read: it has been listed once, and its kind is there.
+    /// Checks that the store can be read: its first list is complete, and the kind is neither missing nor forbidden.
     ///
     /// # Errors
-    /// A yield that says what is waited for.
+    /// A yield with the reason if it can't.
     pub(crate) fn readable(&self) -> Result<()> {
         let kind = &self.kind;
         match self.health.state() {
@@ -174,14 +177,14 @@ impl<V> Watched<V> {
     }
 }
 
-/// What a watch shows of the objects of a kind, whatever else is kept of them.
-pub(crate) trait Shows: Send + Sync {
+/// The revisions of the objects in the store of a watch, whatever the projection.
+pub(crate) trait WatchedRevisions: Send + Sync {
     fn kind(&self) -> &Kind;
-    /// The revision of an object; `None` if the watch does not show it.
+    /// The revision of an object; `None` if the store doesn't have it.
     fn revision(&self, key: &ObjectKey) -> Option<Revision>;
 }
 
-impl<V: Send + Sync> Shows for Watched<V> {
+impl<V: Send + Sync> WatchedRevisions for WatchedKind<V> {
     fn kind(&self) -> &Kind {
         &self.kind
     }
@@ -208,7 +211,7 @@ mod tests {
         health.set(WatchState::Following);
         health.set(WatchState::Following);
         // An expired watch is no trouble, and one that expires while there is trouble does not end it.
-        health.begins_anew("too old".to_owned());
+        health.note_restart("too old".to_owned());
         health.set(WatchState::Following);
         assert_eq!(
             log.lines(),

@@ -1,28 +1,27 @@
-//! Refuses two controllers that write the same conditions of one object.
+//! Refuses to run two controllers that write the same conditions of one object.
 //!
-//! The controllers of one operator are compared by their options, at start. A controller of another operator is recognised on the
-//! objects themselves: by its finalizer, and by the conditions that its field manager `<operator>/status` owns.
+//! The controllers of one operator are compared by their options when it starts. A controller of another operator is recognised on
+//! the objects: by its finalizer, and by the conditions that its field manager `<operator>/status` owns.
 
 use super::operator::Operator;
 use crate::{
     cache::{Header, ObjectKey},
     client::{Client, Target},
-    condition,
-    controller::{factory::Factory, worker::Running},
+    controller::{factory::Factory, worker::RunningController},
     informer::source::Selection,
     kind::Kind,
 };
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How many objects with a finalizer of another operator are read at the start of a controller.
-const LOOKED_AT: usize = 3;
+/// The maximum number of objects with a finalizer of another operator that are read at the start of a controller.
+const MAX_CHECKED_OBJECTS: usize = 3;
 
-/// Why a controller can't have the conditions that it would write.
+/// The reason why a controller may not write its conditions.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConditionsError {
-    /// Two controllers of the operator write the same conditions, and may work on the same object.
+    /// Two controllers of the operator write the same conditions, and may control the same object.
     #[error(
         "two controllers of {kind} write the condition {condition} of the same objects; give one of them a `condition_prefix`, or \
          each a selection that excludes the other's"
@@ -33,7 +32,7 @@ pub enum ConditionsError {
         /// One of the condition types.
         condition: String,
     },
-    /// Another operator writes the same conditions of an object, and has its finalizer on it.
+    /// Another operator writes the same conditions of an object, and its finalizer is on the object.
     #[error(
         "operator {operator} writes the condition {condition} of {kind} {object}, too; give this controller a \
          `condition_prefix`, or if {operator} is gone, remove its finalizer"
@@ -48,7 +47,7 @@ pub enum ConditionsError {
         /// The other operator.
         operator: String,
     },
-    /// A prefix makes no valid condition type.
+    /// The condition prefix does not result in a valid condition type.
     #[error(
         "condition prefix {prefix:?} of a controller of {kind} is invalid: use letters and digits, perhaps after a domain and a slash"
     )]
@@ -61,15 +60,17 @@ pub enum ConditionsError {
 }
 
 impl Operator {
+    /// Checks the condition prefixes of all controllers.
+    ///
     /// # Errors
-    /// If a prefix makes no condition type, or two controllers of a kind have the same one and may work on the same object.
+    /// If a prefix is invalid, or if two controllers of a kind have the same prefix and may select the same object.
     pub(super) fn check_conditions(&self) -> Result<(), Box<ConditionsError>> {
         let factories: Vec<&Arc<dyn Factory>> =
             self.factories.iter().filter(|factory| factory.crd().is_some()).collect();
         for (at, factory) in factories.iter().enumerate() {
             let (kind, settings) = (factory.kind(), factory.settings());
             let prefix = &settings.condition_prefix;
-            if !condition::is_type(&format!("{prefix}Available")) {
+            if !opgen_api::__private::is_type(&format!("{prefix}Available")) {
                 return Err(Box::new(ConditionsError::Prefix { kind, prefix: prefix.clone() }));
             }
             let clashes = |other: &&&Arc<dyn Factory>| {
@@ -86,64 +87,71 @@ impl Operator {
     }
 }
 
-/// Looks whether another operator writes the conditions of the objects that are there. Only objects with a finalizer of another
-/// operator are read: without any there is no call.
-///
-/// # Errors
-/// If one does.
-pub(super) async fn check_stored(
-    client: &Client,
-    operator: &str,
-    controller: &Running,
-    controllers: &[Arc<Running>],
-) -> Result<(), Box<ConditionsError>> {
-    // Installs beside one another hand objects over, each with the finalizer of the one before for a while.
-    if !controller.inner.reconciler.owns_status() || controller.inner.source.selects() {
-        return Ok(());
-    }
-    let (kind, prefix) = (controller.inner.source.kind(), &controller.inner.condition_prefix);
-    let own: Vec<&str> = controllers.iter().map(|other| other.inner.finalizer.as_str()).collect();
-    let entries = controller.inner.source.objects().store().entries().into_iter();
-    let shared = entries.filter(|entry| is_shared(&entry.header, &kind.group, &own));
-    let keys: Vec<ObjectKey> = shared.take(LOOKED_AT).map(|entry| entry.header.key.clone()).collect();
-    for key in keys {
-        let target = Target { kind, namespace: key.namespace(), name: key.name() };
-        // The role may have no right to read a single one.
-        let object = match client.list_named(target).await {
-            Ok(object) => object,
-            Err(error) => {
-                tracing::warn!(%kind, object = %key, %error, "failed to read who writes the conditions");
-                continue;
-            }
-        };
-        let condition = format!("{prefix}Available");
-        if let Some(other) = object.and_then(|object| writer(&object, operator, &condition)) {
-            let (kind, object) = (kind.clone(), key.to_string());
-            return Err(Box::new(ConditionsError::OfOther { kind, object, condition, operator: other }));
+/// Checks at the start of a controller whether another operator writes the conditions of the stored objects.
+#[derive(Clone)]
+pub(super) struct StoredConditionsCheck {
+    pub(super) client: Client,
+    /// The name of this operator.
+    pub(super) operator: String,
+    /// All controllers of this operator.
+    pub(super) controllers: Vec<Arc<RunningController>>,
+}
+
+impl StoredConditionsCheck {
+    /// Checks the objects of a controller. Reads only objects with a finalizer of another operator, so usually there is no call.
+    ///
+    /// # Errors
+    /// If another operator writes the same conditions.
+    pub(super) async fn run(&self, controller: &RunningController) -> Result<(), Box<ConditionsError>> {
+        let control_loop = &controller.control_loop;
+        // Installations with selectors hand objects over: the finalizer of the earlier one stays on the object for a while.
+        if !control_loop.reconciler.owns_status() || control_loop.source.has_selector() {
+            return Ok(());
         }
+        let (kind, prefix) = (control_loop.source.kind(), &control_loop.condition_prefix);
+        let own: Vec<&str> = self.controllers.iter().map(|other| other.control_loop.finalizer.as_str()).collect();
+        let entries = control_loop.source.objects().store().entries().into_iter();
+        let shared = entries.filter(|entry| has_finalizer_of_other(&entry.header, &kind.group, &own));
+        let keys: Vec<ObjectKey> = shared.take(MAX_CHECKED_OBJECTS).map(|entry| entry.header.key.clone()).collect();
+        for key in keys {
+            let target = Target { kind, namespace: key.namespace(), name: key.name() };
+            // A list with a field selector: the role may not grant `get`.
+            let object = match self.client.list_named(target).await {
+                Ok(object) => object,
+                Err(error) => {
+                    tracing::warn!(%kind, object = %key, %error, "failed to read who writes the conditions");
+                    continue;
+                }
+            };
+            let condition = format!("{prefix}Available");
+            if let Some(other) = object.and_then(|object| other_writer(&object, &self.operator, &condition)) {
+                let (kind, object) = (kind.clone(), key.to_string());
+                return Err(Box::new(ConditionsError::OfOther { kind, object, condition, operator: other }));
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
-/// Whether another operator of the kind's group has a finalizer on an object.
-fn is_shared(header: &Header, group: &str, own: &[&str]) -> bool {
-    let of_group = |finalizer: &str| finalizer.split_once('/').is_some_and(|(domain, _)| domain == group);
-    header.finalizers.iter().any(|finalizer| of_group(finalizer) && !own.contains(&finalizer))
+/// Whether another operator of the kind's group has a finalizer on an object. `own` are the finalizers of this operator.
+fn has_finalizer_of_other(header: &Header, group: &str, own: &[&str]) -> bool {
+    let is_of_group = |finalizer: &str| finalizer.split_once('/').is_some_and(|(domain, _)| domain == group);
+    header.finalizers.iter().any(|finalizer| is_of_group(finalizer) && !own.contains(&finalizer))
 }
 
-/// The other operator that writes a condition of an object.
-fn writer(object: &Value, operator: &str, condition: &str) -> Option<String> {
+/// The name of another operator that writes a condition of an object, by the field managers of the status.
+fn other_writer(object: &Value, operator: &str, condition: &str) -> Option<String> {
     let path = ["f:status", "f:conditions", &format!("k:{{\"type\":\"{condition}\"}}")];
     let entries = object["metadata"]["managedFields"].as_array()?;
-    let others = entries.iter().filter(|entry| entry["subresource"] == "status");
-    let mut owners = others.filter(|entry| path.iter().fold(&entry["fieldsV1"], |at, step| &at[*step]).is_object());
-    let other = |entry: &Value| Some(entry["manager"].as_str()?.strip_suffix("/status")?.to_owned());
-    owners.find_map(|entry| other(entry).filter(|other| other != operator))
+    let of_status = entries.iter().filter(|entry| entry["subresource"] == "status");
+    let owns_condition = |entry: &&Value| path.iter().fold(&entry["fieldsV1"], |set, name| &set[*name]).is_object();
+    let operator_of = |entry: &Value| Some(entry["manager"].as_str()?.strip_suffix("/status")?.to_owned());
+    of_status.filter(owns_condition).find_map(|entry| operator_of(entry).filter(|other| other != operator))
 }
 
-/// Whether an object may be selected by both: nothing that one asks for contradicts what the other does.
+/// Whether both selections may select the same object: they require no different values of the same label or field.
 fn may_overlap(one: &Selection, other: &Selection) -> bool {
-    let contradicts = |value: Option<&String>, wanted: &String| value.is_some_and(|value| value != wanted);
+    let contradicts = |value: Option<&String>, required: &String| value.is_some_and(|value| value != required);
     let labels = one.labels.iter().any(|(name, value)| contradicts(other.labels.get(name), value));
     let fields = one.fields.iter().any(|(path, value)| contradicts(other.fields.get(path), value));
     !labels && !fields
@@ -160,7 +168,8 @@ mod tests {
             let fields = json!({"f:status": {"f:conditions": {format!("k:{{\"type\":\"{condition}\"}}"): {".": {}}}}});
             json!({"manager": manager, "operation": operation, "subresource": "status", "fieldsV1": fields})
         };
-        let writer = |entries: Value| writer(&json!({"metadata": {"managedFields": entries}}), "shop", "Available");
+        let writer =
+            |entries: Value| other_writer(&json!({"metadata": {"managedFields": entries}}), "shop", "Available");
         let (own, other) = (entry("shop/status", "Apply", "Available"), entry("dns/status", "Apply", "Available"));
         assert_eq!(writer(json!([own, other])), Some("dns".to_owned()));
         assert_eq!(writer(json!([own])), None);

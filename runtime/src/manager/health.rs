@@ -1,32 +1,32 @@
-//! What has a watch.
+//! `HasHealth`: access to the health of the watches of controllers, children and other stores.
 
 use crate::{
-    controller::worker::Running,
+    controller::worker::RunningController,
     engine::child::Child,
     informer::{
-        mapped::Follows,
-        projection::Views,
-        watch::{Health, Watched},
+        mapped::MappedHandler,
+        projection::ViewHandler,
+        watch::{Health, WatchedKind},
     },
     reference::Targets,
 };
 use std::sync::Arc;
 
-/// Something with a watch.
-pub(crate) trait AsHealth: Send + Sync {
+/// A component with a watch.
+pub(crate) trait HasHealth: Send + Sync {
     fn health(&self) -> &Health;
 
-    /// Whether the operator can do its work without the kind.
+    /// Whether the operator works without the kind of the watch.
     fn is_optional(&self) -> bool {
         false
     }
 }
 
-/// Waits until each of these watches has its first list, or is known to have none.
-pub(crate) async fn decided(needs: &[Arc<dyn AsHealth>]) {
-    for watched in needs {
-        let mut state = watched.health().subscribe();
-        while watched.health().is_undecided() {
+/// Waits until the first list of each of these watches is complete, or its kind is missing or forbidden.
+pub(crate) async fn wait_for_sync(watches: &[Arc<dyn HasHealth>]) {
+    for watch in watches {
+        let mut state = watch.health().subscribe();
+        while watch.health().is_undecided() {
             if state.changed().await.is_err() {
                 return;
             }
@@ -34,19 +34,19 @@ pub(crate) async fn decided(needs: &[Arc<dyn AsHealth>]) {
     }
 }
 
-impl AsHealth for Health {
+impl HasHealth for Health {
     fn health(&self) -> &Health {
         self
     }
 }
 
-impl AsHealth for Running {
+impl HasHealth for RunningController {
     fn health(&self) -> &Health {
-        self.inner.source.health()
+        self.control_loop.source.health()
     }
 }
 
-impl AsHealth for Watched<Child> {
+impl HasHealth for WatchedKind<Child> {
     fn health(&self) -> &Health {
         &self.health
     }
@@ -56,19 +56,19 @@ impl AsHealth for Watched<Child> {
     }
 }
 
-impl AsHealth for Follows {
+impl HasHealth for MappedHandler {
     fn health(&self) -> &Health {
         &self.watched.health
     }
 }
 
-impl AsHealth for Views {
+impl HasHealth for ViewHandler {
     fn health(&self) -> &Health {
         &self.watched.health
     }
 }
 
-impl AsHealth for Targets {
+impl HasHealth for Targets {
     fn health(&self) -> &Health {
         &self.watched.health
     }

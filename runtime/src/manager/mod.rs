@@ -1,4 +1,4 @@
-//! The process: several controllers, what they share, and how it starts and ends.
+//! The operator process: starts controllers with their shared watches, supervises their tasks, and shuts them down.
 
 pub(crate) mod conditions;
 mod health;

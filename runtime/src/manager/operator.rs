@@ -1,10 +1,10 @@
-//! An operator, as a value.
+//! `Operator`: the builder of an operator, with its controllers, settings and the project of its manifests.
 
 use crate::{
     client::{selectors::PAGE_SIZE, timeouts::Timeouts},
     controller::{
         Controller,
-        factory::{Factory, OfTree, round_trip},
+        factory::{Factory, TreeFactory, round_trip},
     },
     counters::Counters,
     environment::Environment,
@@ -20,10 +20,11 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde_json::Value;
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
-/// What a binary runs, and what its manifests are made of: the kinds it controls, each with its tree.
+/// An operator: the kinds it controls, each with its tree, and its settings. A binary runs it, and the manifests are generated from
+/// it.
 ///
-/// A library exports one from a function; `operator!` makes a binary of it. The role holds what these trees need, and not
-/// what happens to be linked in.
+/// A library exports an operator from a function, and `operator!` makes a binary of it. The role contains the permissions of the
+/// trees of this operator, not of all trees that are linked.
 #[derive(Clone, Debug)]
 pub struct Operator {
     pub(crate) name: String,
@@ -38,16 +39,16 @@ pub struct Operator {
     pub(crate) environment: Environment,
     pub(crate) counters: Counters,
     pub(crate) factories: Vec<Arc<dyn Factory>>,
-    /// The kinds that are defined and not controlled.
-    pub(crate) defined: Vec<Defined>,
+    /// The kinds whose definition is installed and that have no controller.
+    pub(crate) defined: Vec<DefinedKind>,
 }
 
-/// How long work in flight may take to end after a signal (frameworks M6).
-const SHUTDOWN: Duration = Duration::from_secs(30);
+/// The default time for running passes to end after a signal, as in controller-runtime.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Operator {
-    /// An operator without controllers. The name is a DNS label; it is the field manager, the value of the label that finds
-    /// children, and the second part of finalizers: a new name is a new operator.
+    /// An operator without controllers. The name is a DNS label. It is the field manager, the value of the label of children, and
+    /// the second part of finalizers, so an operator with another name is another operator.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -55,7 +56,7 @@ impl Operator {
             namespace: None,
             image: None,
             namespaced: false,
-            shutdown: SHUTDOWN,
+            shutdown: SHUTDOWN_TIMEOUT,
             timeouts: Timeouts::default(),
             page_size: PAGE_SIZE,
             objects: DEFAULT_OBJECTS,
@@ -66,21 +67,21 @@ impl Operator {
         }
     }
 
-    /// The version, for labels, the image's tag and `--version`. Default: `0.0.0`.
+    /// The version for labels, the image tag and `--version`. Default: `0.0.0`.
     #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = version.into();
         self
     }
 
-    /// The namespace that the manifests put the operator into. Default: `<name>-system`.
+    /// The namespace of the operator in the manifests. Default: `<name>-system`.
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = Some(namespace.into());
         self
     }
 
-    /// The image that the manifests run; the version is its tag unless it has one. Default: the operator's name.
+    /// The image in the manifests; the version is its tag unless it has one. Default: the operator's name.
     #[must_use]
     pub fn image(mut self, image: impl Into<String>) -> Self {
         self.image = Some(image.into());
@@ -94,14 +95,14 @@ impl Operator {
         self
     }
 
-    /// How long work in flight may take to end after a signal. Default: 30 s.
+    /// The time for running passes to end after a signal. Default: 30 s.
     #[must_use]
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.shutdown = timeout;
         self
     }
 
-    /// How long calls of the API server may take. Default: those of [`Timeouts::default`]. The flags `--connect-timeout`,
+    /// The timeouts of API calls. Default: those of [`Timeouts::default`]. The flags `--connect-timeout`,
     /// `--response-timeout`, `--body-timeout` and `--watch-timeout` of the binary take precedence.
     #[must_use]
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
@@ -109,19 +110,18 @@ impl Operator {
         self
     }
 
-    /// How many objects one page of a list holds at most; never less than one. A page is in memory as a whole, twice while it is
-    /// decoded, so large objects want small pages; more pages are more requests. Default: 500.
+    /// The maximum number of objects in one page of a list, at least one. A page is in memory as a whole, and twice while it is
+    /// decoded, so small pages are better for large objects. More pages are more requests. Default: 500.
     #[must_use]
     pub fn page_size(mut self, objects: u32) -> Self {
         self.page_size = objects.max(1);
         self
     }
 
-    /// How many objects the operator is expected to hold: primaries, what is made of them, and whatever else is watched. The memory
-    /// that the generated Deployment asks for, and its limit, follow from it. They are a request of 32 MiB and
-    /// 3.2 KiB an object, and a limit of four times the request. Measured at rest were 14 MiB and 2.8 KiB for a Pod of 3.4 KB, or
-    /// 1.4 KiB for a custom object of 1 KB or its child. Larger objects need more: say a larger number. Default: 10,000, for a limit
-    /// of 256 MiB.
+    /// The expected number of cached objects: primaries, children, and all other watched objects. The memory request and limit of
+    /// the generated Deployment follow from it: the request is 32 MiB and 3.2 KiB per object, and the limit is four times the
+    /// request. The measured usage at rest is 14 MiB, and 2.8 KiB for a Pod of 3.4 KB, or 1.4 KiB for a custom object of 1 KB or
+    /// its child. For larger objects use a larger number. Default: 10,000, for a limit of 256 MiB.
     ///
     /// | objects | request | limit |
     /// |---|---|---|
@@ -133,29 +133,30 @@ impl Operator {
         self
     }
 
-    /// Another clock and other dice, for tests.
+    /// Another clock and another source of random numbers, for tests.
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = environment;
         self
     }
 
-    /// What it counts while it runs, for metrics. Clones of the operator count together.
+    /// The counters of the running operator, for metrics. Clones of the operator share them.
     pub fn counters(&self) -> Counters {
         self.counters.clone()
     }
 
-    /// The longest time for which it may leave an object alone that is not as wanted, without the jitter of at most a
-    /// tenth: the longest of its controllers' requeues, delays after errors and polls, and of the delays after a conflict.
+    /// The longest delay before the next pass over an object that is not in its wanted state, without the jitter of at most a
+    /// tenth. It is the maximum of the controllers' requeue delays, error delays and poll periods, and of the delays after a
+    /// conflict.
     pub fn longest_pause(&self) -> Duration {
-        let pauses = self.factories.iter().map(|factory| {
+        let delays = self.factories.iter().map(|factory| {
             let settings = factory.settings();
             settings.requeue.max(settings.errors.after(u32::MAX)).max(settings.poll.unwrap_or_default())
         });
-        pauses.max().unwrap_or_default().max(AFTER_CONFLICT.after(u32::MAX))
+        delays.max().unwrap_or_default().max(AFTER_CONFLICT.after(u32::MAX))
     }
 
-    /// Controls the objects of a kind by a tree.
+    /// Adds a controller of a kind that runs a tree.
     #[must_use]
     pub fn controls<O, P>(self) -> Self
     where
@@ -165,7 +166,7 @@ impl Operator {
         self.controls_with::<O, P>(|controller| controller)
     }
 
-    /// Controls the objects of a kind by a tree, with options.
+    /// Adds a controller of a kind that runs a tree, with options.
     #[must_use]
     pub fn controls_with<O, P>(self, options: impl FnOnce(Controller<O>) -> Controller<O>) -> Self
     where
@@ -173,14 +174,14 @@ impl Operator {
         P: Provision<O> + Provisioner<Takes = ()>,
     {
         let (operator, controller) = (self.name.clone(), options(Controller::default()));
-        self.controls_by(OfTree::<O, P> { operator, controller, tree: PhantomData })
+        self.controls_by(TreeFactory::<O, P> { operator, controller, tree: PhantomData })
     }
 
-    /// Installs the definition of a kind without controlling its objects: other controllers of the operator make and read them.
+    /// Installs the definition of a kind without a controller for it; other controllers of the operator create and read its objects.
     /// A foreign kind has no definition to install.
     #[must_use]
     pub fn defines<K: Managed>(mut self) -> Self {
-        self.defined.extend(K::DEFINITION.map(|definition| Defined {
+        self.defined.extend(K::DEFINITION.map(|definition| DefinedKind {
             kind: K::kind(),
             definition,
             schema: K::SCHEMA,
@@ -189,26 +190,27 @@ impl Operator {
         self
     }
 
-    /// Controls the objects of a kind by a factory of your own.
+    /// Adds a controller with a factory of your own.
     #[must_use]
     pub fn controls_by(mut self, factory: impl Factory) -> Self {
         self.factories.push(Arc::new(factory));
         self
     }
 
-    pub(crate) fn home(&self) -> String {
+    /// The namespace of the operator in the manifests.
+    fn manifest_namespace(&self) -> String {
         self.namespace.clone().unwrap_or_else(|| format!("{}-system", self.name))
     }
 }
 
 impl Described for Operator {
     fn project(&self) -> Result<Project, ProjectError> {
-        let controllers = self.factories.iter().map(controlled).collect::<Result<Vec<_>, _>>()?;
-        let defined = self.defined.iter().map(defined);
+        let controllers = self.factories.iter().map(describe_controlled).collect::<Result<Vec<_>, _>>()?;
+        let defined = self.defined.iter().map(describe_defined);
         let controllers = controllers.into_iter().map(Ok).chain(defined).collect::<Result<_, _>>()?;
         Ok(Project {
             name: self.name.clone(),
-            namespace: self.home(),
+            namespace: self.manifest_namespace(),
             version: self.version.clone(),
             image: self.image.clone().unwrap_or_else(|| self.name.clone()),
             namespaced: self.namespaced,
@@ -218,18 +220,19 @@ impl Described for Operator {
     }
 }
 
-fn controlled(factory: &Arc<dyn Factory>) -> Result<Controlled, ProjectError> {
+/// Describes a controlled kind for the generation of manifests.
+fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<Controlled, ProjectError> {
     let kind = factory.kind();
-    let crd = derived(&kind, || factory.crd())?;
-    let decoder = factory.clone();
-    // A factory that has no round trip for one object has none for any.
+    let crd = derive_definition(&kind, || factory.crd())?;
+    let codec = factory.clone();
+    // A factory returns `None` either for every object or for none.
     let round_trip = factory
         .round_trip(&Value::Null)
-        .map(|_| RoundTrip::new(move |object| decoder.round_trip(object).unwrap_or_else(|| Ok(object.clone()))));
+        .map(|_| RoundTrip::new(move |object| codec.round_trip(object).unwrap_or_else(|| Ok(object.clone()))));
     Ok(Controlled {
         only_defined: false,
         crd,
-        schema: caught(&kind, || factory.schema())?,
+        schema: catch_panic(&kind, || factory.schema())?,
         round_trip,
         finalizer: factory.finalizer(),
         events: factory.settings().events,
@@ -245,27 +248,28 @@ fn controlled(factory: &Arc<dyn Factory>) -> Result<Controlled, ProjectError> {
     })
 }
 
-/// A kind whose definition is installed, and whose objects have no controller here.
+/// A kind whose definition is installed, and whose objects have no controller in this operator.
 #[derive(Clone, Debug)]
-pub(crate) struct Defined {
+pub(crate) struct DefinedKind {
     kind: Kind,
     definition: fn() -> CustomResourceDefinition,
     schema: Option<fn() -> Value>,
     round_trip: RoundTrip,
 }
 
-fn defined(defined: &Defined) -> Result<Controlled, ProjectError> {
-    /// Nothing is done for its objects.
-    static NOTHING: Shape = Shape { node: Node::Custom, access: &[], children: &[] };
+/// Describes a kind without controller for the generation of manifests.
+fn describe_defined(defined: &DefinedKind) -> Result<Controlled, ProjectError> {
+    /// The tree of a kind without controller.
+    static EMPTY: Shape = Shape { node: Node::Custom, access: &[], children: &[] };
     Ok(Controlled {
         only_defined: true,
         selects: false,
-        crd: derived(&defined.kind, || Some((defined.definition)()))?,
-        schema: defined.schema.map(|schema| caught(&defined.kind, schema)).transpose()?,
+        crd: derive_definition(&defined.kind, || Some((defined.definition)()))?,
+        schema: defined.schema.map(|schema| catch_panic(&defined.kind, schema)).transpose()?,
         round_trip: Some(defined.round_trip.clone()),
         finalizer: String::new(),
         events: false,
-        shape: &NOTHING,
+        shape: &EMPTY,
         references: Vec::new(),
         followed: Vec::new(),
         sample: None,
@@ -273,17 +277,17 @@ fn defined(defined: &Defined) -> Result<Controlled, ProjectError> {
     })
 }
 
-/// The definition as JSON.
-fn derived(
+/// Derives a CustomResourceDefinition and encodes it as JSON.
+fn derive_definition(
     kind: &Kind,
     definition: impl FnOnce() -> Option<CustomResourceDefinition>,
 ) -> Result<Option<Value>, ProjectError> {
     let json = |source| ProjectError::Json { kind: kind.to_string(), source };
-    caught(kind, definition)?.map(serde_json::to_value).transpose().map_err(json)
+    catch_panic(kind, definition)?.map(serde_json::to_value).transpose().map_err(json)
 }
 
-/// Runs derived code of a kind; `kube` panics on some types.
-fn caught<T>(kind: &Kind, derive: impl FnOnce() -> T) -> Result<T, ProjectError> {
+/// Runs derived code of a kind and turns a panic into an error: `kube` panics on some types.
+fn catch_panic<T>(kind: &Kind, derive: impl FnOnce() -> T) -> Result<T, ProjectError> {
     catch(Closure::Object, derive)
         .map_err(|panicked| ProjectError::Underivable { kind: kind.to_string(), message: panicked.to_string() })
 }

@@ -1,49 +1,48 @@
-//! `/healthz` and `/readyz`.
+//! Serves the health and readiness probes `/healthz` and `/readyz` of an operator.
 //!
-//! Ready means that the operator can do its work: its workers run, and every watch follows its kind. A kind that is missing
-//! (unless all its nodes can do without it), a permission that is lacking, and what a controller waits for before it starts, are
-//! said here in words. Healthy means that every task of the operator runs; one that panicked fails until it is started again.
+//! Ready means that the workers run and every watch is open. The response names each kind that is missing (unless all its nodes
+//! work without it), each missing permission, and the watches that a controller waits for. Healthy means that all tasks of the
+//! operator run; after a panic of a task the probe fails until the task is started again.
 
-use crate::{controller::worker::Running, informer::watch::WatchState};
+use crate::{controller::worker::RunningController, informer::watch::WatchState};
 use axum::{Router, http::StatusCode, routing::get};
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
 use tokio::{io, net::TcpListener};
 use {
-    super::{health::AsHealth, run_error::RunError, tasks::Down},
-    crate::manager::wiring::Floor,
+    super::{health::HasHealth, run_error::RunError, tasks::FailedTasks},
+    crate::manager::wiring::Wiring,
 };
 
-/// The watches that a controller needs before it works.
-type Needs = Vec<Arc<dyn AsHealth>>;
+/// The watches that a controller requires before its workers start.
+type RequiredWatches = Vec<Arc<dyn HasHealth>>;
 
-/// What the probes look at.
+/// The watches, controllers and tasks that the probes check.
 #[derive(Clone)]
-pub(crate) struct Probed {
-    watched: Vec<Arc<dyn AsHealth>>,
-    /// Each with the watches that it needs before it works.
-    controllers: Vec<(Arc<Running>, Needs)>,
-    down: Down,
+pub(crate) struct ProbeTargets {
+    watches: Vec<Arc<dyn HasHealth>>,
+    controllers: Vec<(Arc<RunningController>, RequiredWatches)>,
+    failed_tasks: FailedTasks,
 }
 
-/// Takes the address before anything starts, so that a wrong one is an error at once (frameworks M8).
+/// Binds the address before anything starts, so that an invalid one is an error immediately.
 pub(crate) async fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListener>, RunError> {
     let Some(address) = address else { return Ok(None) };
     let listener = TcpListener::bind(address).await;
     listener.map(Some).map_err(|source| RunError::Probes { address, source })
 }
 
-/// Serves the probes until that fails.
-pub(crate) async fn serve(listener: Arc<TcpListener>, probed: Probed) {
-    let healthy = probed.clone();
-    let healthz = get(move || std::future::ready(healthy.health()));
-    let readyz = get(move || std::future::ready(probed.readiness()));
+/// Serves the probes until the server fails.
+pub(crate) async fn serve(listener: Arc<TcpListener>, targets: ProbeTargets) {
+    let health_targets = targets.clone();
+    let healthz = get(move || std::future::ready(health_targets.health()));
+    let readyz = get(move || std::future::ready(targets.readiness()));
     let router = Router::new().route("/healthz", healthz).route("/readyz", readyz);
     if let Err(error) = axum::serve(Listener(listener), router).await {
         tracing::error!(%error, "the probes are not served any more");
     }
 }
 
-/// A listener that outlives the task that serves.
+/// A shared listener, which stays bound while the task that serves is started again.
 struct Listener(Arc<TcpListener>);
 
 impl axum::serve::Listener for Listener {
@@ -54,7 +53,7 @@ impl axum::serve::Listener for Listener {
         loop {
             match self.0.accept().await {
                 Ok(accepted) => return accepted,
-                // Too many open files, for example; the next moment may be better.
+                // For example too many open files, which may be over after a pause.
                 Err(error) => {
                     tracing::warn!(%error, "a probe could not be accepted");
                     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
@@ -68,39 +67,43 @@ impl axum::serve::Listener for Listener {
     }
 }
 
-impl Probed {
-    pub(super) fn new(floor: &Floor, down: Down) -> Self {
-        let with_needs = |controller: &Arc<Running>| (controller.clone(), floor.needs(controller));
-        Self { watched: floor.health(), controllers: floor.controllers.iter().map(with_needs).collect(), down }
+impl ProbeTargets {
+    pub(super) fn new(wiring: &Wiring, failed_tasks: FailedTasks) -> Self {
+        let required = |controller: &Arc<RunningController>| (controller.clone(), wiring.required_watches(controller));
+        let controllers = wiring.controllers.iter().map(required).collect();
+        Self { watches: wiring.watches(), controllers, failed_tasks }
     }
 
+    /// The response of `/healthz`.
     fn health(&self) -> (StatusCode, String) {
-        let down = self.down.lines();
-        if down.is_empty() { (StatusCode::OK, "ok\n".to_owned()) } else { (StatusCode::SERVICE_UNAVAILABLE, down) }
+        let failed = self.failed_tasks.lines();
+        if failed.is_empty() { (StatusCode::OK, "ok\n".to_owned()) } else { (StatusCode::SERVICE_UNAVAILABLE, failed) }
     }
 
+    /// The response of `/readyz`: a line for each failed task, each watch, and each controller that has not started.
     fn readiness(&self) -> (StatusCode, String) {
-        let mut text = self.down.lines();
+        let mut text = self.failed_tasks.lines();
         let mut ready = text.is_empty();
-        let (mut said, mut lines) = (BTreeSet::new(), Vec::new());
-        for watched in &self.watched {
-            let (is_ready, word) = word_of(watched.as_ref());
+        let (mut unique_lines, mut lines) = (BTreeSet::new(), Vec::new());
+        for watch in &self.watches {
+            let (is_ready, description) = describe(watch.as_ref());
             ready &= is_ready;
-            let line = format!("{}: {word}\n", watched.health().kind());
-            if said.insert(line.clone()) {
+            let line = format!("{}: {description}\n", watch.health().kind());
+            if unique_lines.insert(line.clone()) {
                 lines.push(line);
             }
         }
         text.extend(lines);
-        for (controller, needs) in &self.controllers {
+        for (controller, required) in &self.controllers {
             if controller.is_working() {
                 continue;
             }
             ready = false;
             text.push_str(&format!("controller of {} is not started", controller.health().kind()));
-            for (at, need) in needs.iter().filter(|need| need.health().is_undecided()).enumerate() {
-                let begin = if at == 0 { ": waiting for" } else { " and" };
-                text.push_str(&format!("{begin} {} ({})", need.health().kind(), word_of(need.as_ref()).1));
+            let unsynced = required.iter().filter(|watch| watch.health().is_undecided());
+            for (index, watch) in unsynced.enumerate() {
+                let begin = if index == 0 { ": waiting for" } else { " and" };
+                text.push_str(&format!("{begin} {} ({})", watch.health().kind(), describe(watch.as_ref()).1));
             }
             text.push('\n');
         }
@@ -108,12 +111,12 @@ impl Probed {
     }
 }
 
-/// Whether the operator is ready as far as a watch goes, and how that is said.
-fn word_of(watched: &dyn AsHealth) -> (bool, String) {
-    match watched.health().state() {
+/// Whether a watch lets the operator be ready, and a description of its state.
+fn describe(watch: &dyn HasHealth) -> (bool, String) {
+    match watch.health().state() {
         WatchState::Following => (true, "ok".to_owned()),
         WatchState::Starting => (false, "not listed yet".to_owned()),
-        WatchState::Missing if watched.is_optional() => {
+        WatchState::Missing if watch.is_optional() => {
             (true, "the cluster has no such kind, and need not have it".to_owned())
         }
         WatchState::Missing => (false, "the cluster has no such kind".to_owned()),
@@ -135,8 +138,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_task_that_ended_fails_both_probes_until_it_is_started_again() {
         let mut tasks = Tasks::new(Counters::default());
-        let probed = Probed { watched: Vec::new(), controllers: Vec::new(), down: tasks.down() };
-        assert_eq!((probed.health().0, probed.readiness().0), (StatusCode::OK, StatusCode::OK));
+        let targets = ProbeTargets { watches: Vec::new(), controllers: Vec::new(), failed_tasks: tasks.failed() };
+        assert_eq!((targets.health().0, targets.readiness().0), (StatusCode::OK, StatusCode::OK));
         let mut starts = 0;
         tasks.spawn("informer of Pod", None, OnEnd::Restart, move || {
             starts += 1;
@@ -149,11 +152,11 @@ mod tests {
             .boxed()
         });
         tokio::task::yield_now().await;
-        let said = "informer of Pod: ended and is started again: it came to its end\n".to_owned();
-        assert_eq!(probed.health(), (StatusCode::SERVICE_UNAVAILABLE, said.clone()));
-        assert_eq!(probed.readiness(), (StatusCode::SERVICE_UNAVAILABLE, said));
+        let text = "informer of Pod: ended and is started again: it came to its end\n".to_owned();
+        assert_eq!(targets.health(), (StatusCode::SERVICE_UNAVAILABLE, text.clone()));
+        assert_eq!(targets.readiness(), (StatusCode::SERVICE_UNAVAILABLE, text));
         tokio::time::advance(Duration::from_millis(200)).await;
         tokio::task::yield_now().await;
-        assert_eq!((probed.health().0, probed.readiness().0), (StatusCode::OK, StatusCode::OK));
+        assert_eq!((targets.health().0, targets.readiness().0), (StatusCode::OK, StatusCode::OK));
     }
 }

@@ -1,35 +1,37 @@
-//! From an operator to a running one.
+//! Runs an operator: hooks, watches, controllers, probes, and a graceful shutdown.
 //!
 //! # Flow
-//! Hooks run first. Then all watches begin. The workers of a controller start when each watch that it needs has its first list, or
-//! is known to have none (its kind is missing, or the role doesn't allow it); so a kind that can't be listed holds up only the
-//! controllers that need it. At a signal no new pass begins; those in flight end; then the events that wait are written, as long
-//! as the time for the end allows; then the watches.
+//! 1. The hooks of the factories run. Then all watches start.
+//! 2. The workers of a controller start when the first list of each required watch is complete, or its kind is missing or forbidden.
+//!    So a kind that can't be listed delays only the controllers that require it.
+//! 3. After a signal no new pass starts. The operator waits for the running passes, then writes the queued events within the
+//!    shutdown timeout, and then ends the watches.
 
 use crate::{
-    client::Client, controller::worker::Running, manager::run_error::RunError, provisioner::schedule::guarded,
+    client::Client, controller::worker::RunningController, manager::run_error::RunError,
+    provisioner::schedule::catch_panic,
 };
 use futures::FutureExt;
 use std::{net::SocketAddr, sync::Arc};
 use tokio::{task::JoinSet, time::Instant};
 use {
     super::{
-        conditions::check_stored,
-        health::{AsHealth, decided},
+        conditions::StoredConditionsCheck,
+        health::{HasHealth, wait_for_sync},
         operator::Operator,
-        probes::{self, Probed},
+        probes::{self, ProbeTargets},
         tasks::{OnEnd, Tasks},
     },
-    crate::garbage::orphans::Broom,
+    crate::garbage::orphans::OrphanRequests,
 };
 
-/// What may be said when an operator is started.
+/// The options of a run.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RunOptions {
-    /// Watches this namespace only. Default: all, or the operator's own if it is [namespaced](Operator::namespaced).
+    /// The only namespace that is watched. Default: all, or the operator's own if it is [namespaced](Operator::namespaced).
     pub namespace: Option<String>,
-    /// Where `/healthz` and `/readyz` are served. Default: nowhere.
+    /// The address at which `/healthz` and `/readyz` are served. Default: none.
     pub probes: Option<SocketAddr>,
 }
 
@@ -50,14 +52,14 @@ impl RunOptions {
 }
 
 impl Operator {
-    /// Runs until SIGINT or SIGTERM, in the cluster that the environment says.
+    /// Runs until SIGINT or SIGTERM, in the cluster of the environment: the kubeconfig, or the service account of the Pod.
     ///
     /// # Errors
-    /// As [`RunError`] lists.
+    /// Those that [`RunError`] lists.
     pub async fn run(&self, options: RunOptions) -> Result<(), RunError> {
         let config = kube::Config::infer().await.map_err(RunError::Config)?;
         let client = self.timeouts.client(config).map_err(RunError::Client)?;
-        let mut signals = super::signals::of_this_system().map_err(RunError::Signals)?;
+        let mut signals = super::signals::register().map_err(RunError::Signals)?;
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let running = self.run_with(client, options, async {
             // A dropped sender is a stop as well.
@@ -66,22 +68,22 @@ impl Operator {
         tokio::pin!(running);
         tokio::select! {
             biased;
-            ended = &mut running => return ended,
+            result = &mut running => return result,
             () = signals.next() => tracing::info!("stopping; a second signal ends at once"),
         }
         drop(stop);
         tokio::select! {
             biased;
-            ended = running => ended,
+            result = running => result,
             () = signals.next() => Err(RunError::Interrupted),
         }
     }
 
-    /// Runs with a client of the caller's until `stop` ends. Its calls end by the operator's
-    /// [timeouts](Operator::timeouts), but for that for connecting; [`Timeouts::client`](crate::Timeouts::client) makes one with all.
+    /// Runs with the client of the caller until `stop` completes. The operator's [timeouts](Operator::timeouts) apply to its calls,
+    /// except the timeout for connecting; [`Timeouts::client`](crate::Timeouts::client) creates a client with all of them.
     ///
     /// # Errors
-    /// As [`RunError`] lists.
+    /// Those that [`RunError`] lists.
     pub async fn run_with(
         &self,
         client: kube::Client,
@@ -89,50 +91,53 @@ impl Operator {
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), RunError> {
         self.check_conditions().map_err(RunError::Conditions)?;
-        let client = self.timeouts.bound(client, self.counters.clone());
+        let client = self.timeouts.wrap(client, self.counters.clone());
         for factory in &self.factories {
             factory.shape().check().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
         }
         for factory in &self.factories {
             let hook = |error| RunError::Hook { kind: factory.kind(), error };
-            guarded(async { factory.upgrade(client.clone()).await }).await.map_err(hook)?;
-            guarded(async { factory.initialize(client.clone()).await }).await.map_err(hook)?;
+            catch_panic(async { factory.upgrade(client.clone()).await }).await.map_err(hook)?;
+            catch_panic(async { factory.initialize(client.clone()).await }).await.map_err(hook)?;
         }
-        let home = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
-        let namespace = options.namespace.or_else(|| self.namespaced.then(|| home.clone()));
+        let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
+        let namespace = options.namespace.or_else(|| self.namespaced.then(|| own_namespace.clone()));
         let mut tasks = Tasks::new(self.counters.clone());
-        let (broom, searches) = Broom::new();
+        let (orphan_requests, searches) = OrphanRequests::new();
         let client = Client::throttled(client, self.environment.clone(), self.counters.clone());
         let client = client.with_page_size(self.page_size);
-        let floor = self.floor(client.clone(), home, namespace, broom, &mut tasks);
+        let wiring = self.wire(client.clone(), own_namespace, namespace, orphan_requests, &mut tasks);
         if let Some(listener) = probes::bind(options.probes).await? {
-            let probed = Probed::new(&floor, tasks.down());
+            let targets = ProbeTargets::new(&wiring, tasks.failed());
             let listener = Arc::new(listener);
-            tasks
-                .spawn("probes", None, OnEnd::Restart, move || probes::serve(listener.clone(), probed.clone()).boxed());
+            tasks.spawn("probes", None, OnEnd::Restart, move || {
+                probes::serve(listener.clone(), targets.clone()).boxed()
+            });
         }
         tracing::info!(operator = self.name, version = self.version, "starting");
-        floor.follow(&mut tasks);
-        floor.sweep(searches, &mut tasks);
-        let mut work = JoinSet::new();
-        for controller in &floor.controllers {
-            let needs = floor.needs(controller);
-            let check = (client.clone(), self.name.clone(), floor.controllers.clone());
-            work.spawn(work_when_decided(controller.clone(), needs, floor.broom.clone(), check));
+        wiring.spawn_informers(&mut tasks);
+        wiring.spawn_orphan_collector(searches, &mut tasks);
+        let mut controllers = JoinSet::new();
+        let check =
+            StoredConditionsCheck { client, operator: self.name.clone(), controllers: wiring.controllers.clone() };
+        for controller in &wiring.controllers {
+            let required = wiring.required_watches(controller);
+            let requests = wiring.orphan_requests.clone();
+            controllers.spawn(run_controller(controller.clone(), required, requests, check.clone()));
         }
         tokio::select! {
             biased;
-            refused = refusal(&mut work) => return Err(refused),
+            error = first_error(&mut controllers) => return Err(error),
             () = stop => {}
         }
-        for controller in &floor.controllers {
+        for controller in &wiring.controllers {
             controller.stop();
         }
-        let began = Instant::now();
-        let ended = tokio::time::timeout(self.shutdown, async { while work.join_next().await.is_some() {} }).await;
-        ended.map_err(|_| RunError::Timeout(self.shutdown))?;
-        let left = self.shutdown.saturating_sub(began.elapsed());
-        if tokio::time::timeout(left, floor.recorder.flush()).await.is_err() {
+        let shutdown_start = Instant::now();
+        let drained = async { while controllers.join_next().await.is_some() {} };
+        tokio::time::timeout(self.shutdown, drained).await.map_err(|_| RunError::Timeout(self.shutdown))?;
+        let remaining = self.shutdown.saturating_sub(shutdown_start.elapsed());
+        if tokio::time::timeout(remaining, wiring.recorder.flush()).await.is_err() {
             tracing::warn!("some events were not recorded: there was no time left for them");
         }
         tracing::info!("stopped");
@@ -140,35 +145,35 @@ impl Operator {
     }
 }
 
-/// Lets a controller work as soon as it has what it needs and may write what it writes, until it is stopped.
-async fn work_when_decided(
-    controller: Arc<Running>,
-    needs: Vec<Arc<dyn AsHealth>>,
-    broom: Broom,
-    (client, operator, all): (Client, String, Vec<Arc<Running>>),
+/// Runs a controller until it is stopped: waits for the required watches, checks the stored conditions, and runs the workers.
+async fn run_controller(
+    controller: Arc<RunningController>,
+    required_watches: Vec<Arc<dyn HasHealth>>,
+    orphan_requests: OrphanRequests,
+    check: StoredConditionsCheck,
 ) -> Result<(), RunError> {
-    let checked = async {
-        decided(&needs).await;
-        check_stored(&client, &operator, &controller, &all).await
+    let ready = async {
+        wait_for_sync(&required_watches).await;
+        check.run(&controller).await
     };
     tokio::select! {
         biased;
-        () = controller.stopped() => return Ok(()),
-        checked = checked => checked.map_err(RunError::Conditions)?,
+        () = controller.wait_until_stopped() => return Ok(()),
+        checked = ready => checked.map_err(RunError::Conditions)?,
     }
-    // Orphans of its kind can be told from children only now.
-    broom.on_recovery();
-    controller.work().await;
+    // The cache of the kind is complete now, so orphans can be distinguished from children.
+    orphan_requests.request_all();
+    controller.run_workers().await;
     Ok(())
 }
 
-/// Why a controller may not work or has ended, as soon as one may not or has; else nothing, for ever.
-async fn refusal(work: &mut JoinSet<Result<(), RunError>>) -> RunError {
-    while let Some(ended) = work.join_next().await {
-        match ended {
+/// Waits for the first controller that ends with an error, or forever.
+async fn first_error(controllers: &mut JoinSet<Result<(), RunError>>) -> RunError {
+    while let Some(result) = controllers.join_next().await {
+        match result {
             Ok(Ok(())) => {}
-            Ok(Err(refused)) => return refused,
-            // Its objects would be left alone without a word; the next run has them all.
+            Ok(Err(error)) => return error,
+            // Nobody would reconcile its objects. The end of the process is visible, and a restart reconciles them all.
             Err(error) => {
                 tracing::error!(%error, "a controller ended unexpectedly");
                 return RunError::Controller(error);
@@ -186,16 +191,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_controller_that_panics_ends_the_run_with_an_error() {
-        let mut work = JoinSet::new();
-        work.spawn(async { panic!("torn") });
-        let ended = refusal(&mut work).await;
+        let mut controllers = JoinSet::new();
+        controllers.spawn(async { panic!("torn") });
+        let ended = first_error(&mut controllers).await;
         assert!(matches!(ended, RunError::Controller(_)), "{ended:?}");
     }
 
     #[tokio::test]
     async fn the_longest_time_to_end_is_no_panic() {
         let operator = Operator::new("idle").shutdown_timeout(Duration::MAX);
-        let ended = operator.run_with(Client::none().kube(), RunOptions::default(), async {}).await;
+        let ended = operator.run_with(Client::disconnected().kube(), RunOptions::default(), async {}).await;
         assert!(ended.is_ok(), "{ended:?}");
     }
 }

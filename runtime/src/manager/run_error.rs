@@ -1,10 +1,10 @@
-//! `RunError`: the reasons for which a running operator ends.
+//! `RunError`: the errors with which the run of an operator ends.
 
 use crate::{error::Error, kind::Kind, manager::conditions::ConditionsError, shape::Malformed};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Why an operator ended, other than by being asked to.
+/// The error with which an operator ended. A regular stop is no error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -19,41 +19,41 @@ pub enum RunError {
     Hook {
         /// The kind.
         kind: Kind,
-        /// What the hook said.
+        /// The error of the hook.
         error: Error,
     },
-    /// A tree has a manifest that can't be read; nothing was started.
+    /// A tree has a manifest that can't be parsed; nothing was started.
     #[error("failed to read a manifest of the tree of {kind}")]
     Manifest {
         /// The kind.
         kind: Kind,
-        /// What is wrong, and where.
+        /// The problem and its position.
         #[source]
         source: Malformed,
     },
-    /// The conditions of a controller are not its own. Where another operator writes them, that is known only when the watches have
-    /// begun, so other controllers may have worked.
+    /// Another controller writes the conditions of a controller. If it belongs to another operator, that is known only after the
+    /// watches have synced, so other controllers may have run already.
     #[error(transparent)]
     Conditions(Box<ConditionsError>),
-    /// The address for probes is taken, or not this machine's.
+    /// The address for probes is in use, or is no address of this machine.
     #[error("failed to listen on {address}")]
     Probes {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
-    /// Signals can't be listened to.
+    /// The operating system refused the registration for stop signals.
     #[error("failed to listen to signals")]
     Signals(#[source] std::io::Error),
-    /// Work in flight did not end in time.
+    /// Running passes did not end within the shutdown timeout.
     #[error("work in flight did not end within {} s", .0.as_secs())]
     Timeout(Duration),
     /// A controller ended by a panic of the runtime.
     #[error("a controller ended unexpectedly")]
     Controller(#[source] tokio::task::JoinError),
-    /// A second signal came while work in flight was waited for.
+    /// A second signal arrived during the shutdown.
     #[error("ended at once by a second signal")]
     Interrupted,
 }

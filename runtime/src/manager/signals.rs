@@ -1,19 +1,19 @@
-//! The signals that ask a process to end: SIGINT and SIGTERM, or what the system has in their place.
+//! `StopSignals`: waits for SIGINT and SIGTERM, or for the console events of Windows.
 
 use futures::future::BoxFuture;
 use std::{fmt::Debug, io};
 
 /// Waits for signals that ask the process to end.
 pub(crate) trait StopSignals: Debug + Send {
-    /// The next of them.
+    /// Waits for the next signal.
     fn next(&mut self) -> BoxFuture<'_, ()>;
 }
 
-/// The signals of this system.
+/// Registers for the stop signals of the operating system.
 ///
 /// # Errors
-/// As the system refuses to tell of them.
-pub(crate) fn of_this_system() -> io::Result<Box<dyn StopSignals>> {
+/// If the operating system refuses the registration.
+pub(crate) fn register() -> io::Result<Box<dyn StopSignals>> {
     Ok(Box::new(system::new()?))
 }
 
@@ -67,7 +67,7 @@ mod system {
         ConsoleEvents::new()
     }
 
-    /// Ctrl-C, Ctrl-Break, the end of the console, and that of the system.
+    /// Ctrl-C, Ctrl-Break, the close of the console, and the shutdown of the system.
     #[derive(Debug)]
     pub(super) struct ConsoleEvents {
         interrupt: CtrlC,

@@ -1,4 +1,4 @@
-//! Supervises the tasks of a running operator: one that panics or ends is started again, and the probes fail meanwhile.
+//! `Tasks`: supervises the tasks of an operator, starts failed tasks again, and reports them to the probes.
 
 use crate::{
     counters::Counters,
@@ -10,49 +10,50 @@ use parking_lot::Mutex;
 use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use tokio::{task::JoinSet, time::Instant};
 
-/// How long after its end a task is started again; doubled with each end in a row.
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The first and the maximum delay before an ended task is started again. Each consecutive end doubles the delay.
+const MIN_RESTART_DELAY: Duration = Duration::from_millis(200);
+const MAX_RESTART_DELAY: Duration = Duration::from_secs(30);
 
-/// All tasks of a running operator. Dropped, it ends them.
+/// All tasks of a running operator. Its drop ends them.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     set: JoinSet<()>,
-    down: Down,
+    failed: FailedTasks,
     counters: Counters,
 }
 
-/// The tasks that have ended and are not started again yet, by name and number, each with the reason. Several may have one name.
+/// The tasks that wait for their restart, each with the reason of its end. The keys are name and number, because several tasks may
+/// have the same name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Down(Arc<Mutex<BTreeMap<(String, usize), String>>>);
+pub(crate) struct FailedTasks(Arc<Mutex<BTreeMap<(String, usize), String>>>);
 
-impl Down {
-    /// A line for each; empty if all tasks run.
+impl FailedTasks {
+    /// One line per task; empty if all tasks run.
     pub(crate) fn lines(&self) -> String {
-        let down = self.0.lock();
-        down.iter().map(|((name, _), why)| format!("{name}: ended and is started again: {why}\n")).collect()
+        let tasks = self.0.lock();
+        tasks.iter().map(|((name, _), why)| format!("{name}: ended and is started again: {why}\n")).collect()
     }
 }
 
-/// What it means that a task comes to its end.
+/// The reaction to the regular end of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnEnd {
-    /// It has nothing left to do.
+    /// The task is done.
     Finish,
-    /// It should run as long as the operator, so it is started again.
+    /// The task should run as long as the operator, so it is started again.
     Restart,
 }
 
 impl Tasks {
     pub(crate) fn new(counters: Counters) -> Self {
-        Self { set: JoinSet::new(), down: Down::default(), counters }
+        Self { set: JoinSet::new(), failed: FailedTasks::default(), counters }
     }
 
-    pub(crate) fn down(&self) -> Down {
-        self.down.clone()
+    pub(crate) fn failed(&self) -> FailedTasks {
+        self.failed.clone()
     }
 
-    /// Runs a task whose watch, if it has one, is not in order while it doesn't run.
+    /// Spawns a task. If the task runs a watch, the health of the watch is `Failing` while the task waits for its restart.
     pub(crate) fn spawn(
         &mut self,
         name: impl Into<String>,
@@ -60,25 +61,27 @@ impl Tasks {
         on_end: OnEnd,
         start: impl FnMut() -> BoxFuture<'static, ()> + Send + 'static,
     ) {
-        let (down, counters) = (self.down.clone(), self.counters.clone());
+        let (failed, counters) = (self.failed.clone(), self.counters.clone());
         let key = (name.into(), self.set.len());
-        self.set.spawn(supervise(Task { key, watch, on_end, down, counters }, start));
+        self.set.spawn(supervise(Task { key, watch, on_end, failed, counters }, start));
     }
 }
 
+/// A supervised task.
 struct Task {
     /// Name and number.
     key: (String, usize),
     watch: Option<Health>,
     on_end: OnEnd,
-    down: Down,
+    failed: FailedTasks,
     counters: Counters,
 }
 
+/// Runs a task and starts it again after a panic, or after its end if `on_end` requires it.
 async fn supervise(task: Task, mut start: impl FnMut() -> BoxFuture<'static, ()> + Send) {
-    let mut pause = FIRST_PAUSE;
+    let mut delay = MIN_RESTART_DELAY;
     loop {
-        let began = Instant::now();
+        let started_at = Instant::now();
         let why = match AssertUnwindSafe(async { start().await }).catch_unwind().await {
             Ok(()) if task.on_end == OnEnd::Finish => return,
             Ok(()) => "it came to its end".to_owned(),
@@ -87,18 +90,18 @@ async fn supervise(task: Task, mut start: impl FnMut() -> BoxFuture<'static, ()>
                 Panicked::new(Closure::Runtime, &*payload).to_string()
             }
         };
-        if began.elapsed() > LONGEST_PAUSE {
-            pause = FIRST_PAUSE;
+        if started_at.elapsed() > MAX_RESTART_DELAY {
+            delay = MIN_RESTART_DELAY;
         }
         tracing::error!(task = task.key.0, error = why, "a task ended unexpectedly and is started again");
         task.counters.count_task_restart();
         if let Some(watch) = &task.watch {
             watch.set(WatchState::Failing(format!("its task ended and is started again: {why}")));
         }
-        task.down.0.lock().insert(task.key.clone(), why);
-        tokio::time::sleep(pause).await;
-        task.down.0.lock().remove(&task.key);
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        task.failed.0.lock().insert(task.key.clone(), why);
+        tokio::time::sleep(delay).await;
+        task.failed.0.lock().remove(&task.key);
+        delay = (delay * 2).min(MAX_RESTART_DELAY);
     }
 }
 
@@ -110,8 +113,10 @@ mod tests {
     use k8s_openapi::api::core::v1::Pod;
     use tokio::sync::mpsc;
 
-    /// A task that tells of each start and then does what the test says.
-    fn told(panics: usize) -> (impl FnMut() -> BoxFuture<'static, ()> + Send, mpsc::UnboundedReceiver<usize>) {
+    /// The start function of a task that panics after each of its first `panics` starts, and a receiver of the starts.
+    fn panicking_task(
+        panics: usize,
+    ) -> (impl FnMut() -> BoxFuture<'static, ()> + Send, mpsc::UnboundedReceiver<usize>) {
         let (sender, starts) = mpsc::unbounded_channel();
         let mut count = 0;
         let start = move || {
@@ -127,7 +132,7 @@ mod tests {
     async fn a_task_that_panics_is_started_again_and_health_fails_meanwhile() {
         let (counters, health) = (Counters::default(), Health::new(kind_of::<Pod>()));
         let mut tasks = Tasks::new(counters.clone());
-        let (start, mut starts) = told(3);
+        let (start, mut starts) = panicking_task(3);
         health.set(WatchState::Following);
         tasks.spawn("informer of Pod", Some(health.clone()), OnEnd::Restart, start);
         let began = Instant::now();
@@ -135,13 +140,13 @@ mod tests {
             assert_eq!(starts.recv().await, Some(number));
             tokio::task::yield_now().await;
             assert_eq!(
-                tasks.down().lines(),
+                tasks.failed().lines(),
                 "informer of Pod: ended and is started again: the operator's runtime panicked: torn\n"
             );
             assert!(matches!(health.state(), WatchState::Failing(_)));
         }
         assert_eq!(starts.recv().await, Some(4));
-        assert_eq!((tasks.down().lines(), counters.task_restarts()), (String::new(), 3));
+        assert_eq!((tasks.failed().lines(), counters.task_restarts()), (String::new(), 3));
         assert_eq!(began.elapsed().as_millis(), 200 + 400 + 800, "each pause is twice the one before");
     }
 

@@ -1,31 +1,31 @@
-//! What runs: controllers and watches, and who wakes whom.
+//! Wires controllers, sources, informers and event handlers together, and spawns their tasks.
 
 use crate::{
     cache::{Change, Encoded},
     client::Client,
-    controller::{lister::ReadView, worker::Running},
+    controller::{lister::ReadView, worker::RunningController},
     counters::Counters,
-    engine::{child::Child, pass::Shared},
+    engine::{child::Child, pass::ControllerState},
     event::EventRecorder,
-    garbage::orphans::{Broom, Search, Sweep},
+    garbage::orphans::{OrphanCollector, OrphanRequests, OrphanSearch},
     informer::{
         child::{self, OwnerRef},
-        fan_out::Sinks,
-        mapped::Follows,
-        primary::Kubernetes,
-        projection::Views,
+        fan_out::FanOut,
+        mapped::MappedHandler,
+        primary::KubernetesSource,
+        projection::ViewHandler,
         reference,
-        shared_watch::{Feeds, Healths},
+        shared_watch::{HealthRegistry, SharedWatches},
         source::Source,
-        watch::{Health, Shows, Watched},
+        watch::{Health, WatchedKind, WatchedRevisions},
     },
     kind::Kind,
     manager::{
-        health::AsHealth,
+        health::HasHealth,
         operator::Operator,
         tasks::{OnEnd, Tasks},
     },
-    reconcile::control_loop::Loop,
+    reconcile::control_loop::{Loop, LoopOptions},
     reference::Targets,
 };
 use futures::{FutureExt, future::BoxFuture};
@@ -36,189 +36,210 @@ use std::{
 use tokio::sync::{Mutex, mpsc};
 
 impl Operator {
-    pub(crate) fn floor(
+    /// Creates the controllers, their sources and their event handlers. Nothing runs yet, except the writer of events.
+    pub(crate) fn wire(
         &self,
         client: Client,
-        home: String,
+        operator_namespace: String,
         namespace: Option<String>,
-        broom: Broom,
+        orphan_requests: OrphanRequests,
         tasks: &mut Tasks,
-    ) -> Floor {
+    ) -> Wiring {
         let trees: Vec<_> = self.factories.iter().map(|factory| factory.shape()).collect();
         let children = child::stores(&trees);
-        let healths = Healths::default();
+        let healths = HealthRegistry::default();
         let targets = reference::stores(&self.factories, &healths);
         let (recorder, writer) = EventRecorder::new(client.clone(), self.environment.clone(), &self.name);
         tasks.spawn("event writer", None, OnEnd::Finish, once(writer));
-        let mut sources: Vec<Arc<Kubernetes>> = Vec::new();
+        let mut sources: Vec<Arc<KubernetesSource>> = Vec::new();
         let controllers = self.factories.iter().map(|factory| {
-            let own = child::kinds(factory.shape());
-            let named = factory.references();
             let settings = factory.settings().clone();
-            let shared = Shared {
+            let state = ControllerState {
                 client: client.clone(),
                 operator: self.name.clone(),
-                namespace: home.clone(),
+                namespace: operator_namespace.clone(),
                 environment: self.environment.clone(),
-                recorder: if settings.events { recorder.clone() } else { EventRecorder::off() },
-                children: children
-                    .iter()
-                    .filter(|(kind, _)| own.contains(kind))
-                    .map(|(k, c)| (k.clone(), c.clone()))
-                    .collect(),
-                targets: targets
-                    .iter()
-                    .filter(|(kind, _)| named.contains(kind))
-                    .map(|(k, t)| (k.clone(), t.clone()))
-                    .collect(),
+                recorder: if settings.events { recorder.clone() } else { EventRecorder::disabled() },
+                children: of_kinds(&children, &child::kinds(factory.shape())),
+                targets: of_kinds(&targets, &factory.references()),
                 graph: targets.clone(),
                 referrers: Default::default(),
                 own_writes: Default::default(),
-                echoes: Default::default(),
-                memory: Default::default(),
+                own_write_events: Default::default(),
+                owner_states: Default::default(),
                 counters: self.counters.clone(),
                 watches: OnceLock::new(),
                 rehearsal: None,
             };
             let selection = settings.selection.clone();
             let kind = factory.kind();
-            // Controllers of one kind share its watch and its cache.
-            let source = sources.iter().find(|source| source.is_of(&kind, &selection)).cloned().unwrap_or_else(|| {
+            // Controllers of one kind with the same selection share a source, so its watch and its cache.
+            let source = sources.iter().find(|source| source.has(&kind, &selection)).cloned().unwrap_or_else(|| {
                 let namespace = namespace.clone();
                 let health = healths.of(&kind);
-                let source = Kubernetes::new(client.clone(), kind, &self.name, namespace, selection.clone());
+                let source = KubernetesSource::new(client.clone(), kind, &self.name, namespace, selection.clone());
                 let source = Arc::new(if selection.is_all() { source.with_health(health) } else { source });
                 sources.push(source.clone());
                 source
             });
             let reconciler = factory.reconciler(source.objects().codec()).0;
-            let (finalizer, news) = (factory.finalizer(), settings.news.clone());
-            let mut inner = Loop::new(Arc::new(shared), source, reconciler, finalizer, selection, news);
-            inner.condition_prefix.clone_from(&settings.condition_prefix);
-            Arc::new(Running::new(inner, settings, &self.environment))
+            let options = LoopOptions {
+                finalizer: factory.finalizer(),
+                selection,
+                predicate: settings.news.clone(),
+                condition_prefix: settings.condition_prefix.clone(),
+            };
+            let control_loop = Loop::new(Arc::new(state), source, reconciler, options);
+            Arc::new(RunningController::new(control_loop, settings, &self.environment))
         });
         let controllers: Vec<_> = controllers.collect();
-        let (follows, views) = followed(&controllers, &healths);
-        Floor {
+        let (mapped_handlers, view_handlers) = create_handlers(&controllers, &healths);
+        Wiring {
             client,
             operator: self.name.clone(),
             counters: self.counters.clone(),
             namespace,
             children,
             targets,
-            follows,
-            views,
+            mapped_handlers,
+            view_handlers,
             healths,
             sources,
             controllers,
-            broom,
+            orphan_requests,
             recorder,
         }
     }
 }
 
-/// What controllers follow by a function, and keep; from now on the controllers know what their watches show.
-fn followed(controllers: &[Arc<Running>], healths: &Healths) -> (Vec<Arc<Follows>>, Vec<Arc<Views>>) {
-    let follows: Vec<_> = controllers.iter().flat_map(|controller| Follows::of(controller, healths)).collect();
-    let views: Vec<_> = controllers.iter().flat_map(|controller| Views::of(controller, healths)).collect();
-    for controller in controllers {
-        controller.inner.shared.watches.get_or_init(|| watches_of(controller, &follows, &views));
-    }
-    (follows, views)
+/// The stores of these kinds.
+fn of_kinds<V>(stores: &BTreeMap<Kind, Arc<V>>, kinds: &[Kind]) -> BTreeMap<Kind, Arc<V>> {
+    let selected = stores.iter().filter(|(kind, _)| kinds.contains(kind));
+    selected.map(|(kind, store)| (kind.clone(), store.clone())).collect()
 }
 
-/// All watches that wake objects of a controller.
-fn watches_of(controller: &Arc<Running>, follows: &[Arc<Follows>], views: &[Arc<Views>]) -> Vec<Arc<dyn Shows>> {
-    let Loop { shared, source, .. } = &controller.inner;
-    let mut watches: Vec<Arc<dyn Shows>> = vec![Arc::new(source.clone())];
+/// Creates the handlers of mapped kinds and of views, and gives each controller the list of its watches.
+fn create_handlers(
+    controllers: &[Arc<RunningController>],
+    healths: &HealthRegistry,
+) -> (Vec<Arc<MappedHandler>>, Vec<Arc<ViewHandler>>) {
+    let mapped: Vec<_> = controllers.iter().flat_map(|controller| MappedHandler::all_of(controller, healths)).collect();
+    let views: Vec<_> = controllers.iter().flat_map(|controller| ViewHandler::all_of(controller, healths)).collect();
+    for controller in controllers {
+        controller.control_loop.shared.watches.get_or_init(|| watches_of(controller, &mapped, &views));
+    }
+    (mapped, views)
+}
+
+/// All watches whose events enqueue primaries of a controller.
+fn watches_of(
+    controller: &Arc<RunningController>,
+    mapped_handlers: &[Arc<MappedHandler>],
+    view_handlers: &[Arc<ViewHandler>],
+) -> Vec<Arc<dyn WatchedRevisions>> {
+    let Loop { shared, source, .. } = &controller.control_loop;
+    let mut watches: Vec<Arc<dyn WatchedRevisions>> = vec![Arc::new(source.clone())];
     for children in shared.children.values() {
         watches.push(children.clone());
     }
     for targets in shared.targets.values() {
         watches.push(targets.watched.clone());
     }
-    for follows in follows.iter().filter(|follows| Arc::ptr_eq(&follows.controller, controller)) {
-        watches.push(follows.watched.clone());
+    for handler in mapped_handlers.iter().filter(|handler| Arc::ptr_eq(&handler.controller, controller)) {
+        watches.push(handler.watched.clone());
     }
-    for views in views.iter().filter(|views| Arc::ptr_eq(&views.controller, controller)) {
-        watches.push(views.watched.clone());
+    for handler in view_handlers.iter().filter(|handler| Arc::ptr_eq(&handler.controller, controller)) {
+        watches.push(handler.watched.clone());
     }
     watches
 }
 
-/// Everything that runs.
-pub(crate) struct Floor {
+/// All controllers, sources and event handlers of an operator, wired together.
+pub(crate) struct Wiring {
     client: Client,
     operator: String,
     counters: Counters,
+    /// The only namespace that is watched, if there is one.
     namespace: Option<String>,
-    children: BTreeMap<Kind, Arc<Watched<Child>>>,
+    children: BTreeMap<Kind, Arc<WatchedKind<Child>>>,
     targets: BTreeMap<Kind, Arc<Targets>>,
-    follows: Vec<Arc<Follows>>,
-    views: Vec<Arc<Views>>,
-    healths: Healths,
-    sources: Vec<Arc<Kubernetes>>,
-    pub(crate) controllers: Vec<Arc<Running>>,
-    pub(crate) broom: Broom,
+    mapped_handlers: Vec<Arc<MappedHandler>>,
+    view_handlers: Vec<Arc<ViewHandler>>,
+    healths: HealthRegistry,
+    sources: Vec<Arc<KubernetesSource>>,
+    pub(crate) controllers: Vec<Arc<RunningController>>,
+    pub(crate) orphan_requests: OrphanRequests,
     pub(crate) recorder: EventRecorder,
 }
 
-impl Floor {
-    pub(crate) fn follow(&self, tasks: &mut Tasks) {
+impl Wiring {
+    /// Spawns the tasks of all watches and channels.
+    pub(crate) fn spawn_informers(&self, tasks: &mut Tasks) {
         for controller in &self.controllers {
             for lane in &controller.settings().lanes {
                 let (controller, lane) = (controller.clone(), lane.clone());
-                let name = format!("channel of {}", controller.inner.source.kind());
-                tasks.spawn(name, None, OnEnd::Restart, move || controller.clone().listen(lane.clone()).boxed());
+                let name = format!("channel of {}", controller.control_loop.source.kind());
+                tasks.spawn(name, None, OnEnd::Restart, move || controller.clone().run_channel(lane.clone()).boxed());
             }
         }
-        let mut feeds = self.feeds();
+        let mut shared_watches = self.shared_watches();
         for source in &self.sources {
-            let beside = if source.selects() { Sinks::default() } else { feeds.take(source.kind()) };
-            self.follow_primaries(source, Arc::new(beside), tasks);
+            // A source with a selector has a watch of its own.
+            let other_sinks =
+                if source.has_selector() { FanOut::default() } else { shared_watches.take_sinks(source.kind()) };
+            self.spawn_primary_informer(source, Arc::new(other_sinks), tasks);
         }
         for children in self.children.values() {
-            self.follow_children(children, tasks);
+            self.spawn_child_informer(children, tasks);
         }
         for targets in self.targets.values() {
-            self.sweep_on_recovery(&targets.watched.health, tasks);
+            self.collect_orphans_on_recovery(&targets.watched.health, tasks);
         }
-        for (kind, feed) in feeds.rest() {
-            let (health, feed) = (self.healths.of(&kind), Arc::new(feed));
-            let (client, namespace, watch) = (self.client.clone(), self.namespace.clone(), health.clone());
+        for (kind, shared_watch) in shared_watches.into_watches() {
+            let (health, shared_watch) = (self.healths.of(&kind), Arc::new(shared_watch));
+            let (client, namespace, task_health) = (self.client.clone(), self.namespace.clone(), health.clone());
             tasks.spawn(format!("informer of {kind}"), Some(health), OnEnd::Restart, move || {
-                let (feed, client, kind) = (feed.clone(), client.clone(), kind.clone());
-                let (namespace, watch) = (namespace.clone(), watch.clone());
-                async move { feed.run(client, kind, namespace, watch).await }.boxed()
+                let (shared_watch, client, kind) = (shared_watch.clone(), client.clone(), kind.clone());
+                let (namespace, health) = (namespace.clone(), task_health.clone());
+                async move { shared_watch.run(client, kind, namespace, health).await }.boxed()
             });
         }
     }
 
-    fn follow_primaries(&self, source: &Arc<Kubernetes>, beside: Arc<Sinks<'static>>, tasks: &mut Tasks) {
-        self.sweep_on_recovery(source.health(), tasks);
-        let is_its = |controller: &&Arc<Running>| std::ptr::eq(controller.inner.source.objects(), source.objects());
-        let controllers: Arc<[_]> = self.controllers.iter().filter(is_its).cloned().collect();
+    /// Spawns the watch of a source. Its events reach `other_sinks` first, then the controllers of the source.
+    fn spawn_primary_informer(
+        &self,
+        source: &Arc<KubernetesSource>,
+        other_sinks: Arc<FanOut<'static>>,
+        tasks: &mut Tasks,
+    ) {
+        self.collect_orphans_on_recovery(source.health(), tasks);
+        let has_source = |controller: &&Arc<RunningController>| {
+            std::ptr::eq(controller.control_loop.source.objects(), source.objects())
+        };
+        let controllers: Arc<[_]> = self.controllers.iter().filter(has_source).cloned().collect();
         let (name, health) = (format!("informer of {}", source.kind()), source.health().clone());
-        let (source, broom) = (source.clone(), self.broom.clone());
+        let (source, orphan_requests) = (source.clone(), self.orphan_requests.clone());
         tasks.spawn(name, Some(health), OnEnd::Restart, move || {
-            let (source, broom) = (source.clone(), broom.clone());
-            let (controllers, beside) = (controllers.clone(), beside.clone());
-            let feed = async move {
-                let on_change = |change: &Change<Encoded>, listing| {
-                    broom.on_primary(change);
-                    controllers.iter().for_each(|controller| controller.on_primary(change, listing));
+            let (source, orphan_requests) = (source.clone(), orphan_requests.clone());
+            let (controllers, other_sinks) = (controllers.clone(), other_sinks.clone());
+            let run = async move {
+                let on_change = |change: &Change<Encoded>, from_list| {
+                    orphan_requests.on_primary_change(change);
+                    controllers.iter().for_each(|controller| controller.on_primary_change(change, from_list));
                 };
-                source.feed(&on_change, &beside).await;
+                source.run(&on_change, &other_sinks).await;
             };
-            feed.boxed()
+            run.boxed()
         });
     }
 
-    fn follow_children(&self, children: &Arc<Watched<Child>>, tasks: &mut Tasks) {
-        self.sweep_on_recovery(&children.health, tasks);
+    /// Spawns the watch of a kind of children, which selects them by the operator's label.
+    fn spawn_child_informer(&self, children: &Arc<WatchedKind<Child>>, tasks: &mut Tasks) {
+        self.collect_orphans_on_recovery(&children.health, tasks);
         let (kind, watched, controllers) = (&children.kind, children.clone(), self.controllers.clone());
         tasks.spawn(format!("health of {kind}"), None, OnEnd::Finish, move || {
-            wake_on_news(watched.clone(), controllers.clone()).boxed()
+            retry_when_available(watched.clone(), controllers.clone()).boxed()
         });
         let (client, operator, namespace) = (self.client.clone(), self.operator.clone(), self.namespace.clone());
         let (watched, controllers) = (children.clone(), self.controllers.clone());
@@ -226,101 +247,108 @@ impl Floor {
         tasks.spawn(name, Some(children.health.clone()), OnEnd::Restart, move || {
             let (client, operator, namespace) = (client.clone(), operator.clone(), namespace.clone());
             let (watched, controllers) = (watched.clone(), controllers.clone());
-            let feed = async move {
-                let on_owner = |owner: &OwnerRef, listing| wake(&controllers, owner, listing);
-                child::follow(&client, &watched, &operator, namespace.as_deref(), &on_owner).await;
+            let run = async move {
+                let on_owner = |owner: &OwnerRef, from_list| enqueue_owner(&controllers, owner, from_list);
+                child::run(&client, &watched, &operator, namespace.as_deref(), &on_owner).await;
             };
-            feed.boxed()
+            run.boxed()
         });
     }
 
-    fn sweep_on_recovery(&self, health: &Health, tasks: &mut Tasks) {
-        let (broom, health) = (self.broom.clone(), health.clone());
+    /// Spawns a task that requests a collection of orphans whenever this watch works again.
+    fn collect_orphans_on_recovery(&self, health: &Health, tasks: &mut Tasks) {
+        let (orphan_requests, health) = (self.orphan_requests.clone(), health.clone());
         tasks.spawn(format!("recovery of {}", health.kind()), None, OnEnd::Finish, move || {
-            broom.clone().follow(health.clone()).boxed()
+            orphan_requests.clone().follow_health(health.clone()).boxed()
         });
     }
 
-    /// What looks at all objects of a kind, beside controllers at their primaries.
-    fn feeds(&self) -> Feeds {
-        let mut feeds = Feeds::default();
+    /// The watches of referenced kinds, mapped kinds and views, shared by kind.
+    fn shared_watches(&self) -> SharedWatches {
+        let mut watches = SharedWatches::default();
         for targets in self.targets.values() {
-            let wakes = reference::Wakes { targets: targets.clone(), controllers: self.controllers.clone() };
-            let metadata_only = wakes.metadata_only();
-            feeds.add(&targets.watched.kind, Arc::new(wakes), metadata_only);
+            let handler =
+                reference::ReferenceHandler { targets: targets.clone(), controllers: self.controllers.clone() };
+            let metadata_only = handler.metadata_only();
+            watches.add(&targets.watched.kind, Arc::new(handler), metadata_only);
         }
-        for follows in &self.follows {
-            feeds.add(&follows.watched.kind, follows.clone(), follows.metadata_only());
+        for handler in &self.mapped_handlers {
+            watches.add(&handler.watched.kind, handler.clone(), handler.metadata_only());
         }
-        for views in &self.views {
-            feeds.add(&views.watched.kind, views.clone(), views.metadata_only());
+        for handler in &self.view_handlers {
+            watches.add(&handler.watched.kind, handler.clone(), handler.metadata_only());
         }
-        feeds
+        watches
     }
 
-    pub(crate) fn sweep(&self, searches: mpsc::UnboundedReceiver<Search>, tasks: &mut Tasks) {
+    /// Spawns the orphan collector, which works off `searches`.
+    pub(crate) fn spawn_orphan_collector(&self, searches: mpsc::UnboundedReceiver<OrphanSearch>, tasks: &mut Tasks) {
         let (client, namespace) = (self.client.clone(), self.namespace.clone());
         let (children, controllers) = (self.children.clone(), self.controllers.clone());
         let counters = self.counters.clone();
-        let sweep = Arc::new(Sweep { client, namespace, children, controllers, counters });
+        let collector = Arc::new(OrphanCollector { client, namespace, children, controllers, counters });
         let searches = Arc::new(Mutex::new(searches));
         tasks.spawn("collection of orphans", None, OnEnd::Finish, move || {
-            let (sweep, searches) = (sweep.clone(), searches.clone());
-            async move { sweep.run(&mut *searches.lock().await).await }.boxed()
+            let (collector, searches) = (collector.clone(), searches.clone());
+            async move { collector.run(&mut *searches.lock().await).await }.boxed()
         });
     }
 
-    /// All that is watched.
-    pub(crate) fn health(&self) -> Vec<Arc<dyn AsHealth>> {
-        let primaries = self.controllers.iter().map(|controller| controller.clone() as Arc<dyn AsHealth>);
-        let children = self.children.values().map(|children| children.clone() as Arc<dyn AsHealth>);
-        let targets = self.targets.values().map(|targets| targets.clone() as Arc<dyn AsHealth>);
-        let follows = self.follows.iter().map(|follows| follows.clone() as Arc<dyn AsHealth>);
-        let views = self.views.iter().map(|views| views.clone() as Arc<dyn AsHealth>);
-        primaries.chain(children).chain(targets).chain(follows).chain(views).collect()
+    /// All watches of the operator.
+    pub(crate) fn watches(&self) -> Vec<Arc<dyn HasHealth>> {
+        let primaries = self.controllers.iter().map(|controller| controller.clone() as Arc<dyn HasHealth>);
+        let children = self.children.values().map(|children| children.clone() as Arc<dyn HasHealth>);
+        let targets = self.targets.values().map(|targets| targets.clone() as Arc<dyn HasHealth>);
+        let mapped = self.mapped_handlers.iter().map(|handler| handler.clone() as Arc<dyn HasHealth>);
+        let views = self.view_handlers.iter().map(|handler| handler.clone() as Arc<dyn HasHealth>);
+        primaries.chain(children).chain(targets).chain(mapped).chain(views).collect()
     }
 
-    /// The watches that a controller needs before it can work.
-    pub(crate) fn needs(&self, controller: &Arc<Running>) -> Vec<Arc<dyn AsHealth>> {
-        let shared = &controller.inner.shared;
-        let own = std::iter::once(controller.clone() as Arc<dyn AsHealth>);
-        let children = shared.children.values().map(|children| children.clone() as Arc<dyn AsHealth>);
-        let targets = shared.targets.values().map(|targets| targets.clone() as Arc<dyn AsHealth>);
-        let follows = self.follows.iter().filter(|follows| Arc::ptr_eq(&follows.controller, controller));
-        let follows = follows.map(|follows| follows.clone() as Arc<dyn AsHealth>);
-        let views = self.views.iter().filter(|views| Arc::ptr_eq(&views.controller, controller));
-        let views = views.map(|views| views.clone() as Arc<dyn AsHealth>);
-        let read = controller.settings().read.iter().filter_map(ReadView::watch);
-        let read = read.map(|watch| Arc::new(watch) as Arc<dyn AsHealth>);
-        own.chain(children).chain(targets).chain(follows).chain(views).chain(read).collect()
+    /// The watches that must be synced before a controller starts its workers.
+    pub(crate) fn required_watches(&self, controller: &Arc<RunningController>) -> Vec<Arc<dyn HasHealth>> {
+        let shared = &controller.control_loop.shared;
+        let own = std::iter::once(controller.clone() as Arc<dyn HasHealth>);
+        let children = shared.children.values().map(|children| children.clone() as Arc<dyn HasHealth>);
+        let targets = shared.targets.values().map(|targets| targets.clone() as Arc<dyn HasHealth>);
+        let mapped = self.mapped_handlers.iter().filter(|handler| Arc::ptr_eq(&handler.controller, controller));
+        let mapped = mapped.map(|handler| handler.clone() as Arc<dyn HasHealth>);
+        let views = self.view_handlers.iter().filter(|handler| Arc::ptr_eq(&handler.controller, controller));
+        let views = views.map(|handler| handler.clone() as Arc<dyn HasHealth>);
+        let read_views = controller.settings().read.iter().filter_map(ReadView::watch);
+        let read_views = read_views.map(|watch| Arc::new(watch) as Arc<dyn HasHealth>);
+        own.chain(children).chain(targets).chain(mapped).chain(views).chain(read_views).collect()
     }
 }
 
-/// A task that is not started again.
+/// Makes the start function of a task that runs once; a second start does nothing.
 fn once(task: impl Future<Output = ()> + Send + 'static) -> impl FnMut() -> BoxFuture<'static, ()> + Send {
     let mut task = Some(task.boxed());
     move || task.take().unwrap_or_else(|| async {}.boxed())
 }
 
-fn wake(controllers: &[Arc<Running>], owner: &OwnerRef, listing: bool) {
+/// Enqueues the owner of a changed child in each controller of the owner's kind.
+fn enqueue_owner(controllers: &[Arc<RunningController>], owner: &OwnerRef, from_list: bool) {
     for controller in controllers {
-        if let Some(key) = owner.key_of(controller.inner.source.kind()) {
-            controller.wake_owner(key, listing);
+        if let Some(key) = owner.key_of_kind(controller.control_loop.source.kind()) {
+            controller.enqueue_owner(key, from_list);
         }
     }
 }
 
-/// A permission or a kind that comes or goes concerns every object made of it.
-async fn wake_on_news(children: Arc<Watched<Child>>, controllers: Vec<Arc<Running>>) {
+/// Retries all primaries of the controllers that have children of this kind, whenever the kind or its permission appears or
+/// disappears.
+async fn retry_when_available(children: Arc<WatchedKind<Child>>, controllers: Vec<Arc<RunningController>>) {
     let mut state = children.health.subscribe();
-    let mut blocked = false;
+    let mut was_blocked = false;
     while state.changed().await.is_ok() {
         state.mark_unchanged();
-        let blocks = children.health.is_blocked();
-        if blocks != blocked {
-            blocked = blocks;
-            let concerned = controllers.iter().filter(|c| c.inner.shared.children.contains_key(&children.kind));
-            concerned.for_each(|controller| controller.try_all());
+        let is_blocked = children.health.is_blocked();
+        if is_blocked != was_blocked {
+            was_blocked = is_blocked;
+            let has_children = |controller: &&Arc<RunningController>| {
+                controller.control_loop.shared.children.contains_key(&children.kind)
+            };
+            controllers.iter().filter(has_children).for_each(|controller| controller.retry_all());
         }
     }
 }

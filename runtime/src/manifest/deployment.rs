@@ -1,4 +1,4 @@
-//! The operator's process in the cluster: its namespace and its Deployment.
+//! Generates the Namespace and the Deployment of an operator.
 
 use serde_json::{Value, json};
 
@@ -7,15 +7,15 @@ use super::project::Project;
 /// The port of the probes `/healthz` and `/readyz`.
 pub const HEALTH_PORT: u16 = 8081;
 
-// Longer than the operator takes to end the passes in flight.
+// Longer than the operator needs to finish its running passes.
 const GRACE_SECONDS: u32 = 45;
 
-/// The Namespace, except where it is one of the cluster's own, and the Deployment.
+/// The Namespace, unless it is a system namespace, and the Deployment.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
     namespace(project).into_iter().chain([deployment(project)]).collect()
 }
 
-/// The namespace, closed to Pods that ask for more than the restricted profile; `None` for `default` and `kube-…`.
+/// The Namespace, which enforces the Pod security profile `restricted`; `None` for `default` and `kube-…`.
 pub(crate) fn namespace(project: &Project) -> Option<Value> {
     if project.namespace == "default" || project.namespace.starts_with("kube-") {
         return None;
@@ -29,6 +29,7 @@ pub(crate) fn namespace(project: &Project) -> Option<Value> {
     }))
 }
 
+/// Returns the Deployment of the operator, with one replica.
 pub(crate) fn deployment(project: &Project) -> Value {
     let mut labels = project.labels();
     labels["app.kubernetes.io/component"] = json!("operator");
@@ -42,13 +43,14 @@ pub(crate) fn deployment(project: &Project) -> Value {
         "spec": {
             "replicas": 1,
             "selector": {"matchLabels": selector},
-            // Never two at once: nothing elects a leader.
+            // The old Pod ends before the new one starts, since there is no leader election.
             "strategy": {"type": "Recreate"},
             "template": {"metadata": {"labels": labels}, "spec": pod(project)},
         },
     })
 }
 
+/// Returns the Pod template's spec.
 fn pod(project: &Project) -> Value {
     json!({
         "containers": [container(project)],
@@ -59,6 +61,7 @@ fn pod(project: &Project) -> Value {
     })
 }
 
+/// Returns the container that runs the operator.
 fn container(project: &Project) -> Value {
     let mut args = vec!["run"];
     if project.namespaced {
@@ -66,7 +69,7 @@ fn container(project: &Project) -> Value {
     }
     json!({
         "args": args,
-        "env": [from_field("POD_NAME", "metadata.name"), from_field("POD_NAMESPACE", "metadata.namespace")],
+        "env": [env_from_field("POD_NAME", "metadata.name"), env_from_field("POD_NAMESPACE", "metadata.namespace")],
         "image": project.tagged_image(),
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "health"}, "initialDelaySeconds": 10, "periodSeconds": 20},
         "name": "operator",
@@ -81,29 +84,30 @@ fn container(project: &Project) -> Value {
     })
 }
 
-/// MiB that an operator is given that holds nothing; measured were 13 to 15 (`tests/bench/README.md`).
-const BASE: u64 = 32;
-/// Bytes that each object is given. Measured were 2.8 KiB for a Pod of 3.4 KB as a primary, and 1.4 KiB for each of 100,000 custom
+/// Memory request of an operator without objects, in MiB. It uses 13 to 15 MiB (measurement in `tests/bench/README.md`).
+const BASE_MIB: u64 = 32;
+/// Memory request per object, in bytes. Measured: 2.8 KiB for a primary Pod of 3.4 KB, and 1.4 KiB for each of 100,000 custom
 /// objects of 1 KB and their children.
-const OBJECT: u64 = 3_277;
-/// How much more an operator may have for a while: while it starts it decodes a page of each kind, and a page may hold large objects.
-const HEADROOM: u64 = 4;
+const BYTES_PER_OBJECT: u64 = 3_277;
+/// The memory limit as a multiple of the request. At its start an operator decodes a page of each kind, and a page may hold large
+/// objects.
+const LIMIT_FACTOR: u64 = 4;
 
-/// The memory that the objects take, and a limit with room above it.
+/// The resource requirements: memory for the expected objects, and a limit above it.
 fn memory(objects: u32) -> Value {
-    let request = BASE + (u64::from(objects) * OBJECT).div_ceil(1 << 20);
+    let request = BASE_MIB + (u64::from(objects) * BYTES_PER_OBJECT).div_ceil(1 << 20);
     let mebibytes = |number: u64| format!("{number}Mi");
     json!({
-        "limits": {"memory": mebibytes(request * HEADROOM)},
+        "limits": {"memory": mebibytes(request * LIMIT_FACTOR)},
         "requests": {"cpu": "10m", "memory": mebibytes(request)},
     })
 }
 
-fn from_field(name: &str, path: &str) -> Value {
+fn env_from_field(name: &str, path: &str) -> Value {
     json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}})
 }
 
-/// A version as a label may hold it: at most 63 characters, none but letters, digits, `-`, `_` and `.`.
+/// Converts a version to a label value: at most 63 letters, digits, `-`, `_` and `.`.
 fn label_value(version: &str) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     let value: String = version.chars().map(allowed).take(63).collect();

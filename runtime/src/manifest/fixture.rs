@@ -1,4 +1,4 @@
-//! A project for tests: two kinds, a tree with a group, resources and a node by hand.
+//! A `Project` for tests with two kinds and a tree of a group, resources and a custom node.
 
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ fn kind(
     Kind { group: group.into(), version: version.into(), kind: kind.into(), plural: plural.into(), namespaced }
 }
 
-/// A definition as `kube` makes it, with `spec` as the schema of the spec.
+/// A definition in the form that `kube` derives, with `spec` as the schema of the spec.
 pub(crate) fn crd(kind: &Kind, spec: &Value) -> Value {
     let condition = json!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]});
     let status = json!({
@@ -115,7 +115,7 @@ pub(crate) fn project() -> Project {
     }
 }
 
-/// One kind under control, with `spec` as the schema of its spec.
+/// A controlled kind with `spec` as the schema of its spec.
 fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &'static Shape) -> Controlled {
     Controlled {
         only_defined: false,

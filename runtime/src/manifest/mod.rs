@@ -1,54 +1,54 @@
-//! Manifests: what an operator needs in the cluster, as YAML that follows from its code.
+//! Generates, lints, writes and compares the YAML manifests of an operator.
 //!
-//! [`files`] turns a [`Project`] into files: definitions, role, Deployment, samples, finalizer policy. The definitions are
-//! mended where `kube` derives what the API server refuses or warns about, and linted for the rest, so that a schema
-//! that passes here is accepted there. [`write()`], [`compare()`] and [`door()`] bring the files to a folder, a diff or a
-//! terminal; whichever way they go, the bytes are the same.
+//! [`files`] turns a [`Project`] into files: CustomResourceDefinitions, RBAC roles, Deployment, samples and finalizer policy.
+//! It fixes the schemas that `kube` derives where the API server would refuse them or warn about them, and lints the rest: a
+//! schema without findings is accepted by the API server. [`write()`] writes the files to a folder, [`compare()`] diffs them
+//! with a folder, and [`door()`] does both for the command line. All three produce the same bytes.
 //!
-//! A definition follows from the Rust types of its kind, and is checked against them:
+//! A definition is derived from the Rust types of its kind and is checked against them:
 //!
-//! - Types of Kubernetes keep what the published OpenAPI says of them: list types, map types and map keys, the bounds of
-//!   `IntOrString`, and the content of `RawExtension` and `JSON`. Only an `Option` is nullable.
-//! - Every value that the schema admits decodes: each field is tried with null, with the limits of its type and with texts of
-//!   no form. A field whose type takes less needs a rule that says so, for example `#[schemars(regex(pattern = ...))]` on a
-//!   `kube::core::Duration`.
-//! - Nothing is pruned that the type keeps. An object of any content needs `x-kubernetes-preserve-unknown-fields`; an object
-//!   without fields is accepted where its type is a struct without fields.
+//! - Embedded Kubernetes types get what the published OpenAPI declares for them: list types, map types and map keys, the bounds
+//!   of `IntOrString`, and open content for `RawExtension` and `JSON`. Only an `Option` is nullable.
+//! - The type decodes every value that the schema admits. The check tries each field with null, with the limits of its type and
+//!   with texts of no format. A field whose type decodes less needs a rule, for example `#[schemars(regex(pattern = ...))]` on
+//!   a `kube::core::Duration`.
+//! - The API server prunes nothing that the type keeps. An object of any content needs `x-kubernetes-preserve-unknown-fields`;
+//!   an object without fields is accepted where its type is a struct without fields.
 //! - A keyword that a definition doesn't have, such as a typo in `#[schemars(extend(...))]`, is an error.
 
+mod build_script;
 mod crd;
 mod decode;
 mod deployment;
-mod door;
-mod doors;
-mod finding;
+
 #[cfg(test)]
 mod fixture;
 mod folder;
+mod lint;
 mod policy;
 mod project;
 mod rbac;
 mod render;
 mod roles;
 mod sample;
+mod target;
 mod tree;
 mod yaml;
 
-pub(crate) use crd::schema_by_names;
+pub use build_script::{Described, DoorError, ProjectError, build_script, check, generator};
+pub(crate) use build_script::{exit_with_error, run_generator};
 pub use deployment::HEALTH_PORT;
-pub use door::{DoorArgs, Output, door};
-pub use doors::{Described, DoorError, ProjectError, build_script, check, generator};
-pub(crate) use doors::{failed, through};
-use finding::Findings;
-pub use finding::{Finding, ManifestError, Severity};
 pub use folder::{Action, Drift, FileChange, compare, write};
+use lint::Findings;
+pub use lint::{Finding, ManifestError, Severity};
 pub(crate) use project::DEFAULT_OBJECTS;
 pub use project::{Controlled, Project, RoundTrip};
 pub use rbac::{AuditError, Comparison, explain, explain_json, verify};
-pub(crate) use render::installed;
+pub(crate) use render::installed_objects;
 pub use render::{File, Rendered, files};
+pub use target::{DoorArgs, Output, door};
 #[cfg(test)]
-pub(crate) use tree::example::project as every_term;
-pub(crate) use tree::{Drawing, Drawn, Found, NodeState, Sight, drawn};
+pub(crate) use tree::example::project as example_project;
+pub(crate) use tree::{Diagram, DiagramNode, DiagramObject, DiagramOwner, NodeState, render_diagrams};
 pub use tree::{Picture, mermaid, svg, tree, tree_json};
 pub use yaml::HEADER;

@@ -1,9 +1,9 @@
-//! The finalizer policy: the API server puts the finalizer on an object when it is created.
+//! Generates the MutatingAdmissionPolicy that adds the operator's finalizer to new objects.
 //!
-//! It saves a write per object, and closes the gap between creation and the operator's first pass. It is a file of its
-//! own: servers older than Kubernetes 1.36 don't know the kind, and who administers a namespace may not create it. The
-//! binding takes a ConfigMap of the operator's namespace as its parameter, so an operator that is gone, namespace and
-//! all, leaves no policy behind that would make new objects undeletable.
+//! The policy saves a write per object and closes the gap between creation and the operator's first pass. It has a file of its
+//! own for two reasons: servers older than Kubernetes 1.36 don't know the kind, and the administrator of a namespace may not
+//! create it. The binding takes a ConfigMap of the operator's namespace as its parameter. If the namespace with the operator is
+//! deleted, the parameter is gone and the policy no longer makes new objects undeletable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,15 +11,17 @@ use serde_json::{Value, json};
 
 use super::project::{Controlled, Project};
 
-/// The parameter, the policy and its binding; nothing where no kind of the operator's own is controlled. For others it would
-/// be asked at every creation of an object that exists without the operator, too; and of a kind of which only some objects are
-/// meant, the others would get a finalizer that nobody takes away.
+/// Returns the parameter, the policy and its binding, or nothing if the operator defines none of its controlled kinds.
 ///
-/// The parameter comes first, so that it is also taken away first. A kube-apiserver (up to 1.36 at least) stops watching
-/// ConfigMaps for good when the last binding that names one goes, and what it saw last then holds until it is restarted:
-/// without the parameter a later policy does nothing, with it a later policy outlives its operator.
+/// Foreign kinds get no policy: their objects exist without the operator, too, and the API server would evaluate the policy at
+/// every creation. Kinds that the operator selects by labels get none either: nothing would remove the finalizer from the
+/// objects that are not selected.
+///
+/// The parameter comes first, so that an uninstallation also deletes it first. A kube-apiserver (up to 1.36 at least) stops
+/// watching ConfigMaps for good when the last binding that names one is deleted, and keeps the last state that it saw until it
+/// restarts. Without the parameter a later policy does nothing; with it a later policy outlives its operator.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
-    if own(project).next().is_none() {
+    if controlled_kinds(project).next().is_none() {
         return Vec::new();
     }
     let name = format!("{}-finalizer-policy", project.cluster_name());
@@ -43,12 +45,14 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
     ]
 }
 
-fn own(project: &Project) -> impl Iterator<Item = &Controlled> {
-    let meant =
+/// The kinds that the policy applies to.
+fn controlled_kinds(project: &Project) -> impl Iterator<Item = &Controlled> {
+    let has_policy =
         |controlled: &&Controlled| !controlled.is_foreign() && !controlled.finalizer.is_empty() && !controlled.selects;
-    project.controllers.iter().filter(meant)
+    project.controllers.iter().filter(has_policy)
 }
 
+/// Returns the MutatingAdmissionPolicy.
 fn policy(project: &Project, name: &str) -> Value {
     json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -64,11 +68,11 @@ fn policy(project: &Project, name: &str) -> Value {
     })
 }
 
-/// Creation of the controlled kinds in every version; for an operator that watches one namespace, there only: nobody
-/// would take the finalizer from other objects again.
+/// The match constraints: creation of the controlled kinds in every version. If the operator watches one namespace, they match
+/// that namespace only, since nothing would remove the finalizer elsewhere.
 fn constraints(project: &Project) -> Value {
     let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for controlled in own(project) {
+    for controlled in controlled_kinds(project) {
         groups.entry(&controlled.kind.group).or_default().insert(&controlled.kind.plural);
     }
     let rules = groups.iter().map(|(group, plurals)| {
@@ -81,11 +85,11 @@ fn constraints(project: &Project) -> Value {
     constraints
 }
 
-/// An apply of the finalizers alone: a list that is a set keeps what others put there. One policy serves all kinds, so
-/// the finalizers are looked up by the kind's name.
+/// The CEL expression of an apply configuration with the finalizers alone. `metadata.finalizers` is a set, so an apply keeps the
+/// finalizers of others. One policy serves all kinds, so the expression looks the finalizers up by the resource of the request.
 fn expression(project: &Project) -> String {
     let mut kinds: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for controlled in own(project) {
+    for controlled in controlled_kinds(project) {
         kinds.entry(controlled.kind.full_name()).or_default().insert(&controlled.finalizer);
     }
     let entry = |(kind, finalizers): (&String, &BTreeSet<&str>)| format!("  {}: {}", json!(kind), json!(finalizers));

@@ -1,4 +1,4 @@
-//! What the manifests are generated from.
+//! `Project`: the operator's names, image and kinds, from which the manifests are generated.
 
 use std::{fmt, sync::Arc};
 
@@ -11,26 +11,26 @@ use crate::{
     shape::Shape,
 };
 
-/// The number of objects that an operator is expected to hold unless it says otherwise.
+/// The default number of objects that an operator is sized for.
 pub(crate) const DEFAULT_OBJECTS: u32 = 10_000;
 
-/// An operator as the generator sees it: names, image, and what it controls.
+/// The description of an operator, from which its manifests are generated.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Project {
-    /// The operator's name, a DNS label: of its ServiceAccount, role and Deployment.
+    /// The operator's name, a DNS label. Its ServiceAccount, role and Deployment have this name.
     pub name: String,
     /// The namespace it runs in; by custom `<name>-system`.
     pub namespace: String,
-    /// The version of the operator, as its labels and its image tag say it.
+    /// The version of the operator, used in its labels and as its image tag.
     pub version: String,
     /// The image; `version` is appended where it has neither tag nor digest.
     pub image: String,
     /// Whether the operator watches only its own namespace: a `Role` then takes the place of the `ClusterRole`.
     pub namespaced: bool,
-    /// How many objects it is to hold: its memory follows.
+    /// The expected number of objects; the memory request follows from it.
     pub objects: u32,
-    /// The kinds it controls; their order has no influence on what is generated.
+    /// The kinds it controls; their order does not change the manifests.
     pub controllers: Vec<Controlled>,
 }
 
@@ -40,13 +40,13 @@ pub struct Project {
 pub struct Controlled {
     /// The kind by its names.
     pub kind: Kind,
-    /// Its definition as `kube` derives it, as JSON; `None` for a kind that is not the operator's own.
+    /// Its CustomResourceDefinition as `kube` derives it, as JSON; `None` for a kind that is not the operator's own.
     pub crd: Option<Value>,
-    /// The schema of that definition with the types by name ([`Managed::SCHEMA`](crate::Managed::SCHEMA)), if it is known.
+    /// The schema of that definition with named types ([`Managed::SCHEMA`](crate::Managed::SCHEMA)), if it is known.
     pub schema: Option<Value>,
-    /// How its objects are decoded and encoded, if that is known.
+    /// The function that decodes and encodes its objects, if it is known.
     pub round_trip: Option<RoundTrip>,
-    /// Whether there is no controller of it: its definition is installed, and other controllers make and read its objects.
+    /// Whether the kind has no controller here: its definition is installed, and other controllers create and read its objects.
     pub only_defined: bool,
     /// The finalizer that this controller puts on its objects; empty for none.
     pub finalizer: String,
@@ -54,30 +54,30 @@ pub struct Controlled {
     pub events: bool,
     /// The tree that provisions its objects.
     pub shape: &'static Shape,
-    /// The kinds of the objects that its objects name.
+    /// The kinds of the objects that its objects reference.
     pub references: Vec<Kind>,
-    /// The other kinds that it follows.
+    /// The other kinds that its controller watches.
     pub followed: Vec<Kind>,
-    /// Whether only some objects of the kind are meant.
+    /// Whether the controller selects objects by labels or fields.
     pub selects: bool,
-    /// An object to be shown as the sample; `apiVersion`, `kind` and `metadata.name` are added where they are missing.
-    /// Without one, a sample is made from the schema.
+    /// The sample object; `apiVersion`, `kind` and `metadata.name` are added where they are missing. Without it the sample is
+    /// generated from the schema.
     pub sample: Option<Value>,
 }
 
-/// Decodes an object into its Rust type and encodes it again; manifests are checked by it.
+/// Decodes an object into its Rust type and encodes it again. The generator checks definitions with it.
 #[derive(Clone)]
 pub struct RoundTrip(Arc<Function>);
 
 type Function = dyn Fn(&Value) -> serde_json::Result<Value> + Send + Sync;
 
 impl RoundTrip {
-    /// By a function that gives the object as the type encodes it, or says why it can't be decoded.
+    /// Wraps a function that returns the object as its type encodes it, or the error of decoding it.
     pub fn new(function: impl Fn(&Value) -> serde_json::Result<Value> + Send + Sync + 'static) -> Self {
         Self(Arc::new(function))
     }
 
-    /// Decodes and encodes an object; a panic of the type is an error like any other.
+    /// Decodes and encodes an object. A panic of the type becomes an error.
     pub(crate) fn of(&self, object: &Value) -> serde_json::Result<Value> {
         catch(Closure::Object, || (self.0)(object)).unwrap_or_else(|panicked| Err(serde_json::Error::custom(panicked)))
     }
@@ -90,8 +90,8 @@ impl fmt::Debug for RoundTrip {
 }
 
 impl Project {
-    /// The name of the operator's objects that belong to no namespace. An operator that watches one namespace may be
-    /// installed several times, so its namespace is part of the name then.
+    /// The name of the operator's cluster-scoped objects. An operator that watches one namespace may be installed several
+    /// times, so the name then contains its namespace.
     pub(crate) fn cluster_name(&self) -> String {
         if self.namespaced { format!("{}-{}", self.namespace, self.name) } else { self.name.clone() }
     }
@@ -113,16 +113,20 @@ impl Project {
 }
 
 impl Controlled {
-    /// Whether the kind, its definition and its status belong to somebody else.
+    /// Whether the operator doesn't define the kind, so its definition and its status belong to somebody else.
     pub(crate) fn is_foreign(&self) -> bool {
         self.crd.is_none()
     }
 }
 
-/// Whether `name` is a DNS label: what Kubernetes asks of the names of namespaces and services.
+/// Whether `name` is a DNS label, the form that Kubernetes requires of names of namespaces and services.
 pub(crate) fn is_dns_label(name: &str) -> bool {
-    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    !name.is_empty() && name.len() <= 63 && name.chars().all(inner) && !name.starts_with('-') && !name.ends_with('-')
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    !name.is_empty()
+        && name.len() <= 63
+        && name.chars().all(is_allowed)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
 }
 
 /// Whether `name` is a DNS subdomain: labels joined by dots, at most 253 characters.

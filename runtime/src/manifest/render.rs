@@ -1,8 +1,8 @@
-//! All files of a project.
+//! Renders all manifest files of a project, after the linter has checked them.
 
 use serde_json::Value;
 
-use super::finding::{Finding, ManifestError, Severity};
+use super::lint::{Finding, ManifestError, Severity};
 use super::project::{Project, is_dns_label, is_dns_subdomain};
 use super::{Findings, crd, decode, deployment, policy, rbac, roles, sample, yaml};
 
@@ -12,11 +12,11 @@ use super::{Findings, crd, decode, deployment, policy, rbac, roles, sample, yaml
 pub struct File {
     /// The path below the output folder, with `/` between folders.
     pub path: String,
-    /// The whole text.
+    /// The text of the file.
     pub text: String,
 }
 
-/// What is generated for a project.
+/// The generated files of a project and the linter's warnings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rendered {
@@ -27,20 +27,20 @@ pub struct Rendered {
 }
 
 impl Rendered {
-    /// The text of the file at `path`.
+    /// Returns the text of the file at `path`.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
     }
 }
 
-/// The files of a project. The bytes follow from the project alone, and not from the order of its controllers.
+/// Returns the files of a project. The bytes depend on the project alone, and not on the order of its controllers.
 ///
 /// # Errors
 ///
-/// [`ManifestError::Invalid`] with everything that the linter found, when there is an error among it.
+/// Fails with [`ManifestError::Invalid`] and all findings if the linter reports an error.
 pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
-    let mut findings = names(project);
-    findings.extend(manifests(project));
+    let mut findings = check_names(project);
+    findings.extend(check_shapes(project));
     let definitions = crd::definitions(project, &mut findings);
     let samples = sample::objects(project, &definitions, &mut findings);
     decode::check(project, &definitions, &mut findings);
@@ -66,7 +66,7 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     for (path, sample) in &samples {
         set.add(path, [sample])?;
     }
-    // Namespace before what lives in it, rights before who uses them.
+    // `kubectl apply` creates the documents in order: the Namespace before its objects, and the rights before their user.
     let (namespace, deployment) = deployment.split_at(deployment.len() - 1);
     let crds = definitions.iter().map(|definition| &definition.value);
     set.add("install.yaml", crds.chain(namespace).chain(&rbac).chain(&roles).chain(deployment))?;
@@ -74,14 +74,15 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     Ok(Rendered { files: set.files, findings })
 }
 
-/// All objects that an installation may have put into a cluster, the finalizer policy among them; no samples.
-pub(crate) fn installed(project: &Project) -> Vec<Value> {
+/// Returns all objects that an installation may have created in a cluster, with the finalizer policy and without samples.
+pub(crate) fn installed_objects(project: &Project) -> Vec<Value> {
     let definitions = crd::definitions(project, &mut Vec::new());
     let crds = definitions.iter().map(|definition| definition.value.clone()).collect();
     let roles = roles::documents(project, &definitions);
     [crds, deployment::documents(project), rbac::documents(project), roles, policy::documents(project)].concat()
 }
 
+/// The files that have been rendered so far.
 #[derive(Default)]
 struct FileSet {
     files: Vec<File>,
@@ -98,28 +99,28 @@ impl FileSet {
     }
 }
 
-/// What a role can't be made of.
-fn manifests(project: &Project) -> Vec<Finding> {
-    let mut found = Findings::of(&project.name);
+/// Reports trees whose permissions can't be read.
+fn check_shapes(project: &Project) -> Vec<Finding> {
+    let mut findings = Findings::of(&project.name);
     for controlled in &project.controllers {
         if let Err(malformed) = controlled.shape.check() {
-            found.error(&controlled.kind.kind, malformed.to_string(), "mend the manifest of its tree");
+            findings.error(&controlled.kind.kind, malformed.to_string(), "mend the manifest of its tree");
         }
     }
-    found.into_vec()
+    findings.into_vec()
 }
 
-/// Names that the API server would refuse later, and less clearly.
-fn names(project: &Project) -> Vec<Finding> {
-    let mut found = Findings::of(&project.name);
+/// Reports names that the API server would refuse at installation, with a less clear message.
+fn check_names(project: &Project) -> Vec<Finding> {
+    let mut findings = Findings::of(&project.name);
     for (what, name) in [("name", &project.name), ("namespace", &project.namespace)] {
         if !is_dns_label(name) {
             let problem = format!("`{name}` is no DNS label");
-            found.error(what, problem, "take at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends");
+            findings.error(what, problem, "take at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends");
         }
     }
     if project.image.is_empty() || project.image.contains(char::is_whitespace) {
-        found.error(
+        findings.error(
             "image",
             format!("`{}` is no image", project.image),
             "take a name like `registry.example.com/team/operator`",
@@ -129,14 +130,14 @@ fn names(project: &Project) -> Vec<Finding> {
         let (prefix, name) = controlled.finalizer.split_once('/').unwrap_or_default();
         if !is_dns_subdomain(prefix) || name.is_empty() || name.len() > 63 || name.contains('/') {
             let problem = format!("`{}` is no name for a finalizer", controlled.finalizer);
-            found.error(
+            findings.error(
                 &controlled.kind.kind,
                 problem,
                 format!("take a domain, `/` and a name, for example `{}/finalizer`", controlled.kind.group),
             );
         }
     }
-    found.into_vec()
+    findings.into_vec()
 }
 
 #[cfg(test)]

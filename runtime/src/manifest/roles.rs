@@ -1,25 +1,30 @@
-//! Roles for the people who use the kinds: to look, to work, to administer.
+//! Generates ClusterRoles that aggregate the operator's kinds to the cluster roles `view`, `edit` and `admin`.
 
 use serde_json::{Value, json};
 
 use super::project::Project;
 use crate::{access::Rule, manifest::crd::definition::Definition};
 
-const LOOK: &[&str] = &["get", "list", "watch"];
-const WORK: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-const READ_STATUS: &[&str] = &["get"];
-const REPAIR_STATUS: &[&str] = &["get", "patch", "update"];
+const VIEW_VERBS: &[&str] = &["get", "list", "watch"];
+const EDIT_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const READ_STATUS_VERBS: &[&str] = &["get"];
+const WRITE_STATUS_VERBS: &[&str] = &["get", "patch", "update"];
 
-/// Three ClusterRoles per kind that add themselves to the cluster's own `view`, `edit` and `admin`. Only the last may
-/// write status, for repairs by hand.
+/// Returns three ClusterRoles per kind, which RBAC aggregates to the default roles `view`, `edit` and `admin`. Only `admin` may
+/// write the status, for repairs by hand.
 pub(crate) fn documents(project: &Project, definitions: &[Definition]) -> Vec<Value> {
-    let of_kind = |definition: &Definition| {
-        [("admin", WORK, REPAIR_STATUS), ("edit", WORK, READ_STATUS), ("view", LOOK, READ_STATUS)]
-            .map(|(audience, verbs, status)| role(project, definition, audience, verbs, status))
+    let roles_of_kind = |definition: &Definition| {
+        [
+            ("admin", EDIT_VERBS, WRITE_STATUS_VERBS),
+            ("edit", EDIT_VERBS, READ_STATUS_VERBS),
+            ("view", VIEW_VERBS, READ_STATUS_VERBS),
+        ]
+        .map(|(audience, verbs, status)| role(project, definition, audience, verbs, status))
     };
-    definitions.iter().flat_map(of_kind).collect()
+    definitions.iter().flat_map(roles_of_kind).collect()
 }
 
+/// Returns one ClusterRole with the label that aggregates it to a default role.
 fn role(project: &Project, definition: &Definition, audience: &str, verbs: &[&str], status: &[&str]) -> Value {
     let mut labels = project.labels();
     labels[format!("rbac.authorization.k8s.io/aggregate-to-{audience}")] = json!("true");

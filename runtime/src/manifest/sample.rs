@@ -1,16 +1,20 @@
-//! Samples: one object per kind and version that can be applied as it is.
+//! Generates one sample object per kind and version, ready for `kubectl apply`.
 
 use serde_json::{Map, Value, json};
 
 use super::crd::{self, value};
-use super::finding::{Finding, Findings};
+use super::lint::{Finding, Findings};
 use super::project::{Controlled, Project};
 use crate::manifest::crd::definition::Definition;
 
 mod pattern;
 
-/// The samples with their paths.
-pub(crate) fn objects(project: &Project, definitions: &[Definition], found: &mut Vec<Finding>) -> Vec<(String, Value)> {
+/// Returns the samples with the paths of their files, and reports samples that their schema doesn't admit.
+pub(crate) fn objects(
+    project: &Project,
+    definitions: &[Definition],
+    report: &mut Vec<Finding>,
+) -> Vec<(String, Value)> {
     let mut controllers: Vec<_> = project.controllers.iter().collect();
     controllers.sort_by_key(|controlled| (&controlled.kind, controlled.sample.is_none(), &controlled.finalizer));
     controllers.dedup_by_key(|controlled| &controlled.kind);
@@ -23,17 +27,17 @@ pub(crate) fn objects(project: &Project, definitions: &[Definition], found: &mut
         let mut findings = Findings::of(format!("{} {}", kind.kind, kind.version));
         let sample = complete(project, controlled, schema);
         check(controlled, &sample, schema, &mut findings);
-        found.extend(findings.into_vec());
+        report.extend(findings.into_vec());
         samples.push((format!("samples/{}_{}_{}.yaml", kind.group, kind.version, kind.kind.to_lowercase()), sample));
     }
     samples
 }
 
-/// The user's sample or one from the schema, with the names every object has.
+/// Returns the user's sample, or one from the schema, with `apiVersion`, `kind` and `metadata` filled in.
 pub(crate) fn complete(project: &Project, controlled: &Controlled, schema: &Value) -> Value {
     let kind = &controlled.kind;
-    let made = || json!({"spec": make(&schema["properties"]["spec"], "spec")});
-    let mut sample = controlled.sample.clone().unwrap_or_else(made);
+    let from_schema = || json!({"spec": make(&schema["properties"]["spec"], "spec")});
+    let mut sample = controlled.sample.clone().unwrap_or_else(from_schema);
     if let Some(object) = sample.as_object_mut() {
         object.remove("status");
         object.retain(|key, _| key != "spec" || !schema["properties"]["spec"].is_null());
@@ -51,11 +55,12 @@ pub(crate) fn complete(project: &Project, controlled: &Controlled, schema: &Valu
     sample
 }
 
-fn check(controlled: &Controlled, sample: &Value, schema: &Value, found: &mut Findings) {
+/// Reports what the schema doesn't admit in a sample: an error for the user's sample, a warning for a generated one.
+fn check(controlled: &Controlled, sample: &Value, schema: &Value, findings: &mut Findings) {
     let mut spec = sample.clone();
     if let Some(object) = spec.as_object_mut() {
-        for own in ["apiVersion", "kind", "metadata"] {
-            object.remove(own);
+        for field in ["apiVersion", "kind", "metadata"] {
+            object.remove(field);
         }
     }
     let mut schema = schema.clone();
@@ -65,8 +70,8 @@ fn check(controlled: &Controlled, sample: &Value, schema: &Value, found: &mut Fi
     let complaints = value::complaints(&value::defaulted(spec, &schema), &schema);
     for complaint in complaints {
         match controlled.sample {
-            Some(_) => found.error("sample", format!("the sample is not valid: {complaint}"), "change the sample"),
-            None => found.warning(
+            Some(_) => findings.error("sample", format!("the sample is not valid: {complaint}"), "change the sample"),
+            None => findings.warning(
                 "sample",
                 format!("no valid sample can be made: {complaint}"),
                 "give the controller a sample",
@@ -75,10 +80,11 @@ fn check(controlled: &Controlled, sample: &Value, schema: &Value, found: &mut Fi
     }
 }
 
-/// The smallest value that `schema` takes: what is required, and of that the default, the first of an enum, the least.
+/// Returns the smallest value that `schema` admits. It has only required fields, and takes the default, the first value of an
+/// enum, or the minimum.
 pub(crate) fn make(schema: &Value, name: &str) -> Value {
-    for said in ["default", "example"] {
-        if let Some(value) = schema.get(said) {
+    for keyword in ["default", "example"] {
+        if let Some(value) = schema.get(keyword) {
             return value.clone();
         }
     }
@@ -88,8 +94,8 @@ pub(crate) fn make(schema: &Value, name: &str) -> Value {
     match crd::text(schema, "type") {
         "object" => object(schema, name),
         "array" => {
-            let least = schema["minItems"].as_u64().unwrap_or_default();
-            (0..least).map(|_| make(&schema["items"], name)).collect()
+            let minimum = schema["minItems"].as_u64().unwrap_or_default();
+            (0..minimum).map(|_| make(&schema["items"], name)).collect()
         }
         "integer" | "number" => number(schema),
         "boolean" => json!(false),
@@ -99,57 +105,63 @@ pub(crate) fn make(schema: &Value, name: &str) -> Value {
     }
 }
 
+/// Returns an object with the required fields, or a map with the minimum number of entries.
 fn object(schema: &Value, name: &str) -> Value {
-    let mut made = Map::new();
+    let mut fields = Map::new();
     for field in value::required(schema) {
         let inner = &schema["properties"][&field];
-        // A default is filled in by the API server.
+        // The API server fills in defaults.
         if inner.get("default").is_none() {
-            made.insert(field.clone(), make(inner, &field));
+            fields.insert(field.clone(), make(inner, &field));
         }
     }
-    let least = schema["minProperties"].as_u64().unwrap_or_default();
+    let minimum = schema["minProperties"].as_u64().unwrap_or_default();
     if schema["additionalProperties"].is_object() {
-        for index in 0..least {
-            made.insert(format!("{name}-{index}"), make(&schema["additionalProperties"], name));
+        for index in 0..minimum {
+            fields.insert(format!("{name}-{index}"), make(&schema["additionalProperties"], name));
         }
     }
-    Value::Object(made)
+    Value::Object(fields)
 }
 
-/// The number nearest to zero within the bounds.
+/// Returns the number nearest to zero within the bounds.
 fn number(schema: &Value) -> Value {
     let step = schema["multipleOf"].as_f64().filter(|step| *step > 0.0);
-    let whole = schema["type"] != "number";
-    let least = schema["minimum"].as_f64().map_or(f64::NEG_INFINITY, |least| {
+    let is_integer = schema["type"] != "number";
+    let minimum = schema["minimum"].as_f64().map_or(f64::NEG_INFINITY, |minimum| {
         if !crd::flag(schema, "exclusiveMinimum") {
-            least
+            minimum
         } else {
-            least + step.unwrap_or(if whole { 1.0 } else { 0.5 })
+            minimum + step.unwrap_or(if is_integer { 1.0 } else { 0.5 })
         }
     });
-    let most = schema["maximum"].as_f64().map_or(f64::INFINITY, |most| {
-        if !crd::flag(schema, "exclusiveMaximum") { most } else { most - step.unwrap_or(if whole { 1.0 } else { 0.5 }) }
+    let maximum = schema["maximum"].as_f64().map_or(f64::INFINITY, |maximum| {
+        if !crd::flag(schema, "exclusiveMaximum") {
+            maximum
+        } else {
+            maximum - step.unwrap_or(if is_integer { 1.0 } else { 0.5 })
+        }
     });
-    let mut number = 0.0_f64.max(least).min(most);
+    let mut number = 0.0_f64.max(minimum).min(maximum);
     if let Some(step) = step {
         number = if number >= 0.0 { (number / step).ceil() * step } else { (number / step).floor() * step };
     }
-    if whole || number.fract() == 0.0 {
+    if is_integer || number.fract() == 0.0 {
         #[allow(clippy::cast_possible_truncation)]
-        let whole = number.ceil() as i64;
-        json!(whole)
+        let integer = number.ceil() as i64;
+        json!(integer)
     } else {
         json!(number)
     }
 }
 
+/// Returns a string that fits the pattern, the format or the length of the schema.
 fn text(schema: &Value, name: &str) -> Value {
-    // A pattern beside one of these formats takes a part of what the format takes; it says less than the format.
-    let formed = ["byte", "date-time", "ipv4", "ipv6"].contains(&crd::text(schema, "format"));
-    let pattern = schema["pattern"].as_str().filter(|_| !formed);
-    if let Some(made) = pattern.and_then(|pattern| pattern::matching(pattern, least_length(schema))) {
-        return json!(made);
+    // A pattern beside one of these formats only excludes rare values, so the value for the format is better.
+    let has_format = ["byte", "date-time", "ipv4", "ipv6"].contains(&crd::text(schema, "format"));
+    let pattern = schema["pattern"].as_str().filter(|_| !has_format);
+    if let Some(text) = pattern.and_then(|pattern| pattern::matching(pattern, least_length(schema))) {
+        return json!(text);
     }
     let format =
         [schema].into_iter().chain(crd::list(schema, "anyOf").first()).map(|schema| crd::text(schema, "format"));
@@ -167,22 +179,22 @@ fn text(schema: &Value, name: &str) -> Value {
         "uuid" => "00000000-0000-0000-0000-000000000000",
         "uuid4" => "00000000-0000-4000-8000-000000000000",
         "byte" => "",
-        _ => return json!(named(schema, name)),
+        _ => return json!(name_of_allowed_length(schema, name)),
     };
     json!(by_format)
 }
 
-/// The field's own name, cut or stretched to the length wanted.
-fn named(schema: &Value, name: &str) -> String {
-    let most = schema["maxLength"].as_u64().and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
-    let mut made: String = name.to_lowercase().chars().take(most).collect();
-    let missing = least_length(schema).saturating_sub(made.chars().count());
-    made.extend(std::iter::repeat_n('x', missing));
-    made
+/// Returns the name of the field, cut or padded to the length that the schema requires.
+fn name_of_allowed_length(schema: &Value, name: &str) -> String {
+    let maximum = schema["maxLength"].as_u64().and_then(|maximum| usize::try_from(maximum).ok()).unwrap_or(usize::MAX);
+    let mut text: String = name.to_lowercase().chars().take(maximum).collect();
+    let missing = least_length(schema).saturating_sub(text.chars().count());
+    text.extend(std::iter::repeat_n('x', missing));
+    text
 }
 
 fn least_length(schema: &Value) -> usize {
-    schema["minLength"].as_u64().and_then(|least| usize::try_from(least).ok()).unwrap_or_default()
+    schema["minLength"].as_u64().and_then(|minimum| usize::try_from(minimum).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a build function may give: `K`, `Option<K>`, `Vec<K>`, or a `Result` of one.
+//! Defines the return types of build functions: `K`, `Option<K>`, `Vec<K>`, or a `Result` of one of them.
 
 use crate::{
     error::{Error, Result},
@@ -8,13 +8,13 @@ use crate::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// Marks the field type `K`.
+/// Type parameter of [`Objects`] for the field type `K`.
 #[derive(Debug)]
 pub struct One;
-/// Marks the field type `Option<K>`.
+/// Type parameter of [`Objects`] for the field type `Option<K>`.
 #[derive(Debug)]
 pub struct Maybe;
-/// Marks the field type `Vec<K>`.
+/// Type parameter of [`Objects`] for the field type `Vec<K>`.
 #[derive(Debug)]
 pub struct Many;
 
@@ -26,13 +26,13 @@ pub struct Many;
 pub trait Objects<M>: 'static {
     /// The kind.
     type Kind: Typed + Serialize + DeserializeOwned;
-    /// How many objects can be a value of this type.
+    /// The number of objects that a value of this type has.
     const COUNT: Count;
-    /// The wanted objects.
+    /// The wanted objects, as a list.
     fn objects(self) -> Vec<Self::Kind>;
-    /// Whether so many objects can be a value of this type.
+    /// Whether a value of this type can have this number of objects.
     fn fits(count: usize) -> bool;
-    /// The value that these objects are.
+    /// Builds a value of this type from objects; `None` if their number does not fit.
     fn gathered(objects: Vec<Self::Kind>) -> Option<Self>
     where
         Self: Sized;
@@ -80,13 +80,13 @@ impl<K: Typed + Serialize + DeserializeOwned> Objects<Many> for Vec<K> {
     }
 }
 
-/// What a build function returns for a field of type `T`.
+/// The return type of a build function for a field of type `T`: `T` itself, or a `Result` of it.
 #[diagnostic::on_unimplemented(
     message = "the function builds `{Self}`, its field is `{T}`",
     label = "`{T}` or a `Result` of it fits"
 )]
 pub trait Builds<T> {
-    /// The field's value, or why there is none.
+    /// The value of the field.
     ///
     /// # Errors
     /// The error of the build function.
@@ -105,7 +105,7 @@ impl<T, E: Into<Error>> Builds<T> for Result<T, E> {
     }
 }
 
-/// The wanted objects as JSON: from here on nothing is generic.
+/// The wanted objects as JSON values. The code behind this call is not generic, which keeps the binary small.
 pub fn wanted<T: Objects<M>, M>(built: impl Builds<T>) -> Result<Vec<Value>> {
     built.built()?.objects().into_iter().map(|object| Ok(serde_json::to_value(object)?)).collect()
 }

@@ -1,8 +1,9 @@
-//! Roles that a node makes: the rights they hand on are those that are declared, since the operator has to hold them.
+//! Limits the Roles and ClusterRoles that a node builds to the rights that its field declares.
 //!
-//! The API server lets nobody hand on more than they hold, so the operator's own role gets the declared rights, too. A
-//! RoleBinding or ClusterRoleBinding asks for nothing more: who holds all rights of a role may bind it, without the verb
-//! `bind`. Source: "Privilege escalation prevention and bootstrapping" in the documentation of Kubernetes.
+//! The API server prevents privilege escalation: a client can create a role only if it holds all rights of the role itself. So
+//! the operator's own role gets the declared rights, too. A RoleBinding or ClusterRoleBinding needs nothing more: a client that
+//! holds all rights of a role may bind it without the verb `bind`. Source: "Privilege escalation prevention and bootstrapping" in
+//! the documentation of Kubernetes.
 
 use crate::{
     access::{Rule, merge},
@@ -14,7 +15,7 @@ use crate::{
 use k8s_openapi::api::rbac::v1::{ClusterRole, Role};
 use serde_json::Value;
 
-/// A kind that hands on rights.
+/// A kind that grants rights to others: Role and ClusterRole.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` hands on no rights",
     label = "`hands_on` is for `Role` and `ClusterRole`",
@@ -25,10 +26,11 @@ pub trait HandsOn: Typed {}
 impl HandsOn for Role {}
 impl HandsOn for ClusterRole {}
 
-/// Gives the roles of a node the declared rules; what a build function has said itself may be less, but not more.
+/// Fills in the rules of the roles that a node builds: the declared rules, unless the build function has set its own. Those may
+/// grant less than the declared rules, but not more.
 ///
 /// # Errors
-/// Terminal, if a role has a rule beyond the declared ones: the API server would refuse it as an escalation.
+/// Terminal, if a role has a right that is not declared: the API server would refuse it as an escalation.
 pub fn hand_on<T: Objects<M, Kind: HandsOn>, M>(
     node: &str,
     declared: &'static [Access],
@@ -36,12 +38,13 @@ pub fn hand_on<T: Objects<M, Kind: HandsOn>, M>(
 ) -> Result<Vec<Value>> {
     let mut roles = wanted::<T, M>(built)?;
     for role in &mut roles {
-        hand_on_to(role, node, declared)?;
+        limit_rules(role, node, declared)?;
     }
     Ok(roles)
 }
 
-fn hand_on_to(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> {
+/// Fills in or checks the rules of one role.
+fn limit_rules(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> {
     if !role["aggregationRule"].is_null() {
         let message = format!(
             "node {node} builds a ClusterRole that is put together from others, which asks the operator for every right; \
@@ -51,9 +54,9 @@ fn hand_on_to(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> {
     }
     let declared: Vec<_> = declared.iter().map(Rule::of).collect();
     let own: Vec<Rule> = serde_json::from_value::<Option<_>>(role["rules"].take())?.unwrap_or_default();
-    if let Some(beyond) = first_beyond(&declared, &own) {
+    if let Some(undeclared) = first_undeclared(&declared, &own) {
         let message = format!(
-            "node {node} builds a role that may {beyond}, which its field doesn't declare; add it to `hands_on(...)`, or \
+            "node {node} builds a role that may {undeclared}, which its field doesn't declare; add it to `hands_on(...)`, or \
              leave the rules to the declaration"
         );
         return Err(Error::terminal("RoleBeyondDeclared", message));
@@ -63,10 +66,10 @@ fn hand_on_to(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> {
     Ok(())
 }
 
-/// The first thing that rules allow and the declared ones don't.
-fn first_beyond(declared: &[Rule], own: &[Rule]) -> Option<Rule> {
-    let covered = |single: &Rule| declared.iter().any(|rule| rule.covers(single));
-    own.iter().flat_map(Rule::singles).find(|single| !covered(single))
+/// The first single right in `own` that no declared rule covers.
+fn first_undeclared(declared: &[Rule], own: &[Rule]) -> Option<Rule> {
+    let is_covered = |single: &Rule| declared.iter().any(|rule| rule.covers(single));
+    own.iter().flat_map(Rule::singles).find(|single| !is_covered(single))
 }
 
 #[cfg(test)]
@@ -87,7 +90,7 @@ mod tests {
     ];
 
     fn handed_on(mut role: Value) -> Result<Value> {
-        hand_on_to(&mut role, "role", DECLARED).map(|()| role)
+        limit_rules(&mut role, "role", DECLARED).map(|()| role)
     }
 
     fn rules(rules: Value) -> Result<Value> {

@@ -1,8 +1,8 @@
-//! How the nodes of a tree call each other: what expansions name, one line for each child.
+//! Provisions and deprovisions the children of a group, for the code that `#[derive(Provisioner)]` generates.
 
 use crate::{
-    context::{Cause, Context, Draft, Teardown, Unversioned},
-    engine::pass::Core,
+    context::{Cause, Context, Draft, Teardown, UnversionedReads},
+    engine::pass::PassCore,
     environment::Passing,
     error::{Error, Result},
     kind::kind_of,
@@ -23,21 +23,21 @@ use std::{
     sync::Arc,
 };
 
-/// A child that is a provisioner.
+/// The edge to a child that is a provisioner; `line` is the line of its field.
 #[track_caller]
 pub const fn edge<P: Provisioner>(name: &'static str, line: u32) -> Edge {
-    Edge::plain(name, &P::SHAPE, here(line))
+    Edge::plain(name, &P::SHAPE, declared_at(line))
 }
 
-/// A child that is a set of objects of one kind.
+/// The edge to a resource child: a set of objects of one kind.
 #[track_caller]
 pub const fn resource_edge<T: Objects<M>, M: 'static>(name: &'static str, line: u32) -> Edge {
-    Edge { count: T::COUNT, ..Edge::plain(name, &ResourceNode::<T, M>::SHAPE, here(line)) }
+    Edge { count: T::COUNT, ..Edge::plain(name, &ResourceNode::<T, M>::SHAPE, declared_at(line)) }
 }
 
-/// The field that an edge is for: the caller is its derive, in the same file.
+/// The source location of an edge's field. The derive that calls this is in the same file.
 #[track_caller]
-pub(crate) const fn here(line: u32) -> Place {
+pub(crate) const fn declared_at(line: u32) -> Place {
     Place { file: Location::caller().file(), line }
 }
 
@@ -47,16 +47,15 @@ impl<T: Objects<M>, M: 'static> ResourceNode<T, M> {
     const SHAPE: Shape = Shape { node: Node::Resource, access: &[Access::applied(kind_of::<T::Kind>)], children: &[] };
 }
 
-// Boxed at every edge of the tree, so that a future's size doesn't grow with its depth.
-
-/// What is handed down to a child is what it takes.
+/// The values that `from(...)` hands to a child. It is implemented only for the type that the child takes, so that a mismatch
+/// is a compile error.
 #[diagnostic::on_unimplemented(
     message = "a child that takes `{T}` is handed `{Self}`",
     label = "`from(...)` and its `takes(...)` differ",
     note = "name in the field's `from(...)` what the child's `takes(...)` asks for, in the same order"
 )]
 pub trait Hands<T> {
-    /// The same.
+    /// Returns the value itself.
     fn handed(self) -> T;
 }
 
@@ -65,6 +64,8 @@ impl<T> Hands<T> for T {
         self
     }
 }
+
+// The futures of children are boxed, so that the size of a future doesn't grow with the depth of its tree.
 
 /// Provisions a child.
 pub fn up<'c, C: Provision<O>, O: Owner, P: Provisioner>(
@@ -77,7 +78,7 @@ where
     up_with::<C, O, P, ()>(cx, name, (), inputs(cx, &[]))
 }
 
-/// Provisions a child that takes what is `handed`; `inputs` are what its build functions depend on.
+/// Provisions a child that takes the value `handed`; `inputs` is the hash of the inputs of its build functions.
 pub fn up_with<'c, C: Provision<O>, O: Owner, P: Provisioner, H: Hands<C::Takes>>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -86,23 +87,24 @@ pub fn up_with<'c, C: Provision<O>, O: Owner, P: Provisioner, H: Hands<C::Takes>
 ) -> BoxFuture<'c, Result<()>> {
     let taken = handed.handed();
     async move {
-        if is_left_out::<C>(cx.core()) {
+        if is_skipped::<C>(cx.core()) {
             return Ok(());
         }
-        let below = cx.below(name, &taken, inputs);
-        told_of_panics(cx.core(), below.path(), C::provision(&below)).await
+        let child = cx.for_child(name, &taken, inputs);
+        report_panics(cx.core(), child.path(), C::provision(&child)).await
     }
     .boxed()
 }
 
-/// Runs the code of a node; a panic goes on, but the environment knows of it.
-async fn told_of_panics<T>(core: &Core<'_>, path: &Path<'_>, run: impl Future<Output = T>) -> T {
+/// Runs the code of a node. Reports a panic to the environment, and lets it continue.
+async fn report_panics<T>(core: &PassCore<'_>, path: &Path<'_>, run: impl Future<Output = T>) -> T {
     let outcome = AssertUnwindSafe(run).catch_unwind().await;
-    outcome.unwrap_or_else(|payload| panicked(core, &path.to_string(), payload))
+    outcome.unwrap_or_else(|payload| resume_panic(core, &path.to_string(), payload))
 }
 
-fn panicked(core: &Core<'_>, node: &str, payload: Box<dyn Any + Send>) -> ! {
-    let Core { shared, owner, .. } = core;
+/// Reports a panic of a node to the environment, and lets it continue.
+fn resume_panic(core: &PassCore<'_>, node: &str, payload: Box<dyn Any + Send>) -> ! {
+    let PassCore { shared, owner, .. } = core;
     let pass = Passing { kind: &owner.kind, namespace: owner.namespace(), name: owner.name() };
     shared.environment.node_panicked(pass, node);
     resume_unwind(payload)
@@ -114,17 +116,17 @@ pub fn down<'c, C: Provision<O>, O: Owner, P>(
     name: &'static str,
 ) -> BoxFuture<'c, Result<()>> {
     async move {
-        if is_left_out::<C>(cx.core()) {
+        if is_skipped::<C>(cx.core()) {
             return Ok(());
         }
-        let below = cx.below(name);
-        told_of_panics(cx.core(), below.path(), C::deprovision(&below)).await
+        let child = cx.for_child(name);
+        report_panics(cx.core(), child.path(), C::deprovision(&child)).await
     }
     .boxed()
 }
 
-/// Whether a child has no part in this pass: a plan runs build functions only, and a hand-written node has none.
-pub(crate) fn is_left_out<C: Provisioner>(core: &Core<'_>) -> bool {
+/// Whether a pass skips a child: a plan runs only build functions, which hand-written nodes don't have.
+pub(crate) fn is_skipped<C: Provisioner>(core: &PassCore<'_>) -> bool {
     core.is_plan && !matches!(C::SHAPE.node, Node::Group { .. })
 }
 
@@ -138,7 +140,8 @@ pub fn apply<'c, T: Objects<M>, M, O: Owner, P: Provisioner, B: Builds<T>>(
     apply_with::<T, M, O, P>(cx, name, options, inputs(cx, &[]), |draft| wanted::<T, M>(build(draft)))
 }
 
-/// As [`apply`], on terms. What was built from the same inputs in an earlier pass is not built again.
+/// As [`apply`], with options and inputs. If the inputs are those of the last build and the children are unchanged, the build
+/// function is not called.
 pub fn apply_with<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -147,18 +150,18 @@ pub fn apply_with<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
     build: impl FnOnce(&Draft<'_, O>) -> Result<Vec<Value>> + Send + 'c,
 ) -> BoxFuture<'c, Result<()>> {
     let kind = kind_of::<T::Kind>();
-    // Nothing happens before the child's turn, and a panic of `build` is the child's own. The long way has its own box, since
-    // mostly nothing has changed.
+    // `build` runs when the group polls this child, so that its panic counts as the child's. `converge` is boxed for itself:
+    // most passes take the fast path and don't need its large future.
     async move {
         let node: Arc<str> = cx.path().child(name).to_string().into();
-        if let Some(outcome) = cx.core().as_built(&node, &kind, options, inputs) {
+        if let Some(outcome) = cx.core().outcome_if_unchanged(&node, &kind, options, inputs) {
             return outcome;
         }
         let (wanted, inputs) = {
-            let unversioned = Unversioned::default();
+            let unversioned = UnversionedReads::default();
             let draft = cx.draft(&unversioned);
             let built = catch_unwind(AssertUnwindSafe(|| build(&draft)));
-            let built = built.unwrap_or_else(|payload| panicked(cx.core(), &node, payload));
+            let built = built.unwrap_or_else(|payload| resume_panic(cx.core(), &node, payload));
             (built?, draft.inputs(inputs))
         };
         cx.core().converge(&node, &kind, options, inputs, wanted).boxed().await
@@ -174,7 +177,7 @@ pub fn remove<'c, T: Objects<M>, M, O: Owner, P>(
     remove_with::<T, M, O, P>(cx, name, ResourceOptions::DEFAULT)
 }
 
-/// As [`remove`], on terms.
+/// As [`remove`], with options.
 pub fn remove_with<'c, T: Objects<M>, M, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
@@ -185,7 +188,7 @@ pub fn remove_with<'c, T: Objects<M>, M, O: Owner, P>(
     async move { core.converge(&node, &kind, options, None, Vec::new()).await }.boxed()
 }
 
-/// Removes, on the way up, what is left of a node of an earlier release.
+/// Removes the objects of a node that an earlier release of the operator had, while the tree is provisioned.
 pub fn retire<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -193,26 +196,26 @@ pub fn retire<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
     async move { remove_with::<T, M, O, P>(&not_wanted(cx), name, ResourceOptions::RETIRED).await }.boxed()
 }
 
-/// What the predicate of a `when` may answer.
+/// Return types of a `when` predicate: `bool`, [`Wanted`], or a `Result` of one of them.
 #[diagnostic::on_unimplemented(
     message = "a predicate answers `bool`, found `{Self}`",
     label = "`bool`, `Result<bool>`, or `Wanted` with a reason"
 )]
 pub trait Answers {
-    /// The answer.
+    /// Converts the return value.
     ///
     /// # Errors
     /// The error of the predicate.
     fn answered(self) -> Result<Wanted>;
 }
 
-/// Whether a child is wanted, and why not.
+/// Whether a child is wanted, and if not, the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wanted {
-    /// It is.
+    /// The child is wanted.
     Yes,
-    /// It is not, and is removed; the reason is said in the log.
+    /// The child is not wanted and is removed; the reason is logged.
     No(String),
 }
 
@@ -234,7 +237,7 @@ impl<A: Answers, E: Into<Error>> Answers for Result<A, E> {
     }
 }
 
-/// Whether a child is wanted.
+/// Whether a child is wanted, by the return value of its predicate.
 ///
 /// # Errors
 /// The error of the predicate.
@@ -252,7 +255,7 @@ pub fn is_wanted<O: Owner, P: Provisioner>(
     }
 }
 
-/// The way down, for a child that is not wanted.
+/// The teardown context of a group, to remove a child that is not wanted.
 pub fn not_wanted<'a, O: Owner, P: Provisioner>(cx: &Context<'a, O, P>) -> Teardown<'a, O, P> {
-    cx.turned(Cause::NotWanted)
+    cx.to_teardown(Cause::NotWanted)
 }

@@ -1,37 +1,37 @@
-//! What the closures of `when`, `each` and `key` are asked about.
+//! Calls the closures of `when`, `each` and `key`, for the code that `#[derive(Provisioner)]` generates.
 
 use crate::{context::Context, managed::Owner, shape::Provisioner};
 
-/// What a predicate or an `each` asks: the object, below `each` the item.
+/// The argument of a predicate or an `each`: the object, or the item if the group is itself below an `each`.
 pub fn subject<'a, O: Owner, P: Provisioner>(cx: &Context<'a, O, P>) -> &'a O::Subject {
     cx.subject()
 }
 
-// A closure goes through a function that says what it takes, so that its arguments need no types, and what it gives may
-// borrow from them. The number is that of the arguments.
+// The closures of attributes are called through these functions, whose signatures give the closures the types of their arguments
+// and let their results borrow from the arguments. The number in the name is the number of arguments.
 
-/// Asks about one thing.
-pub fn ask1<'a, A, R>(a: &'a A, question: impl FnOnce(&'a A) -> R) -> R {
-    question(a)
+/// Calls a closure with one argument.
+pub fn ask1<'a, A, R>(a: &'a A, closure: impl FnOnce(&'a A) -> R) -> R {
+    closure(a)
 }
 
-/// Asks about two things.
-pub fn ask2<'a, A, B, R>(a: &'a A, b: &'a B, question: impl FnOnce(&'a A, &'a B) -> R) -> R {
-    question(a, b)
+/// Calls a closure with two arguments.
+pub fn ask2<'a, A, B, R>(a: &'a A, b: &'a B, closure: impl FnOnce(&'a A, &'a B) -> R) -> R {
+    closure(a, b)
 }
 
-/// Asks about three things.
-pub fn ask3<'a, A, B, C, R>(a: &'a A, b: &'a B, c: &'a C, question: impl FnOnce(&'a A, &'a B, &'a C) -> R) -> R {
-    question(a, b, c)
+/// Calls a closure with three arguments.
+pub fn ask3<'a, A, B, C, R>(a: &'a A, b: &'a B, c: &'a C, closure: impl FnOnce(&'a A, &'a B, &'a C) -> R) -> R {
+    closure(a, b, c)
 }
 
-/// Asks about four things.
+/// Calls a closure with four arguments.
 pub fn ask4<'a, A, B, C, D, R>(
     a: &'a A,
     b: &'a B,
     c: &'a C,
     d: &'a D,
-    question: impl FnOnce(&'a A, &'a B, &'a C, &'a D) -> R,
+    closure: impl FnOnce(&'a A, &'a B, &'a C, &'a D) -> R,
 ) -> R {
-    question(a, b, c, d)
+    closure(a, b, c, d)
 }

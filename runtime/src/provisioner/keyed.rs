@@ -1,4 +1,4 @@
-//! Children known at run time: one for each item, found again by its key.
+//! Provisions the children of an `each`: one for each item, identified by the item's key.
 
 use crate::{
     context::{Cause, Context, Teardown},
@@ -6,8 +6,8 @@ use crate::{
     managed::{Each, Owner},
     provisioner::{
         Keyed,
-        group::{Hands, is_left_out},
-        schedule::{gravest, guarded},
+        group::{Hands, is_skipped},
+        schedule::{catch_panic, worst_outcome},
     },
     shape::Provisioner,
 };
@@ -21,7 +21,7 @@ use std::{
 /// Keys of items.
 pub type Keys = BTreeSet<String>;
 
-/// Every item with its key.
+/// Pairs each item with its key.
 pub fn keyed<C, I, O, L>(items: L, key: impl Fn(&I) -> String) -> Vec<(String, L::Item)>
 where
     C: Keyed<Each<O, I>>,
@@ -37,7 +37,7 @@ pub fn text(key: impl ToString) -> String {
     key.to_string()
 }
 
-/// Provisions the child of every item at once, and deprovisions those whose key is gone.
+/// Provisions the child of each item, all at once, and deprovisions the children whose key has no item any more.
 pub fn up_each<'c, C, I, T, O, P, H>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -55,36 +55,36 @@ where
 {
     let taken = handed.handed();
     async move {
-        let mut gone = match cx.core().is_plan {
+        let mut removed_keys = match cx.core().is_plan {
             true => BTreeSet::new(),
-            false => known::<C, I, O, P>(&cx.turned(Cause::KeyGone), name).await?,
+            false => find_keys::<C, I, O, P>(&cx.to_teardown(Cause::KeyGone), name).await?,
         };
-        let mut seen = BTreeSet::new();
+        let mut item_keys = BTreeSet::new();
         for (key, _) in &items {
-            if !seen.insert(key) {
+            if !item_keys.insert(key) {
                 let message = format!("{} has two items with the key {key:?}", cx.path().child(name));
                 return Err(Error::user_action("KeyGivenTwice", message));
             }
-            gone.remove(key);
+            removed_keys.remove(key);
         }
-        if is_left_out::<C>(cx.core()) {
+        if is_skipped::<C>(cx.core()) {
             return Ok(());
         }
-        let (taken, inputs) = (&taken, cx.inputs_of_items(inputs));
+        let (taken, inputs) = (&taken, cx.items_inputs(inputs));
         let children = items.iter().map(|(key, item)| {
-            guarded(
-                async move { C::provision(&cx.of_item((name, key), item.borrow(), taken, of_key(inputs, key))).await },
-            )
+            catch_panic(async move {
+                C::provision(&cx.for_item((name, key), item.borrow(), taken, with_key(inputs, key))).await
+            })
             .boxed()
         });
-        let turned = cx.turned(Cause::KeyGone);
-        let removed = gone.iter().map(|key| one_down::<C, I, O, P>(&turned, name, key));
-        gravest(futures::future::join_all(children.chain(removed).collect::<Vec<_>>()).await)
+        let teardown = cx.to_teardown(Cause::KeyGone);
+        let removed = removed_keys.iter().map(|key| deprovision_item::<C, I, O, P>(&teardown, name, key));
+        worst_outcome(futures::future::join_all(children.chain(removed).collect::<Vec<_>>()).await)
     }
     .boxed()
 }
 
-/// Deprovisions the child of every key that something is left of.
+/// Deprovisions the children of all keys for which objects exist.
 pub fn down_each<'c, C, I, O, P>(cx: &'c Teardown<'_, O, P>, name: &'static str) -> BoxFuture<'c, Result<()>>
 where
     C: Keyed<Each<O, I>>,
@@ -93,53 +93,61 @@ where
     P: Provisioner,
 {
     async move {
-        // A plan doesn't ask what is there: nobody wants it, and what it asks for are claims.
+        // A plan looks only for claims, and a child that is removed claims nothing.
         if cx.core().is_plan {
             return Ok(());
         }
-        let keys = known::<C, I, O, P>(cx, name).await?;
-        gravest(futures::future::join_all(keys.iter().map(|key| one_down::<C, I, O, P>(cx, name, key))).await)
+        let keys = find_keys::<C, I, O, P>(cx, name).await?;
+        worst_outcome(
+            futures::future::join_all(keys.iter().map(|key| deprovision_item::<C, I, O, P>(cx, name, key))).await,
+        )
     }
     .boxed()
 }
 
-fn one_down<'c, C, I, O, P>(cx: &'c Teardown<'_, O, P>, name: &'static str, key: &'c str) -> BoxFuture<'c, Result<()>>
+/// Deprovisions the child of one key.
+fn deprovision_item<'c, C, I, O, P>(
+    cx: &'c Teardown<'_, O, P>,
+    name: &'static str,
+    key: &'c str,
+) -> BoxFuture<'c, Result<()>>
 where
     C: Keyed<Each<O, I>>,
     I: Send + Sync + 'static,
     O: Owner,
 {
-    guarded(async move { C::deprovision(&cx.of_item(name, Some(key), cx.cause())).await }).boxed()
+    catch_panic(async move { C::deprovision(&cx.for_item(name, Some(key), cx.cause())).await }).boxed()
 }
 
-async fn known<C, I, O, P>(cx: &Teardown<'_, O, P>, name: &'static str) -> Result<BTreeSet<String>>
+/// Asks the child type for the keys of existing items.
+async fn find_keys<C, I, O, P>(cx: &Teardown<'_, O, P>, name: &'static str) -> Result<BTreeSet<String>>
 where
     C: Keyed<Each<O, I>>,
     I: Send + Sync + 'static,
     O: Owner,
     P: Provisioner,
 {
-    C::keys(&cx.of_item(name, None, cx.cause())).await
+    C::keys(&cx.for_item(name, None, cx.cause())).await
 }
 
-/// The keys for which the objects of a group are there.
+/// The keys of the items for which objects of a group exist.
 ///
 /// # Errors
-/// A yield if they can't be known yet.
+/// A yield if a cache is not synced yet.
 pub fn keys_of_objects<O: Owner, P: Provisioner>(cx: &Teardown<'_, O, P>) -> Result<BTreeSet<String>> {
-    cx.core().keys_of(&cx.path().to_string(), &P::SHAPE)
+    cx.core().existing_keys(&cx.path().to_string(), &P::SHAPE)
 }
 
-/// The keys that a child of a keyed group knows.
+/// The keys that a child of a keyed group finds.
 pub fn keys_below<'c, C: Keyed<O>, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
 ) -> BoxFuture<'c, Result<BTreeSet<String>>> {
-    async move { C::keys(&cx.below(name)).await }.boxed()
+    async move { C::keys(&cx.for_child(name)).await }.boxed()
 }
 
-/// Items differ by their key, and by nothing else that the inputs don't tell.
-fn of_key(inputs: Option<u64>, key: &str) -> Option<u64> {
+/// Adds the key of an item to the hash of the inputs: all else that an item depends on is in that hash already.
+fn with_key(inputs: Option<u64>, key: &str) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     (inputs?, key).hash(&mut hasher);
     Some(hasher.finish())

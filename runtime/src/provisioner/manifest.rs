@@ -1,41 +1,45 @@
-//! The manifest node: objects of several kinds, given as YAML.
+//! Implements manifest nodes, which apply objects of several kinds from YAML text.
 //!
 //! # Flow
-//! 1. The objects are made rank by rank: what they live in, what defines them, what they run as, what they read, what runs,
-//!    what is about that. A rank is begun when all of the one before is ready.
-//! 2. What the node made and no longer wants is deleted in the reverse order, a rank when the one behind it is really gone. What
-//!    another node of the tree wants is not deleted: see [`claim`](crate::engine::claim).
+//! 1. The objects are applied rank by rank: Namespaces, definitions and classes, ServiceAccounts, roles, configuration,
+//!    volumes, Services, workloads, custom resources, and last webhooks and API services. A rank starts when all objects of the
+//!    previous one are ready.
+//! 2. Objects of the node that are no longer wanted are deleted in reverse order; a rank starts when the objects of the
+//!    previous one are confirmed to be gone. Objects that another node of the tree claims stay: see
+//!    [`claim`](crate::engine::claim).
 //!
 //! # Guarantees
-//! As of a resource node: nothing is written that is as wanted; edits are repaired; a stranger's object is left alone.
+//! As for a resource node: no write without a difference, edits of other clients are repaired, and objects of other owners are
+//! not touched.
 
 use crate::{
     cache::ObjectKey,
     context::{Context, Teardown},
-    engine::{claimed::unversioned, desired::Desired, pass::Core, waits::Waits},
+    engine::{desired::Desired, pass::PassCore, pending::PendingObjects, plan::without_version},
     error::{Error, Result},
     informer::watch::WatchState,
     kind::{Kind, Typed, kind_of},
     managed::Owner,
-    provisioner::{build::Builds, group::here},
+    provisioner::{build::Builds, group::declared_at},
     shape::{Access, Edge, Embedded, Malformed, Node, Provisioner, ResourceOptions, Shape, documents, rank},
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;
 use std::{borrow::Cow, collections::HashSet, fmt, sync::Arc};
 
-/// Objects as YAML: the type of a field that is marked `#[provisioner(manifest)]`, and what its function gives.
+/// Objects as YAML: the type of a field with `#[provisioner(manifest)]`, and the return type of its function.
 ///
-/// `#[provisioner(manifest = "manifests/agent.yaml")] agent: Manifest` applies a file of the source tree as it is; the path
-/// begins at the crate's root. `#[provisioner(manifest(ConfigMap, Deployment))] agent: Manifest` applies the text that
-/// `fn agent(app: &App) -> Manifest` (or a `Result` of it) gives; it holds objects of these kinds only.
+/// `#[provisioner(manifest = "manifests/agent.yaml")] agent: Manifest` applies a file of the source tree; the path is relative to
+/// the root of the crate. `#[provisioner(manifest(ConfigMap, Deployment))] agent: Manifest` applies the text that
+/// `fn agent(app: &App) -> Manifest` (or a `Result` of it) returns, which may have objects of these kinds only.
 ///
-/// The role has what the kinds need: those of the file, and those that are named. The kinds of Kubernetes are known by their
-/// names; a custom kind of a file is named by its type: `manifest("manifests/agent.yaml", Gauge)`. A kind that leaves the file
-/// stays named for a release, so that its objects can be removed; so does a manifest, with `when = |_| false`.
+/// The role of the operator gets the rights for the kinds in the file and for the named kinds. Kinds of Kubernetes itself are
+/// known by their names; a custom kind in a file needs its type: `manifest("manifests/agent.yaml", Gauge)`. If a kind leaves
+/// the file, name it for one more release, so that the operator can remove its objects; keep a removed manifest for a release
+/// with `when = |_| false`.
 ///
-/// Objects without a namespace are made where their owner is, and have names of their own: what lives in no namespace can be
-/// made for one owner only.
+/// Objects without a namespace are created in the namespace of their owner. Their names are fixed, so a cluster-scoped object can
+/// have one owner only.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Manifest(Cow<'static, str>);
 
@@ -58,18 +62,18 @@ impl From<String> for Manifest {
     }
 }
 
-/// A child that is a text of objects.
+/// The edge to a manifest child.
 #[track_caller]
 pub const fn manifest_edge(name: &'static str, shape: &'static Shape, line: u32) -> Edge {
-    Edge::plain(name, shape, here(line))
+    Edge::plain(name, shape, declared_at(line))
 }
 
-/// The permission for a kind that a manifest names.
+/// The access of a manifest node to a kind that its attribute names.
 pub const fn applied<K: Typed>() -> Access {
     Access::applied(kind_of::<K>)
 }
 
-/// Makes the objects of a manifest node exactly those of the text that its function gives.
+/// Makes the objects of a manifest node exactly those in the text that its function returns.
 pub fn apply_manifest<'c, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -80,7 +84,7 @@ pub fn apply_manifest<'c, O: Owner, P: Provisioner>(
     async move { cx.core().converge_manifest(&node, shape_of::<P>(name)?, Some(&built?.0)).await }.boxed()
 }
 
-/// Makes the objects of a manifest node exactly those of its file.
+/// Makes the objects of a manifest node exactly those in its file.
 pub fn apply_file<'c, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -88,7 +92,7 @@ pub fn apply_file<'c, O: Owner, P: Provisioner>(
     let node: Arc<str> = cx.path().child(name).to_string().into();
     async move {
         let shape = shape_of::<P>(name)?;
-        let Node::Manifest(Embedded { text, .. }) = shape.node else { return Err(lost(name)) };
+        let Node::Manifest(Embedded { text, .. }) = shape.node else { return Err(unknown_manifest(name)) };
         cx.core().converge_manifest(&node, shape, Some(text)).await
     }
     .boxed()
@@ -103,7 +107,7 @@ pub fn remove_manifest<'c, O: Owner, P: Provisioner>(
     async move { cx.core().converge_manifest(&node, shape_of::<P>(name)?, None).await }.boxed()
 }
 
-/// What a build function gave, as text.
+/// The return value of a build function.
 ///
 /// # Errors
 /// The error of the build function.
@@ -111,29 +115,31 @@ pub fn text_of(built: impl Builds<Manifest>) -> Result<Manifest> {
     built.built()
 }
 
+/// The shape of a manifest child of the group `P`.
 fn shape_of<P: Provisioner>(name: &str) -> Result<&'static Shape> {
     let shape: &'static Shape = &P::SHAPE;
-    shape.find(name).ok_or_else(|| lost(name))
+    shape.find(name).ok_or_else(|| unknown_manifest(name))
 }
 
-fn lost(name: &str) -> Error {
+fn unknown_manifest(name: &str) -> Error {
     Error::terminal("InvalidManifest", format!("the tree has no manifest {name}"))
 }
 
-fn refused(malformed: Malformed) -> Error {
+fn invalid_manifest(malformed: Malformed) -> Error {
     Error::terminal("InvalidManifest", malformed.to_string())
 }
 
-impl Core<'_> {
+impl PassCore<'_> {
+    /// Applies the objects in `text` and deletes all others of the node; without a text, deletes all.
     async fn converge_manifest(&self, node: &Arc<str>, shape: &'static Shape, text: Option<&str>) -> Result<()> {
-        let kinds: Vec<Kind> = shape.permissions().map_err(refused)?.iter().filter_map(Access::kind).collect();
+        let kinds: Vec<Kind> = shape.permissions().map_err(invalid_manifest)?.iter().filter_map(Access::kind).collect();
         let source = match shape.node {
             Node::Manifest(Embedded { file, .. }) if !file.is_empty() => file,
             _ => node,
         };
         let mut wanted = Vec::new();
-        for document in documents(source, text.unwrap_or_default()).map_err(refused)? {
-            wanted.push((document.kind_in(source, &kinds).map_err(refused)?, document.object));
+        for document in documents(source, text.unwrap_or_default()).map_err(invalid_manifest)? {
+            wanted.push((document.kind_in(source, &kinds).map_err(invalid_manifest)?, document.object));
         }
         wanted.sort_by_key(|(kind, _)| rank(kind));
         if let Some(rehearsal) = &self.shared.rehearsal {
@@ -144,46 +150,46 @@ impl Core<'_> {
         if self.is_plan {
             return Ok(());
         }
-        let built = self.make(node, &wanted).await?;
-        self.prune(node, &kinds, &built).await
+        let applied = self.apply_by_rank(node, &wanted).await?;
+        self.prune(node, &kinds, &applied).await
     }
 
-    /// Applies what is wanted, rank by rank.
-    async fn make(&self, node: &Arc<str>, wanted: &[(Kind, Desired)]) -> Result<HashSet<(Kind, ObjectKey)>> {
-        let mut built = HashSet::new();
+    /// Applies the wanted objects rank by rank. Yields after a rank with objects that are not ready.
+    async fn apply_by_rank(&self, node: &Arc<str>, wanted: &[(Kind, Desired)]) -> Result<HashSet<(Kind, ObjectKey)>> {
+        let mut applied = HashSet::new();
         for of_rank in wanted.chunk_by(|(one, _), (next, _)| rank(one) == rank(next)) {
-            let mut waits = Waits::new(node);
+            let mut pending = PendingObjects::new(node);
             for (kind, desired) in of_rank {
                 let (children, key) = (self.shared.children(kind)?, desired.key());
                 children.readable()?;
-                waits.add(kind, &key, &self.ensure(children, ResourceOptions::DEFAULT, &key, desired).await?);
-                built.insert((unversioned(kind), key));
+                pending.add(kind, &key, &self.ensure_object(children, ResourceOptions::DEFAULT, &key, desired).await?);
+                applied.insert((without_version(kind), key));
             }
-            waits.over()?;
+            pending.into_result()?;
         }
-        Ok(built)
+        Ok(applied)
     }
 
-    /// Deletes what is not among the built, in the reverse order.
-    async fn prune(&self, node: &Arc<str>, kinds: &[Kind], built: &HashSet<(Kind, ObjectKey)>) -> Result<()> {
+    /// Deletes the objects of the node that were not applied, in reverse order of ranks.
+    async fn prune(&self, node: &Arc<str>, kinds: &[Kind], applied: &HashSet<(Kind, ObjectKey)>) -> Result<()> {
         let mut kinds = kinds.to_vec();
         kinds.sort_by_key(|kind| std::cmp::Reverse(rank(kind)));
         for of_rank in kinds.chunk_by(|one, next| rank(one) == rank(next)) {
-            let mut waits = Waits::new(node);
+            let mut pending = PendingObjects::new(node);
             for kind in of_rank {
                 let children = self.shared.children(kind)?;
                 if children.health.state() == WatchState::Missing {
                     continue;
                 }
                 children.readable()?;
-                let mut unwanted = self.of_node(children, node);
-                unwanted.retain(|entry| !built.contains(&(unversioned(kind), entry.header.key.clone())));
-                for entry in self.unclaimed(kind, node, unwanted).await {
+                let mut unwanted = self.children_of_node(children, node);
+                unwanted.retain(|entry| !applied.contains(&(without_version(kind), entry.header.key.clone())));
+                for entry in self.select_unclaimed(kind, node, unwanted).await {
                     self.delete_child(kind, &entry).await?;
                 }
-                self.still_there(children, kind, node, &mut waits).await?;
+                self.check_deletions(children, kind, node, &mut pending).await?;
             }
-            waits.over()?;
+            pending.into_result()?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! How a group reads a child of a child: by constants of the child's name, which say what it is.
+//! Gives a group typed access to the outputs of nodes inside a child group (`from(a.b)`).
 
 use crate::{
     context::Context,
@@ -12,33 +12,33 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// A node, as the groups above see what its children made; a hand-written one has none.
+/// A node whose children other groups can read. A hand-written node has no children.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no children that could be read",
     label = "is no group",
     note = "`from(a.b)` names the child `b` of a group `a`; what a hand-written node gives is read by `from(a)`"
 )]
 pub trait Group {
-    /// A type with a constant for each child, of the child's name.
+    /// A type with one constant for each child, named like the child.
     type Children;
 }
 
-/// The children of a node that has none.
+/// The [`Group::Children`] of a node without children.
 #[derive(Debug)]
 pub struct NoChildren;
 
-/// A child that is a resource.
+/// Read access to a resource child, whose field has the type `T`.
 #[derive(Debug)]
 pub struct ResourceChild<T>(PhantomData<fn() -> T>);
 
 impl<T> ResourceChild<T> {
-    /// The child.
+    /// The value of the child's constant in [`Group::Children`].
     pub const CHILD: Self = Self(PhantomData);
 
-    /// See [`read`].
+    /// Reads the objects of the child; see [`read`].
     ///
     /// # Errors
-    /// A yield if it has made nothing yet.
+    /// A yield if the objects don't exist yet.
     pub fn read<M, O: Owner, P: Provisioner>(self, cx: &Context<'_, O, P>, path: &str) -> Result<Made<T>>
     where
         T: Objects<M> + Send + Sync,
@@ -47,18 +47,18 @@ impl<T> ResourceChild<T> {
     }
 }
 
-/// A child that is a provisioner.
+/// Read access to a child that is a provisioner.
 #[derive(Debug)]
 pub struct NodeChild<C>(PhantomData<fn() -> C>);
 
 impl<C> NodeChild<C> {
-    /// The child.
+    /// The value of the child's constant in [`Group::Children`].
     pub const CHILD: Self = Self(PhantomData);
 
-    /// See [`given`].
+    /// Reads the value that the child gives; see [`given`].
     ///
     /// # Errors
-    /// A yield if it has given nothing.
+    /// A yield if it has given no value in this pass.
     pub fn read<O: Owner, P: Provisioner>(self, cx: &Context<'_, O, P>, path: &str) -> Result<Made<C::Gives>>
     where
         C: GivesValue,
@@ -67,11 +67,11 @@ impl<C> NodeChild<C> {
     }
 }
 
-/// A child of any number.
+/// A child with a `when` or `each`, which can't be read from outside its group.
 #[derive(Debug)]
 pub struct Several<T>(PhantomData<fn() -> T>);
 
-/// Nothing does.
+/// No type implements this trait, so that reading a [`Several`] is a compile error.
 #[diagnostic::on_unimplemented(
     message = "this child has a condition or is one for each item, so it cannot be read from above its group",
     label = "not always there",
@@ -80,27 +80,27 @@ pub struct Several<T>(PhantomData<fn() -> T>);
 pub trait ReadsSeveral {}
 
 impl<T> Several<T> {
-    /// The child.
+    /// The value of the child's constant in [`Group::Children`].
     pub const CHILD: Self = Self(PhantomData);
 
-    /// Refused by the compiler.
+    /// Does not compile: see [`ReadsSeveral`].
     ///
     /// # Errors
-    /// None.
+    /// Always.
     pub fn read<O: Owner, P: Provisioner + ReadsSeveral>(self, _: &Context<'_, O, P>, _: &str) -> Result<Made<T>> {
         Err(Error::unexpected("a child of any number cannot be read"))
     }
 }
 
-/// A child of a group with mistakes: reading it is not one more.
+/// A child of a group whose attributes have errors. Reading it compiles, so that it adds no error to those.
 #[derive(Debug)]
 pub struct Mended<T>(PhantomData<fn() -> T>);
 
 impl<T> Mended<T> {
-    /// The child.
+    /// The value of the child's constant in [`Group::Children`].
     pub const CHILD: Self = Self(PhantomData);
 
-    /// Never called.
+    /// Never called, since the group does not compile.
     ///
     /// # Errors
     /// Always.

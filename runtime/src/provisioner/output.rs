@@ -1,4 +1,4 @@
-//! What earlier nodes have made, for those that read it.
+//! Defines `Made`, the output of an earlier node as later nodes of the pass read it.
 
 use crate::{
     context::Context,
@@ -14,30 +14,26 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// What an earlier node has made: `K`, `Option<K>` or `Vec<K>` of a resource, as its field says, or the value that a
-/// hand-written node gives. Objects are as the API server last showed them, with what it filled in and their status.
-pub struct Made<T>(Arc<Value<T>>);
+/// The output of an earlier node: `K`, `Option<K>` or `Vec<K>` of a resource node, as its field has it, or the value that a
+/// hand-written node gives. The objects are in the last state that the API server returned, with defaults and status.
+pub struct Made<T>(Arc<OutputValue<T>>);
 
-enum Value<T> {
-    Given(Arc<T>),
-    /// Decoded when somebody looks at them: mostly nothing has changed, and nobody does.
-    Objects {
-        decoded: OnceLock<T>,
-        objects: Vec<Arc<[u8]>>,
-        decode: fn(&[Arc<[u8]>]) -> Result<T>,
-        version: u64,
-    },
+enum OutputValue<T> {
+    /// The value of a hand-written node.
+    Value(Arc<T>),
+    /// The objects of a resource node. They are decoded on first use: in most passes nothing has changed, and no node uses them.
+    Objects { decoded: OnceLock<T>, objects: Vec<Arc<[u8]>>, decode: fn(&[Arc<[u8]>]) -> Result<T>, version: u64 },
 }
 
 impl<T> Made<T> {
     /// The value.
     ///
     /// # Errors
-    /// If an object doesn't have the form of its kind.
+    /// If an object can't be decoded as its kind.
     pub fn get(&self) -> Result<&T> {
         match &*self.0 {
-            Value::Given(value) => Ok(value),
-            Value::Objects { decoded, objects, decode, .. } => match decoded.get() {
+            OutputValue::Value(value) => Ok(value),
+            OutputValue::Objects { decoded, objects, decode, .. } => match decoded.get() {
                 Some(value) => Ok(value),
                 None => {
                     let value = decode(objects)?;
@@ -47,11 +43,11 @@ impl<T> Made<T> {
         }
     }
 
-    /// A value that is equal as long as the objects are; `None` if that can't be said.
+    /// A hash of the uids and resourceVersions of the objects; `None` for a value, which has no version.
     pub(crate) fn version(&self) -> Option<u64> {
         match &*self.0 {
-            Value::Given(_) => None,
-            Value::Objects { version, .. } => Some(*version),
+            OutputValue::Value(_) => None,
+            OutputValue::Objects { version, .. } => Some(*version),
         }
     }
 }
@@ -69,16 +65,16 @@ impl<T> fmt::Debug for Made<T> {
     }
 }
 
-/// What the resource `path` (from the group of `cx`) has made.
+/// Reads the objects of the resource node at `path`, relative to the group of `cx`.
 ///
 /// # Errors
-/// A yield if it has made nothing yet.
+/// A yield if the objects don't exist yet.
 pub fn read<T: Objects<M> + Send + Sync, M, O: Owner, P: Provisioner>(
     cx: &Context<'_, O, P>,
     path: &str,
 ) -> Result<Made<T>> {
     let node = node_at(cx, path);
-    let objects = cx.core().objects_of(&node, &kind_of::<T::Kind>())?;
+    let objects = cx.core().output_objects(&node, &kind_of::<T::Kind>())?;
     if !T::fits(objects.len()) {
         return Err(Error::yielding("NotMadeYet", format!("{node} is not there yet")));
     }
@@ -94,27 +90,28 @@ pub fn read<T: Objects<M> + Send + Sync, M, O: Owner, P: Provisioner>(
         T::gathered(decoded).ok_or_else(|| Error::unexpected("the objects of a node changed while they were read"))
     };
     let decoded = OnceLock::new();
-    Ok(Made(Arc::new(Value::Objects { decoded, objects: bytes, decode, version: hasher.finish() })))
+    Ok(Made(Arc::new(OutputValue::Objects { decoded, objects: bytes, decode, version: hasher.finish() })))
 }
 
-/// What the hand-written node `path` (from the group of `cx`) has given in this pass.
+/// Reads the value that the hand-written node at `path` has given in this pass; the path is relative to the group of `cx`.
 ///
 /// # Errors
-/// A yield if it has given nothing.
+/// A yield if it has given no value.
 pub fn given<C: GivesValue, O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Result<Made<C::Gives>> {
     let node = node_at(cx, path);
-    let value = cx.core().made.given(&node);
+    let value = cx.core().outputs.value(&node);
     match value.and_then(|value| value.downcast::<C::Gives>().ok()) {
-        Some(value) => Ok(Made(Arc::new(Value::Given(value)))),
+        Some(value) => Ok(Made(Arc::new(OutputValue::Value(value)))),
         None => Err(Error::yielding("NotGivenYet", format!("{node} has given nothing yet"))),
     }
 }
 
+/// The path of a node from the root of the tree, by its path relative to the group of `cx`.
 fn node_at<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> String {
     if cx.path().is_root() { path.to_owned() } else { format!("{}/{path}", cx.path()) }
 }
 
-/// A node whose attribute says `gives = ...`.
+/// A hand-written node that gives a value: its attribute has `gives = ...`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` gives nothing that could be read",
     label = "has no `gives`",
@@ -122,7 +119,8 @@ fn node_at<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Stri
 )]
 pub trait GivesValue: Provisioner {}
 
-/// The versions of what a node reads and where it reads, as one number.
+/// Hash of the inputs of a build function: those of its group, and the versions of the outputs it reads. `None` if one of them
+/// has no version.
 pub fn inputs<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, read: &[Option<u64>]) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     cx.inputs()?.hash(&mut hasher);
@@ -132,7 +130,7 @@ pub fn inputs<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, read: &[Option<u
     Some(hasher.finish())
 }
 
-/// See [`inputs`].
+/// The version of an output that a node reads, for [`inputs`].
 pub fn version<T>(made: &Made<T>) -> Option<u64> {
     made.version()
 }

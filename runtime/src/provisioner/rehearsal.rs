@@ -1,19 +1,16 @@
-//! A tree without a cluster: who is called, in which order, and what comes of it.
-//!
-//! For tests of trees. Every resource node and every [`Recorder`] says that it was called and answers as the test wants;
-//! nothing leaves the process.
+//! Defines `Recorder`, a node for unit tests of trees that records its calls and gives preset answers.
 
 use crate::{
     context::{Context, Teardown},
-    engine::rehearsal::World,
+    engine::{pass::PassCore, rehearsal::FakeCluster},
     error::{Error, Result},
     managed::Owner,
     provisioner::{Keyed, Provision},
     shape::{Node, Provisioner, Shape},
 };
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
-/// A node that records what is asked of it and answers as the test says. It works in a [`Rehearsal`](crate::testing::Rehearsal) only.
+/// A node that records its calls and answers as the test has set. It works only in a [`Rehearsal`](crate::testing::Rehearsal).
 #[derive(Debug)]
 pub struct Recorder;
 
@@ -25,24 +22,25 @@ impl Provisioner for Recorder {
 
 impl<O: Owner> Provision<O> for Recorder {
     async fn provision(cx: &Context<'_, O, Self>) -> Result<()> {
-        world(cx.core().shared.rehearsal.as_ref())?.made(&cx.path().to_string(), Vec::new())
+        fake_cluster(cx.core())?.provision(&cx.path().to_string(), Vec::new())
     }
 
     async fn deprovision(cx: &Teardown<'_, O, Self>) -> Result<()> {
-        world(cx.core().shared.rehearsal.as_ref())?.removed(&cx.path().to_string())
+        fake_cluster(cx.core())?.deprovision(&cx.path().to_string())
     }
 }
 
 impl<O: Owner> Keyed<O> for Recorder {
     async fn keys(cx: &Teardown<'_, O, Self>) -> Result<BTreeSet<String>> {
         let path = cx.path().to_string();
-        let world = world(cx.core().shared.rehearsal.as_ref())?;
-        // It is itself below `each`, or a child of a group that is.
-        let above = path.rsplit_once('/').map_or("", |(above, _)| above);
-        Ok(world.keys_of(&path).into_iter().chain(world.keys_of(above)).collect())
+        let cluster = fake_cluster(cx.core())?;
+        // The recorder is the item's node itself, or a child of a group that is.
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        Ok(cluster.existing_keys(&path).into_iter().chain(cluster.existing_keys(parent)).collect())
     }
 }
 
-fn world(rehearsal: Option<&Arc<World>>) -> Result<&Arc<World>> {
-    rehearsal.ok_or_else(|| Error::terminal("NoRehearsal", "a recorder works in a rehearsal only"))
+fn fake_cluster<'a>(core: &'a PassCore<'_>) -> Result<&'a FakeCluster> {
+    let cluster = core.shared.rehearsal.as_deref();
+    cluster.ok_or_else(|| Error::terminal("NoRehearsal", "a recorder works in a rehearsal only"))
 }

@@ -1,4 +1,4 @@
-//! The order in which the children of a group run.
+//! Runs the children of a group at once or in order, and combines their outcomes into one.
 
 use crate::{
     error::{Error, Result},
@@ -7,30 +7,30 @@ use crate::{
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use std::{future::Future, panic::AssertUnwindSafe};
 
-/// A child's future of one size, for [`concurrently`].
+/// Boxes the future of a child, so that all children in [`concurrently`] have one type.
 pub fn boxed<'a>(child: impl Future<Output = Result<()>> + Send + 'a) -> BoxFuture<'a, Result<()>> {
     child.boxed()
 }
 
-/// Runs all children to their end, whatever becomes of the others; the gravest outcome speaks for all.
+/// Runs all children at once and to their end, even if some of them fail. Returns the worst outcome.
 pub async fn concurrently<const N: usize>(children: [BoxFuture<'_, Result<()>>; N]) -> Result<()> {
-    gravest(futures::future::join_all(children.into_iter().map(guarded)).await)
+    worst_outcome(futures::future::join_all(children.into_iter().map(catch_panic)).await)
 }
 
-/// As [`concurrently`], where a child begins only when those before it have succeeded: each child comes with the places of
-/// those. A child whose turn never comes has no outcome.
+/// As [`concurrently`], with dependencies: each child comes with the indexes of the children that have to succeed before it
+/// starts. A child that never starts has no outcome.
 pub async fn in_order<const N: usize>(children: [(BoxFuture<'_, Result<()>>, &[usize]); N]) -> Result<()> {
     let mut waiting = Vec::with_capacity(N);
     let mut outcomes: Vec<Option<Result<()>>> = Vec::with_capacity(N);
-    for (child, before) in children {
-        waiting.push(Some((guarded(child), before)));
+    for (child, dependencies) in children {
+        waiting.push(Some((catch_panic(child), dependencies)));
         outcomes.push(None);
     }
     let mut running = FuturesUnordered::new();
     loop {
         let succeeded = |at: &usize| matches!(outcomes.get(*at), Some(Some(Ok(()))));
         for (at, slot) in waiting.iter_mut().enumerate() {
-            if slot.as_ref().is_some_and(|(_, before)| before.iter().all(succeeded))
+            if slot.as_ref().is_some_and(|(_, dependencies)| dependencies.iter().all(succeeded))
                 && let Some((child, _)) = slot.take()
             {
                 running.push(child.map(move |outcome| (at, outcome)));
@@ -39,14 +39,14 @@ pub async fn in_order<const N: usize>(children: [(BoxFuture<'_, Result<()>>, &[u
         let Some((at, outcome)) = running.next().await else { break };
         outcomes[at] = Some(outcome);
     }
-    gravest(outcomes.into_iter().flatten())
+    worst_outcome(outcomes.into_iter().flatten())
 }
 
-/// The outcome that speaks for all: the lowest rank, and of equals the child declared first. Where all that failed are
-/// waiting, each says what for.
-pub(crate) fn gravest(outcomes: impl IntoIterator<Item = Result<()>>) -> Result<()> {
+/// The worst of several outcomes: the error with the lowest rank, and among equals that of the child declared first. If all
+/// errors are yields, their messages are joined.
+pub(crate) fn worst_outcome(outcomes: impl IntoIterator<Item = Result<()>>) -> Result<()> {
     let mut failed: Vec<Error> = outcomes.into_iter().filter_map(Result::err).collect();
-    // Stable, so that ties go to the child declared first.
+    // The sort is stable, so ties go to the child declared first.
     failed.sort_by_key(Error::rank);
     let mut failed = failed.into_iter();
     let Some(mut winner) = failed.next() else { return Ok(()) };
@@ -60,8 +60,8 @@ pub(crate) fn gravest(outcomes: impl IntoIterator<Item = Result<()>>) -> Result<
     Err(winner)
 }
 
-/// A panic in a child is that child's error, not its siblings' end.
-pub(crate) async fn guarded(child: impl Future<Output = Result<()>>) -> Result<()> {
+/// Runs a child and turns its panic into an error, so that the other children go on.
+pub(crate) async fn catch_panic(child: impl Future<Output = Result<()>>) -> Result<()> {
     match AssertUnwindSafe(child).catch_unwind().await {
         Ok(outcome) => outcome,
         Err(payload) => Err(Error::Unexpected(Box::new(Panicked::new(Closure::Provisioner, &*payload)))),

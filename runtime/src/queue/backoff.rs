@@ -1,4 +1,4 @@
-//! How long a key waits before it is tried again.
+//! `Backoff`: the delay before a failed key is retried, with jitter.
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
@@ -9,26 +9,26 @@ use std::{
     time::Duration,
 };
 
-/// How the delay grows with the failures of a key in a row.
+/// The delay after a number of consecutive failures of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delay {
-    /// The same each time.
+    /// The same delay after each failure.
     Fixed(Duration),
-    /// `base`, doubled with each failure, never more than `cap`.
+    /// `base`, doubled with each failure up to `cap`.
     Exponential {
-        /// After the first failure.
+        /// The delay after the first failure.
         base: Duration,
-        /// The longest delay before jitter.
+        /// The maximum delay, without jitter.
         cap: Duration,
     },
 }
 
 impl Delay {
-    /// What controller-runtime does: 5 ms doubling to 1,000 s [M44].
+    /// The default of controller-runtime: from 5 ms, doubled up to 1,000 s.
     pub const EXPONENTIAL: Self = Self::Exponential { base: Duration::from_millis(5), cap: Duration::from_secs(1000) };
 
-    /// The delay after `failures` earlier ones in a row, without jitter.
+    /// Returns the delay after `failures` earlier consecutive failures, without jitter.
     pub fn after(self, failures: u32) -> Duration {
         match self {
             Self::Fixed(delay) => delay,
@@ -39,9 +39,9 @@ impl Delay {
     }
 }
 
-/// Where jitter comes from: numbers of which every bit is random. Any such function will do.
+/// A source of jitter: numbers with random bits. Any function `Fn() -> u64` implements it.
 pub trait Jitter: Send + Sync {
-    /// The next number.
+    /// Returns the next number.
     fn bits(&self) -> u64;
 }
 
@@ -51,12 +51,12 @@ impl<F: Fn() -> u64 + Send + Sync> Jitter for F {
     }
 }
 
-/// Numbers that follow from a seed (SplitMix64), for tests.
+/// A deterministic sequence of numbers from a seed (SplitMix64), for tests.
 #[derive(Debug)]
 pub struct Seeded(AtomicU64);
 
 impl Seeded {
-    /// The sequence of `seed`.
+    /// Returns the sequence of `seed`.
     pub fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }
@@ -72,62 +72,64 @@ impl Jitter for Seeded {
     }
 }
 
-/// Delays per key: [`Delay`] and up to 10 % jitter on top, so that keys that fail together don't come back together.
+/// The delays of failed keys: a [`Delay`] and up to 10 % jitter, so that keys that fail together are not retried together.
 ///
-/// Only keys whose last run failed are remembered.
+/// It stores only keys whose last run failed.
 pub struct Backoff<K> {
     delay: Delay,
     jitter: Box<dyn Jitter>,
     failures: Mutex<HashMap<K, u32>>,
 }
 
-/// The largest jitter is the delay divided by this.
-const JITTER: u32 = 10;
+/// The maximum jitter is the delay divided by this.
+const JITTER_DIVISOR: u32 = 10;
 
 impl<K: Clone + Eq + Hash> Backoff<K> {
-    /// Delays by `delay`, spread by `jitter`.
+    /// Returns a backoff with this delay and this source of jitter.
     pub fn new(delay: Delay, jitter: impl Jitter + 'static) -> Self {
         Self { delay, jitter: Box::new(jitter), failures: Mutex::default() }
     }
 
-    /// Counts a failure of `key`: how long it should wait.
+    /// Counts a failure of `key`, and returns its delay.
     pub fn failed(&self, key: &K) -> Duration {
         let failures = match self.delay {
             Delay::Fixed(_) => 0,
-            Delay::Exponential { .. } => self.count(key),
+            Delay::Exponential { .. } => self.count_failure(key),
         };
         self.spread(self.delay.after(failures))
     }
 
-    /// `delay` with jitter, for waits that are no failure.
+    /// Returns `delay` with jitter, for waits without a failure.
     pub fn spread(&self, delay: Duration) -> Duration {
-        // 32 bits are spread enough, and a tenth of a delay of centuries still fits.
-        let part = u32::try_from(self.jitter.bits() >> 32).unwrap_or(u32::MAX);
-        delay.saturating_add((delay / JITTER).mul_f64(f64::from(part) / f64::from(u32::MAX)))
+        // 32 bits are random enough, and a tenth of a delay of centuries still fits.
+        let fraction = u32::try_from(self.jitter.bits() >> 32).unwrap_or(u32::MAX);
+        delay.saturating_add((delay / JITTER_DIVISOR).mul_f64(f64::from(fraction) / f64::from(u32::MAX)))
     }
 
-    /// A time between half of `delay` and all of it: those that met at one object do not meet again.
+    /// Returns a random time between half of `delay` and `delay`, so that clients that conflicted on an object don't conflict
+    /// again.
     pub fn scatter(&self, delay: Duration) -> Duration {
-        let part = u32::try_from(self.jitter.bits() >> 32).unwrap_or(u32::MAX);
-        delay / 2 + (delay / 2).mul_f64(f64::from(part) / f64::from(u32::MAX))
+        let fraction = u32::try_from(self.jitter.bits() >> 32).unwrap_or(u32::MAX);
+        delay / 2 + (delay / 2).mul_f64(f64::from(fraction) / f64::from(u32::MAX))
     }
 
-    /// Forgets the failures of `key`: it succeeded, asked for a time of its own [M43], or is gone.
+    /// Removes the failures of `key`: it succeeded, chose its own delay, or was deleted.
     pub fn forget(&self, key: &K) {
         self.failures.lock().remove(key);
     }
 
-    /// How many keys are remembered.
+    /// Returns the number of keys with failures.
     pub fn len(&self) -> usize {
         self.failures.lock().len()
     }
 
-    /// Whether no key is.
+    /// Whether no key has failures.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    fn count(&self, key: &K) -> u32 {
+    /// Returns the number of earlier consecutive failures, and counts one more.
+    fn count_failure(&self, key: &K) -> u32 {
         let mut failures = self.failures.lock();
         if let Some(count) = failures.get_mut(key) {
             *count = count.saturating_add(1);

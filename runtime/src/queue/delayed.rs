@@ -1,47 +1,47 @@
-//! Keys that become ready later, by time.
+//! `Delayed`: the keys that become ready at a later time, sorted by time.
 
 use std::collections::BTreeMap;
 use tokio::time::Instant;
 
-/// Keys by the time they become ready.
+/// The delayed keys by the time when they become ready.
 pub(super) struct Delayed<K> {
-    keys: BTreeMap<Due, K>,
-    tickets: u64,
+    keys: BTreeMap<DueTime, K>,
+    next_ticket: u64,
 }
 
-/// When a key becomes ready. The ticket keeps keys of the same time apart, in the order they came.
+/// The time when a key becomes ready. The ticket keeps keys with the same time distinct, in the order of arrival.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Due {
-    pub(super) at: Instant,
+pub(super) struct DueTime {
+    pub(super) time: Instant,
     ticket: u64,
 }
 
 impl<K> Delayed<K> {
     pub(super) fn new() -> Self {
-        Self { keys: BTreeMap::new(), tickets: 0 }
+        Self { keys: BTreeMap::new(), next_ticket: 0 }
     }
 
-    pub(super) fn insert(&mut self, at: Instant, key: K) -> Due {
-        let due = Due { at, ticket: self.tickets };
-        self.tickets += 1;
+    pub(super) fn insert(&mut self, time: Instant, key: K) -> DueTime {
+        let due = DueTime { time, ticket: self.next_ticket };
+        self.next_ticket += 1;
         self.keys.insert(due, key);
         due
     }
 
-    pub(super) fn remove(&mut self, due: &Due) {
+    pub(super) fn remove(&mut self, due: &DueTime) {
         self.keys.remove(due);
     }
 
-    /// The next key that is due at `now`, with its time.
+    /// Removes and returns the next key that is due at `now`, with its time.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<(Instant, K)> {
-        let first = self.keys.first_entry().filter(|first| first.key().at <= now)?;
+        let first = self.keys.first_entry().filter(|first| first.key().time <= now)?;
         let (due, key) = first.remove_entry();
-        Some((due.at, key))
+        Some((due.time, key))
     }
 
-    /// The earliest time.
+    /// Returns the earliest time.
     pub(super) fn next(&self) -> Option<Instant> {
-        self.keys.first_key_value().map(|(due, _)| due.at)
+        self.keys.first_key_value().map(|(due, _)| due.time)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -1,18 +1,18 @@
-//! `Item`: a key that the queue handed to a worker.
+//! `Item`: a key that a worker took from the queue, with its priority and trigger.
 
 use crate::queue::{Priority, Trigger};
 use tokio::time::Instant;
 
-/// A key that was handed out. It is with its worker until [`Queue::done`].
+/// A key that a worker took from the queue and holds until [`Queue::done`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Item<K> {
     /// The key.
     pub key: K,
-    /// The priority it had; a requeue should keep it [M45].
+    /// Its priority in the queue; a requeue should keep it.
     pub priority: Priority,
-    /// Why it was in the queue.
+    /// The reason why it was in the queue.
     pub trigger: Trigger,
-    /// When it became ready.
+    /// The time when it became ready.
     pub since: Instant,
 }

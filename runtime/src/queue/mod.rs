@@ -1,6 +1,7 @@
-//! The keys a controller has work for: each waits once, and is never with two workers.
+//! `Queue`: the work queue of a controller, with priorities, delays and one worker per key.
 //!
-//! [`Queue`] hands out keys, [`Backoff`] says how long a key waits after a failure. Neither knows what a key means.
+//! [`Queue`] gives keys to workers, and [`Backoff`] computes the delay of a key after a failure. Neither depends on the meaning
+//! of a key.
 
 mod backoff;
 mod delayed;
@@ -29,25 +30,24 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// The queue of one controller.
+/// The work queue of one controller.
 ///
 /// # Guarantees
-/// - A key waits once, however often it is added; with several priorities, at the highest [M45].
-/// - A key is with one worker at a time. Added meanwhile, it is handed out once more afterwards [M41].
-/// - Of several delays the earliest time holds; an add without delay makes the key ready now [M46].
-/// - A key that is held becomes ready at the end of its hold and not before, however often it is added for any other trigger than
-///   [`Trigger::Request`].
-/// - A key leaves no trace once it is neither waiting nor with a worker.
+/// - A key is in the queue once, however often it is added; its priority is the highest of all adds.
+/// - One worker processes a key at a time. If the key is added meanwhile, it is processed once more afterwards.
+/// - Of several delays the earliest time counts; an add without delay makes the key ready now.
+/// - A key on hold becomes ready at the end of the hold and not before. Only an add with [`Trigger::Request`] ends the hold.
+/// - The queue stores nothing about a key that is neither in the queue nor with a worker.
 ///
 /// # Assumptions
-/// For each key taken, [`Queue::done`] is called, also after a panic. Time is tokio's, so tests may pause it.
+/// A worker calls [`Queue::done`] for each key that it takes, also after a panic. The time is tokio's, so tests may pause it.
 pub struct Queue<K> {
     state: Mutex<QueueState<K>>,
-    /// Wakes one waiting taker.
-    work: Notify,
+    /// Wakes one idle taker.
+    key_ready: Notify,
     /// Wakes the taker that watches the clock, because there is an earlier time now.
-    earlier: Notify,
-    /// Wakes those who wait for the last key to come back.
+    earlier_time: Notify,
+    /// Wakes the callers of [`Queue::drained`].
     finished: Notify,
 }
 
@@ -58,104 +58,110 @@ impl<K: Clone + Eq + Hash> Default for Queue<K> {
 }
 
 impl<K: Clone + Eq + Hash> Queue<K> {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new() -> Self {
         Self {
             state: Mutex::new(QueueState::new()),
-            work: Notify::new(),
-            earlier: Notify::new(),
+            key_ready: Notify::new(),
+            earlier_time: Notify::new(),
             finished: Notify::new(),
         }
     }
 
-    /// Makes `key` ready now, as [`Trigger::Request`]. After [`Queue::shutdown`] nothing happens.
+    /// Makes `key` ready now, with [`Trigger::Request`]. It does nothing after [`Queue::shutdown`].
     pub fn add(&self, key: K, priority: Priority) {
         self.add_for(key, priority, Trigger::Request);
     }
 
-    /// Makes `key` ready now, or at the end of its hold unless the trigger ends that. After [`Queue::shutdown`] nothing happens.
+    /// Makes `key` ready now, or at the end of its hold unless the trigger ends the hold. It does nothing after
+    /// [`Queue::shutdown`].
     pub fn add_for(&self, key: K, priority: Priority, trigger: Trigger) {
         let wake = self.state.lock().add(key, priority, Instant::now(), trigger);
         if wake {
-            self.work.notify_one();
+            self.key_ready.notify_one();
         }
     }
 
-    /// Makes `key` ready after `delay`, unless it is sooner anyway, as [`Trigger::Timer`]. After [`Queue::shutdown`] nothing happens.
+    /// Makes `key` ready after `delay`, unless it is ready sooner, with [`Trigger::Timer`]. It does nothing after
+    /// [`Queue::shutdown`].
     pub fn add_after(&self, key: K, delay: Duration, priority: Priority) {
         self.add_after_for(key, delay, priority, Trigger::Timer);
     }
 
-    /// As [`Queue::add_after`], and the key keeps the trigger that it had.
+    /// Does the same as [`Queue::add_after`], with a trigger.
     pub fn add_after_for(&self, key: K, delay: Duration, priority: Priority, trigger: Trigger) {
         let now = Instant::now();
-        // A time beyond what a clock can tell is never.
+        // A time beyond the range of the clock never comes.
         let Some(at) = now.checked_add(delay) else { return };
         if at <= now {
             return self.add_for(key, priority, trigger);
         }
         let wake = self.state.lock().add_at(key, at, priority, trigger);
-        self.tell(wake);
+        self.notify_for(wake);
     }
 
-    /// Makes `key` ready after `delay` and not before: the backoff of a key whose worker achieved nothing. Called before
-    /// [`Queue::done`], it also defers what the key was added for meanwhile; only [`Trigger::Request`] makes it ready sooner. Of
-    /// several holds the latest counts. After [`Queue::shutdown`] nothing happens.
+    /// Makes `key` ready after `delay` and not before: the backoff of a key whose worker failed.
+    ///
+    /// Called before [`Queue::done`], it also delays a key that was added meanwhile; only [`Trigger::Request`] makes it ready
+    /// sooner. Of several holds the latest counts. It does nothing after [`Queue::shutdown`].
     pub fn hold(&self, key: K, delay: Duration, priority: Priority) {
-        // A time beyond what a clock can tell is never.
+        // A time beyond the range of the clock never comes.
         let Some(at) = Instant::now().checked_add(delay) else { return };
         let wake = self.state.lock().hold(key, at, priority);
-        self.tell(wake);
+        self.notify_for(wake);
     }
 
-    fn tell(&self, wake: Option<Wake>) {
+    /// Wakes a taker for a delayed key.
+    fn notify_for(&self, wake: Option<Wake>) {
         match wake {
-            Some(Wake::Clock) => self.earlier.notify_one(),
-            Some(Wake::Taker) => self.work.notify_one(),
+            Some(Wake::Clock) => self.earlier_time.notify_one(),
+            Some(Wake::Taker) => self.key_ready.notify_one(),
             None => {}
         }
     }
 
-    /// The next key, waiting for one if need be; `None` after [`Queue::shutdown`]. Dropping the future loses nothing.
+    /// Waits for the next key and returns it; `None` after [`Queue::shutdown`]. Dropping the future loses no key.
     pub async fn take(&self) -> Option<Item<K>> {
-        // A worker that always finds a key would otherwise never let its thread do anything else.
+        // Without this a worker that always finds a key would starve the other tasks of its thread.
         tokio::task::coop::consume_budget().await;
-        if let Some(taken) = self.try_take(&mut self.state.lock()) {
-            return taken;
+        match self.try_take(&mut self.state.lock()) {
+            TryTake::Item(item) => return Some(item),
+            TryTake::Closed => return None,
+            TryTake::Empty => {}
         }
         loop {
-            let mut work = pin!(self.work.notified());
-            work.as_mut().enable();
-            let mut turn = match self.take_or_wait() {
+            let mut key_ready = pin!(self.key_ready.notified());
+            key_ready.as_mut().enable();
+            let mut wait = match self.take_or_wait() {
                 Ok(taken) => return taken,
-                Err(turn) => turn,
+                Err(wait) => wait,
             };
             tokio::select! {
                 biased;
-                () = work => {}
-                () = turn.tick() => {}
+                () = key_ready => {}
+                () = wait.until_due() => {}
             }
-            turn.goes_on = true;
+            wait.retries = true;
         }
     }
 
-    /// Gives a key back. If it was added meanwhile, it is ready again; else the queue forgets it.
+    /// Ends the processing of a key. If it was added meanwhile, it is ready again; otherwise the queue removes it.
     pub fn done(&self, key: &K) {
         let mut state = self.state.lock();
-        let (wake, drained) = (state.done(key), state.is_drained());
+        let (wake, is_drained) = (state.done(key), state.is_drained());
         drop(state);
         if wake {
-            self.work.notify_one();
+            self.key_ready.notify_one();
         }
-        if drained {
+        if is_drained {
             self.finished.notify_waiters();
         }
     }
 
-    /// Hands out no more keys, and forgets those that wait. What is with a worker stays there until it is done.
+    /// Closes the queue and removes all waiting keys. Workers may finish the keys that they hold.
     pub fn shutdown(&self) {
         self.state.lock().close();
-        self.work.notify_waiters();
+        self.key_ready.notify_waiters();
         self.finished.notify_waiters();
     }
 
@@ -164,7 +170,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.state.lock().is_closed()
     }
 
-    /// Waits until the queue is shut down and every key that was handed out is done.
+    /// Waits until the queue is shut down and no worker holds a key.
     pub async fn drained(&self) {
         loop {
             let mut finished = pin!(self.finished.notified());
@@ -176,58 +182,73 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
-    /// What is in the queue and what went through it.
+    /// Returns the current length and the totals of the queue.
     pub fn stats(&self) -> Stats {
         self.state.lock().stats()
     }
 
-    /// `None` if there is nothing to take now, `Some(None)` if there never will be.
-    fn try_take(&self, state: &mut QueueState<K>) -> Option<Option<Item<K>>> {
+    /// Takes the next key, if there is one now.
+    fn try_take(&self, state: &mut QueueState<K>) -> TryTake<K> {
         if state.is_closed() {
-            return Some(None);
+            return TryTake::Closed;
         }
-        let (item, more) = state.take(Instant::now())?;
-        // Several keys may become ready by one tick of the clock: whoever takes one wakes the next taker. So does the one
-        // who leaves the clock unwatched.
-        if more || state.wants_watcher() {
-            self.work.notify_one();
+        let Some((item, has_more_work)) = state.take(Instant::now()) else { return TryTake::Empty };
+        // Several keys may become ready at one time, so each taker wakes the next one. It also does so if nobody watches the
+        // clock.
+        if has_more_work || state.needs_clock_watcher() {
+            self.key_ready.notify_one();
         }
-        Some(Some(item))
+        TryTake::Item(item)
     }
 
-    /// Looks again and begins to wait under one lock, so that nothing added in between is missed.
-    fn take_or_wait(&self) -> Result<Option<Item<K>>, Turn<'_, K>> {
+    /// Retries and begins to wait under one lock, so that it misses no key that is added in between.
+    fn take_or_wait(&self) -> Result<Option<Item<K>>, TakerWait<'_, K>> {
         let mut state = self.state.lock();
-        self.try_take(&mut state).ok_or_else(|| Turn { queue: self, clock: state.begin_wait(), goes_on: false })
+        match self.try_take(&mut state) {
+            TryTake::Item(item) => Ok(Some(item)),
+            TryTake::Closed => Ok(None),
+            TryTake::Empty => Err(TakerWait { queue: self, wake_time: state.begin_wait(), retries: false }),
+        }
     }
 }
 
-/// A taker's wait. One of those who wait watches the clock for the delayed keys, so that a tick wakes one and not all.
-struct Turn<'q, K: Clone + Eq + Hash> {
-    queue: &'q Queue<K>,
-    /// When to wake by the clock, if this one watches it.
-    clock: Option<Instant>,
-    /// Whether it looks again at once. Then it wakes nobody: an earlier wake that its taker has not come to yet would
-    /// leave it as a permit, that this one takes, and so on for ever.
-    goes_on: bool,
+/// The result of an attempt to take a key without waiting.
+enum TryTake<K> {
+    Item(Item<K>),
+    /// No key is ready now.
+    Empty,
+    /// The queue is shut down.
+    Closed,
 }
 
-impl<K: Clone + Eq + Hash> Turn<'_, K> {
-    /// Ends when it is time to look again; only for the one that watches the clock.
-    async fn tick(&self) {
-        match self.clock {
-            Some(at) => tokio::select! { biased; () = sleep_until(at) => {}, () = self.queue.earlier.notified() => {} },
+/// The wait of an idle taker. One idle taker watches the clock for delayed keys, so that a due key wakes one taker and not all.
+struct TakerWait<'q, K: Clone + Eq + Hash> {
+    queue: &'q Queue<K>,
+    /// The time of the next delayed key, if this taker watches the clock.
+    wake_time: Option<Instant>,
+    /// Whether the taker retries at once. It then wakes nobody: its own wake-up would remain as a permit that the same taker
+    /// consumes in an endless loop.
+    retries: bool,
+}
+
+impl<K: Clone + Eq + Hash> TakerWait<'_, K> {
+    /// Waits until the next delayed key is due; never returns if another taker watches the clock.
+    async fn until_due(&self) {
+        match self.wake_time {
+            Some(at) => {
+                tokio::select! { biased; () = sleep_until(at) => {}, () = self.queue.earlier_time.notified() => {} }
+            }
             None => pending().await,
         }
     }
 }
 
-impl<K: Clone + Eq + Hash> Drop for Turn<'_, K> {
+impl<K: Clone + Eq + Hash> Drop for TakerWait<'_, K> {
     fn drop(&mut self) {
         let mut state = self.queue.state.lock();
-        state.end_wait(self.clock.is_some());
-        if !self.goes_on && state.wants_watcher() {
-            self.queue.work.notify_one();
+        state.end_wait(self.wake_time.is_some());
+        if !self.retries && state.needs_clock_watcher() {
+            self.queue.key_ready.notify_one();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The queue beside a naive model of it, through random histories.
+//! Compares the queue with a simple model of it in random histories.
 
 use super::{Jitter, Priority, Queue, Seeded, Trigger};
 use futures::FutureExt;
@@ -11,23 +11,23 @@ const KEYS: u64 = 12;
 const STEPS: usize = 3000;
 const TRIGGERS: [Trigger; 5] = [Trigger::Own, Trigger::Children, Trigger::Timer, Trigger::Related, Trigger::Request];
 
-/// Every key of which anything is known, and the order of events as numbers.
+/// The keys of the model; events are numbered in their order.
 #[derive(Default)]
 struct Model {
-    keys: BTreeMap<Key, Known>,
+    keys: BTreeMap<Key, ModelKey>,
     order: u64,
     taken: u64,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct ModelKey {
     running: bool,
-    waits: Option<ModelWait>,
+    waiting: Option<ModelWait>,
 }
 
 #[derive(Clone, Copy)]
 enum ModelWait {
-    /// Since which event it is ready, and since which it stands in its line.
+    /// The numbers of the events since which the key is ready, and since which it is in the queue of its priority.
     Ready {
         priority: Priority,
         ready: u64,
@@ -38,57 +38,66 @@ enum ModelWait {
         priority: Priority,
         at: Instant,
         order: u64,
-        held: bool,
+        is_hold: bool,
         trigger: Trigger,
     },
 }
 
 impl ModelWait {
-    /// With at least this priority and trigger. A ready key whose priority is raised goes to the end of another line.
-    fn raised(self, more: Priority, end: u64, reason: Trigger) -> Self {
+    /// Raises priority and trigger. A ready key whose priority is raised moves to the end of another priority's queue.
+    fn raise(self, priority_to_add: Priority, end: u64, trigger_to_add: Trigger) -> Self {
         match self {
             Self::Ready { priority, ready, line, trigger } => {
-                let line = if more > priority { end } else { line };
-                Self::Ready { priority: more.max(priority), ready, line, trigger: reason.max(trigger) }
+                let line = if priority_to_add > priority { end } else { line };
+                Self::Ready {
+                    priority: priority_to_add.max(priority),
+                    ready,
+                    line,
+                    trigger: trigger_to_add.max(trigger),
+                }
             }
-            Self::Until { priority, at, order, held, trigger } => {
-                Self::Until { priority: more.max(priority), at, order, held, trigger: reason.max(trigger) }
-            }
+            Self::Until { priority, at, order, is_hold, trigger } => Self::Until {
+                priority: priority_to_add.max(priority),
+                at,
+                order,
+                is_hold,
+                trigger: trigger_to_add.max(trigger),
+            },
         }
     }
 }
 
 impl Model {
-    fn add(&mut self, key: Key, priority: Priority, reason: Trigger) {
+    fn add(&mut self, key: Key, priority: Priority, trigger_to_add: Trigger) {
         self.order += 1;
         let order = self.order;
-        let known = self.keys.entry(key).or_default();
+        let model_key = self.keys.entry(key).or_default();
         let ready = |priority, trigger| ModelWait::Ready { priority, ready: order, line: order, trigger };
-        known.waits = Some(match known.waits {
-            Some(waits @ ModelWait::Ready { .. }) => waits.raised(priority, order, reason),
-            Some(waits @ ModelWait::Until { held: true, .. }) if reason != Trigger::Request => {
-                waits.raised(priority, order, reason)
+        model_key.waiting = Some(match model_key.waiting {
+            Some(waiting @ ModelWait::Ready { .. }) => waiting.raise(priority, order, trigger_to_add),
+            Some(waiting @ ModelWait::Until { is_hold: true, .. }) if trigger_to_add != Trigger::Request => {
+                waiting.raise(priority, order, trigger_to_add)
             }
-            Some(ModelWait::Until { priority: before, trigger: Trigger::Timer, .. }) => {
-                ready(priority.max(before), reason)
+            Some(ModelWait::Until { priority: old_priority, trigger: Trigger::Timer, .. }) => {
+                ready(priority.max(old_priority), trigger_to_add)
             }
-            Some(ModelWait::Until { priority: before, trigger, .. }) => {
-                ready(priority.max(before), reason.max(trigger))
+            Some(ModelWait::Until { priority: old_priority, trigger, .. }) => {
+                ready(priority.max(old_priority), trigger_to_add.max(trigger))
             }
-            None => ready(priority, reason),
+            None => ready(priority, trigger_to_add),
         });
     }
 
     fn add_after(&mut self, key: Key, at: Instant, priority: Priority, trigger: Trigger) {
         self.order += 1;
         let order = self.order;
-        let known = self.keys.entry(key).or_default();
-        let until = |priority| ModelWait::Until { priority, at, order, held: false, trigger };
-        known.waits = Some(match known.waits {
-            Some(ModelWait::Until { priority: before, at: due, held: false, .. }) if at < due => {
-                until(priority.max(before))
+        let model_key = self.keys.entry(key).or_default();
+        let until = |priority| ModelWait::Until { priority, at, order, is_hold: false, trigger };
+        model_key.waiting = Some(match model_key.waiting {
+            Some(ModelWait::Until { priority: old_priority, at: due, is_hold: false, .. }) if at < due => {
+                until(priority.max(old_priority))
             }
-            Some(waits) => waits.raised(priority, order, Trigger::Own),
+            Some(waiting) => waiting.raise(priority, order, Trigger::Own),
             None => until(priority),
         });
     }
@@ -96,43 +105,43 @@ impl Model {
     fn hold(&mut self, key: Key, at: Instant, priority: Priority) {
         self.order += 1;
         let order = self.order;
-        let known = self.keys.entry(key).or_default();
-        let until = |priority, trigger| ModelWait::Until { priority, at, order, held: true, trigger };
-        known.waits = Some(match known.waits {
-            Some(waits @ ModelWait::Ready { trigger: Trigger::Request, .. }) => {
-                waits.raised(priority, order, Trigger::Own)
+        let model_key = self.keys.entry(key).or_default();
+        let until = |priority, trigger| ModelWait::Until { priority, at, order, is_hold: true, trigger };
+        model_key.waiting = Some(match model_key.waiting {
+            Some(waiting @ ModelWait::Ready { trigger: Trigger::Request, .. }) => {
+                waiting.raise(priority, order, Trigger::Own)
             }
-            Some(waits @ ModelWait::Until { held: true, at: due, .. }) if due >= at => {
-                waits.raised(priority, order, Trigger::Own)
+            Some(waiting @ ModelWait::Until { is_hold: true, at: due, .. }) if due >= at => {
+                waiting.raise(priority, order, Trigger::Own)
             }
             Some(
-                ModelWait::Ready { priority: before, trigger, .. }
-                | ModelWait::Until { priority: before, trigger, held: true, .. },
-            ) => until(priority.max(before), trigger),
-            Some(ModelWait::Until { priority: before, .. }) => until(priority.max(before), Trigger::Own),
+                ModelWait::Ready { priority: old_priority, trigger, .. }
+                | ModelWait::Until { priority: old_priority, trigger, is_hold: true, .. },
+            ) => until(priority.max(old_priority), trigger),
+            Some(ModelWait::Until { priority: old_priority, .. }) => until(priority.max(old_priority), Trigger::Own),
             None => until(priority, Trigger::Own),
         });
     }
 
     fn take(&mut self, now: Instant) -> Option<(Key, Priority, Trigger)> {
         self.make_due_ready(now);
-        let ready = self.keys.iter().filter_map(|(key, known)| match known {
-            Known { running: false, waits: Some(ModelWait::Ready { priority, ready, line, trigger }) } => {
+        let ready = self.keys.iter().filter_map(|(key, model_key)| match model_key {
+            ModelKey { running: false, waiting: Some(ModelWait::Ready { priority, ready, line, trigger }) } => {
                 Some((*priority, (*line, *ready, *key, *trigger)))
             }
             _ => None,
         });
         let mut first = BTreeMap::new();
-        for (priority, place) in ready {
-            let held = first.entry(Reverse(priority)).or_insert(place);
-            *held = place.min(*held);
+        for (priority, entry) in ready {
+            let is_hold = first.entry(Reverse(priority)).or_insert(entry);
+            *is_hold = entry.min(*is_hold);
         }
         let (Reverse(priority), (.., key, trigger)) = match self.taken % 16 {
             15 => first.into_iter().min_by_key(|(_, (_, ready, ..))| *ready)?,
             _ => first.pop_first()?,
         };
         self.taken += 1;
-        self.keys.insert(key, Known { running: true, waits: None });
+        self.keys.insert(key, ModelKey { running: true, waiting: None });
         Some((key, priority, trigger))
     }
 
@@ -140,25 +149,25 @@ impl Model {
         let mut due: Vec<_> = self
             .keys
             .values_mut()
-            .filter_map(|known| match known.waits {
+            .filter_map(|model_key| match model_key.waiting {
                 Some(ModelWait::Until { priority, at, order, trigger, .. }) if at <= now => {
-                    Some((at, order, (priority, trigger), known))
+                    Some((at, order, (priority, trigger), model_key))
                 }
                 _ => None,
             })
             .collect();
         due.sort_by_key(|(at, order, ..)| (*at, *order));
-        for (.., (priority, trigger), known) in due {
+        for (.., (priority, trigger), model_key) in due {
             self.order += 1;
-            known.waits = Some(ModelWait::Ready { priority, ready: self.order, line: self.order, trigger });
+            model_key.waiting = Some(ModelWait::Ready { priority, ready: self.order, line: self.order, trigger });
         }
     }
 
     fn done(&mut self, key: Key) {
         self.order += 1;
-        let Some(known) = self.keys.get_mut(&key).filter(|known| known.running) else { return };
-        known.running = false;
-        match &mut known.waits {
+        let Some(model_key) = self.keys.get_mut(&key).filter(|model_key| model_key.running) else { return };
+        model_key.running = false;
+        match &mut model_key.waiting {
             Some(ModelWait::Ready { line, .. }) => *line = self.order,
             Some(ModelWait::Until { .. }) => {}
             None => drop(self.keys.remove(&key)),
@@ -166,44 +175,47 @@ impl Model {
     }
 }
 
-fn compare(seed: u64) -> impl Future<Output = ()> {
-    let dice = Seeded::new(seed);
-    let roll = move |limit: u64| (dice.bits() >> 32) % limit;
+fn run_random_history(seed: u64) -> impl Future<Output = ()> {
+    let numbers = Seeded::new(seed);
+    let random = move |limit: u64| (numbers.bits() >> 32) % limit;
     async move {
         let (queue, mut model, mut running) = (Queue::new(), Model::default(), Vec::new());
         for step in 0..STEPS {
-            let key = roll(KEYS);
-            let priority = [Priority::Low, Priority::Normal, Priority::High][roll(3) as usize];
-            match roll(12) {
+            let key = random(KEYS);
+            let priority = [Priority::Low, Priority::Normal, Priority::High][random(3) as usize];
+            match random(12) {
                 0..3 => {
-                    let trigger = TRIGGERS[roll(TRIGGERS.len() as u64) as usize];
+                    let trigger = TRIGGERS[random(TRIGGERS.len() as u64) as usize];
                     queue.add_for(key, priority, trigger);
                     model.add(key, priority, trigger);
                 }
                 3..5 => {
-                    let delay = Duration::from_millis(1 + roll(20));
-                    let trigger = TRIGGERS[roll(TRIGGERS.len() as u64) as usize];
+                    let delay = Duration::from_millis(1 + random(20));
+                    let trigger = TRIGGERS[random(TRIGGERS.len() as u64) as usize];
                     queue.add_after_for(key, delay, priority, trigger);
                     model.add_after(key, Instant::now() + delay, priority, trigger);
                 }
-                5 => advance(Duration::from_millis(roll(8))).await,
+                5 => advance(Duration::from_millis(random(8))).await,
                 6..8 => {
                     let taken = queue.take().now_or_never().flatten();
                     let taken = taken.map(|item| (item.key, item.priority, item.trigger));
                     assert_eq!(taken, model.take(Instant::now()), "seed {seed}, step {step}");
                     running.extend(taken.map(|(key, ..)| key));
                 }
-                // A worker fails, perhaps while others add the key; and now and then a key is held that is with no worker.
+                // A worker fails, perhaps while the key is added; sometimes the key is not with a worker.
                 8..10 => {
-                    let key = if running.is_empty() { key } else { running[roll(running.len() as u64) as usize] };
-                    let delay = Duration::from_millis(roll(20));
+                    let key = if running.is_empty() { key } else { running[random(running.len() as u64) as usize] };
+                    let delay = Duration::from_millis(random(20));
                     queue.hold(key, delay, priority);
                     model.hold(key, Instant::now() + delay, priority);
                 }
                 _ => {
-                    // Now and then a key that is with no worker.
-                    let key =
-                        if running.is_empty() { key } else { running.swap_remove(roll(running.len() as u64) as usize) };
+                    // Sometimes the key is not with a worker.
+                    let key = if running.is_empty() {
+                        key
+                    } else {
+                        running.swap_remove(random(running.len() as u64) as usize)
+                    };
                     queue.done(&key);
                     model.done(key);
                 }
@@ -217,15 +229,15 @@ fn compare(seed: u64) -> impl Future<Output = ()> {
         while let Some(item) = queue.take().now_or_never().flatten() {
             queue.done(&item.key);
         }
-        assert!(queue.state.lock().is_blank(), "seed {seed}: keys leave no trace");
+        assert!(queue.state.lock().has_no_keys(), "seed {seed}: keys leave no trace");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn queue_agrees_with_a_naive_model() {
     for seed in 0..40 {
-        // The budget of one task would make a take wait that has a key to give.
-        tokio::task::unconstrained(compare(seed)).await;
+        // The budget of a tokio task would make `take` wait although a key is ready.
+        tokio::task::unconstrained(run_random_history(seed)).await;
     }
 }
 
@@ -255,7 +267,7 @@ async fn manager_m41_no_key_is_ever_with_two_workers() {
         }
     }
     let quiet = async {
-        while !queue.state.lock().is_blank() {
+        while !queue.state.lock().has_no_keys() {
             tokio::task::yield_now().await;
         }
         queue.shutdown();

@@ -1,33 +1,33 @@
-//! `Priority` of a queued key, and `Trigger`: the reason for which it was added.
+//! `Priority` of a queued key, and `Trigger`: the reason why it was added.
 
-/// Who goes first among the keys that are ready. Within one priority the order is that of arrival.
+/// The priority of ready keys. Within one priority the order is that of arrival.
 ///
-/// Every sixteenth key handed out is, of the first of each priority, the one ready longest, so that nothing starves.
+/// To prevent starvation, every sixteenth taken key is the one that has been ready longest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Priority {
-    /// Lists and polls: nobody waits for these in particular [M45].
+    /// For lists and resyncs, for which nobody waits.
     Low,
-    /// Changes of children and of other objects, requeues.
+    /// For changes of children and of other objects, and for requeues.
     #[default]
     Normal,
-    /// A user changed the object itself and waits for the effect.
+    /// For changes of the object by a user, who waits for the effect.
     High,
 }
 
-/// Why a key is in the queue. Of several triggers the highest counts.
+/// The reason why a key is in the queue. Of several triggers the highest counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Trigger {
-    /// Nothing changed but the object of the key, by the operator's own write; or nothing at all after a [hold](Queue::hold).
+    /// The operator itself changed the object, or nothing changed and a [hold](Queue::hold) ended.
     #[default]
     Own,
-    /// Nothing changed but objects that were made for the key, its children, or that its own nodes have written.
+    /// A child of the object changed, or an object that a custom node of its tree wrote.
     Children,
     /// The delay of [`Queue::add_after`] ended.
     Timer,
     /// Another object changed.
     Related,
-    /// A user changed the object of the key, or asked for it. Ends a hold.
+    /// A user changed the object, or requested a reconcile. It ends a hold.
     Request,
 }

@@ -1,122 +1,129 @@
-//! Keys that are ready, in order.
+//! `ReadyKeys`: the ready keys of a queue, first in first out within each priority.
 
 use super::Priority;
 use std::collections::VecDeque;
 
-/// One key in this many is, of the first of each priority, the one that is ready longest.
-const SHARE: u64 = 16;
+/// One key in this many is the one that has been ready longest, whatever its priority.
+const FAIRNESS_INTERVAL: u64 = 16;
 const HIGHEST_FIRST: [Priority; 3] = [Priority::High, Priority::Normal, Priority::Low];
 
-/// Keys that are ready: first in, first out for each priority.
+/// The ready keys: first in, first out for each priority.
 ///
-/// A key whose priority is raised goes to the end of another line, and its old place stays behind: whoever pops has to
-/// tell whether a key still stands at a place.
-pub(super) struct Ready<K> {
-    lines: [PriorityLine<K>; HIGHEST_FIRST.len()],
-    tickets: u64,
+/// A key whose priority is raised moves to the end of another priority's queue, and its old entry becomes stale. The caller of
+/// [`ReadyKeys::pop`] passes a predicate that recognizes current entries.
+pub(super) struct ReadyKeys<K> {
+    by_priority: [PriorityQueue<K>; HIGHEST_FIRST.len()],
+    last_ticket: u64,
     popped: u64,
 }
 
-struct PriorityLine<K> {
-    places: VecDeque<QueuedKey<K>>,
-    /// Places at which a key stands.
-    live: usize,
+/// The entries of one priority.
+struct PriorityQueue<K> {
+    entries: VecDeque<QueuedKey<K>>,
+    /// The number of entries that are not stale.
+    live_entries: usize,
 }
 
-/// Where a key stands. Tickets are given in the order in which keys become ready.
+/// An entry of a ready key. Tickets increase in the order in which keys become ready.
 pub(super) struct QueuedKey<K> {
     pub(super) key: K,
     pub(super) ticket: u64,
 }
 
-impl<K> Ready<K> {
+impl<K> ReadyKeys<K> {
     pub(super) fn new() -> Self {
-        Self { lines: HIGHEST_FIRST.map(|_| PriorityLine { places: VecDeque::new(), live: 0 }), tickets: 0, popped: 0 }
-    }
-
-    pub(super) fn ticket(&mut self) -> u64 {
-        self.tickets += 1;
-        self.tickets
-    }
-
-    /// How many tickets were given.
-    pub(super) fn tickets(&self) -> u64 {
-        self.tickets
-    }
-
-    pub(super) fn push(&mut self, priority: Priority, place: QueuedKey<K>) {
-        let line = &mut self.lines[priority as usize];
-        line.places.push_back(place);
-        line.live += 1;
-    }
-
-    pub(super) fn raise(&mut self, from: Priority, to: Priority, place: QueuedKey<K>) {
-        self.lines[from as usize].leave();
-        self.push(to, place);
-    }
-
-    /// A key of this priority is not ready any more.
-    pub(super) fn leave(&mut self, priority: Priority) {
-        self.lines[priority as usize].leave();
-    }
-
-    /// The next place at which its key `stands`.
-    pub(super) fn pop(&mut self, stands: impl Fn(&QueuedKey<K>, Priority) -> bool) -> Option<QueuedKey<K>> {
-        for priority in HIGHEST_FIRST {
-            self.lines[priority as usize].drop_left_places(|place| stands(place, priority));
+        Self {
+            by_priority: HIGHEST_FIRST.map(|_| PriorityQueue { entries: VecDeque::new(), live_entries: 0 }),
+            last_ticket: 0,
+            popped: 0,
         }
-        let priority = match self.popped % SHARE {
-            turn if turn == SHARE - 1 => self.waiting_longest()?,
+    }
+
+    /// Returns a new ticket.
+    pub(super) fn next_ticket(&mut self) -> u64 {
+        self.last_ticket += 1;
+        self.last_ticket
+    }
+
+    /// Returns the number of tickets so far.
+    pub(super) fn last_ticket(&self) -> u64 {
+        self.last_ticket
+    }
+
+    pub(super) fn push(&mut self, priority: Priority, queued: QueuedKey<K>) {
+        let queue = &mut self.by_priority[priority as usize];
+        queue.entries.push_back(queued);
+        queue.live_entries += 1;
+    }
+
+    /// Moves a key to a higher priority.
+    pub(super) fn raise(&mut self, from: Priority, to: Priority, queued: QueuedKey<K>) {
+        self.by_priority[from as usize].remove_one();
+        self.push(to, queued);
+    }
+
+    /// Makes the entry of a key stale, because the key is no longer ready.
+    pub(super) fn remove_one(&mut self, priority: Priority) {
+        self.by_priority[priority as usize].remove_one();
+    }
+
+    /// Removes and returns the next entry that `is_current`.
+    pub(super) fn pop(&mut self, is_current: impl Fn(&QueuedKey<K>, Priority) -> bool) -> Option<QueuedKey<K>> {
+        for priority in HIGHEST_FIRST {
+            self.by_priority[priority as usize].drop_stale_front(|queued| is_current(queued, priority));
+        }
+        let priority = match self.popped % FAIRNESS_INTERVAL {
+            count if count == FAIRNESS_INTERVAL - 1 => self.longest_waiting()?,
             _ => HIGHEST_FIRST.into_iter().find(|priority| self.len(*priority) > 0)?,
         };
         self.popped += 1;
-        let line = &mut self.lines[priority as usize];
-        let place = line.places.pop_front();
-        line.leave();
-        place
+        let queue = &mut self.by_priority[priority as usize];
+        let queued = queue.entries.pop_front();
+        queue.remove_one();
+        queued
     }
 
-    fn waiting_longest(&self) -> Option<Priority> {
-        let first = |priority| Some((self.lines[priority as usize].places.front()?.ticket, priority));
+    fn longest_waiting(&self) -> Option<Priority> {
+        let first = |priority| Some((self.by_priority[priority as usize].entries.front()?.ticket, priority));
         HIGHEST_FIRST.into_iter().filter_map(first).min().map(|(_, priority)| priority)
     }
 
     pub(super) fn len(&self, priority: Priority) -> usize {
-        self.lines[priority as usize].live
+        self.by_priority[priority as usize].live_entries
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.lines.iter().all(|line| line.live == 0)
+        self.by_priority.iter().all(|queue| queue.live_entries == 0)
     }
 
-    /// Whether not even places that raised keys left are there.
+    /// Whether there are no entries, not even stale ones.
     #[cfg(test)]
-    pub(super) fn is_blank(&self) -> bool {
-        self.lines.iter().all(|line| line.places.is_empty())
+    pub(super) fn has_no_entries(&self) -> bool {
+        self.by_priority.iter().all(|queue| queue.entries.is_empty())
     }
 
     pub(super) fn clear(&mut self) {
-        self.lines.iter_mut().for_each(PriorityLine::clear);
+        self.by_priority.iter_mut().for_each(PriorityQueue::clear);
     }
 }
 
-impl<K> PriorityLine<K> {
-    fn leave(&mut self) {
-        self.live -= 1;
-        if self.live == 0 {
+impl<K> PriorityQueue<K> {
+    fn remove_one(&mut self) {
+        self.live_entries -= 1;
+        if self.live_entries == 0 {
             self.clear();
         }
     }
 
     fn clear(&mut self) {
-        self.places.clear();
-        self.live = 0;
+        self.entries.clear();
+        self.live_entries = 0;
     }
 
-    /// Drops the places that raised keys left, as far as they are in front.
-    fn drop_left_places(&mut self, stands: impl Fn(&QueuedKey<K>) -> bool) {
-        while self.places.len() > self.live && self.places.front().is_some_and(|place| !stands(place)) {
-            self.places.pop_front();
+    /// Drops the stale entries at the front.
+    fn drop_stale_front(&mut self, is_current: impl Fn(&QueuedKey<K>) -> bool) {
+        while self.entries.len() > self.live_entries && self.entries.front().is_some_and(|queued| !is_current(queued)) {
+            self.entries.pop_front();
         }
     }
 }

@@ -1,52 +1,54 @@
-//! What a queue knows, behind its lock; nothing here waits or wakes.
+//! `QueueState`: the state of a queue behind its lock, without waiting and waking.
 
 use super::{
     Item, Priority, Stats, Trigger,
-    delayed::{Delayed, Due},
-    ready::{QueuedKey, Ready},
+    delayed::{Delayed, DueTime},
+    ready::{QueuedKey, ReadyKeys},
 };
 use hashbrown::{HashMap, hash_map::EntryRef};
 use std::{hash::Hash, time::Duration};
 use tokio::time::Instant;
 
-/// Delayed keys that one take makes ready, so that many of the same time don't hold everybody up.
-const DUE_AT_ONCE: usize = 64;
+/// The maximum number of due keys that one take makes ready, so that many keys with the same time don't block other takers.
+const MAX_DUE_PER_TAKE: usize = 64;
 
+/// The keys of a queue, the idle takers and the statistics.
 pub(super) struct QueueState<K> {
-    /// Every key that waits or is with a worker.
-    slots: HashMap<K, Slot>,
-    ready: Ready<K>,
+    /// Every key that is waiting or with a worker.
+    keys: HashMap<K, KeyState>,
+    ready: ReadyKeys<K>,
     delayed: Delayed<K>,
     running: usize,
-    /// Takers that wait, and whether one of them watches the clock.
-    idle: usize,
-    clock_watched: bool,
+    /// The number of idle takers, and whether one of them watches the clock.
+    idle_takers: usize,
+    is_clock_watched: bool,
     closed: bool,
     taken: u64,
     waited: Duration,
     longest_wait: Duration,
 }
 
-/// Where one key is. It may be with a worker and wait as well.
-struct Slot {
+/// The state of one key. It may be with a worker and waiting at the same time.
+struct KeyState {
     running: bool,
-    waits: Waiting,
+    waiting: Waiting,
 }
 
+/// Whether and how a key waits.
 #[derive(Clone, Copy)]
 enum Waiting {
-    /// It is only with a worker.
-    Not,
-    /// It is ready, or will be as soon as its worker is done.
+    /// The key does not wait; it is with a worker.
+    None,
+    /// The key is ready, or becomes ready when its worker is done.
     Ready { priority: Priority, since: Instant, ticket: u64, trigger: Trigger },
-    /// It becomes ready at a time; if it is held, not before.
-    Until { priority: Priority, due: Due, held: bool, trigger: Trigger },
+    /// The key becomes ready at a time. `is_hold` prevents an earlier time.
+    Until { priority: Priority, due: DueTime, is_hold: bool, trigger: Trigger },
 }
 
-/// Whom a delayed key concerns.
+/// The taker that has to wake up for a delayed key.
 #[derive(Clone, Copy)]
 pub(super) enum Wake {
-    /// The taker that watches the clock: there is an earlier time now.
+    /// The taker that watches the clock, because there is an earlier time now.
     Clock,
     /// Any taker, to watch the clock.
     Taker,
@@ -55,12 +57,12 @@ pub(super) enum Wake {
 impl<K: Clone + Eq + Hash> QueueState<K> {
     pub(super) fn new() -> Self {
         Self {
-            slots: HashMap::new(),
-            ready: Ready::new(),
+            keys: HashMap::new(),
+            ready: ReadyKeys::new(),
             delayed: Delayed::new(),
             running: 0,
-            idle: 0,
-            clock_watched: false,
+            idle_takers: 0,
+            is_clock_watched: false,
             closed: false,
             taken: 0,
             waited: Duration::ZERO,
@@ -68,186 +70,189 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         }
     }
 
-    /// Makes a key ready; whether there is work for a waiting taker.
+    /// Makes a key ready, and returns whether there is work for an idle taker.
     pub(super) fn add(&mut self, key: K, priority: Priority, now: Instant, trigger: Trigger) -> bool {
         if self.closed {
             return false;
         }
-        let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waiting::Not });
-        let why = match slot.waits {
+        let key_state = self.keys.entry(key.clone()).or_insert(KeyState { running: false, waiting: Waiting::None });
+        let reason = match key_state.waiting {
             Waiting::Ready { .. } => {
-                slot.raise(key, priority, &mut self.ready);
-                slot.add_trigger(trigger);
+                key_state.raise(key, priority, &mut self.ready);
+                key_state.add_trigger(trigger);
                 return false;
             }
-            Waiting::Until { priority: before, held: true, .. } if trigger != Trigger::Request => {
-                slot.add_trigger(trigger);
-                slot.set_priority(priority.max(before));
+            Waiting::Until { priority: old_priority, is_hold: true, .. } if trigger != Trigger::Request => {
+                key_state.add_trigger(trigger);
+                key_state.set_priority(priority.max(old_priority));
                 return false;
             }
-            Waiting::Until { priority: before, due, trigger: delayed_for, .. } => {
+            Waiting::Until { priority: old_priority, due, trigger: delayed_for, .. } => {
                 self.delayed.remove(&due);
-                // The time of a timer has not come.
+                // The timer is not due yet, so it is not a reason.
                 let delayed_for = if delayed_for == Trigger::Timer { Trigger::Own } else { delayed_for };
-                (priority.max(before), trigger.max(delayed_for))
+                (priority.max(old_priority), trigger.max(delayed_for))
             }
-            Waiting::Not => (priority, trigger),
+            Waiting::None => (priority, trigger),
         };
-        slot.make_ready(key, why, now, &mut self.ready);
-        self.has_work_for_waiting()
+        key_state.make_ready(key, reason, now, &mut self.ready);
+        self.has_work_for_idle_takers()
     }
 
-    /// Makes a key ready at a time, unless it is ready sooner; who has to know.
-    pub(super) fn add_at(&mut self, key: K, at: Instant, priority: Priority, trigger: Trigger) -> Option<Wake> {
+    /// Makes a key ready at a time, unless it is ready sooner, and returns the taker to wake.
+    pub(super) fn add_at(&mut self, key: K, time: Instant, priority: Priority, trigger: Trigger) -> Option<Wake> {
         if self.closed {
             return None;
         }
-        let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waiting::Not });
-        let priority = match slot.waits {
+        let key_state = self.keys.entry(key.clone()).or_insert(KeyState { running: false, waiting: Waiting::None });
+        let priority = match key_state.waiting {
             Waiting::Ready { .. } => {
-                slot.raise(key, priority, &mut self.ready);
+                key_state.raise(key, priority, &mut self.ready);
                 return None;
             }
-            Waiting::Until { priority: before, due, held, .. } if held || due.at <= at => {
-                slot.set_priority(priority.max(before));
+            Waiting::Until { priority: old_priority, due, is_hold, .. } if is_hold || due.time <= time => {
+                key_state.set_priority(priority.max(old_priority));
                 return None;
             }
-            Waiting::Until { priority: before, due, .. } => {
+            Waiting::Until { priority: old_priority, due, .. } => {
                 self.delayed.remove(&due);
-                priority.max(before)
+                priority.max(old_priority)
             }
-            Waiting::Not => priority,
+            Waiting::None => priority,
         };
-        let due = self.delayed.insert(at, key);
-        slot.waits = Waiting::Until { priority, due, held: false, trigger };
-        self.wake_for(at)
+        let due = self.delayed.insert(time, key);
+        key_state.waiting = Waiting::Until { priority, due, is_hold: false, trigger };
+        self.wake_up_for(time)
     }
 
-    /// Makes a key ready at a time and not before, unless a user asked for it; who has to know.
-    pub(super) fn hold(&mut self, key: K, at: Instant, priority: Priority) -> Option<Wake> {
+    /// Makes a key ready at a time and not before, unless a user requested it, and returns the taker to wake.
+    pub(super) fn hold(&mut self, key: K, time: Instant, priority: Priority) -> Option<Wake> {
         if self.closed {
             return None;
         }
-        let slot = self.slots.entry(key.clone()).or_insert(Slot { running: false, waits: Waiting::Not });
-        let (priority, trigger) = match slot.waits {
+        let key_state = self.keys.entry(key.clone()).or_insert(KeyState { running: false, waiting: Waiting::None });
+        let (priority, trigger) = match key_state.waiting {
             Waiting::Ready { trigger: Trigger::Request, .. } => {
-                slot.raise(key, priority, &mut self.ready);
+                key_state.raise(key, priority, &mut self.ready);
                 return None;
             }
-            Waiting::Ready { priority: before, trigger, .. } => {
-                if !slot.running {
-                    self.ready.leave(before);
+            Waiting::Ready { priority: old_priority, trigger, .. } => {
+                if !key_state.running {
+                    self.ready.remove_one(old_priority);
                 }
-                (priority.max(before), trigger)
+                (priority.max(old_priority), trigger)
             }
-            Waiting::Until { priority: before, due, held: true, .. } if due.at >= at => {
-                slot.set_priority(priority.max(before));
+            Waiting::Until { priority: old_priority, due, is_hold: true, .. } if due.time >= time => {
+                key_state.set_priority(priority.max(old_priority));
                 return None;
             }
-            Waiting::Until { priority: before, due, held, trigger } => {
+            Waiting::Until { priority: old_priority, due, is_hold, trigger } => {
                 self.delayed.remove(&due);
-                (priority.max(before), if held { trigger } else { Trigger::Own })
+                (priority.max(old_priority), if is_hold { trigger } else { Trigger::Own })
             }
-            Waiting::Not => (priority, Trigger::Own),
+            Waiting::None => (priority, Trigger::Own),
         };
-        slot.waits = Waiting::Until { priority, due: self.delayed.insert(at, key), held: true, trigger };
-        self.wake_for(at)
+        key_state.waiting = Waiting::Until { priority, due: self.delayed.insert(time, key), is_hold: true, trigger };
+        self.wake_up_for(time)
     }
 
-    /// Who has to know of a key that becomes ready at a time.
-    fn wake_for(&self, at: Instant) -> Option<Wake> {
+    /// Returns the taker to wake for a key that becomes ready at a time.
+    fn wake_up_for(&self, time: Instant) -> Option<Wake> {
         match self.delayed.next() {
-            Some(next) if next < at => None,
-            _ if self.clock_watched => Some(Wake::Clock),
-            _ => (self.idle > 0).then_some(Wake::Taker),
+            Some(next) if next < time => None,
+            _ if self.is_clock_watched => Some(Wake::Clock),
+            _ => (self.idle_takers > 0).then_some(Wake::Taker),
         }
     }
 
-    /// The next key at `now`, and whether there is more work than this for those who wait.
+    /// Removes and returns the next key at `now`, and whether there is more work for idle takers.
     pub(super) fn take(&mut self, now: Instant) -> Option<(Item<K>, bool)> {
         self.make_due_ready(now);
-        let slots = &self.slots;
-        let place =
-            self.ready.pop(|place, priority| slots.get(&place.key).is_some_and(|slot| slot.stands(place, priority)));
-        let key = place?.key;
-        let slot = self.slots.get_mut(&key)?;
-        let Waiting::Ready { priority, since, trigger, .. } = slot.waits else { return None };
-        *slot = Slot { running: true, waits: Waiting::Not };
+        let keys = &self.keys;
+        let queued = self.ready.pop(|queued, priority| {
+            keys.get(&queued.key).is_some_and(|key_state| key_state.is_current(queued, priority))
+        });
+        let key = queued?.key;
+        let key_state = self.keys.get_mut(&key)?;
+        let Waiting::Ready { priority, since, trigger, .. } = key_state.waiting else { return None };
+        *key_state = KeyState { running: true, waiting: Waiting::None };
         self.running += 1;
         self.taken += 1;
         let wait = now.saturating_duration_since(since);
         self.waited += wait;
         self.longest_wait = wait.max(self.longest_wait);
-        Some((Item { key, priority, trigger, since }, self.has_work_for_waiting()))
+        Some((Item { key, priority, trigger, since }, self.has_work_for_idle_takers()))
     }
 
+    /// Makes the delayed keys ready that are due.
     fn make_due_ready(&mut self, now: Instant) {
-        for _ in 0..DUE_AT_ONCE {
-            let Some((at, key)) = self.delayed.pop_due(now) else { return };
-            if let Some(slot) = self.slots.get_mut(&key)
-                && let Waiting::Until { priority, trigger, .. } = slot.waits
+        for _ in 0..MAX_DUE_PER_TAKE {
+            let Some((time, key)) = self.delayed.pop_due(now) else { return };
+            if let Some(key_state) = self.keys.get_mut(&key)
+                && let Waiting::Until { priority, trigger, .. } = key_state.waiting
             {
-                slot.make_ready(key, (priority, trigger), at, &mut self.ready);
+                key_state.make_ready(key, (priority, trigger), time, &mut self.ready);
             }
         }
     }
 
-    /// Takes a key back; whether there is work for a waiting taker.
+    /// Ends the processing of a key, and returns whether there is work for an idle taker.
     pub(super) fn done(&mut self, key: &K) -> bool {
-        let EntryRef::Occupied(mut entry) = self.slots.entry_ref(key) else { return false };
+        let EntryRef::Occupied(mut entry) = self.keys.entry_ref(key) else { return false };
         if !entry.get().running {
             return false;
         }
         self.running -= 1;
         entry.get_mut().running = false;
-        match entry.get().waits {
-            Waiting::Not => drop(entry.remove()),
+        match entry.get().waiting {
+            Waiting::None => drop(entry.remove()),
             Waiting::Until { .. } => {}
             Waiting::Ready { priority, ticket, .. } => {
                 self.ready.push(priority, QueuedKey { key: entry.key().clone(), ticket });
             }
         }
-        self.has_work_for_waiting()
+        self.has_work_for_idle_takers()
     }
 
-    /// Begins a taker's wait: until when it sleeps, if it is the one that watches the clock.
+    /// Begins the wait of a taker. Returns the time of the next delayed key if the taker shall watch the clock.
     pub(super) fn begin_wait(&mut self) -> Option<Instant> {
-        self.idle += 1;
-        let next = self.delayed.next().filter(|_| !self.clock_watched)?;
-        self.clock_watched = true;
+        self.idle_takers += 1;
+        let next = self.delayed.next().filter(|_| !self.is_clock_watched)?;
+        self.is_clock_watched = true;
         Some(next)
     }
 
-    /// Ends a taker's wait.
-    pub(super) fn end_wait(&mut self, watched: bool) {
-        self.idle -= 1;
-        if watched {
-            self.clock_watched = false;
+    /// Ends the wait of a taker.
+    pub(super) fn end_wait(&mut self, watched_clock: bool) {
+        self.idle_takers -= 1;
+        if watched_clock {
+            self.is_clock_watched = false;
         }
     }
 
-    /// Whether one of those who wait should watch the clock, and none does.
-    pub(super) fn wants_watcher(&self) -> bool {
-        self.idle > 0 && !self.clock_watched && self.delayed.next().is_some()
+    /// Whether an idle taker has to watch the clock and none does.
+    pub(super) fn needs_clock_watcher(&self) -> bool {
+        self.idle_takers > 0 && !self.is_clock_watched && self.delayed.next().is_some()
     }
 
-    fn has_work_for_waiting(&self) -> bool {
-        self.idle > 0 && !self.ready.is_empty()
+    fn has_work_for_idle_takers(&self) -> bool {
+        self.idle_takers > 0 && !self.ready.is_empty()
     }
 
-    /// Whether nothing is left of any key.
+    /// Whether no trace of any key is left.
     #[cfg(test)]
-    pub(super) fn is_blank(&self) -> bool {
-        self.slots.is_empty() && self.ready.is_blank() && self.delayed.len() == 0 && self.running == 0
+    pub(super) fn has_no_keys(&self) -> bool {
+        self.keys.is_empty() && self.ready.has_no_entries() && self.delayed.len() == 0 && self.running == 0
     }
 
+    /// Removes all waiting keys; keys with a worker stay until it is done.
     pub(super) fn close(&mut self) {
         self.closed = true;
         self.ready.clear();
         self.delayed.clear();
-        self.slots.retain(|_, slot| {
-            slot.waits = Waiting::Not;
-            slot.running
+        self.keys.retain(|_, key_state| {
+            key_state.waiting = Waiting::None;
+            key_state.running
         });
     }
 
@@ -266,8 +271,8 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
             high: self.ready.len(Priority::High),
             delayed: self.delayed.len(),
             running: self.running,
-            idle: self.idle,
-            added: self.ready.tickets(),
+            idle: self.idle_takers,
+            added: self.ready.last_ticket(),
             taken: self.taken,
             waited: self.waited,
             longest_wait: self.longest_wait,
@@ -275,48 +280,50 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
     }
 }
 
-impl Slot {
+impl KeyState {
+    /// Makes the key ready, or ready after its worker is done.
     fn make_ready<K>(
         &mut self,
         key: K,
         (priority, trigger): (Priority, Trigger),
         since: Instant,
-        ready: &mut Ready<K>,
+        ready: &mut ReadyKeys<K>,
     ) {
-        let ticket = ready.ticket();
-        self.waits = Waiting::Ready { priority, since, ticket, trigger };
+        let ticket = ready.next_ticket();
+        self.waiting = Waiting::Ready { priority, since, ticket, trigger };
         if !self.running {
             ready.push(priority, QueuedKey { key, ticket });
         }
     }
 
-    /// Gives a ready key a higher priority; lower ones change nothing.
-    fn raise<K>(&mut self, key: K, priority: Priority, ready: &mut Ready<K>) {
-        if let Waiting::Ready { priority: held, since, ticket, trigger } = self.waits
-            && priority > held
+    /// Raises the priority of a ready key; a lower priority changes nothing.
+    fn raise<K>(&mut self, key: K, priority: Priority, ready: &mut ReadyKeys<K>) {
+        if let Waiting::Ready { priority: current, since, ticket, trigger } = self.waiting
+            && priority > current
         {
-            self.waits = Waiting::Ready { priority, since, ticket, trigger };
+            self.waiting = Waiting::Ready { priority, since, ticket, trigger };
             if !self.running {
-                ready.raise(held, priority, QueuedKey { key, ticket });
+                ready.raise(current, priority, QueuedKey { key, ticket });
             }
         }
     }
 
-    fn add_trigger(&mut self, more: Trigger) {
-        if let Waiting::Ready { trigger, .. } | Waiting::Until { trigger, .. } = &mut self.waits {
-            *trigger = more.max(*trigger);
+    /// Raises the trigger of a waiting key; a lower trigger changes nothing.
+    fn add_trigger(&mut self, added_trigger: Trigger) {
+        if let Waiting::Ready { trigger, .. } | Waiting::Until { trigger, .. } = &mut self.waiting {
+            *trigger = added_trigger.max(*trigger);
         }
     }
 
     /// Sets the priority of a delayed key.
-    fn set_priority(&mut self, to: Priority) {
-        if let Waiting::Until { priority, .. } = &mut self.waits {
-            *priority = to;
+    fn set_priority(&mut self, new_priority: Priority) {
+        if let Waiting::Until { priority, .. } = &mut self.waiting {
+            *priority = new_priority;
         }
     }
 
-    /// Whether the key still stands at this place.
-    fn stands<K>(&self, place: &QueuedKey<K>, at: Priority) -> bool {
-        matches!(self.waits, Waiting::Ready { priority, ticket, .. } if priority == at && ticket == place.ticket)
+    /// Whether the entry is the current one of the key.
+    fn is_current<K>(&self, queued: &QueuedKey<K>, time: Priority) -> bool {
+        matches!(self.waiting, Waiting::Ready { priority, ticket, .. } if priority == time && ticket == queued.ticket)
     }
 }

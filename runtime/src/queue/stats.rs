@@ -1,35 +1,35 @@
-//! Figures of a queue, for metrics.
+//! `Stats`: the length and the totals of a queue, for metrics.
 
 use std::time::Duration;
 
-/// What is in a queue now, and what went through it since it was made.
+/// The current length of a queue, and its totals since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Keys ready at low priority.
+    /// The number of ready keys with low priority.
     pub low: usize,
-    /// Keys ready at normal priority.
+    /// The number of ready keys with normal priority.
     pub normal: usize,
-    /// Keys ready at high priority.
+    /// The number of ready keys with high priority.
     pub high: usize,
-    /// Keys that become ready later.
+    /// The number of keys that become ready later.
     pub delayed: usize,
-    /// Keys with a worker.
+    /// The number of keys that workers hold.
     pub running: usize,
-    /// Takers that wait for a key.
+    /// The number of takers that wait for a key.
     pub idle: usize,
-    /// Times a key became ready, or was added while it was with a worker; adds of a key that is ready don't count.
+    /// The number of times that a key became ready, or was added while a worker held it. Adds of a ready key don't count.
     pub added: u64,
-    /// Keys handed out.
+    /// The number of keys that workers took.
     pub taken: u64,
-    /// How long all keys handed out had been ready, together.
+    /// The total time that the taken keys had been ready.
     pub waited: Duration,
-    /// The longest time a key that was handed out had been ready.
+    /// The longest time that a taken key had been ready.
     pub longest_wait: Duration,
 }
 
 impl Stats {
-    /// Keys that are ready.
+    /// Returns the number of ready keys.
     pub fn ready(&self) -> usize {
         self.low + self.normal + self.high
     }

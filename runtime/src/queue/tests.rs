@@ -284,7 +284,7 @@ async fn key_woken_while_its_backoff_runs_waits_for_the_end_of_it() {
     let item = next(&queue).unwrap();
     assert_eq!((item.key, item.priority, item.trigger), ("a", Normal, Trigger::Related));
     queue.done(&"a");
-    assert!(queue.state.lock().is_blank());
+    assert!(queue.state.lock().has_no_keys());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! Readiness that is told by conditions.
+//! Computes the readiness of an object from its status conditions.
 
 use super::verdict::{Readiness, held_up, waiting};
 use crate::bounds::foreign;
@@ -8,7 +8,7 @@ pub(super) fn find<'a>(status: &'a Value, type_: &str) -> Option<&'a Value> {
     status["conditions"].as_array()?.iter().find(|condition| condition["type"] == type_)
 }
 
-/// Ready when this condition is true.
+/// Returns ready if the condition is true.
 pub(super) fn of_condition(status: &Value, type_: &str) -> Readiness {
     match find(status, type_) {
         Some(condition) if condition["status"] == "True" => Readiness::Ready,
@@ -20,31 +20,31 @@ pub(super) fn of_condition(status: &Value, type_: &str) -> Readiness {
     }
 }
 
-/// The rule for kinds without a rule of their own (frameworks K7). A condition of an earlier generation says nothing.
+/// The rule of kstatus for kinds without a rule of their own. It ignores conditions of an earlier generation.
 pub(super) fn conditions(generation: i64, status: &Value) -> Readiness {
     let is_current = |condition: &&Value| condition["observedGeneration"].as_i64().is_none_or(|of| of >= generation);
-    let is_true = |type_| find(status, type_).filter(|held| held["status"] == "True").filter(is_current);
+    let is_true = |type_| find(status, type_).filter(|condition| condition["status"] == "True").filter(is_current);
     if let Some(stalled) = is_true("Stalled") {
-        return held_up(said("it is stalled", stalled));
+        return held_up(with_details("it is stalled", stalled));
     }
     if let Some(reconciling) = is_true("Reconciling") {
         let reason = reconciling["reason"].as_str().unwrap_or("Reconciling");
         return waiting(format!("it is being reconciled ({reason})"));
     }
     match find(status, "Ready").or_else(|| find(status, "Available")) {
-        Some(held) if !is_current(&held) => waiting("its controller has not seen the latest change"),
-        Some(held) => of_condition(status, held["type"].as_str().unwrap_or("Ready")),
+        Some(condition) if !is_current(&condition) => waiting("its controller has not seen the latest change"),
+        Some(condition) => of_condition(status, condition["type"].as_str().unwrap_or("Ready")),
         None => Readiness::Ready,
     }
 }
 
-/// What is the matter, with the reason and the message of a condition.
-pub(super) fn said(what: &str, condition: &Value) -> String {
+/// Returns a problem with the reason and the message of a condition.
+pub(super) fn with_details(what: &str, condition: &Value) -> String {
     let mut text = what.to_owned();
     if let Some(reason) = condition["reason"].as_str().filter(|reason| !reason.is_empty()) {
         text.push_str(&format!(" ({reason})"));
     }
-    let message = stable(condition["message"].as_str().unwrap_or_default());
+    let message = stable_text(condition["message"].as_str().unwrap_or_default());
     if !message.is_empty() {
         text.push_str(": ");
         text.push_str(&message);
@@ -52,29 +52,29 @@ pub(super) fn said(what: &str, condition: &Value) -> String {
     foreign(&text)
 }
 
-/// Longer messages are cut.
-const WORDS: usize = 40;
+/// The maximum number of words of a message; longer messages are cut.
+const MAX_WORDS: usize = 40;
 
-/// A message without what differs from one look to the next: counts, and the names that are generated for Pods.
-pub(super) fn stable(message: &str) -> String {
+/// Removes from a message the parts that change between two reads: counts, and generated names of Pods.
+pub(super) fn stable_text(message: &str) -> String {
     let mut words = Vec::new();
-    for word in message.split_whitespace().take(WORDS) {
-        let kept = if is_volatile(word) { "…" } else { word };
-        if kept != "…" || words.last() != Some(&"…") {
-            words.push(kept);
+    for word in message.split_whitespace().take(MAX_WORDS) {
+        let shown_word = if is_volatile(word) { "…" } else { word };
+        if shown_word != "…" || words.last() != Some(&"…") {
+            words.push(shown_word);
         }
     }
     words.join(" ")
 }
 
 fn is_volatile(word: &str) -> bool {
-    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let trimmed = word.trim_matches(|c: char| !c.is_alphanumeric());
     let is_count = |text: &str| text.chars().next().is_some_and(|c| c.is_ascii_digit());
-    let counted = word.split('=').skip(1).any(is_count);
-    is_count(bare) || counted || word.split(|c: char| !c.is_alphanumeric()).skip(1).any(is_generated)
+    let has_count = word.split('=').skip(1).any(is_count);
+    is_count(trimmed) || has_count || word.split(|c: char| !c.is_alphanumeric()).skip(1).any(is_generated)
 }
 
-/// Whether part of a name looks like what Kubernetes appends to names: some of these characters, which make no words.
+/// Whether part of a name looks like a suffix that Kubernetes generates. Such suffixes consist of characters that form no words.
 ///
 /// Source: `k8s.io/apimachinery/pkg/util/rand`.
 fn is_generated(part: &str) -> bool {

@@ -1,9 +1,9 @@
-//! Whether an object has become what its spec asks for.
+//! Computes whether an object is ready from its spec and its status, by the rules of kstatus.
 //!
-//! The rules are kstatus': a table for the built-in kinds whose status has a form of its own, and for every other kind its
-//! conditions. A kind without status is ready once it is there. Two rules differ, since nodes wait for each other: a Job is
-//! ready when it is complete, not when it has begun; a PodDisruptionBudget once it is there, not when its Pods, which may
-//! come after it, are healthy.
+//! Built-in kinds whose status has its own form have a rule in a table; every other kind is ready by its conditions. A kind
+//! without status is ready once it is created. Two rules differ from kstatus, since nodes wait for each other: a Job is ready
+//! when it is complete, not when it has started; a PodDisruptionBudget is ready once it is created, because its Pods may come
+//! after it.
 
 mod condition;
 pub(crate) mod pod;
@@ -14,11 +14,10 @@ pub use verdict::Readiness;
 use verdict::{held_up, waiting};
 
 use crate::kind::Kind;
-use condition::{conditions, find, of_condition, said};
+use condition::{conditions, find, of_condition, with_details};
 use serde_json::Value;
 
-/// Reads the readiness of an object from its parts; absent parts are null, and a kind that
-/// doesn't count generations has 0.
+/// Returns the readiness of an object from its parts. Absent parts are null, and a kind without generations has 0.
 pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> Readiness {
     if let Some(observed) = status["observedGeneration"].as_i64()
         && observed < generation
@@ -38,13 +37,13 @@ pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> 
         ("apiextensions.k8s.io", "CustomResourceDefinition") => definition(status),
         ("apiregistration.k8s.io", "APIService") => of_condition(status, "Available"),
         ("certificates.k8s.io", "CertificateSigningRequest") => signing_request(status),
-        // Their conditions tell of limits reached, not of work undone.
+        // Their conditions report limits, not progress.
         ("autoscaling", _) | ("policy", _) | ("", "Namespace" | "ResourceQuota") => Readiness::Ready,
         _ => conditions(generation, status),
     }
 }
 
-/// The readiness of an object of a managed kind: without a word of its controller it is not ready yet (unikorn REF11).
+/// Returns the readiness of an object of a managed kind: it is not ready until its controller has written a condition.
 pub(crate) fn managed_readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> Readiness {
     match find(status, "Available") {
         Some(_) => readiness(kind, generation, spec, status),
@@ -52,8 +51,8 @@ pub(crate) fn managed_readiness(kind: &Kind, generation: i64, spec: &Value, stat
     }
 }
 
-/// Whether the readiness of a kind can be seen from its metadata alone: it has no status that counts.
-pub(crate) fn is_ready_once_there(kind: &Kind) -> bool {
+/// Whether objects of the kind are ready once they exist, because they have no status that counts. Their metadata is then enough.
+pub(crate) fn is_ready_once_created(kind: &Kind) -> bool {
     matches!(
         (kind.group.as_ref(), kind.kind.as_ref()),
         ("", "ConfigMap" | "Secret" | "ServiceAccount" | "Endpoints" | "LimitRange" | "PodTemplate" | "Namespace")
@@ -64,12 +63,13 @@ pub(crate) fn is_ready_once_there(kind: &Kind) -> bool {
     )
 }
 
-fn phase(status: &Value, wanted: &[&str]) -> Readiness {
+/// Returns ready in one of the given phases.
+fn phase(status: &Value, ready_phases: &[&str]) -> Readiness {
     match status["phase"].as_str() {
-        Some(phase) if wanted.contains(&phase) => Readiness::Ready,
-        // No volume leaves these by itself.
+        Some(phase) if ready_phases.contains(&phase) => Readiness::Ready,
+        // A volume does not leave these phases by itself.
         Some(phase @ ("Lost" | "Failed" | "Released")) => held_up(format!("it is {phase}")),
-        phase => waiting(format!("it is {}, not yet {}", phase.unwrap_or("new"), wanted[0])),
+        phase => waiting(format!("it is {}, not yet {}", phase.unwrap_or("new"), ready_phases[0])),
     }
 }
 
@@ -81,20 +81,24 @@ fn service(spec: &Value, status: &Value) -> Readiness {
     Readiness::Ready
 }
 
+/// Returns ready once the API server serves the CustomResourceDefinition.
 fn definition(status: &Value) -> Readiness {
     match find(status, "NamesAccepted") {
-        Some(refused) if refused["status"] == "False" => held_up(said("its names are not accepted", refused)),
+        Some(condition) if condition["status"] == "False" => {
+            held_up(with_details("its names are not accepted", condition))
+        }
         _ => of_condition(status, "Established"),
     }
 }
 
+/// Returns ready once the certificate is issued.
 fn signing_request(status: &Value) -> Readiness {
     let is_true = |type_| find(status, type_).filter(|condition| condition["status"] == "True");
     if let Some(denied) = is_true("Denied") {
-        return held_up(said("it is denied", denied));
+        return held_up(with_details("it is denied", denied));
     }
     if let Some(failed) = is_true("Failed") {
-        return held_up(said("it has failed", failed));
+        return held_up(with_details("it has failed", failed));
     }
     match status["certificate"].as_str() {
         Some(certificate) if !certificate.is_empty() => Readiness::Ready,

@@ -1,7 +1,7 @@
-//! What keeps Pods from getting ready, where waiting alone won't help.
+//! Computes the readiness of Pods, and detects containers that waiting alone won't start.
 
 use super::{
-    condition::{find, of_condition, said},
+    condition::{find, of_condition, with_details},
     verdict::{Readiness, held_up},
 };
 use crate::{
@@ -11,16 +11,16 @@ use crate::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The permission to look at the Pods behind a workload.
+/// The permission to list the Pods of a workload, to explain why it is not ready.
 pub const PODS: &[Access] = &[Access::to(pods, &[Verb::List], Place::UNKNOWN)];
 
-/// The kind of Pods.
+/// Returns the kind of Pods.
 pub(crate) fn pods() -> Kind {
     Kind { group: "".into(), version: "v1".into(), kind: "Pod".into(), plural: "pods".into(), namespaced: true }
 }
 
-/// Why a container waits for something that it won't get by waiting.
-const STUCK: [&str; 8] = [
+/// Reasons of waiting containers that waiting alone does not solve.
+const STUCK_REASONS: [&str; 8] = [
     "CrashLoopBackOff",
     "ImagePullBackOff",
     "ErrImagePull",
@@ -31,15 +31,16 @@ const STUCK: [&str; 8] = [
     "RunContainerError",
 ];
 
+/// Returns the readiness of a Pod, with the reason if it is stuck.
 pub(super) fn pod(status: &Value) -> Readiness {
     match status["phase"].as_str() {
         Some("Succeeded") => return Readiness::Ready,
-        Some("Failed") => return held_up(said("it has failed", status)),
+        Some("Failed") => return held_up(with_details("it has failed", status)),
         _ => {}
     }
     match of_condition(status, "Ready") {
         Readiness::Ready => Readiness::Ready,
-        other => stuck([status]).or_else(|| unschedulable(status)).map_or(other, held_up),
+        other => stuck_containers([status]).or_else(|| unschedulable(status)).map_or(other, held_up),
     }
 }
 
@@ -48,32 +49,34 @@ fn unschedulable(status: &Value) -> Option<String> {
     (scheduled["reason"] == "Unschedulable").then(|| "no node takes it (Unschedulable)".to_owned())
 }
 
-/// What the containers of Pods are stuck in, said once for all Pods and sorted: `container web is in CrashLoopBackOff`.
-pub(crate) fn stuck<'a>(statuses: impl IntoIterator<Item = &'a Value>) -> Option<String> {
-    let mut found = BTreeSet::new();
+/// Returns the stuck containers of Pods, each once and sorted: `container web is in CrashLoopBackOff`.
+pub(crate) fn stuck_containers<'a>(statuses: impl IntoIterator<Item = &'a Value>) -> Option<String> {
+    let mut states = BTreeSet::new();
     for status in statuses {
         for list in ["initContainerStatuses", "containerStatuses"] {
             for container in status[list].as_array().into_iter().flatten() {
-                if let Some(state) = stuck_in(container) {
-                    found.insert(format!("container {} is in {state}", container["name"].as_str().unwrap_or_default()));
+                if let Some(state) = stuck_state(container) {
+                    states
+                        .insert(format!("container {} is in {state}", container["name"].as_str().unwrap_or_default()));
                 }
             }
         }
     }
-    (!found.is_empty()).then(|| found.into_iter().collect::<Vec<_>>().join(", "))
+    (!states.is_empty()).then(|| states.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-fn stuck_in(container: &Value) -> Option<&'static str> {
+/// Returns the state in which a container is stuck; `None` if it makes progress.
+fn stuck_state(container: &Value) -> Option<&'static str> {
     let state = &container["state"];
     if let Some(reason) = state["waiting"]["reason"].as_str() {
-        // Pulling fails and waits in turns; both are one state.
+        // A failing pull alternates between these two reasons.
         let reason = if reason == "ErrImagePull" { "ImagePullBackOff" } else { reason };
-        return STUCK.into_iter().find(|stuck| *stuck == reason);
+        return STUCK_REASONS.into_iter().find(|stuck| *stuck == reason);
     }
-    // Between two waits it runs for a while, or has just ended.
+    // Between two back-offs a crashing container runs for a while, or has just ended.
     let restarts = container["restartCount"].as_i64().unwrap_or_default();
-    let failed = |end: &Value| end["terminated"]["exitCode"].as_i64().is_some_and(|code| code != 0);
+    let has_failed = |end: &Value| end["terminated"]["exitCode"].as_i64().is_some_and(|code| code != 0);
     let is_ready = container["ready"].as_bool().unwrap_or_default();
-    let loops = restarts > 1 && !is_ready && (failed(state) || failed(&container["lastState"]));
-    loops.then_some("CrashLoopBackOff")
+    let is_crash_looping = restarts > 1 && !is_ready && (has_failed(state) || has_failed(&container["lastState"]));
+    is_crash_looping.then_some("CrashLoopBackOff")
 }

@@ -345,7 +345,7 @@ fn a_message_keeps_its_words_and_loses_counts_and_generated_names() {
         ("a  b\n c", "a b c"),
     ];
     for (message, wanted) in cases {
-        assert_eq!(condition::stable(message), wanted);
+        assert_eq!(condition::stable_text(message), wanted);
     }
-    assert_eq!(condition::stable(&"word ".repeat(100)).split(' ').count(), 40);
+    assert_eq!(condition::stable_text(&"word ".repeat(100)).split(' ').count(), 40);
 }

@@ -1,29 +1,29 @@
-//! `Readiness`: whether an object is ready, and what it waits for.
+//! `Readiness`: whether an object is ready, or the reason why it is not.
 
 use serde_json::Value;
 
-/// Whether an object is ready, and if not, what it waits for.
+/// Whether an object is ready, or the reason why it is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Readiness {
-    /// As its spec asks for.
+    /// The object has the state that its spec asks for.
     Ready,
-    /// On its way; the text says how far it is, and is the same for the same state.
+    /// The object makes progress. The text describes the progress, and is the same for the same state.
     NotReady(String),
-    /// Not on its way: something else has to happen first, and the text says what.
+    /// The object makes no progress until something else happens, which the text describes.
     HeldUp(String),
 }
 
-pub(super) fn waiting(what: impl Into<String>) -> Readiness {
-    Readiness::NotReady(what.into())
+pub(super) fn waiting(progress: impl Into<String>) -> Readiness {
+    Readiness::NotReady(progress.into())
 }
 
-pub(super) fn held_up(by: impl Into<String>) -> Readiness {
-    Readiness::HeldUp(by.into())
+pub(super) fn held_up(reason: impl Into<String>) -> Readiness {
+    Readiness::HeldUp(reason.into())
 }
 
-/// What waits for the first look of its controller.
-pub(super) fn unseen(generation: i64, status: &Value) -> Option<Readiness> {
-    let unseen = generation > 0 && status["observedGeneration"].is_null();
-    unseen.then(|| waiting("its controller has not seen it yet"))
+/// Returns not ready if the controller of the object has not observed any generation.
+pub(super) fn not_observed(generation: i64, status: &Value) -> Option<Readiness> {
+    let not_observed = generation > 0 && status["observedGeneration"].is_null();
+    not_observed.then(|| waiting("its controller has not seen it yet"))
 }

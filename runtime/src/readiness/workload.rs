@@ -1,8 +1,8 @@
-//! Readiness of what runs Pods.
+//! Computes the readiness of workloads: Deployment, StatefulSet, DaemonSet, ReplicaSet and Job.
 
 use super::{
-    condition::{find, of_condition, said},
-    verdict::{Readiness, held_up, unseen, waiting},
+    condition::{find, of_condition, with_details},
+    verdict::{Readiness, held_up, not_observed, waiting},
 };
 use serde_json::Value;
 
@@ -10,49 +10,51 @@ fn count(value: &Value, name: &str) -> i64 {
     value[name].as_i64().unwrap_or(0)
 }
 
-fn wanted(spec: &Value) -> i64 {
+fn desired_replicas(spec: &Value) -> i64 {
     spec["replicas"].as_i64().unwrap_or(1)
 }
 
-fn replicas(generation: i64, spec: &Value, status: &Value, field: &str, word: &str) -> Readiness {
-    if let Some(unseen) = unseen(generation, status) {
-        return unseen;
+/// Returns ready once the status field reaches the desired number of replicas.
+fn replica_progress(generation: i64, spec: &Value, status: &Value, field: &str, label: &str) -> Readiness {
+    if let Some(not_observed) = not_observed(generation, status) {
+        return not_observed;
     }
-    let wanted = wanted(spec);
+    let desired = desired_replicas(spec);
     match count(status, field) {
-        are if are < wanted => waiting(format!("{are} of {wanted} replicas are {word}")),
+        actual if actual < desired => waiting(format!("{actual} of {desired} replicas are {label}")),
         _ => Readiness::Ready,
     }
 }
 
-/// What keeps Pods from being made, where that is what is waited for.
-fn unless_failing(progress: Readiness, status: &Value) -> Readiness {
+/// Reports a replica failure instead of a progress that it blocks.
+fn with_replica_failure(progress: Readiness, status: &Value) -> Readiness {
     let failure = find(status, "ReplicaFailure").filter(|condition| condition["status"] == "True");
     match (progress, failure) {
         (Readiness::NotReady(_) | Readiness::HeldUp(_), Some(failure)) => {
-            held_up(said("its Pods cannot be made", failure))
+            held_up(with_details("its Pods cannot be made", failure))
         }
         (progress, _) => progress,
     }
 }
 
 pub(super) fn deployment(generation: i64, spec: &Value, status: &Value) -> Readiness {
-    unless_failing(rollout(generation, spec, status), status)
+    with_replica_failure(rollout(generation, spec, status), status)
 }
 
+/// Returns the progress of a Deployment's rollout, by the rules of `kubectl rollout status`.
 fn rollout(generation: i64, spec: &Value, status: &Value) -> Readiness {
     let progress = find(status, "Progressing");
     if progress.is_some_and(|condition| condition["reason"] == "ProgressDeadlineExceeded") {
         return held_up("its progress deadline is exceeded");
     }
-    let wanted = wanted(spec);
-    let progress = match replicas(generation, spec, status, "updatedReplicas", "updated") {
+    let desired = desired_replicas(spec);
+    let progress = match replica_progress(generation, spec, status, "updatedReplicas", "updated") {
         Readiness::Ready if count(status, "replicas") > count(status, "updatedReplicas") => {
             let old = count(status, "replicas") - count(status, "updatedReplicas");
             waiting(format!("{old} old replicas are still to go"))
         }
-        Readiness::Ready if count(status, "availableReplicas") < wanted => {
-            waiting(format!("{} of {wanted} replicas are available", count(status, "availableReplicas")))
+        Readiness::Ready if count(status, "availableReplicas") < desired => {
+            waiting(format!("{} of {desired} replicas are available", count(status, "availableReplicas")))
         }
         other => other,
     };
@@ -62,69 +64,74 @@ fn rollout(generation: i64, spec: &Value, status: &Value) -> Readiness {
     }
 }
 
+/// Returns ready once all replicas are available and surplus ones are gone.
 pub(super) fn replica_set(generation: i64, spec: &Value, status: &Value) -> Readiness {
-    // Some seconds of being ready may be asked for; that counts as available.
-    let progress = match replicas(generation, spec, status, "availableReplicas", "available") {
-        Readiness::Ready if count(status, "replicas") > wanted(spec) => {
-            waiting(format!("{} replicas too many are still to go", count(status, "replicas") - wanted(spec)))
+    // With `minReadySeconds` a Pod is available some seconds after it is ready.
+    let progress = match replica_progress(generation, spec, status, "availableReplicas", "available") {
+        Readiness::Ready if count(status, "replicas") > desired_replicas(spec) => {
+            waiting(format!("{} replicas too many are still to go", count(status, "replicas") - desired_replicas(spec)))
         }
         other => other,
     };
-    unless_failing(progress, status)
+    with_replica_failure(progress, status)
 }
 
+/// Returns ready once all replicas are ready and, unless the strategy is `OnDelete`, updated.
 pub(super) fn stateful_set(generation: i64, spec: &Value, status: &Value) -> Readiness {
-    let wanted = wanted(spec);
+    let desired = desired_replicas(spec);
     let available = if count(spec, "minReadySeconds") > 0 {
-        replicas(generation, spec, status, "availableReplicas", "available")
+        replica_progress(generation, spec, status, "availableReplicas", "available")
     } else {
-        replicas(generation, spec, status, "readyReplicas", "ready")
+        replica_progress(generation, spec, status, "readyReplicas", "ready")
     };
     if available != Readiness::Ready {
         return available;
     }
-    if count(status, "replicas") > wanted {
-        return waiting(format!("{} replicas too many are still to go", count(status, "replicas") - wanted));
+    if count(status, "replicas") > desired {
+        return waiting(format!("{} replicas too many are still to go", count(status, "replicas") - desired));
     }
     let strategy = &spec["updateStrategy"];
-    // Somebody else decides when these are updated.
+    // With `OnDelete` the user decides when Pods are updated.
     if strategy["type"] == "OnDelete" || status["currentRevision"] == status["updateRevision"] {
         return Readiness::Ready;
     }
-    let to_update = match count(&strategy["rollingUpdate"], "partition") {
-        0 => wanted,
-        // Those below the partition stay as they are.
-        partition => (wanted - partition).max(0),
+    let target = match count(&strategy["rollingUpdate"], "partition") {
+        0 => desired,
+        // Pods with an ordinal below the partition keep the old revision.
+        partition => (desired - partition).max(0),
     };
     match count(status, "updatedReplicas") {
-        updated if updated < to_update || to_update == wanted => {
-            waiting(format!("{updated} of {to_update} replicas are updated"))
+        updated if updated < target || target == desired => {
+            waiting(format!("{updated} of {target} replicas are updated"))
         }
         _ => Readiness::Ready,
     }
 }
 
+/// Returns ready once every scheduled Pod is available and, unless the strategy is `OnDelete`, updated.
 pub(super) fn daemon_set(generation: i64, spec: &Value, status: &Value) -> Readiness {
-    if let Some(unseen) = unseen(generation, status) {
-        return unseen;
+    if let Some(not_observed) = not_observed(generation, status) {
+        return not_observed;
     }
-    let wanted = count(status, "desiredNumberScheduled");
-    // Somebody else decides when these are updated.
-    let waits = spec["updateStrategy"]["type"] != "OnDelete";
-    for (field, word, counts) in [("updatedNumberScheduled", "updated", waits), ("numberAvailable", "available", true)]
+    let desired = count(status, "desiredNumberScheduled");
+    // With `OnDelete` the user decides when Pods are updated.
+    let waits_for_update = spec["updateStrategy"]["type"] != "OnDelete";
+    for (field, label, counts) in
+        [("updatedNumberScheduled", "updated", waits_for_update), ("numberAvailable", "available", true)]
     {
-        if counts && count(status, field) < wanted {
-            return waiting(format!("{} of {wanted} pods are {word}", count(status, field)));
+        if counts && count(status, field) < desired {
+            return waiting(format!("{} of {desired} pods are {label}", count(status, field)));
         }
     }
     Readiness::Ready
 }
 
+/// Returns ready once the Job is complete.
 pub(super) fn job(spec: &Value, status: &Value) -> Readiness {
     let is_true = |type_| find(status, type_).filter(|condition| condition["status"] == "True");
-    // The second comes first, while the last Pods end.
+    // `FailureTarget` is set before `Failed`, while the last Pods end.
     if let Some(failed) = is_true("Failed").or_else(|| is_true("FailureTarget")) {
-        return held_up(said("it has failed", failed));
+        return held_up(with_details("it has failed", failed));
     }
     match of_condition(status, "Complete") {
         Readiness::Ready => Readiness::Ready,

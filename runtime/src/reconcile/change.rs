@@ -1,27 +1,29 @@
-//! The predicate of primaries without its type, and facts cached of their last states.
+//! The type-erased predicate of primaries, and cached facts of their recent states.
 
 use crate::{
     Managed,
     predicate::{Facts, Passes, Predicate},
-    reconcile::{ObjectKey, recent::Recent},
+    reconcile::{ObjectKey, recent::RecentValues},
 };
 use std::fmt;
 use std::sync::Arc;
 
-/// The annotation that asks for a pass at once: any value that it didn't have before, for example the time.
+/// The annotation that requests an immediate pass. Each new value is a request, for example the current time.
 ///
-/// It asks for no more than a pass: nothing is written that wouldn't be, a paused object stays alone, and one that was parked
-/// until somebody does something is tried again. `opgen reconcile KIND/NAME` sets it.
+/// The pass is an ordinary one: it makes no additional writes, and it does nothing on a paused object. A parked object, which waits
+/// for an action of a user, is tried again. `opgen reconcile KIND/NAME` sets the annotation.
 pub const RECONCILE: &str = "opgen.dev/reconcile";
 
-/// The predicate of the primaries with its type gone.
+/// The predicate of a controller's primaries, without the type of their kind.
 #[derive(Clone)]
 pub struct News {
-    pub(super) facts: ReadFacts,
+    /// Reads the facts that the predicate compares from the JSON of an object.
+    pub(super) facts: ReadFactsFn,
+    /// Whether the change between two states passes the predicate.
     pub(super) passes: Passes,
 }
 
-type ReadFacts = Arc<dyn Fn(&[u8]) -> serde_json::Result<Facts> + Send + Sync>;
+type ReadFactsFn = Arc<dyn Fn(&[u8]) -> serde_json::Result<Facts> + Send + Sync>;
 
 impl News {
     pub(crate) fn new<K: Managed>(predicate: Predicate<K>) -> Self {
@@ -40,16 +42,17 @@ impl fmt::Debug for News {
     }
 }
 
-/// What was found out of the last states of objects.
+/// Cached facts of the recent states of primaries.
 #[derive(Debug, Default)]
-pub(crate) struct LastStates {
-    pub(super) facts: Recent<Facts>,
-    pub(super) wishes: Recent<String>,
+pub(crate) struct RecentStates {
+    pub(super) facts: RecentValues<Facts>,
+    /// The digests of spec, labels and annotations.
+    pub(super) content_digests: RecentValues<String>,
 }
 
-impl LastStates {
+impl RecentStates {
     pub(crate) fn forget(&self, key: &ObjectKey) {
         self.facts.forget(key);
-        self.wishes.forget(key);
+        self.content_digests.forget(key);
     }
 }

@@ -1,30 +1,37 @@
-//! `Loop`: the state of one controller that its passes share.
+//! `Loop`: the reconcile loop of one controller, with the state that its passes share.
 
 use crate::reconcile::{
-    Reported, Selection, Shared, Source, States,
-    change::{LastStates, News},
+    ControllerState, ObjectStates, PanicReports, Selection, Source,
+    change::{News, RecentStates},
     reconciler::Reconciler,
-    settled::Settled,
+    settled::SettledKeys,
 };
 use std::sync::Arc;
 
-/// What the loop of one controller needs.
+/// The reconcile loop of one controller. Its methods are in the modules of `reconcile`, one module per concern.
 pub(crate) struct Loop {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<ControllerState>,
     pub(crate) source: Arc<dyn Source>,
     pub(crate) reconciler: Box<dyn Reconciler>,
     pub(crate) finalizer: String,
-    /// The objects that are meant.
+    /// The label and field selectors of the primaries.
     pub(super) selection: Selection,
-    pub(super) states: States,
-    /// Objects outside the selection that need nothing.
-    pub(super) settled: Settled,
-    /// What was found out of the last states of objects.
-    pub(super) recent: LastStates,
-    /// Which changes are worth a pass, where the controller says so.
-    pub(super) news: Option<News>,
-    /// What the types of the controller's conditions begin with.
+    pub(super) states: ObjectStates,
+    /// The keys outside the selection that need no pass.
+    pub(super) settled: SettledKeys,
+    pub(super) recent_states: RecentStates,
+    /// The controller's own predicate of changes that start a pass; `None` for the default.
+    pub(super) predicate: Option<News>,
+    /// The prefix of the controller's condition types.
     pub(crate) condition_prefix: String,
-    /// The objects on which that panics.
-    pub(super) reported: Reported,
+    /// The reported panics of the predicate.
+    pub(super) panic_reports: PanicReports,
+}
+
+/// The settings of a controller that its loop needs.
+pub(crate) struct LoopOptions {
+    pub(crate) finalizer: String,
+    pub(crate) selection: Selection,
+    pub(crate) predicate: Option<News>,
+    pub(crate) condition_prefix: String,
 }

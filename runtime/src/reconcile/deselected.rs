@@ -1,67 +1,73 @@
-//! Objects that the source does not show: deleted, or outside the controller's selection.
+//! Reconciles primaries that the cache does not have: deleted objects, and objects outside the selection.
 //!
-//! Only the API server knows which. It is asked once; the answer holds until the watch shows the object.
+//! Only the API server knows which of the two an object is. One live read decides, and its result holds until the watch delivers
+//! the object.
 
 use crate::{
     cache::ObjectKey,
     error::{Error, Result},
-    informer::source::Stray,
+    informer::source::UncachedObject,
     reconcile::{control_loop::Loop, next::Next},
 };
 
 impl Loop {
-    /// The watch has shown another state of an object.
-    pub(crate) fn was_shown(&self, key: &ObjectKey) {
-        if self.source.selects() {
+    /// Notes that the watch has delivered a state of an object, so that an earlier live read of it no longer holds.
+    pub(crate) fn note_watch_event(&self, key: &ObjectKey) {
+        if self.source.has_selector() {
             self.settled.forget(key);
         }
     }
 
-    /// One pass over an object that the cache does not have. One that is there and left the selection is let go as if it were
-    /// deleted.
-    pub(crate) async fn pass_over_stray(&self, key: &ObjectKey) -> Result<Next> {
-        if !self.source.selects() {
-            return self.vanished(key).await;
+    /// Runs a pass over an object that the cache does not have. If the object exists outside the selection and has the finalizer,
+    /// the pass tears it down as if it were deleted.
+    pub(crate) async fn reconcile_uncached(&self, key: &ObjectKey) -> Result<Next> {
+        if !self.source.has_selector() {
+            return self.finish_deleted(key).await;
         }
-        if !self.settled.ask(key) {
+        if !self.settled.begin_read(key) {
             return Ok(Next::AwaitChange);
         }
-        let json = match self.source.stray(key).await? {
-            Stray::Gone => {
-                let next = self.vanished(key).await?;
+        let json = match self.source.read_uncached(key).await? {
+            UncachedObject::Deleted => {
+                let next = self.finish_deleted(key).await?;
                 self.settled.settle(key);
                 return Ok(next);
             }
-            // The watch will show it, and that wakes it.
-            Stray::Meant => {
+            // The watch will deliver it, which enqueues it.
+            UncachedObject::Selected => {
                 self.settled.settle(key);
                 return Ok(Next::AwaitChange);
             }
-            Stray::Left(json) => json,
+            UncachedObject::Deselected(json) => json,
         };
         let entry = self.source.objects().apart(&json).map_err(Error::unexpected)?;
         if !entry.header.finalizers.contains(&self.finalizer) {
-            // Another install may hold references in its name.
+            // Its references stay: another installation of the operator may control the object and hold them.
             self.forget(key);
             self.settled.settle(key);
             return Ok(Next::AwaitChange);
         }
-        match self.open(&entry) {
-            Ok(opened) => self.tear_down(&entry, opened.as_ref()).await,
-            Err(error) => self.tear_down_unread(&entry, error).await,
+        match self.decode(&entry) {
+            Ok(primary) => self.tear_down(&entry, primary.as_ref()).await,
+            Err(error) => self.tear_down_undecodable(&entry, error).await,
         }
     }
 
-    async fn vanished(&self, key: &ObjectKey) -> Result<Next> {
+    /// Forgets a deleted object and releases its references.
+    async fn finish_deleted(&self, key: &ObjectKey) -> Result<Next> {
         self.forget(key);
-        self.release_vanished(key).await?;
+        self.release_all_references(key).await?;
         Ok(Next::AwaitChange)
     }
 
-    /// The objects that left the selection while no operator ran, and still hold the finalizer.
-    pub(crate) async fn strays(&self) -> Result<Vec<ObjectKey>> {
-        let strays = if self.source.selects() { self.source.strays(&self.finalizer).await? } else { Vec::new() };
-        strays.iter().for_each(|key| self.settled.forget(key));
-        Ok(strays)
+    /// Lists the objects outside the selection that have the finalizer, for example because they left the selection while no
+    /// operator ran. The orphan collector enqueues them.
+    pub(crate) async fn list_deselected(&self) -> Result<Vec<ObjectKey>> {
+        if !self.source.has_selector() {
+            return Ok(Vec::new());
+        }
+        let keys = self.source.list_deselected(&self.finalizer).await?;
+        keys.iter().for_each(|key| self.settled.forget(key));
+        Ok(keys)
     }
 }

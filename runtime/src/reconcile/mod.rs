@@ -1,26 +1,29 @@
-//! The loop: one level-triggered pass over one object.
+//! The reconcile loop: runs a level-triggered pass over one primary.
 //!
-//! # Flow
-//! 1. The object is read from the cache, and only if the cache has seen what the operator itself wrote last.
-//! 2. Being deleted: once nothing names it any more, its tree is torn down, then what it names let go, then the finalizer
-//!    removed. Paused: nothing at all; deletion wins over pause.
-//! 3. The finalizer is stored before anything else happens.
-//! 4. What the spec names is referenced, and waited for.
-//! 5. The tree is provisioned; then what is no longer named is let go.
-//! 6. The status is written once, and only if it differs. That of a foreign kind is left alone; events say the outcome.
+//! # Flow of a pass
+//! 1. Read the object from the cache. If the cache does not show the last own write yet, try again later.
+//! 2. If the object is being deleted or no longer selected: wait until no other object references it, tear its tree down, release
+//!    its references, and remove the finalizer. If it is paused, do nothing; deletion has precedence over a pause.
+//! 3. Add the finalizer, before any other side effect.
+//! 4. Add a reference to each object that the spec references, and wait until each is ready.
+//! 5. Provision the tree. Then release the references that neither the spec nor a node has any more.
+//! 6. Write the status, at most once and only if it differs. For a foreign kind, record an event instead.
 //!
 //! # Guarantees
-//! A pass that finds everything as wanted makes no call. A crash between any two calls converges on restart. A panic of a
-//! provisioner is an error of its pass. A pass that achieved nothing for good (an error, a conflict, a repair that another client
-//! undoes again and again) is repeated at most as often as its backoff says, whoever wakes it; only a user's change ends the
-//! backoff. What is known of an object ends with its uid.
+//! - A pass that finds the wanted state makes no call.
+//! - After a crash between any two calls, the next passes converge.
+//! - A panic of a provisioner is an error of its pass.
+//! - A pass that failed (by an error, a conflict, or a repair that another client undoes repeatedly) is repeated only after its
+//!   backoff, whatever enqueues the object. Only a change by a user ends the backoff.
+//! - The state that the loop keeps of an object ends with the uid of the object.
 
-mod brake;
+mod backoff;
 pub(crate) mod change;
 pub(crate) mod control_loop;
 pub(crate) mod deselected;
 pub(crate) mod next;
 mod orphan;
+mod outcome;
 pub(crate) mod panics;
 mod recent;
 pub(crate) mod reconciler;
@@ -33,93 +36,93 @@ pub(crate) mod stored_status;
 mod teardown;
 pub(crate) mod tree;
 pub(crate) mod trigger;
-mod unreadable;
+mod undecodable;
+pub(crate) mod verdict;
 
-pub(crate) use crate::reconcile::change::News;
 use crate::{
     cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Seen, Uid},
-    condition::{Direction, Verdict},
     engine::{
         identity::Identity,
-        pass::{Core, Left, Shared},
-        repair::Damage,
+        pass::{ControllerState, PassCore},
+        repair::RepairReason,
     },
     error::{Error, Result},
-    event::EventType,
     informer::source::{Selection, Source},
     kind::Kind,
     panic::{Closure, Panicked, catch},
     predicate::Worth,
     queue::{Delay, Trigger},
     reconcile::{
-        control_loop::Loop,
-        reconciler::{Opened, Reconciler},
-        stored_status::Stored,
+        change::RecentStates,
+        control_loop::{Loop, LoopOptions},
+        outcome::{OutcomeReport, TreeResult},
+        reconciler::{DecodedPrimary, Reconciler},
+        settled::SettledKeys,
+        stored_status::StoredStatus,
     },
     reference::Named,
 };
 use futures::FutureExt;
 pub(crate) use next::Next;
-use panics::Reported;
-use serde_json::Value;
-use state::States;
+use panics::PanicReports;
+use state::ObjectStates;
 use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
 use tokio::time::Instant;
+use verdict::Direction;
 
-/// How a pass ended.
-pub(crate) struct Ended {
+/// The result of a pass.
+pub(crate) struct PassResult {
     pub(crate) next: Next,
-    /// How many passes before it ended alike, in a row.
-    pub(crate) row: u32,
-    /// What the changes of the object during the pass are worth.
-    pub(crate) worth: Worth,
+    /// The number of consecutive passes before this one with the same kind of failure: errors, or conflicts.
+    pub(crate) earlier_failures: u32,
+    /// The significance of the changes of the object that the watch delivered during the pass.
+    pub(crate) significance: Worth,
 }
 
 impl Loop {
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        shared: Arc<ControllerState>,
         source: Arc<dyn Source>,
         reconciler: Box<dyn Reconciler>,
-        finalizer: String,
-        selection: Selection,
-        news: Option<News>,
+        options: LoopOptions,
     ) -> Self {
-        let (states, reported, settled, recent) = Default::default();
+        let LoopOptions { finalizer, selection, predicate, condition_prefix } = options;
         Self {
             shared,
             source,
             reconciler,
             finalizer,
             selection,
-            states,
-            settled,
-            recent,
-            news,
-            reported,
-            condition_prefix: String::new(),
+            states: ObjectStates::default(),
+            settled: SettledKeys::default(),
+            recent_states: RecentStates::default(),
+            predicate,
+            condition_prefix,
+            panic_reports: PanicReports::default(),
         }
     }
 
-    /// One pass.
-    pub(crate) async fn pass(&self, key: &ObjectKey, trigger: Trigger) -> Ended {
-        // Asked before the object is read: else its next state could arrive in between, and the older one be acted on.
-        let behind = self.is_behind(key);
+    /// Runs one pass over the object of this key: tears it down, or provisions it, or does nothing. Workers call this; it never
+    /// panics.
+    pub(crate) async fn reconcile(&self, key: &ObjectKey, trigger: Trigger) -> PassResult {
+        // Before the object is read: its next state could arrive in between, and the pass would act on the older one.
+        let is_stale = self.is_cache_stale(key);
         let entry = self.source.objects().store().get(key);
-        // An object that the cache does not have counts under the uid that is known of it, if any.
-        let known = || self.states.uid_of(key).unwrap_or_default();
-        let uid = entry.as_ref().map_or_else(known, |entry| entry.header.uid.clone());
+        // The state of an object that the cache does not have is found under its last known uid.
+        let last_uid = || self.states.uid_of(key).unwrap_or_default();
+        let uid = entry.as_ref().map_or_else(last_uid, |entry| entry.header.uid.clone());
         if entry.is_some() {
-            self.shared.echoes.begin(key, &uid);
+            self.shared.own_write_events.begin_pass(key, &uid);
         }
         let pass = async {
             match &entry {
-                Some(_) if behind => Ok(Next::CatchUp),
-                Some(entry) => self.pass_over(entry, trigger).await,
-                None => self.pass_over_stray(key).await,
+                Some(_) if is_stale => Ok(Next::CatchUp),
+                Some(entry) => self.reconcile_cached(entry, trigger).await,
+                None => self.reconcile_uncached(key).await,
             }
         };
         let next = match AssertUnwindSafe(pass).catch_unwind().await {
-            Ok(next) => next.unwrap_or_else(|error| self.interrupted(key, &uid, error)),
+            Ok(next) => next.unwrap_or_else(|error| self.next_after_loop_error(key, &uid, error)),
             Err(payload) => {
                 let error = Panicked::new(Closure::Runtime, &*payload);
                 tracing::error!(kind = %self.source.kind(), object = %key, %error, "the loop itself panicked in this pass");
@@ -127,159 +130,123 @@ impl Loop {
                 Next::Failed
             }
         };
-        // The pass may have found out the uid.
-        let uid = if entry.is_some() { uid } else { known() };
-        let row = self.states.count(key, &uid, next);
-        let worth = entry.map_or(Worth::Nothing, |entry| {
+        // A pass over an uncached object may have learned its uid.
+        let uid = if entry.is_some() { uid } else { last_uid() };
+        let earlier_failures = self.states.count_failures(key, &uid, next);
+        let significance = entry.map_or(Worth::Nothing, |entry| {
             let version = &entry.header.resource_version;
-            self.heed(&entry.header, self.shared.echoes.end(key, &uid, version, Worth::Own))
+            self.apply_change(&entry.header, self.shared.own_write_events.end_pass(key, &uid, version, Worth::Own))
         });
-        Ended { next, row, worth }
+        PassResult { next, earlier_failures, significance }
     }
 
-    async fn pass_over(&self, entry: &Entry<Encoded>, trigger: Trigger) -> Result<Next> {
+    async fn reconcile_cached(&self, entry: &Entry<Encoded>, trigger: Trigger) -> Result<Next> {
         let header = &entry.header;
-        let goes = header.deleting || !self.is_meant(header);
-        if goes && (!header.finalizers.contains(&self.finalizer) || self.is_released(header)) {
-            // Nothing of ours is left on it; others may still hold it.
+        let is_ending = header.deleting || !self.is_selected(header);
+        if is_ending && (!header.finalizers.contains(&self.finalizer) || self.is_finalizer_removed(header)) {
+            // The teardown is done; finalizers of other controllers may still keep the object.
             return Ok(Next::AwaitChange);
         }
-        if !goes && self.is_parked(header) {
+        if !is_ending && self.is_parked(header) {
             return Ok(Next::AwaitChange);
         }
-        match self.open(entry) {
-            Ok(opened) if header.deleting => self.tear_down(entry, opened.as_ref()).await,
-            Ok(opened) => match catch(Closure::Object, || opened.paused()) {
+        match self.decode(entry) {
+            Ok(primary) if header.deleting => self.tear_down(entry, primary.as_ref()).await,
+            Ok(primary) => match catch(Closure::Object, || primary.paused()) {
                 Ok(true) => Ok(Next::AwaitChange),
-                Ok(false) if goes => self.tear_down(entry, opened.as_ref()).await,
-                Ok(false) => self.build_up(entry, opened.as_ref(), trigger).await,
-                Err(panicked) => self.say_unreadable(entry, Error::unexpected(panicked)).await,
+                Ok(false) if is_ending => self.tear_down(entry, primary.as_ref()).await,
+                Ok(false) => self.provision(entry, primary.as_ref(), trigger).await,
+                Err(panicked) => self.report_undecodable(entry, Error::unexpected(panicked)).await,
             },
-            Err(error) if goes => self.tear_down_unread(entry, error).await,
-            Err(error) => self.say_unreadable(entry, error).await,
+            Err(error) if is_ending => self.tear_down_undecodable(entry, error).await,
+            Err(error) => self.report_undecodable(entry, error).await,
         }
     }
 
-    async fn build_up(&self, entry: &Entry<Encoded>, opened: &dyn Opened, trigger: Trigger) -> Result<Next> {
-        let (header, began) = (&entry.header, Instant::now());
-        let mut claimed = Cow::Borrowed(header);
-        if !self.finalizer.is_empty() && !header.finalizers.contains(&self.finalizer) {
-            let version = self.source.claim(header, &self.finalizer).await?;
-            self.note_write(header, self.source.kind(), &header.key);
-            self.wrote(header, &version);
-            claimed.to_mut().resource_version = version;
-            if !self.reconciler.owns_status() {
-                self.states.report(header, "");
-            }
+    /// Adds the finalizer, acquires the references of the spec, runs the tree, releases old references, and writes the status.
+    async fn provision(&self, entry: &Entry<Encoded>, primary: &dyn DecodedPrimary, trigger: Trigger) -> Result<Next> {
+        let (header, start) = (&entry.header, Instant::now());
+        let mut version = Cow::Borrowed(&header.resource_version);
+        if let Some(with_finalizer) = self.ensure_finalizer(header).await? {
+            version = Cow::Owned(with_finalizer);
         }
-        let (named, held) = match self.named(opened) {
-            Ok(pointers) => self.hold_named(header, &pointers).await,
+        let (references, acquired) = match self.references_of(primary) {
+            Ok(pointers) => self.acquire_references(header, &pointers).await,
             Err(error) => (Vec::new(), Err(error)),
         };
-        let (outcome, status, left) = match held {
-            Ok(()) => self.run(header, opened, &named, (Direction::Up, trigger)).await,
-            Err(error) => (Err(error), None, Arc::default()),
+        let TreeResult { outcome, status, side_effects } = match acquired {
+            Ok(()) => self.run_tree(header, primary, &references, (Direction::Up, trigger)).await,
+            Err(error) => TreeResult::failed(error),
         };
         let (outcome, period) = match outcome {
-            Ok(()) => opened.period().map_or_else(|error| (Err(error), None), |period| (Ok(()), period)),
+            Ok(()) => primary.poll_period().map_or_else(|error| (Err(error), None), |period| (Ok(()), period)),
             failed => (failed, None),
         };
-        // With the status of another version, that of the cache stays: what another client wrote into it is a conflict then.
-        if let Some((version, status)) = left.written.lock().take()
+        // A node has written the object. If the status is another one, another client wrote it as well: the version of the cache
+        // stays, so that the status write is a conflict.
+        if let Some((after_write, status)) = side_effects.owner_write.lock().take()
             && status == self.stored_status(entry).status()
         {
-            claimed.to_mut().resource_version = version;
+            version = Cow::Owned(after_write);
         }
         if outcome.is_ok() {
-            let by_nodes = std::mem::take(&mut *left.referenced.lock());
-            self.let_go_of_unnamed(&header.key, &named, &by_nodes).await?;
+            let by_nodes = std::mem::take(&mut *side_effects.added_references.lock());
+            self.release_unreferenced(&header.key, &references, &by_nodes).await?;
         }
-        if outcome.is_ok() && *left.deleted.lock() {
+        if outcome.is_ok() && *side_effects.owner_deleted.lock() {
             return Ok(Next::AwaitChange);
         }
-        let (outcome, over) = self.with_fight(header, began, outcome);
-        let said = left.said.lock().take();
-        let at = (entry, &claimed.resource_version);
-        let is_of_nodes = status.is_some() || matches!(outcome, Ok(()) | Err(Error::Yield { .. }));
-        let is_written = self.conclude(at, Direction::Up, &outcome, said, (opened, status)).await?;
-        // Nothing else has caused this pass, and it causes the next one.
-        if is_written && is_of_nodes && trigger == Trigger::Own {
+        let (outcome, next_after_fight) = self.escalate_fight(header, start, outcome);
+        let message = side_effects.report.lock().take();
+        let is_status_of_nodes = status.is_some() || matches!(outcome, Ok(()) | Err(Error::Yield { .. }));
+        let report = OutcomeReport::new(entry, Direction::Up, &outcome, primary);
+        let is_written = self.report_outcome(OutcomeReport { version: &version, message, status, ..report }).await?;
+        // The only cause of this pass is an own write of the status, and this pass wrote it again: perhaps a hot loop.
+        if is_written && is_status_of_nodes && trigger == Trigger::Own {
             let (owner, kind) = (self.identity(header), self.source.kind());
-            self.shared.memory().repaired(&owner, kind, &header.key, Damage::Status);
+            self.shared.owner_states().record_repair(&owner, kind, &header.key, RepairReason::StatusChanged);
         }
-        let again = *left.again.lock();
+        let requeue = *side_effects.requeue.lock();
         let next = match outcome {
-            Ok(()) if again.soon => Next::Requeue,
+            Ok(()) if requeue.soon => Next::Requeue,
             Ok(()) => period.map_or(Next::Poll, Next::After),
-            Err(error) => over.unwrap_or_else(|| self.after(entry, error)),
+            Err(error) => next_after_fight.unwrap_or_else(|| self.next_after_error(entry, error)),
         };
-        Ok(again.in_place_of(next))
+        Ok(requeue.apply_to(next))
     }
 
-    /// Gives the outcome, the status if it is to be another, and what else is left.
-    async fn run(
+    /// Adds the finalizer if the object lacks it. Returns the version of the object after the write; `None` if there was none.
+    async fn ensure_finalizer(&self, header: &Header) -> Result<Option<ResourceVersion>> {
+        if self.finalizer.is_empty() || header.finalizers.contains(&self.finalizer) {
+            return Ok(None);
+        }
+        let version = self.source.add_finalizer(header, &self.finalizer).await?;
+        self.note_finalizer_write(header, self.source.kind(), &header.key);
+        self.note_own_write(header, &version);
+        if !self.reconciler.owns_status() {
+            self.states.set_reported_reason(header, "");
+        }
+        Ok(Some(version))
+    }
+
+    /// Runs the tree in a direction. Persistent conflicts in it become errors.
+    async fn run_tree(
         &self,
         header: &Header,
-        opened: &dyn Opened,
-        named: &[Named],
+        primary: &dyn DecodedPrimary,
+        references: &[Named],
         (direction, trigger): (Direction, Trigger),
-    ) -> (Result<()>, Option<Value>, Arc<Left>) {
-        let mut core = Core::new(&self.shared, self.identity(header), &header.resource_version);
-        core.named = named.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();
+    ) -> TreeResult {
+        let mut core = PassCore::new(&self.shared, self.identity(header), &header.resource_version);
+        core.spec_references = references.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();
         core.trigger = trigger;
-        let left = core.left.clone();
-        let (outcome, status) = opened.run(core, direction).await;
-        (self.states.escalate(&header.key, &header.uid, outcome), status, left)
+        let side_effects = core.side_effects.clone();
+        let (outcome, status) = primary.run_tree(core, direction).await;
+        TreeResult { outcome: self.states.escalate_conflict(&header.key, &header.uid, outcome), status, side_effects }
     }
 
-    /// Writes the status and records the event of an outcome; whether the status was written.
-    async fn conclude(
-        &self,
-        (entry, version): (&Entry<Encoded>, &ResourceVersion),
-        direction: Direction,
-        outcome: &Result<()>,
-        said: Option<(String, String)>,
-        (stored, left): (&dyn Stored, Option<Value>),
-    ) -> Result<bool> {
-        let header = &entry.header;
-        let Some(mut verdict) = Verdict::of(direction, outcome) else { return Ok(false) };
-        verdict.prefix.clone_from(&self.condition_prefix);
-        if outcome.is_ok()
-            && let Some(said) = said
-        {
-            verdict = verdict.in_words(&said);
-        }
-        if let Err(error) = outcome
-            && verdict.is_failure()
-        {
-            let (kind, object) = (self.source.kind(), &header.key);
-            panics::count(&self.shared, error);
-            tracing::error!(%kind, %object, reason = verdict.reason, %error, "the pass failed");
-        }
-        if self.reconciler.owns_status() {
-            return self.write_status((entry, version), &verdict, stored, left).await;
-        }
-        self.say(header, &verdict);
-        Ok(false)
-    }
-
-    /// Tells an outcome where no status can: by an event, if it is another than before. That all is well is no news after a
-    /// restart.
-    fn say(&self, header: &Header, verdict: &Verdict) {
-        let before = self.states.report(header, &verdict.reason);
-        if before.as_ref().map_or(verdict.is_ready(), |before| *before == verdict.reason) {
-            return;
-        }
-        self.record(header, verdict);
-    }
-
-    fn record(&self, header: &Header, verdict: &Verdict) {
-        let type_ = if verdict.is_failure() { EventType::Warning } else { EventType::Normal };
-        let regarding = self.identity(header).regarding();
-        self.shared.recorder.record(&regarding, type_, &verdict.reason, "Reconcile", &verdict.message);
-    }
-
-    fn after(&self, entry: &Entry<Encoded>, error: Error) -> Next {
+    /// Decides when the next pass runs after an error of the tree. An error that only a user can resolve parks the object.
+    fn next_after_error(&self, entry: &Entry<Encoded>, error: Error) -> Next {
         match error {
             Error::Yield { .. } => Next::Requeue,
             Error::Conflict(_) => Next::Retry,
@@ -291,20 +258,22 @@ impl Loop {
         }
     }
 
-    /// A call of the loop's own failed: finalizer or status. A conflict, or that the object is not there, is an error only if it
-    /// does not end.
-    fn interrupted(&self, key: &ObjectKey, uid: &Uid, error: Error) -> Next {
+    /// Decides when the next pass runs after a call of the loop itself failed, for example a write of the finalizer or the status.
+    /// A conflict, or an object that no longer exists, is an error only if it persists.
+    fn next_after_loop_error(&self, key: &ObjectKey, uid: &Uid, error: Error) -> Next {
         let kind = self.source.kind();
         match &error {
-            Error::Conflict(_) if !self.states.is_persistent(key, uid) => {
+            Error::Conflict(_) if !self.states.has_persistent_conflict(key, uid) => {
                 tracing::debug!(%kind, object = %key, %error, "another client wrote the object meanwhile");
                 Next::Retry
             }
-            Error::Unexpected(source) if is_gone(source.as_ref()) && !self.states.is_persistent(key, uid) => {
+            Error::Unexpected(source)
+                if is_not_found(source.as_ref()) && !self.states.has_persistent_conflict(key, uid) =>
+            {
                 Next::Retry
             }
             Error::Conflict(source) | Error::Unexpected(source) => {
-                let (reason, why) = crate::client::safe_sentence(source.as_ref());
+                let (reason, why) = crate::client::condition_text(source.as_ref());
                 tracing::error!(%kind, object = %key, reason, why, %error, "the pass was cut short");
                 Next::Failed
             }
@@ -312,30 +281,36 @@ impl Loop {
         }
     }
 
-    fn is_behind(&self, key: &ObjectKey) -> bool {
-        let behind = self.shared.own_writes.behind(key, |kind: &Option<Kind>| match kind {
-            // What left the selection isn't shown any more.
-            None if self.source.selects() && self.source.objects().store().get(key).is_none() => Seen::Incomparable,
+    /// Whether a store does not show an own write of an earlier pass over the object yet, so that a pass would act on an old state.
+    fn is_cache_stale(&self, key: &ObjectKey) -> bool {
+        let stale = self.shared.own_writes.behind(key, |kind: &Option<Kind>| match kind {
+            // The watch does not deliver an object that is no longer selected.
+            None if self.source.has_selector() && self.source.objects().store().get(key).is_none() => {
+                Seen::Incomparable
+            }
             None => self.source.health().seen(self.source.objects().store().seen()),
             Some(kind) => match self.shared.children.get(kind) {
                 Some(children) => children.health.seen(children.store.seen()),
                 None => Seen::Incomparable,
             },
         });
-        behind.is_some()
+        stale.is_some()
     }
 
-    /// Notes that the finalizer is written, on the object itself or on one that it names: again and again, it is a fight.
-    fn note_write(&self, header: &Header, kind: &Kind, key: &ObjectKey) {
+    /// Notes a write of a finalizer, on the primary or on an object that it references. If the same write recurs, another client
+    /// removes the finalizer again and again, which counts as a repair.
+    fn note_finalizer_write(&self, header: &Header, kind: &Kind, key: &ObjectKey) {
         let owner = self.identity(header);
-        let mut memory = self.shared.memory();
-        if memory.is_written_again(&owner, kind, key) {
-            memory.repaired(&owner, kind, key, Damage::Field { path: "metadata.finalizers".into(), manager: None });
+        let mut owner_states = self.shared.owner_states();
+        if owner_states.record_write(&owner, kind, key) {
+            let reason = RepairReason::FieldChanged { path: "metadata.finalizers".into(), manager: None };
+            owner_states.record_repair(&owner, kind, key, reason);
         }
     }
 
-    fn wrote(&self, header: &Header, version: &ResourceVersion) {
-        self.shared.wrote(&header.key, &header.uid, version);
+    /// Notes a write of the primary, so that its event counts as an own write and the next pass waits for it.
+    fn note_own_write(&self, header: &Header, version: &ResourceVersion) {
+        self.shared.record_primary_write(&header.key, &header.uid, version);
     }
 
     fn identity(&self, header: &Header) -> Identity {
@@ -343,7 +318,7 @@ impl Loop {
     }
 }
 
-/// The object vanished under the pass; the watch will say so.
-fn is_gone(source: &(dyn std::error::Error + 'static)) -> bool {
+/// Whether the API server responded "not found". The object was deleted during the pass, and the watch will deliver that.
+fn is_not_found(source: &(dyn std::error::Error + 'static)) -> bool {
     source.downcast_ref::<crate::client::CallError>().is_some_and(crate::client::CallError::is_not_found)
 }

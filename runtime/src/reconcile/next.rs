@@ -1,40 +1,41 @@
-//! `Next`: when an object is enqueued again after a pass.
+//! `Next`: decides when an object is enqueued again after a pass.
 
-use crate::{engine::pass::Again, reconcile::Delay};
+use crate::{engine::pass::RequeueRequest, reconcile::Delay};
 use std::time::Duration;
 
-/// How long after an unfinished pass the object is looked at again, if nothing happens before (unikorn §1.3).
+/// The default delay between a pass that is not done (a yield) and the next pass, unless a change starts one earlier.
 pub const REQUEUE: Duration = Duration::from_secs(10);
 
-/// The delay after a conflict, or after a call on an object that is not there.
+/// The delay after a conflict, or after a call on an object that does not exist.
 pub(crate) const AFTER_CONFLICT: Delay =
     Delay::Exponential { base: Duration::from_millis(100), cap: Duration::from_secs(5) };
 
-/// How soon a pass is tried again that would have acted on an old state [Y1].
+/// The delay before the retry of a pass that was skipped because the cache did not show the operator's own writes yet.
 pub(crate) const CATCH_UP: Duration = Duration::from_millis(100);
 
-/// What a pass ends with: when the object is looked at again, unless something changes before.
+/// When the next pass over an object runs, unless a change starts one earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Only when something changes.
+    /// Only after a change.
     AwaitChange,
     /// After the controller's poll period, if it has one.
     Poll,
     /// After the requeue interval.
     Requeue,
-    /// After the time that the pass, or the object, asks for.
+    /// After the time that the pass or the object requests.
     After(Duration),
     /// After an error, with the backoff of the controller.
     Failed,
-    /// After a conflict, or a call on an object that is not there: another client was faster than the cache. With a short backoff.
+    /// After a short backoff. The pass ended with a conflict, or with a call on an object that does not exist: another client was
+    /// faster than the cache.
     Retry,
-    /// As soon as the cache has caught up with the operator's own writes. The pass made no call.
+    /// As soon as the cache shows the operator's own writes. The pass was skipped.
     CatchUp,
 }
 
 impl Next {
-    /// For whoever is told of passes.
-    pub(crate) fn words(self) -> &'static str {
+    /// A description for observers of passes in tests.
+    pub(crate) fn description(self) -> &'static str {
         match self {
             Self::AwaitChange => "again when something changes",
             Self::Poll => "again after the poll period",
@@ -47,9 +48,9 @@ impl Next {
     }
 }
 
-impl Again {
-    /// What a pass asked for holds unless it has to be repeated anyway: at once, or after an error.
-    pub(super) fn in_place_of(self, next: Next) -> Next {
+impl RequeueRequest {
+    /// Applies the request of the nodes to the next pass. A retry after an error or a conflict ignores it.
+    pub(super) fn apply_to(self, next: Next) -> Next {
         match (next, self.after) {
             (Next::Requeue, Some(after)) if self.soon => Next::After(after.min(REQUEUE)),
             (Next::Poll | Next::After(_) | Next::Requeue, Some(after)) => Next::After(after),

@@ -1,63 +1,63 @@
-//! Deletion with the propagation policy `Orphan`: children are released, not deleted.
+//! Releases the children of a primary that is deleted with the propagation policy `Orphan`, instead of deleting them.
 //!
 //! # Flow
-//! 1. The API server puts the finalizer `orphan` on the object. The garbage collector removes the owner references from all
-//!    dependents and then that finalizer, and doesn't wait for the operator. So whoever sees the finalizer notes the
-//!    policy: in memory with the event, and in an annotation of the object before the first child is released.
-//! 2. Each child loses its owner reference or owner mark, the label and the annotations of the operator; a child whose owner
-//!    reference the collector was first to remove loses the rest.
-//! 3. No node is deprovisioned. References that the object holds are released, and then its finalizer.
+//! 1. The API server adds the finalizer `orphan` to the object. The garbage collector removes the owner references from all
+//!    dependents and then that finalizer, and doesn't wait for the operator. So the operator notes the policy: in memory when the
+//!    watch delivers the finalizer, and in an annotation of the object before it releases the first child.
+//! 2. Each child loses its owner reference or owner mark, and the label and the annotations of the operator. If the collector has
+//!    already removed the owner reference, the operator removes the rest.
+//! 3. No node is deprovisioned. The operator releases the references of the object, and then removes its finalizer.
 
 use crate::{
     cache::{Change, Encoded, Header, ObjectKey, Uid},
     client::{CallError, Target},
     engine::{
         child::Child,
-        desired::{APPLIED, MANAGED_BY, NODE},
-        owner_mark::OWNER,
+        desired::{DIGEST_ANNOTATION, MANAGED_BY_LABEL, NODE_ANNOTATION},
+        owner_mark::OWNER_ANNOTATION,
     },
     error::Result,
-    informer::watch::{WatchState, Watched},
+    informer::watch::{WatchState, WatchedKind},
     kind::Kind,
     reconcile::control_loop::Loop,
 };
 use serde_json::{Map, Value, json};
 
-/// The finalizer by which the API server asks the garbage collector to orphan the dependents.
-const FINALIZER: &str = "orphan";
+/// The finalizer with which the API server requests that the garbage collector orphans the dependents.
+const ORPHAN_FINALIZER: &str = "orphan";
 
-/// The annotation that keeps the policy of a deletion once the collector has removed its finalizer.
-const PROPAGATION: &str = "opgen.dev/deletion-propagation";
+/// The annotation that stores the policy of a deletion after the garbage collector has removed its finalizer.
+const PROPAGATION_ANNOTATION: &str = "opgen.dev/deletion-propagation";
 
-/// The value of [`PROPAGATION`], as in `DeleteOptions`.
-const ORPHAN: &str = "Orphan";
+/// The value of [`PROPAGATION_ANNOTATION`], as in `DeleteOptions`.
+const ORPHAN_POLICY: &str = "Orphan";
 
 impl Loop {
-    /// Notes the policy of a deletion that begins.
-    pub(crate) fn note_propagation(&self, change: &Change<Encoded>) {
+    /// Notes the propagation policy of a deletion when the watch delivers its beginning.
+    pub(crate) fn note_deletion_propagation(&self, change: &Change<Encoded>) {
         if let Some(new) = change.new_entry()
             && new.header.deleting
-            && new.header.finalizers.contains(FINALIZER)
+            && new.header.finalizers.contains(ORPHAN_FINALIZER)
         {
-            self.states.orphan(&new.header);
+            self.states.set_orphaning(&new.header);
         }
     }
 
-    /// Whether an object is being deleted and its children are to stay.
+    /// Whether an object is being deleted with the policy `Orphan`, so that its children stay.
     pub(super) fn is_orphaning(&self, header: &Header) -> bool {
         header.deleting
-            && (header.finalizers.contains(FINALIZER)
-                || header.annotations.get(PROPAGATION) == Some(ORPHAN)
+            && (header.finalizers.contains(ORPHAN_FINALIZER)
+                || header.annotations.get(PROPAGATION_ANNOTATION) == Some(ORPHAN_POLICY)
                 || self.states.is_orphaning(header))
     }
 
-    /// Removes everything from the children of an object that says whose they are.
+    /// Removes the owner and the operator's label and annotations from the children of an object.
     ///
     /// # Errors
-    /// A yield if a kind of children can't be read. A conflict if a child was changed meanwhile.
+    /// A yield if the store of a kind of children can't be read yet. A conflict if a child has changed meanwhile.
     pub(super) async fn release_children(&self, header: &Header) -> Result<()> {
-        if header.annotations.get(PROPAGATION) != Some(ORPHAN) {
-            self.annotate(header).await?;
+        if header.annotations.get(PROPAGATION_ANNOTATION) != Some(ORPHAN_POLICY) {
+            self.annotate_orphan_policy(header).await?;
         }
         let mut released = 0;
         for (kind, children) in &self.shared.children {
@@ -65,7 +65,7 @@ impl Loop {
                 continue;
             }
             children.readable()?;
-            for (key, uid) in of_owner(children, &header.uid) {
+            for (key, uid) in children_of(children, &header.uid) {
                 released += usize::from(self.release_child(kind, &key, &uid, &header.uid).await?);
             }
         }
@@ -76,25 +76,28 @@ impl Loop {
         Ok(())
     }
 
-    async fn annotate(&self, header: &Header) -> Result<()> {
+    /// Stores the policy in an annotation of the object.
+    async fn annotate_orphan_policy(&self, header: &Header) -> Result<()> {
         let kind = self.source.kind();
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
-        let patch = json!({"metadata": {"uid": header.uid.to_string(), "annotations": {PROPAGATION: ORPHAN}}});
-        let answer = self.shared.client.merge(target, &patch, &self.shared.operator).await?;
-        let version = answer["metadata"]["resourceVersion"].as_str().unwrap_or_default();
-        self.wrote(header, &version.into());
+        let annotations = json!({PROPAGATION_ANNOTATION: ORPHAN_POLICY});
+        let patch = json!({"metadata": {"uid": header.uid.to_string(), "annotations": annotations}});
+        let response = self.shared.client.merge(target, &patch, &self.shared.operator).await?;
+        let version = response["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+        self.note_own_write(header, &version.into());
         Ok(())
     }
 
-    /// Whether there was something to remove. The live object decides: the collector may be at work on it.
+    /// Releases one child. Returns whether there was anything to remove. It patches the live object, because the garbage collector
+    /// may be changing it.
     async fn release_child(&self, kind: &Kind, key: &ObjectKey, uid: &Uid, owner: &Uid) -> Result<bool, CallError> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
         let live = self.shared.client.get_metadata(target).await?;
-        let Some(change) = live.and_then(|live| without_owner(&live["metadata"], uid, owner, &self.shared.operator))
-        else {
+        let operator = &self.shared.operator;
+        let Some(metadata) = live.and_then(|live| release_patch(&live["metadata"], uid, owner, operator)) else {
             return Ok(false);
         };
-        let patch = json!({"metadata": change});
+        let patch = json!({"metadata": metadata});
         match self.shared.client.merge(target, &patch, &self.shared.operator).await {
             Ok(_) => Ok(true),
             Err(error) if error.is_not_found() => Ok(false),
@@ -103,32 +106,34 @@ impl Loop {
     }
 }
 
-/// The children of an owner, with their uids, and those that it had.
-fn of_owner(children: &Watched<Child>, owner: &Uid) -> Vec<(ObjectKey, Uid)> {
-    let mut all = children.unowned.of(owner);
-    children.store.visit_owned(owner, |entry| all.push((entry.header.key.clone(), entry.header.uid.clone())));
-    all
+/// The keys and uids of the children of an owner, including those whose owner reference the garbage collector has removed.
+fn children_of(children: &WatchedKind<Child>, owner: &Uid) -> Vec<(ObjectKey, Uid)> {
+    let mut keys = children.unowned.former_children_of(owner);
+    children.store.visit_owned(owner, |entry| keys.push((entry.header.key.clone(), entry.header.uid.clone())));
+    keys
 }
 
-/// The merge patch of the metadata of a child that removes its owner and the operator's marks; `None` if there is nothing to
-/// remove, or the object is another or another controller's.
-fn without_owner(metadata: &Value, uid: &Uid, owner: &Uid, operator: &str) -> Option<Value> {
+/// The merge patch of a child's metadata that removes its owner and the operator's label and annotations. `None` if there is
+/// nothing to remove, if the object has another uid, or if it has another controller.
+fn release_patch(metadata: &Value, uid: &Uid, owner: &Uid, operator: &str) -> Option<Value> {
     let owner = owner.to_string();
     let is_other = |reference: &&Value| reference["uid"] != owner.as_str();
     let references = metadata["ownerReferences"].as_array().map_or(&[][..], Vec::as_slice);
     let others: Vec<&Value> = references.iter().filter(is_other).collect();
-    let is_anothers = others.iter().any(|reference| reference["controller"] == true);
-    if metadata["uid"] != uid.to_string().as_str() || is_anothers {
+    let has_other_controller = others.iter().any(|reference| reference["controller"] == true);
+    if metadata["uid"] != uid.to_string().as_str() || has_other_controller {
         return None;
     }
     let mut change = Map::new();
     if others.len() < references.len() {
         change.insert("ownerReferences".into(), if others.is_empty() { Value::Null } else { json!(others) });
     }
-    if metadata["labels"][MANAGED_BY] == operator {
-        change.insert("labels".into(), json!({MANAGED_BY: null}));
+    if metadata["labels"][MANAGED_BY_LABEL] == operator {
+        change.insert("labels".into(), json!({MANAGED_BY_LABEL: null}));
     }
-    let marks = [NODE, APPLIED, OWNER].into_iter().filter(|mark| !metadata["annotations"][*mark].is_null());
+    let marks = [NODE_ANNOTATION, DIGEST_ANNOTATION, OWNER_ANNOTATION]
+        .into_iter()
+        .filter(|mark| !metadata["annotations"][*mark].is_null());
     let marks: Map<String, Value> = marks.map(|mark| (mark.to_owned(), Value::Null)).collect();
     if !marks.is_empty() {
         change.insert("annotations".into(), marks.into());
@@ -136,7 +141,7 @@ fn without_owner(metadata: &Value, uid: &Uid, owner: &Uid, operator: &str) -> Op
     if change.is_empty() {
         return None;
     }
-    // A write in between is a conflict, and an object made anew under the name is none of this one's.
+    // With these fields in the patch, a concurrent write or a re-created object of this name is a conflict.
     for guard in ["uid", "resourceVersion"] {
         change.insert(guard.into(), metadata[guard].clone());
     }
@@ -150,19 +155,19 @@ mod tests {
     fn child(owners: Value) -> Value {
         json!({
             "name": "a", "uid": "c", "resourceVersion": "7", "ownerReferences": owners,
-            "labels": {MANAGED_BY: "live", "app": "a"}, "annotations": {NODE: "config", APPLIED: "0f", "note": "mine"},
+            "labels": {MANAGED_BY_LABEL: "live", "app": "a"}, "annotations": {NODE_ANNOTATION: "config", DIGEST_ANNOTATION: "0f", "note": "mine"},
         })
     }
 
     fn change(metadata: &Value) -> Option<Value> {
-        without_owner(metadata, &Uid::from("c"), &Uid::from("o"), "live")
+        release_patch(metadata, &Uid::from("c"), &Uid::from("o"), "live")
     }
 
     #[test]
     fn owner_and_marks_are_removed_and_everything_else_stays() {
         let (own, other) = (json!({"uid": "o", "controller": true}), json!({"uid": "x", "blockOwnerDeletion": true}));
         let marks = json!({
-            "labels": {MANAGED_BY: null}, "annotations": {NODE: null, APPLIED: null}, "uid": "c", "resourceVersion": "7",
+            "labels": {MANAGED_BY_LABEL: null}, "annotations": {NODE_ANNOTATION: null, DIGEST_ANNOTATION: null}, "uid": "c", "resourceVersion": "7",
         });
         for (owners, left) in
             [(json!([own, other]), Some(json!([other]))), (json!([own]), Some(Value::Null)), (json!([other]), None)]
@@ -183,7 +188,7 @@ mod tests {
         another["uid"] = "d".into();
         assert_eq!(change(&another), None);
         let mut of_another_operator = child(json!([]));
-        of_another_operator["labels"][MANAGED_BY] = "other".into();
+        of_another_operator["labels"][MANAGED_BY_LABEL] = "other".into();
         assert_eq!(change(&of_another_operator).map(|change| change["labels"].clone()), Some(Value::Null));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     cache::{Header, ObjectKey, PerObject},
-    engine::pass::Shared,
+    engine::pass::ControllerState,
     error::Error,
     event::{EventType, Regarding},
     kind::Kind,
@@ -10,37 +10,37 @@ use crate::{
 };
 use parking_lot::Mutex;
 
-/// The reason of the events, by which `why` finds them.
+/// The reason of the events. The command `why` finds the events by it.
 pub(crate) const PANICKED: &str = "Panicked";
 
-/// The objects on which closures of one watch panic. Each panic is counted, and reported once as long as it recurs with each
-/// change of the object.
+/// The objects on which user closures of one watch panic. Every panic is counted. While a closure panics at every change of an
+/// object, the panic is reported once.
 #[derive(Debug, Default)]
-pub(crate) struct Reported(Mutex<PerObject<Vec<Closure>>>);
+pub(crate) struct PanicReports(Mutex<PerObject<Vec<Closure>>>);
 
-impl Reported {
-    /// Reports what happened while an object was taken in; nothing, if all went well.
-    pub(crate) fn report(&self, shared: &Shared, kind: &Kind, header: &Header, panics: &Panics) {
+impl PanicReports {
+    /// Reports the panics that happened while an event handler processed an object; does nothing if there are none.
+    pub(crate) fn report(&self, shared: &ControllerState, kind: &Kind, header: &Header, panics: &Panics) {
         let closures: Vec<_> = panics.0.iter().map(|panicked| panicked.closure).collect();
         closures.iter().for_each(|closure| shared.counters.count_panic(*closure));
-        let before = self.0.lock().update(&header.key, &header.uid, |held| std::mem::replace(held, closures));
-        for panicked in panics.0.iter().filter(|panicked| !before.contains(&panicked.closure)) {
+        let earlier = self.0.lock().update(&header.key, &header.uid, |stored| std::mem::replace(stored, closures));
+        for panicked in panics.0.iter().filter(|panicked| !earlier.contains(&panicked.closure)) {
             tracing::error!(%kind, object = %header.key, error = %panicked, "user code panicked on an object; its changes may be missed");
             let regarding = Regarding { kind: kind.clone(), key: header.key.clone(), uid: header.uid.clone() };
-            // The message of a panic may hold anything, so only the log has it.
+            // The message of a panic may contain any data of the object, so only the log has it.
             let note = format!("{} panicked on this object; the operator's log says why", panicked.closure.noun());
             shared.recorder.record(&regarding, EventType::Warning, PANICKED, "Watch", &note);
         }
     }
 
-    /// Drops what is known of an object that is gone.
+    /// Drops the state of a deleted object.
     pub(crate) fn forget(&self, key: &ObjectKey) {
         self.0.lock().forget(key);
     }
 }
 
-/// Counts the error of a pass, if user code panicked.
-pub(super) fn count(shared: &Shared, error: &Error) {
+/// Counts the error of a pass as a panic, if it is one of user code.
+pub(super) fn count(shared: &ControllerState, error: &Error) {
     if let Error::Unexpected(source) = error
         && let Some(panicked) = source.downcast_ref::<Panicked>()
     {

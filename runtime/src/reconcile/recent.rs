@@ -1,72 +1,74 @@
-//! Values computed from objects, kept for those that changed lately.
+//! `RecentValues`: caches values that are computed from recently changed objects.
 
 use crate::cache::{Encoded, Entry, ObjectKey, ResourceVersion, Uid};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
-/// How many objects one of two generations holds: about a megabyte in all.
-const GENERATION: usize = 4_096;
+/// The maximum number of objects in each of the two generations; both together take about 1 MB.
+const GENERATION_SIZE: usize = 4_096;
 
-/// What was computed from the last state of an object, so that its next change costs one computation, and not one of the state
-/// before as well. Objects that change all the time are the ones it holds.
+/// Caches the value that was computed from the last state of an object. A comparison of the old and the new state of an object then
+/// costs one computation instead of two. It keeps the objects that change most often.
 #[derive(Debug)]
-pub(super) struct Recent<T>(Mutex<Generations<T>>);
+pub(super) struct RecentValues<T>(Mutex<Generations<T>>);
 
-/// When the young generation is full, the old one goes and the young one becomes old.
+/// When the young generation is full, the old one is dropped and the young one becomes the old one.
 #[derive(Debug)]
 struct Generations<T> {
-    young: HashMap<ObjectKey, Computed<T>>,
-    old: HashMap<ObjectKey, Computed<T>>,
+    young: HashMap<ObjectKey, CachedValue<T>>,
+    old: HashMap<ObjectKey, CachedValue<T>>,
 }
 
+/// A value, with the state of the object from which it was computed.
 #[derive(Debug)]
-struct Computed<T> {
+struct CachedValue<T> {
     uid: Uid,
     version: ResourceVersion,
     value: T,
 }
 
-impl<T> Default for Recent<T> {
+impl<T> Default for RecentValues<T> {
     fn default() -> Self {
         Self(Mutex::new(Generations { young: HashMap::new(), old: HashMap::new() }))
     }
 }
 
-impl<T: Clone> Recent<T> {
-    /// What `compute` gives for this state of an object; `None` is not kept.
+impl<T: Clone> RecentValues<T> {
+    /// The cached value for this state of an object, else the value that `compute` returns. A `None` is not cached.
     pub(super) fn get(&self, entry: &Entry<Encoded>, compute: impl FnOnce() -> Option<T>) -> Option<T> {
         let header = &entry.header;
-        let is_of = |held: &&Computed<T>| held.version == header.resource_version && held.uid == header.uid;
+        let is_current =
+            |cached: &&CachedValue<T>| cached.version == header.resource_version && cached.uid == header.uid;
         {
-            let held = self.0.lock();
-            let found = held.young.get(&header.key).or_else(|| held.old.get(&header.key)).filter(is_of);
-            if let Some(found) = found {
-                return Some(found.value.clone());
+            let generations = self.0.lock();
+            let cached = generations.young.get(&header.key).or_else(|| generations.old.get(&header.key));
+            if let Some(cached) = cached.filter(is_current) {
+                return Some(cached.value.clone());
             }
         }
         let value = compute()?;
-        let computed =
-            Computed { uid: header.uid.clone(), version: header.resource_version.clone(), value: value.clone() };
-        let mut held = self.0.lock();
-        if held.young.len() >= GENERATION {
-            held.old = std::mem::take(&mut held.young);
+        let cached =
+            CachedValue { uid: header.uid.clone(), version: header.resource_version.clone(), value: value.clone() };
+        let mut generations = self.0.lock();
+        if generations.young.len() >= GENERATION_SIZE {
+            generations.old = std::mem::take(&mut generations.young);
         }
-        held.young.insert(header.key.clone(), computed);
+        generations.young.insert(header.key.clone(), cached);
         Some(value)
     }
 
-    /// The object is gone.
+    /// Drops the value of a deleted object.
     pub(super) fn forget(&self, key: &ObjectKey) {
-        let mut held = self.0.lock();
-        held.young.remove(key);
-        held.old.remove(key);
+        let mut generations = self.0.lock();
+        generations.young.remove(key);
+        generations.old.remove(key);
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{GENERATION, Recent};
+    use super::{GENERATION_SIZE, RecentValues};
     use crate::cache::{Encoded, Entry, PrimaryCache};
     use std::{cell::Cell, sync::Arc};
 
@@ -77,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_change_costs_one_computation() {
-        let (objects, recent, computed) = (PrimaryCache::default(), Recent::default(), Cell::new(0));
+        let (objects, recent, computed) = (PrimaryCache::default(), RecentValues::default(), Cell::new(0));
         let value = |entry: &Entry<Encoded>| {
             recent.get(entry, || {
                 computed.set(computed.get() + 1);
@@ -96,11 +98,11 @@ mod tests {
 
     #[test]
     fn the_number_of_objects_is_bounded() {
-        let (objects, recent) = (PrimaryCache::default(), Recent::default());
-        for number in 0..3 * GENERATION {
+        let (objects, recent) = (PrimaryCache::default(), RecentValues::default());
+        for number in 0..3 * GENERATION_SIZE {
             recent.get(&state(&objects, &format!("a-{number}"), 1), || Some(number));
         }
-        let held = recent.0.lock();
-        assert!(held.young.len() + held.old.len() <= 2 * GENERATION);
+        let generations = recent.0.lock();
+        assert!(generations.young.len() + generations.old.len() <= 2 * GENERATION_SIZE);
     }
 }

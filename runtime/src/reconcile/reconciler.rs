@@ -1,8 +1,8 @@
-//! `Reconciler` and `Opened`: the typed part of a controller, as the untyped loop sees it.
+//! `Reconciler` and `DecodedPrimary`: the interface of a typed tree to the untyped reconcile loop.
 
 use crate::{
     error::Result,
-    reconcile::{Core, Direction, Encoded, Entry, ObjectKey, ReadError, stored_status::Stored},
+    reconcile::{Direction, Encoded, Entry, ObjectKey, PassCore, ReadError, stored_status::StoredStatus},
     reference::Pointer,
     shape::Shape,
 };
@@ -10,29 +10,29 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use std::time::Duration;
 
-/// The typed part of a controller: a tree for a kind.
+/// The typed part of a controller: the tree of a kind.
 pub(crate) trait Reconciler: Send + Sync {
     /// Decodes an object.
-    fn open(&self, entry: &Entry<Encoded>) -> Result<Box<dyn Opened + '_>, ReadError>;
-    /// The object is gone.
+    fn decode(&self, entry: &Entry<Encoded>) -> Result<Box<dyn DecodedPrimary + '_>, ReadError>;
+    /// Drops the cached decoding of a deleted object.
     fn forget(&self, key: &ObjectKey);
     /// The tree, as data.
     fn shape(&self) -> &'static Shape;
-    /// Whether the kind is the operator's own; the status of another is not to be written.
+    /// Whether the operator defines the kind. It writes no status of a foreign kind.
     fn owns_status(&self) -> bool;
 }
 
-/// A decoded object.
-pub(crate) trait Opened: Stored {
+/// A decoded primary.
+pub(crate) trait DecodedPrimary: StoredStatus {
     fn paused(&self) -> bool;
-    /// How soon it is looked at again although all is well, if that is the object's own matter.
+    /// The poll period of this object (`Controller::poll_by`); `None` for that of the controller.
     ///
     /// # Errors
-    /// If the function that says so panics.
-    fn period(&self) -> Result<Option<Duration>>;
-    /// What the spec says of other objects.
-    fn named(&self) -> Vec<Pointer>;
-    /// Runs the tree; gives the status as the provisioners left it, unless it is as it is stored. A panic of a provisioner is an
-    /// outcome, too.
-    fn run<'a>(&'a self, core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Option<Value>)>;
+    /// If the user's function panics.
+    fn poll_period(&self) -> Result<Option<Duration>>;
+    /// The references of the spec to other objects.
+    fn references(&self) -> Vec<Pointer>;
+    /// Runs the tree. Returns the outcome, which includes a panic of a provisioner, and the status that the provisioners set;
+    /// `None` if it is the stored one.
+    fn run_tree<'a>(&'a self, core: PassCore<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Option<Value>)>;
 }

@@ -1,50 +1,52 @@
-//! `Settled`: keys outside the selection for which nothing is to be done.
+//! `SettledKeys`: remembers the keys outside the selection for which a live read found nothing to do.
 
 use crate::reconcile::ObjectKey;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
-/// Keys outside the selection for which the API server said that nothing is to be done.
+/// The keys outside the selection for which a live read found nothing to do.
 ///
-/// An object outside the selection becomes the controller's concern again only after the watch has shown it, and that makes its
-/// key forgotten here. So one question answers all wakes in between, of which there may be many: those of children and of mapped
-/// objects name objects of every class.
+/// Events of children and of mapped objects enqueue primaries of every class, also those of other controllers. Without this memory
+/// each such event would cost a live read. An object outside the selection needs a pass again only after the watch has delivered
+/// it, and then its key is removed here.
 #[derive(Debug, Default)]
-pub(crate) struct Settled(Mutex<HashMap<ObjectKey, Question>>);
+pub(crate) struct SettledKeys(Mutex<HashMap<ObjectKey, ReadState>>);
 
+/// The state of the live read of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Question {
-    /// The answer is on its way.
-    Asked,
-    /// Nothing is to be done.
-    Answered,
+enum ReadState {
+    /// The pass that reads the object runs.
+    Pending,
+    /// The read found nothing to do.
+    Settled,
 }
 
-/// More keys than these are not remembered: about 10 MB. A wake costs a question then.
-const MOST: usize = 65_536;
+/// The maximum number of keys, about 10 MB. If it is reached, all keys are removed, and their next events cost a live read each.
+const MAX_KEYS: usize = 65_536;
 
-impl Settled {
-    /// Begins a question, unless the key is settled. A key has one pass at a time, and so one question.
-    pub(super) fn ask(&self, key: &ObjectKey) -> bool {
-        let mut questions = self.0.lock();
-        if questions.get(key) == Some(&Question::Answered) {
+impl SettledKeys {
+    /// Notes that a live read begins, and returns `true`; returns `false` if the key is settled. Only one pass at a time runs over
+    /// a key, so it has one read at a time.
+    pub(super) fn begin_read(&self, key: &ObjectKey) -> bool {
+        let mut keys = self.0.lock();
+        if keys.get(key) == Some(&ReadState::Settled) {
             return false;
         }
-        if questions.len() >= MOST {
-            questions.clear();
+        if keys.len() >= MAX_KEYS {
+            keys.clear();
         }
-        questions.insert(key.clone(), Question::Asked);
+        keys.insert(key.clone(), ReadState::Pending);
         true
     }
 
-    /// Nothing is to be done, unless the watch has shown the object since the question.
+    /// Notes that the read found nothing to do, unless the watch has delivered the object since the read began.
     pub(super) fn settle(&self, key: &ObjectKey) {
-        if let Some(question) = self.0.lock().get_mut(key) {
-            *question = Question::Answered;
+        if let Some(state) = self.0.lock().get_mut(key) {
+            *state = ReadState::Settled;
         }
     }
 
-    /// The watch has shown the object, or it is known to need something.
+    /// Removes a key, because the watch has delivered the object or the object needs a pass.
     pub(crate) fn forget(&self, key: &ObjectKey) {
         self.0.lock().remove(key);
     }
@@ -52,19 +54,19 @@ impl Settled {
 
 #[cfg(test)]
 mod tests {
-    use super::Settled;
+    use super::SettledKeys;
     use crate::cache::ObjectKey;
 
-    /// Every order of eight steps: a question, its answer, and the watch that shows the object.
+    /// Every order of eight steps: the start of a read, its result, and an event of the watch.
     #[test]
     fn a_key_is_settled_only_by_an_answer_to_a_question_after_the_object_was_last_shown() {
         let key = ObjectKey::namespaced("web", "a");
         for order in 0..3_usize.pow(8) {
-            let (settled, mut asking, mut answered) = (Settled::default(), false, false);
+            let (settled, mut asking, mut answered) = (SettledKeys::default(), false, false);
             for step in 0..8 {
                 match order / 3_usize.pow(step) % 3 {
                     0 => {
-                        assert_eq!(settled.ask(&key), !answered, "step {step} of {order}");
+                        assert_eq!(settled.begin_read(&key), !answered, "step {step} of {order}");
                         asking |= !answered;
                     }
                     1 => {

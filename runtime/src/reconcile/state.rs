@@ -1,4 +1,4 @@
-//! State that the loop keeps of an object between passes.
+//! `ObjectStates`: the state that the loop keeps of each object between passes.
 
 use crate::{
     cache::{Header, ObjectKey, PerObject, Uid},
@@ -9,47 +9,47 @@ use parking_lot::Mutex;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Conflicts in a row after which a conflict is reported as an error. A conflict ends as soon as the cache shows the write of the
-/// other client. One that does not end in some five seconds (the sum of the delays between six passes) is a patch that never
-/// applies.
-const CONFLICTS: u32 = 6;
+/// The number of consecutive conflicts after which the next conflict is an error. A usual conflict ends as soon as the cache shows
+/// the write of the other client. A conflict that persists for about five seconds (the sum of the delays between six passes) is a
+/// patch that never applies.
+const MAX_CONFLICTS: u32 = 6;
 
-/// Changes in a row of what is wanted of an object that end a backoff. A person makes no more; another controller that changes the
-/// object again and again, perhaps because of what this one does, waits for the end of the backoff from then on.
-const WISHES: u32 = 10;
-/// Changes that are farther apart are not in a row.
-const CALM: Duration = Duration::from_secs(30);
+/// The number of consecutive changes of spec, labels or annotations that end a backoff. A person makes no more than that. Another
+/// controller that changes the object repeatedly, perhaps in response to this one, then waits for the end of the backoff.
+const MAX_BACKOFF_RESETS: u32 = 10;
+/// Changes count as consecutive if less than this time is between them.
+const RESET_WINDOW: Duration = Duration::from_secs(30);
 
-/// What the loop knows of one object. All of it ends with the object's uid.
+/// The state of one object. It ends with the object's uid.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ObjectState {
-    /// No pass does anything until the object is changed.
+    /// Passes do nothing until a user changes the object.
     pub(super) parked: bool,
-    /// The reason of the last event, where the status of the kind is not the operator's to write.
-    pub(super) reported: Option<String>,
-    /// The finalizer was removed from the deleting object; the cache does not show yet that the object is gone.
-    pub(super) released: bool,
+    /// The reason of the last event. Only for foreign kinds, whose status the operator does not write.
+    pub(super) reported_reason: Option<String>,
+    /// The finalizer was removed from the deleting object, and the cache does not show the end of the object yet.
+    pub(super) finalizer_removed: bool,
     /// The object is being deleted with the propagation policy `Orphan`.
     pub(super) orphaning: bool,
     /// A status write failed without an answer, so the stored status may differ from the cached one.
     pub(super) status_uncertain: bool,
-    /// The stored status has no fields any more that only an earlier release of the operator wrote.
+    /// The stored status was searched for fields that only an earlier release of the operator wrote, and they were removed.
     pub(super) status_searched: bool,
-    /// Passes in a row that ended with an error.
+    /// The number of consecutive passes that ended with an error.
     pub(super) failures: u32,
-    /// Passes in a row that ended with a conflict.
+    /// The number of consecutive passes that ended with a conflict.
     pub(super) conflicts: u32,
-    /// Changes in a row that ended a backoff.
-    pub(super) wishes: u32,
-    /// When the last change was made that would end a backoff.
-    pub(super) wished: Option<Instant>,
+    /// The number of consecutive changes that ended a backoff.
+    pub(super) backoff_resets: u32,
+    /// The time of the last change that could end a backoff.
+    pub(super) last_reset: Option<Instant>,
 }
 
 /// The state of all objects of a controller.
 #[derive(Debug, Default)]
-pub(super) struct States(Mutex<PerObject<ObjectState>>);
+pub(super) struct ObjectStates(Mutex<PerObject<ObjectState>>);
 
-impl States {
+impl ObjectStates {
     pub(super) fn update<R>(&self, key: &ObjectKey, uid: &Uid, change: impl FnOnce(&mut ObjectState) -> R) -> R {
         self.0.lock().update(key, uid, change)
     }
@@ -58,19 +58,19 @@ impl States {
         read(self.0.lock().get(key, uid).unwrap_or(&ObjectState::default()))
     }
 
-    /// The uid of the object of which something is known: that of one which the cache does not have.
+    /// The uid of the object with this key that has a state, for an object that the cache no longer has.
     pub(super) fn uid_of(&self, key: &ObjectKey) -> Option<Uid> {
         self.0.lock().uid_of(key).cloned()
     }
 
-    pub(super) fn is_released(&self, header: &Header) -> bool {
-        self.read(&header.key, &header.uid, |state| state.released)
+    pub(super) fn is_finalizer_removed(&self, header: &Header) -> bool {
+        self.read(&header.key, &header.uid, |state| state.finalizer_removed)
     }
 
-    /// Keeps nothing of a released object but that it is released.
-    pub(super) fn release(&self, header: &Header) {
+    /// Notes that the finalizer was removed, and drops the rest of the state.
+    pub(super) fn set_finalizer_removed(&self, header: &Header) {
         self.update(&header.key, &header.uid, |state| {
-            *state = ObjectState { released: header.deleting, ..ObjectState::default() };
+            *state = ObjectState { finalizer_removed: header.deleting, ..ObjectState::default() };
         });
     }
 
@@ -78,7 +78,7 @@ impl States {
         self.read(&header.key, &header.uid, |state| state.orphaning)
     }
 
-    pub(super) fn orphan(&self, header: &Header) {
+    pub(super) fn set_orphaning(&self, header: &Header) {
         self.update(&header.key, &header.uid, |state| state.orphaning = true);
     }
 
@@ -92,8 +92,8 @@ impl States {
         }
     }
 
-    /// Whether the status was written without the fields of an earlier release: they are searched for once for each object,
-    /// as this release writes none.
+    /// Whether the status was searched for fields of an earlier release. Once per object is enough, because this release writes no
+    /// such fields.
     pub(super) fn is_status_searched(&self, header: &Header) -> bool {
         self.read(&header.key, &header.uid, |state| state.status_searched)
     }
@@ -102,33 +102,34 @@ impl States {
         self.update(&header.key, &header.uid, |state| state.status_searched = true);
     }
 
-    /// Stores the reason of an event, and returns that of the last one.
-    pub(super) fn report(&self, header: &Header, reason: &str) -> Option<String> {
-        self.update(&header.key, &header.uid, |state| state.reported.replace(reason.to_owned()))
+    /// Stores the reason of an event, and returns the reason of the one before.
+    pub(super) fn set_reported_reason(&self, header: &Header, reason: &str) -> Option<String> {
+        self.update(&header.key, &header.uid, |state| state.reported_reason.replace(reason.to_owned()))
     }
 
-    pub(super) fn has_reported(&self, header: &Header, reason: &str) -> bool {
-        self.read(&header.key, &header.uid, |state| state.reported.as_deref() == Some(reason))
+    pub(super) fn has_reported_reason(&self, header: &Header, reason: &str) -> bool {
+        self.read(&header.key, &header.uid, |state| state.reported_reason.as_deref() == Some(reason))
     }
 
     pub(super) fn forget(&self, key: &ObjectKey) {
         self.0.lock().forget(key);
     }
 
-    /// The outcome of a tree. A conflict that does not end is an error like any other.
-    pub(super) fn escalate(&self, key: &ObjectKey, uid: &Uid, outcome: Result<()>) -> Result<()> {
+    /// Turns a persistent conflict into an unexpected error.
+    pub(super) fn escalate_conflict(&self, key: &ObjectKey, uid: &Uid, outcome: Result<()>) -> Result<()> {
         outcome.map_err(|error| match error {
-            Error::Conflict(source) if self.is_persistent(key, uid) => Error::Unexpected(source),
+            Error::Conflict(source) if self.has_persistent_conflict(key, uid) => Error::Unexpected(source),
             error => error,
         })
     }
 
-    /// Whether the object had so many conflicts in a row that the next one is an error.
-    pub(super) fn is_persistent(&self, key: &ObjectKey, uid: &Uid) -> bool {
-        self.read(key, uid, |state| state.conflicts >= CONFLICTS)
+    /// Whether the object had so many consecutive conflicts that the next one is an error.
+    pub(super) fn has_persistent_conflict(&self, key: &ObjectKey, uid: &Uid) -> bool {
+        self.read(key, uid, |state| state.conflicts >= MAX_CONFLICTS)
     }
 
-    /// Has an object looked at again that was parked; the counts end with a backoff.
+    /// Lets passes over a parked object run again. If the change also ends the backoff, resets the counts of failures and
+    /// conflicts.
     pub(super) fn unpark(&self, key: &ObjectKey, uid: &Uid, ends_backoff: bool) {
         self.update(key, uid, |state| {
             state.parked = false;
@@ -138,30 +139,32 @@ impl States {
         });
     }
 
-    /// Whether a change of what is wanted ends a backoff: one of many in a row does not.
+    /// Whether a change of spec, labels or annotations ends a backoff. After too many consecutive changes it does not.
     pub(super) fn may_end_backoff(&self, key: &ObjectKey, uid: &Uid, now: Instant) -> bool {
         self.update(key, uid, |state| {
-            let is_in_a_row = state.wished.is_some_and(|last| now.saturating_duration_since(last) < CALM);
-            let before = if is_in_a_row { state.wishes } else { 0 };
-            (state.wishes, state.wished) = ((before + 1).min(WISHES), Some(now));
-            before < WISHES
+            let is_consecutive =
+                state.last_reset.is_some_and(|last| now.saturating_duration_since(last) < RESET_WINDOW);
+            let earlier = if is_consecutive { state.backoff_resets } else { 0 };
+            (state.backoff_resets, state.last_reset) = ((earlier + 1).min(MAX_BACKOFF_RESETS), Some(now));
+            earlier < MAX_BACKOFF_RESETS
         })
     }
 
-    /// Counts the end of a pass: how many passes before it ended alike, in a row.
-    pub(super) fn count(&self, key: &ObjectKey, uid: &Uid, next: Next) -> u32 {
-        let counts = self.read(key, uid, |state| (state.failures, state.conflicts));
-        let after = match next {
-            Next::Failed => (counts.0.saturating_add(1), counts.1),
-            Next::Retry => (counts.0, counts.1.saturating_add(1)),
-            // The pass did not begin.
-            Next::CatchUp => counts,
+    /// Counts the result of a pass. Returns the count before it: of consecutive conflicts if the pass ended with a conflict, else of
+    /// consecutive failures.
+    pub(super) fn count_failures(&self, key: &ObjectKey, uid: &Uid, next: Next) -> u32 {
+        let (failures, conflicts) = self.read(key, uid, |state| (state.failures, state.conflicts));
+        let counts = match next {
+            Next::Failed => (failures.saturating_add(1), conflicts),
+            Next::Retry => (failures, conflicts.saturating_add(1)),
+            // The pass was skipped.
+            Next::CatchUp => (failures, conflicts),
             _ => (0, 0),
         };
-        if after != counts {
-            self.update(key, uid, |state| (state.failures, state.conflicts) = after);
+        if counts != (failures, conflicts) {
+            self.update(key, uid, |state| (state.failures, state.conflicts) = counts);
         }
-        if next == Next::Retry { counts.1 } else { counts.0 }
+        if next == Next::Retry { conflicts } else { failures }
     }
 }
 
@@ -175,28 +178,28 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn of_many_changes_in_a_row_only_the_first_end_a_backoff() {
-        let (states, (key, uid)) = (States::default(), object());
+        let (states, (key, uid)) = (ObjectStates::default(), object());
         let ends = || states.may_end_backoff(&key, &uid, Instant::now());
-        for _ in 0..WISHES {
+        for _ in 0..MAX_BACKOFF_RESETS {
             assert!(ends());
-            tokio::time::advance(CALM / 2).await;
+            tokio::time::advance(RESET_WINDOW / 2).await;
         }
-        for _ in 0..WISHES {
+        for _ in 0..MAX_BACKOFF_RESETS {
             assert!(!ends());
-            tokio::time::advance(CALM / 2).await;
+            tokio::time::advance(RESET_WINDOW / 2).await;
         }
-        tokio::time::advance(CALM).await;
+        tokio::time::advance(RESET_WINDOW).await;
         assert!(ends());
     }
 
     #[test]
     fn an_object_that_the_cache_does_not_have_counts_under_the_uid_that_is_known() {
-        let (states, (key, uid)) = (States::default(), object());
+        let (states, (key, uid)) = (ObjectStates::default(), object());
         assert_eq!(states.uid_of(&key), None);
-        states.update(&key, &uid, |state| state.reported = Some("Failed".to_owned()));
+        states.update(&key, &uid, |state| state.reported_reason = Some("Failed".to_owned()));
         let known = states.uid_of(&key).unwrap_or_default();
         assert_eq!(known, uid);
-        let rows: Vec<_> = (0..3).map(|_| states.count(&key, &known, Next::Failed)).collect();
-        assert_eq!(rows, [0, 1, 2]);
+        let counts: Vec<_> = (0..3).map(|_| states.count_failures(&key, &known, Next::Failed)).collect();
+        assert_eq!(counts, [0, 1, 2]);
     }
 }

@@ -1,76 +1,77 @@
 //! Computes the status of an outcome and writes it if it differs from the stored one.
 //!
-//! The write replaces the status (PUT) and names the resourceVersion that it is based on, so a status that somebody else
-//! changed meanwhile is a conflict. A replacement costs the API server less than a server-side apply.
+//! The write replaces the status (PUT) with the resourceVersion that it is based on. If another client has changed the status
+//! meanwhile, the write is a conflict. A replacement costs the API server less than a server-side apply.
 
 use crate::{
     bounds,
-    cache::{Encoded, Entry, ResourceVersion},
-    condition::{Status, Verdict},
+    cache::{Encoded, Entry},
+    condition::Status,
     error::{Error, Result},
     informer::source::StatusFields,
-    reconcile::stored_status::{Stored, Unread},
+    reconcile::stored_status::RawStatus,
 };
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Condition, jiff::Timestamp};
+use opgen_api::__private::Verdict;
 use serde_json::{Value, json};
 use {
-    super::status_merge::{StatusOwners, carry, has_unknown, remove_given_up},
-    crate::reconcile::control_loop::Loop,
+    super::status_merge::{StatusOwners, has_unknown_fields, merge_change, remove_obsolete},
+    crate::reconcile::{control_loop::Loop, outcome::OutcomeReport},
 };
 
 impl Loop {
-    /// Writes the status that an outcome comes to, with the fields that the provisioners `left`, unless it is stored already.
-    /// The first write in a process removes the fields that only an earlier release wrote; it is made for them alone, too. Returns
-    /// whether it was written.
+    /// Writes the status of an outcome, with the fields that the nodes set and the conditions of the verdict, unless it is stored
+    /// already. Returns whether it was written.
     ///
-    /// `version` is that of the object, which an own write of this pass may have changed since `entry` was read.
-    pub(super) async fn write_status(
-        &self,
-        (entry, version): (&Entry<Encoded>, &ResourceVersion),
-        verdict: &Verdict,
-        stored: &dyn Stored,
-        left: Option<Value>,
-    ) -> Result<bool> {
+    /// The first write to an object in a process also removes the fields that only an earlier release of the operator wrote; if
+    /// there are such fields, the status is written even if nothing else differs.
+    pub(super) async fn write_status(&self, report: OutcomeReport<'_>, verdict: &Verdict) -> Result<bool> {
+        let OutcomeReport { entry, version, stored, status: of_nodes, .. } = report;
         let header = &entry.header;
         let now = self.shared.environment.now();
         let is_uncertain = self.states.is_status_uncertain(header);
         let is_searched = header.deleting || self.states.is_status_searched(header);
-        let says_all = !is_uncertain && left.is_none() && says_all(stored.said(), verdict, header.generation, now);
-        if says_all && is_searched {
+        let is_up_to_date =
+            !is_uncertain && of_nodes.is_none() && has_conditions(stored.conditions(), verdict, header.generation, now);
+        if is_up_to_date && is_searched {
             return Ok(false);
         }
         let stored = stored.status();
-        let status = match left {
-            None if says_all => stored.clone(),
-            left => with_conditions(left.unwrap_or_else(|| stored.clone()), verdict, header.generation, now)?,
+        let status = match of_nodes {
+            None if is_up_to_date => stored.clone(),
+            of_nodes => {
+                let status = of_nodes.unwrap_or_else(|| stored.clone());
+                with_conditions(status, verdict, header.generation, now)?
+            }
         };
         let is_unchanged = !is_uncertain && status == stored;
         if is_unchanged && is_searched {
             return Ok(false);
         }
-        let (object, has_given_up) = self.with_status(entry, &stored, &status).await?;
-        if is_unchanged && !has_given_up {
+        let (object, has_obsolete_fields) = self.object_with_status(entry, &stored, &status).await?;
+        if is_unchanged && !has_obsolete_fields {
             self.states.set_status_searched(header);
             return Ok(false);
         }
         let version = self.source.write_status(header, version, object).await.inspect_err(|error| {
-            // It may be done all the same, and the news of it be late. The status alone is no reason for a pass.
+            // The server may have stored it nevertheless. The event of that write alone starts no pass, so the next pass must not
+            // trust the cached status.
             if !matches!(error, Error::Conflict(_)) {
                 self.states.set_status_uncertain(header, true);
             }
         })?;
         self.states.set_status_uncertain(header, false);
         self.states.set_status_searched(header);
-        self.wrote(header, &version);
-        if says_something_else(&stored, &status, &verdict.type_of("Available")) {
-            self.record(header, verdict);
+        self.note_own_write(header, &version);
+        if is_condition_changed(&stored, &status, &verdict.type_of("Available")) {
+            self.record_outcome(header, verdict);
         }
         Ok(true)
     }
 
-    /// The status of an object that can't be decoded as a whole.
-    pub(super) fn stored_status(&self, entry: &Entry<Encoded>) -> Unread {
-        Unread(self.stored_object(entry).map_or(Value::Null, |mut object| object["status"].take()))
+    /// Reads the status of an object that can't be decoded as a whole.
+    pub(super) fn stored_status(&self, entry: &Entry<Encoded>) -> RawStatus {
+        RawStatus(self.stored_object(entry).map_or(Value::Null, |mut object| object["status"].take()))
     }
 
     fn stored_object(&self, entry: &Entry<Encoded>) -> Result<Value> {
@@ -78,39 +79,39 @@ impl Loop {
         Ok(serde_json::from_slice(&json)?)
     }
 
-    /// The object as it is stored, with the status changed from `before` to `after`, and whether fields of an earlier release
-    /// were removed from it. Only for fields that the type doesn't know, their owners are read, once for each object.
-    async fn with_status(&self, entry: &Entry<Encoded>, before: &Value, after: &Value) -> Result<(Value, bool)> {
+    /// The stored object with the status changed from `before` to `after`, and whether obsolete fields of an earlier release were
+    /// removed from it. Reads the owners of the fields, once per object, and only if the status has fields that its type lacks.
+    async fn object_with_status(&self, entry: &Entry<Encoded>, before: &Value, after: &Value) -> Result<(Value, bool)> {
         let mut object = self.stored_object(entry)?;
         let mut status = object["status"].take();
-        let mut has_given_up = false;
-        if has_unknown(&status, before) && !self.states.is_status_searched(&entry.header) {
+        let mut has_obsolete_fields = false;
+        if has_unknown_fields(&status, before) && !self.states.is_status_searched(&entry.header) {
             let StatusFields { ours, others } = self.source.status_fields(&entry.header).await?;
-            has_given_up = remove_given_up(&mut status, before, &StatusOwners::new(&ours, &others));
+            has_obsolete_fields = remove_obsolete(&mut status, before, &StatusOwners::new(&ours, &others));
         }
-        object["status"] = carry(status, before, after);
-        Ok((object, has_given_up))
+        object["status"] = merge_change(status, before, after);
+        Ok((object, has_obsolete_fields))
     }
 }
 
-/// Whether a status says already what the outcome comes to, so that nothing is to be written if the rest of it stays.
-fn says_all(said: &Status, verdict: &Verdict, generation: i64, now: Timestamp) -> bool {
-    let mut after = said.clone();
+/// Whether the stored conditions already have the verdict, so that the status needs no write for them.
+fn has_conditions(stored: &Status, verdict: &Verdict, generation: i64, now: Timestamp) -> bool {
+    let mut after = stored.clone();
     after.say(verdict, generation, now);
-    after == *said
+    after == *stored
 }
 
-/// What the provisioners left, with the conditions of the outcome and the generation they speak of.
+/// Sets the conditions of the verdict and the observed generation in a status.
 fn with_conditions(status: Value, verdict: &Verdict, generation: i64, now: Timestamp) -> Result<Value> {
     let mut status = if status.is_object() { status } else { json!({}) };
     let mut conditions: Vec<Condition> = match status["conditions"].take() {
         Value::Null => Vec::new(),
-        held => serde_json::from_value(held)?,
+        conditions => serde_json::from_value(conditions)?,
     };
-    // A node may have put conditions there by its own hand.
-    for held in &mut conditions {
-        held.reason = bounds::condition_reason(&held.reason).into_owned();
-        held.message = bounds::condition_message(&held.message).into_owned();
+    // Conditions that a node set itself may exceed the bounds of the API.
+    for condition in &mut conditions {
+        condition.reason = bounds::condition_reason(&condition.reason).into_owned();
+        condition.message = bounds::condition_message(&condition.message).into_owned();
     }
     verdict.set(&mut conditions, generation, now);
     status["conditions"] = serde_json::to_value(conditions)?;
@@ -120,12 +121,12 @@ fn with_conditions(status: Value, verdict: &Verdict, generation: i64, now: Times
     Ok(status)
 }
 
-/// Whether a person would see a difference: another reason or another truth of a condition, the controller's `Available`.
-fn says_something_else(before: &Value, after: &Value, type_: &str) -> bool {
-    let said = |status: &Value| {
+/// Whether the status or the reason of the condition of this type changed, which is worth an event.
+fn is_condition_changed(before: &Value, after: &Value, type_: &str) -> bool {
+    let status_and_reason = |status: &Value| {
         let conditions = status["conditions"].as_array().cloned().unwrap_or_default();
-        let available = conditions.into_iter().find(|condition| condition["type"] == type_)?;
-        Some((available["status"].clone(), available["reason"].clone()))
+        let condition = conditions.into_iter().find(|condition| condition["type"] == type_)?;
+        Some((condition["status"].clone(), condition["reason"].clone()))
     };
-    said(before) != said(after)
+    status_and_reason(before) != status_and_reason(after)
 }

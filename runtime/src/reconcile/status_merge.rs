@@ -1,41 +1,42 @@
 //! Merges a changed status into the stored JSON, so that a replacing write loses no field that the operator doesn't know.
 //!
-//! A status is written by PUT, which replaces all of it. The Rust type of a status may know fewer fields than the object has:
-//! another controller writes some, a newer release has others. So the typed change (`before` to `after`) is carried over to
-//! the JSON as it is stored. Fields of an earlier release, which the type has given up, are found by their field manager.
+//! The status is written by PUT, which replaces all of it. The Rust type of a status may have fewer fields than the stored object:
+//! another controller writes some, and a newer release of the operator has more. So the change of the typed status (`before` to
+//! `after`) is merged into the stored JSON. Obsolete fields, which the type of an earlier release had, are recognised by their field
+//! manager.
 
 use serde_json::{Map, Value};
 
-/// The stored JSON with the change from `before` to `after`, both as the operator's type writes them.
+/// Merges the change from `before` to `after`, both as the operator's type encodes them, into the stored JSON.
 ///
-/// A field that did not change stays as it is stored, byte for byte. An item of a list that did not change keeps fields
-/// that the type doesn't know; an item that did change is replaced.
-pub(super) fn carry(stored: Value, before: &Value, after: &Value) -> Value {
+/// A field without a change keeps its stored value, byte for byte. A list item without a change keeps the fields that the type
+/// doesn't know; a changed item is replaced.
+pub(super) fn merge_change(stored: Value, before: &Value, after: &Value) -> Value {
     match (stored, before, after) {
         (stored, before, after) if before == after => stored,
-        (Value::Object(stored), Value::Object(before), Value::Object(after)) => carry_fields(stored, before, after),
+        (Value::Object(stored), Value::Object(before), Value::Object(after)) => merge_fields(stored, before, after),
         (Value::Array(stored), Value::Array(before), Value::Array(after)) if stored.len() == before.len() => {
-            carry_items(&stored, before, after)
+            merge_items(&stored, before, after)
         }
         (_, _, after) => after.clone(),
     }
 }
 
-fn carry_fields(mut stored: Map<String, Value>, before: &Map<String, Value>, after: &Map<String, Value>) -> Value {
+fn merge_fields(mut stored: Map<String, Value>, before: &Map<String, Value>, after: &Map<String, Value>) -> Value {
     stored.retain(|name, _| !before.contains_key(name) || after.contains_key(name));
     for (name, value) in after {
         match (before.get(name), stored.remove(name)) {
             (Some(same), None) if same == value => {}
-            (before, held) => {
-                let held = carry(held.unwrap_or_default(), before.unwrap_or(&Value::Null), value);
-                stored.insert(name.clone(), held);
+            (before, stored_value) => {
+                let merged = merge_change(stored_value.unwrap_or_default(), before.unwrap_or(&Value::Null), value);
+                stored.insert(name.clone(), merged);
             }
         }
     }
     Value::Object(stored)
 }
 
-fn carry_items(stored: &[Value], before: &[Value], after: &[Value]) -> Value {
+fn merge_items(stored: &[Value], before: &[Value], after: &[Value]) -> Value {
     let unchanged = |at: usize, item: &Value| match before.get(at) {
         Some(same) if same == item => Some(at),
         _ => before.iter().position(|same| same == item),
@@ -44,76 +45,81 @@ fn carry_items(stored: &[Value], before: &[Value], after: &[Value]) -> Value {
     Value::Array(items.cloned().collect())
 }
 
-/// Whether `stored` has a field that `known` lacks. Lists are compared item by item if they have the same length.
-pub(super) fn has_unknown(stored: &Value, known: &Value) -> bool {
+/// Whether `stored` has a field that `known` (the status as its type encodes it) lacks. Lists are compared item by item if they
+/// have the same length.
+pub(super) fn has_unknown_fields(stored: &Value, known: &Value) -> bool {
     match (stored, known) {
         (Value::Object(stored), Value::Object(known)) => stored.iter().any(|(name, value)| match known.get(name) {
-            Some(known) => has_unknown(value, known),
+            Some(known) => has_unknown_fields(value, known),
             None => !value.is_null(),
         }),
         (Value::Array(stored), Value::Array(known)) if stored.len() == known.len() => {
-            stored.iter().zip(known).any(|(stored, known)| has_unknown(stored, known))
+            stored.iter().zip(known).any(|(stored, known)| has_unknown_fields(stored, known))
         }
         _ => false,
     }
 }
 
-/// Who owns what at one place of a status (`fieldsV1` sets).
+/// The owners of one value in a status, as the subsets of `fieldsV1` sets that begin at its path.
 pub(super) struct StatusOwners<'a> {
     ours: Vec<&'a Value>,
     others: Vec<&'a Value>,
-    /// The place is within a value that is owned as a whole, as an atomic list is: by the operator, by others.
-    whole: (bool, bool),
+    /// Whether the operator owns a whole value that contains this one, such as an atomic list.
+    is_in_ours: bool,
+    /// Whether another manager owns such a value.
+    is_in_others: bool,
 }
 
 impl<'a> StatusOwners<'a> {
     pub(super) fn new(ours: &'a [Value], others: &'a [Value]) -> Self {
-        Self { ours: ours.iter().collect(), others: others.iter().collect(), whole: (false, false) }
+        let (ours, others) = (ours.iter().collect(), others.iter().collect());
+        Self { ours, others, is_in_ours: false, is_in_others: false }
     }
 
-    /// The owners of a field or an item. It is owned as a whole if no manager owns a part of it.
-    fn below(&self, step: &str) -> Self {
-        let at = |sets: &[&'a Value]| sets.iter().filter_map(|set| set.get(step)).collect::<Vec<_>>();
+    /// The owners of the field or list item at this path element. A value whose parts no manager owns is owned as a whole.
+    fn of_part(&self, element: &str) -> Self {
+        let subsets = |sets: &[&'a Value]| sets.iter().filter_map(|set| set.get(element)).collect::<Vec<_>>();
         let is_leaf = |set: &&Value| set.as_object().is_none_or(Map::is_empty);
-        let (ours, others) = (at(&self.ours), at(&self.others));
+        let (ours, others) = (subsets(&self.ours), subsets(&self.others));
         let is_whole = ours.iter().chain(&others).all(is_leaf);
-        let whole = (is_whole && !ours.is_empty(), is_whole && !others.is_empty());
-        Self { ours, others, whole: (self.whole.0 || whole.0, self.whole.1 || whole.1) }
+        let is_in_ours = self.is_in_ours || is_whole && !ours.is_empty();
+        let is_in_others = self.is_in_others || is_whole && !others.is_empty();
+        Self { ours, others, is_in_ours, is_in_others }
     }
 
-    /// The owners of an item of a list; nobody, if it has no key that the sets know and the list isn't owned as a whole.
+    /// The owners of a list item. An item has none if no set has its key and no manager owns the whole list.
     fn of_item(&self, item: &Value) -> Self {
-        let is_key = |step: &str| {
-            let key = step.strip_prefix("k:").and_then(|key| serde_json::from_str::<Map<String, Value>>(key).ok());
+        let is_key = |element: &str| {
+            let key = element.strip_prefix("k:").and_then(|key| serde_json::from_str::<Map<String, Value>>(key).ok());
             key.is_some_and(|key| key.iter().all(|(name, value)| item.get(name) == Some(value)))
         };
         let sets = self.ours.iter().chain(&self.others);
-        let step = sets.filter_map(|set| set.as_object()).flat_map(Map::keys).find(|step| is_key(step));
-        match step {
-            Some(step) => self.below(step),
-            None => Self { ours: Vec::new(), others: Vec::new(), whole: self.whole },
+        let element = sets.filter_map(|set| set.as_object()).flat_map(Map::keys).find(|element| is_key(element));
+        match element {
+            Some(element) => self.of_part(element),
+            None => Self { ours: Vec::new(), others: Vec::new(), ..*self },
         }
     }
 
-    /// Whether the operator owns the place, or a part of it, and nobody else does.
+    /// Whether the operator owns the value or a part of it, and no other manager does.
     fn is_ours_alone(&self) -> bool {
-        (self.whole.0 || !self.ours.is_empty()) && !self.whole.1 && self.others.is_empty()
+        (self.is_in_ours || !self.ours.is_empty()) && !self.is_in_others && self.others.is_empty()
     }
 }
 
-/// Removes the fields that `known` lacks and that belong to the operator alone: an earlier release wrote them. Fields that
-/// somebody else owns, or nobody, stay. Returns whether there were any.
+/// Removes the obsolete fields: those that `known` lacks and that only the operator owns, so an earlier release wrote them. Fields
+/// of other managers and fields without an owner stay. Returns whether there were obsolete fields.
 ///
-/// A field that `known` has and the object lacks is stored where something is removed: it may be the new name (`serde(alias)`)
-/// of what is removed.
-pub(super) fn remove_given_up(stored: &mut Value, known: &Value, owners: &StatusOwners<'_>) -> bool {
+/// Where a field is removed, the fields that `known` has and the object lacks are added: one may be the new name (`serde(alias)`)
+/// of the removed field.
+pub(super) fn remove_obsolete(stored: &mut Value, known: &Value, owners: &StatusOwners<'_>) -> bool {
     match (stored, known) {
         (Value::Object(stored), Value::Object(known)) => remove_fields(stored, known, owners),
         (Value::Array(stored), Value::Array(known)) if stored.len() == known.len() => {
             let items = stored.iter_mut().zip(known);
             items.fold(false, |any, (item, known)| {
                 let owners = owners.of_item(item);
-                remove_given_up(item, known, &owners) || any
+                remove_obsolete(item, known, &owners) || any
             })
         }
         _ => false,
@@ -121,22 +127,22 @@ pub(super) fn remove_given_up(stored: &mut Value, known: &Value, owners: &Status
 }
 
 fn remove_fields(stored: &mut Map<String, Value>, known: &Map<String, Value>, owners: &StatusOwners<'_>) -> bool {
-    let (before, mut is_below) = (stored.len(), false);
+    let (len_before, mut removed_nested) = (stored.len(), false);
     stored.retain(|name, value| {
-        let owners = owners.below(&format!("f:{name}"));
+        let owners = owners.of_part(&format!("f:{name}"));
         match known.get(name) {
-            Some(known) => is_below |= remove_given_up(value, known, &owners),
+            Some(known) => removed_nested |= remove_obsolete(value, known, &owners),
             None => return value.is_null() || !owners.is_ours_alone(),
         }
         true
     });
-    let is_here = stored.len() < before;
-    if is_here {
+    let removed_here = stored.len() < len_before;
+    if removed_here {
         for (name, value) in known.iter().filter(|(_, value)| !value.is_null()) {
             stored.entry(name.clone()).or_insert_with(|| value.clone());
         }
     }
-    is_here || is_below
+    removed_here || removed_nested
 }
 
 #[cfg(test)]
@@ -151,14 +157,14 @@ mod tests {
         let before = json!({"url": "a", "list": [{"n": 1}, {"n": 2}]});
         let after = json!({"url": "b", "list": [{"n": 2}, {"n": 3}]});
         let wanted = json!({"url": "b", "theirs": {"x": 1}, "list": [{"n": 2, "new": true}, {"n": 3}]});
-        assert_eq!(carry(stored, &before, &after), wanted);
+        assert_eq!(merge_change(stored, &before, &after), wanted);
     }
 
     #[test]
     fn a_field_that_the_type_drops_is_removed_and_a_default_that_was_never_stored_stays_absent() {
         let (stored, before) = (json!({"url": "a"}), json!({"url": "a", "count": 0}));
-        assert_eq!(carry(stored.clone(), &before, &json!({"count": 0})), json!({}));
-        assert_eq!(carry(stored, &before, &json!({"url": "a", "count": 1})), json!({"url": "a", "count": 1}));
+        assert_eq!(merge_change(stored.clone(), &before, &json!({"count": 0})), json!({}));
+        assert_eq!(merge_change(stored, &before, &json!({"url": "a", "count": 1})), json!({"url": "a", "count": 1}));
     }
 
     #[test]
@@ -167,15 +173,15 @@ mod tests {
         let stored = json!({"kept": {"a": 1, "old": 2}, "ours": 1, "shared": 1, "theirs": 1, "unowned": 1});
         let ours = json!({"f:kept": {"f:a": {}, "f:old": {}}, "f:ours": {}, "f:shared": {}});
         let others = json!({"f:shared": {}, "f:theirs": {}});
-        assert!(has_unknown(&stored, &known) && !has_unknown(&known, &known));
+        assert!(has_unknown_fields(&stored, &known) && !has_unknown_fields(&known, &known));
         let mut left = stored;
-        assert!(given_up(&mut left, &known, &ours, &others));
+        assert!(removes_obsolete(&mut left, &known, &ours, &others));
         assert_eq!(left, json!({"kept": {"a": 1}, "shared": 1, "theirs": 1, "unowned": 1}));
-        assert!(!given_up(&mut left, &known, &ours, &others));
+        assert!(!removes_obsolete(&mut left, &known, &ours, &others));
     }
 
-    fn given_up(stored: &mut Value, known: &Value, ours: &Value, others: &Value) -> bool {
-        remove_given_up(stored, known, &StatusOwners::new(std::slice::from_ref(ours), std::slice::from_ref(others)))
+    fn removes_obsolete(stored: &mut Value, known: &Value, ours: &Value, others: &Value) -> bool {
+        remove_obsolete(stored, known, &StatusOwners::new(std::slice::from_ref(ours), std::slice::from_ref(others)))
     }
 
     #[test]
@@ -185,7 +191,7 @@ mod tests {
             "keyed": [{"name": "a", "up": true, "old": 1, "theirs": 1}, {"name": "b", "old": 1, "unowned": 1}],
             "atomic": [{"n": 1, "old": 1, "in": {"m": 1, "old": 1}}],
         });
-        assert!(has_unknown(&stored, &known) && !has_unknown(&known, &known));
+        assert!(has_unknown_fields(&stored, &known) && !has_unknown_fields(&known, &known));
         let item = |name: &str, fields: Value| (format!("k:{{\"name\":\"{name}\"}}"), fields);
         let keyed: Map<String, Value> = [
             item("a", json!({".": {}, "f:name": {}, "f:up": {}, "f:old": {}})),
@@ -196,12 +202,12 @@ mod tests {
         let ours = json!({"f:keyed": keyed, "f:atomic": {}});
         let theirs: Map<String, Value> = [item("a", json!({"f:theirs": {}}))].into_iter().collect();
         let mut left = stored.clone();
-        assert!(given_up(&mut left, &known, &ours, &json!({"f:keyed": theirs})));
+        assert!(removes_obsolete(&mut left, &known, &ours, &json!({"f:keyed": theirs})));
         let kept = json!([{"name": "a", "up": true, "theirs": 1}, {"name": "b", "unowned": 1}]);
         assert_eq!(left, json!({"keyed": kept, "atomic": known["atomic"]}));
         // What others own as a whole, too, stays as it is.
         let mut shared = json!({"atomic": stored["atomic"]});
-        assert!(!given_up(&mut shared, &known, &ours, &json!({"f:atomic": {}})));
+        assert!(!removes_obsolete(&mut shared, &known, &ours, &json!({"f:atomic": {}})));
         assert_eq!(shared["atomic"], stored["atomic"]);
     }
 
@@ -209,7 +215,7 @@ mod tests {
     fn a_field_that_was_renamed_keeps_its_value() {
         let known = json!({"endpoints": [{"name": "a", "address": "x", "note": null}]});
         let mut stored = json!({"endpoints": [{"name": "a", "ip": "x"}]});
-        assert!(given_up(&mut stored, &known, &json!({"f:endpoints": {}}), &Value::Null));
+        assert!(removes_obsolete(&mut stored, &known, &json!({"f:endpoints": {}}), &Value::Null));
         assert_eq!(stored, json!({"endpoints": [{"name": "a", "address": "x"}]}));
     }
 
@@ -268,7 +274,7 @@ mod tests {
             if !after.is_object() {
                 after = json!({});
             }
-            let written = carry(stored.clone(), &before, &after);
+            let written = merge_change(stored.clone(), &before, &after);
             assert_eq!(view(&written), after, "seed {seed}: {stored} became {written}");
             let (mut had, mut has) = (Vec::new(), Vec::new());
             unknown(&stored, "", &mut had);

@@ -1,26 +1,26 @@
-//! `Stored`: the status of an object as it was read, typed or as JSON.
+//! `StoredStatus`: the status of an object as the API server stores it, typed or as JSON.
 
 use crate::condition::Status;
 use serde_json::Value;
 
-/// What has a status.
-pub(crate) trait Stored: Send + Sync {
-    /// All of it, as it is stored.
+/// Reads the stored status of an object.
+pub(crate) trait StoredStatus: Send + Sync {
+    /// The whole status.
     fn status(&self) -> Value;
-    /// Its conditions, and the generation they speak of; nothing where they can't be read.
-    fn said(&self) -> &Status;
+    /// The conditions and the observed generation; empty if they can't be decoded.
+    fn conditions(&self) -> &Status;
 }
 
-/// The status of an object that can't be decoded.
-pub(super) struct Unread(pub(super) Value);
+/// The status of an object that can't be decoded as a whole.
+pub(super) struct RawStatus(pub(super) Value);
 
-impl Stored for Unread {
+impl StoredStatus for RawStatus {
     fn status(&self) -> Value {
         self.0.clone()
     }
 
-    fn said(&self) -> &Status {
-        static NOTHING: Status = Status { conditions: Vec::new(), observed_generation: None };
-        &NOTHING
+    fn conditions(&self) -> &Status {
+        static EMPTY: Status = Status { conditions: Vec::new(), observed_generation: None };
+        &EMPTY
     }
 }

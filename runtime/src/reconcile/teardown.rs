@@ -1,106 +1,104 @@
-//! The way down: the tree in reverse, then the finalizer.
+//! Tears down primaries: deprovisions the tree in reverse order, releases references, and removes the finalizer.
 
 use crate::{
     cache::{Encoded, Entry, Header, ObjectKey},
-    condition::Direction,
-    engine::pass::Core,
+    engine::pass::PassCore,
     error::{Error, Result},
     queue::Trigger,
+    reconcile::verdict::Direction,
     shape::{Node, ResourceOptions, Shape},
 };
 use serde_json::Value;
-use std::sync::Arc;
 use {
     super::reference::RING,
     crate::reconcile::{
         control_loop::Loop,
         next::{CATCH_UP, Next},
-        reconciler::Opened,
-        stored_status::Stored,
+        outcome::{OutcomeReport, TreeResult},
+        reconciler::DecodedPrimary,
+        stored_status::StoredStatus,
     },
 };
 
 impl Loop {
-    pub(super) async fn tear_down(&self, entry: &Entry<Encoded>, opened: &dyn Opened) -> Result<Next> {
+    /// Runs one pass of the teardown of a primary that is being deleted or no longer selected.
+    pub(super) async fn tear_down(&self, entry: &Entry<Encoded>, primary: &dyn DecodedPrimary) -> Result<Next> {
         let header = &entry.header;
         if self.is_orphaning(header) {
-            return self.orphan(entry, opened).await;
+            return self.orphan_children(entry, primary).await;
         }
-        let (outcome, status, left) = match self.await_holders(header, opened).await {
-            Ok(()) => {
-                // What can't be known now is let go at the end as well.
-                match self.named(opened) {
-                    Ok(pointers) => {
-                        let (named, _) = self.resolve(&header.key, &pointers);
-                        self.run(header, opened, &named, (Direction::Down, Trigger::Related)).await
-                    }
-                    Err(error) => (Err(error), None, Arc::default()),
-                }
+        let result = match self.wait_for_referrers(header, primary).await.and_then(|()| self.references_of(primary)) {
+            Ok(pointers) => {
+                // A reference that can't be resolved now is no error: the end of the teardown releases all references.
+                let (references, _) = self.resolve(&header.key, &pointers);
+                self.run_tree(header, primary, &references, (Direction::Down, Trigger::Related)).await
             }
-            Err(error) => (Err(error), None, Arc::default()),
+            Err(error) => TreeResult::failed(error),
         };
-        let again = *left.again.lock();
-        Ok(again.in_place_of(self.ended(entry, outcome, opened, status).await?))
+        let requeue = *result.side_effects.requeue.lock();
+        Ok(requeue.apply_to(self.finish_teardown(entry, result.outcome, primary, result.status).await?))
     }
 
-    /// The end of an object that can't be decoded. Where all of its tree are objects that the cache knows, they can go
-    /// without knowing what was wanted; a hand-written node has to see its object.
-    pub(super) async fn tear_down_unread(&self, entry: &Entry<Encoded>, error: Error) -> Result<Next> {
+    /// Tears down a primary that can't be decoded. If its tree has only nodes that apply objects, their children are found in the
+    /// cache and deleted. A hand-written node needs the decoded primary, so then the teardown fails with `error`.
+    pub(super) async fn tear_down_undecodable(&self, entry: &Entry<Encoded>, error: Error) -> Result<Next> {
         let header = &entry.header;
         let stored = self.stored_status(entry);
         if self.is_orphaning(header) {
-            return self.orphan(entry, &stored).await;
+            return self.orphan_children(entry, &stored).await;
         }
         let mut nodes = Vec::new();
-        let outcome = if let Err(error) = self.await_holders(header, &stored).await {
+        let outcome = if let Err(error) = self.wait_for_referrers(header, &stored).await {
             Err(error)
-        } else if resources(self.reconciler.shape(), &mut nodes) {
-            let core = Core::new(&self.shared, self.identity(header), &header.resource_version);
-            remove_all(&core, nodes).await
+        } else if collect_applying_nodes(self.reconciler.shape(), &mut nodes) {
+            let core = PassCore::new(&self.shared, self.identity(header), &header.resource_version);
+            delete_children(&core, nodes).await
         } else {
             Err(error)
         };
-        self.ended(entry, outcome, &stored, None).await
+        self.finish_teardown(entry, outcome, &stored, None).await
     }
 
-    /// The children don't wait for those that name the object, as the garbage collector doesn't either.
-    async fn orphan(&self, entry: &Entry<Encoded>, stored: &dyn Stored) -> Result<Next> {
+    /// Tears down a primary that is deleted with the propagation policy `Orphan`. The release of the children does not wait for the
+    /// objects that reference the primary, as the garbage collector doesn't either.
+    async fn orphan_children(&self, entry: &Entry<Encoded>, stored: &dyn StoredStatus) -> Result<Next> {
         let header = &entry.header;
         let outcome = match self.release_children(header).await {
-            Ok(()) => self.await_holders(header, stored).await,
-            released => released,
+            Ok(()) => self.wait_for_referrers(header, stored).await,
+            failed => failed,
         };
-        self.ended(entry, outcome, stored, None).await
+        self.finish_teardown(entry, outcome, stored, None).await
     }
 
-    async fn ended(
+    /// Releases the references and removes the finalizer if the tree is torn down, else reports the outcome in the status.
+    async fn finish_teardown(
         &self,
         entry: &Entry<Encoded>,
         outcome: Result<()>,
-        stored: &dyn Stored,
-        left: Option<Value>,
+        stored: &dyn StoredStatus,
+        status: Option<Value>,
     ) -> Result<Next> {
         let header = &entry.header;
         match outcome {
             Ok(()) => {
-                self.release_vanished(&header.key).await?;
-                // No last status: nobody could read it.
-                let version = self.source.release(header, &self.finalizer).await?;
+                self.release_all_references(&header.key).await?;
+                // There is no last status write: the object ends with the next call.
+                let version = self.source.remove_finalizer(header, &self.finalizer).await?;
                 match self.source.objects().store().get(&header.key) {
-                    Some(_) => self.wrote(header, &version),
-                    // It left the selection, so no watch will ever show the write, and no pass will look for it.
+                    Some(_) => self.note_own_write(header, &version),
+                    // The object is not selected, so the watch never delivers the write, and no pass may wait for it.
                     None => self.shared.own_writes.forget(&header.key),
                 }
-                self.states.release(header);
-                self.shared.memory().forget(&header.key);
+                self.states.set_finalizer_removed(header);
+                self.shared.owner_states().forget(&header.key);
                 Ok(Next::AwaitChange)
             }
             Err(error) => {
                 let outcome = Err(error);
-                let at = (entry, &header.resource_version);
-                self.conclude(at, Direction::Down, &outcome, None, (stored, left)).await?;
+                let report = OutcomeReport::new(entry, Direction::Down, &outcome, stored);
+                self.report_outcome(OutcomeReport { status, ..report }).await?;
                 Ok(match outcome {
-                    // Parking would leak the finalizer (unikorn §1.6).
+                    // A teardown is never parked, because the finalizer would stay forever.
                     Err(Error::Yield { reason, .. }) if reason == RING => Next::After(CATCH_UP),
                     Err(Error::Yield { .. }) => Next::Requeue,
                     Err(Error::Conflict(_)) => Next::Retry,
@@ -110,29 +108,31 @@ impl Loop {
         }
     }
 
-    /// Whether the end of a deletion is only not seen yet. The answer to the removal of the last finalizer has the version from
-    /// before, so the cache can't be told to catch up; and nobody can put a finalizer on an object that is to go.
-    pub(super) fn is_released(&self, header: &Header) -> bool {
-        header.deleting && self.states.is_released(header)
+    /// Whether the finalizer was removed and only the cache does not show it yet. The version can't tell: the response to the
+    /// removal of the last finalizer has the version of before. The state is final, because the API server accepts no new finalizer
+    /// on an object that is being deleted.
+    pub(super) fn is_finalizer_removed(&self, header: &Header) -> bool {
+        header.deleting && self.states.is_finalizer_removed(header)
     }
 
-    /// Drops everything that is known of an object that is gone.
+    /// Drops all state of a deleted object.
     pub(super) fn forget(&self, key: &ObjectKey) {
         self.states.forget(key);
-        self.shared.memory().forget(key);
-        self.reported.forget(key);
+        self.shared.owner_states().forget(key);
+        self.panic_reports.forget(key);
         self.shared.own_writes.forget(key);
-        self.shared.echoes.forget(key);
+        self.shared.own_write_events.forget(key);
         self.reconciler.forget(key);
-        self.recent.forget(key);
+        self.recent_states.forget(key);
     }
 }
 
-async fn remove_all(core: &Core<'_>, nodes: Vec<(String, &'static Shape)>) -> Result<()> {
+/// Deletes the children of these nodes, in reverse order, as far as the cache has them.
+async fn delete_children(core: &PassCore<'_>, nodes: Vec<(String, &'static Shape)>) -> Result<()> {
     for (plain, shape) in nodes.into_iter().rev() {
-        // In the order in which they are made, as the nodes.
+        // In the reverse of the order in which they are created, like the nodes.
         for kind in shape.applied().into_iter().rev() {
-            for node in core.paths_of(&kind, &plain)? {
+            for node in core.node_paths(&kind, &plain)? {
                 core.converge(
                     &node,
                     &kind,
@@ -147,13 +147,13 @@ async fn remove_all(core: &Core<'_>, nodes: Vec<(String, &'static Shape)>) -> Re
     Ok(())
 }
 
-/// The nodes of a tree that apply objects; `false` if it has nodes of another make.
-fn resources(shape: &'static Shape, nodes: &mut Vec<(String, &'static Shape)>) -> bool {
-    let mut known = true;
+/// Collects the nodes of a tree that apply objects, with their paths. Returns whether all nodes except groups do.
+fn collect_applying_nodes(shape: &'static Shape, nodes: &mut Vec<(String, &'static Shape)>) -> bool {
+    let mut all_apply = true;
     shape.walk(&mut |stop| match stop.shape.node {
         Node::Resource | Node::Manifest(_) => nodes.push((stop.path.to_owned(), stop.shape)),
         Node::Group { .. } => {}
-        Node::Custom => known = false,
+        Node::Custom => all_apply = false,
     });
-    known
+    all_apply
 }

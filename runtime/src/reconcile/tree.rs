@@ -1,24 +1,25 @@
-//! A tree as the loop sees it.
+//! `TreeReconciler`: runs a typed tree of provisioners for the untyped reconcile loop.
 
 use crate::{
     cache::{Encoded, Entry, ObjectKey, ReadError, Reader},
-    condition::{Direction, Status},
+    condition::Status,
     context::{Context, Teardown},
     engine::{
-        claimed::Plan,
-        pass::{Core, Pass, Planner, plain},
+        pass::{Pass, PassCore, Planner, status_value},
+        plan::Plan,
     },
     error::{Error, Result},
     managed::{Managed, Owner},
     panic::{Closure, catch},
     provisioner::{
         Provision,
-        group::is_left_out,
-        schedule::{gravest, guarded},
+        group::is_skipped,
+        schedule::{catch_panic, worst_outcome},
     },
+    reconcile::verdict::Direction,
     reconcile::{
-        reconciler::{Opened, Reconciler},
-        stored_status::Stored,
+        reconciler::{DecodedPrimary, Reconciler},
+        stored_status::StoredStatus,
     },
     reference::Pointer,
     shape::{Provisioner, Shape},
@@ -32,39 +33,41 @@ use std::{
     time::Duration,
 };
 
-/// The tree `P` for objects of `O`.
-pub(crate) struct Tree<O: Owner, P> {
-    pub(crate) reader: Reader<Read<O::Object>>,
+/// Runs the tree `P` for objects of `O`.
+pub(crate) struct TreeReconciler<O: Owner, P> {
+    pub(crate) reader: Reader<DecodedObject<O::Object>>,
     pub(crate) options: Arc<O::Options>,
-    pub(crate) period: Option<Period<O::Object>>,
+    pub(crate) poll_period: Option<PollPeriodFn<O::Object>>,
     pub(crate) tree: PhantomData<fn() -> P>,
 }
 
-/// An object as it is decoded.
+/// A decoded object, with its decoded conditions.
 #[derive(Deserialize)]
 #[serde(transparent, bound = "K: DeserializeOwned")]
-pub(crate) struct Read<K> {
+pub(crate) struct DecodedObject<K> {
     object: K,
-    /// What its status says, once that was asked for: it is the same as long as the object is, and no pass that changes nothing
-    /// has to look at the rest of the status.
+    /// The conditions and the observed generation, decoded at their first use. Passes that change nothing compare only these and
+    /// not the rest of the status.
     #[serde(skip)]
-    said: OnceLock<Status>,
+    conditions: OnceLock<Status>,
 }
 
-struct TreeObject<O: Owner, P> {
-    read: Arc<Read<O::Object>>,
+/// A decoded primary with all that a pass of its tree needs.
+struct TreePrimary<O: Owner, P> {
+    decoded: Arc<DecodedObject<O::Object>>,
     options: Arc<O::Options>,
-    period: Option<Period<O::Object>>,
+    poll_period: Option<PollPeriodFn<O::Object>>,
     tree: PhantomData<fn() -> P>,
 }
 
-/// How soon an object is looked at again although all is well.
-pub(crate) type Period<K> = Arc<dyn Fn(&K) -> Option<Duration> + Send + Sync>;
+/// The user's function for the poll period of an object (`Controller::poll_by`).
+pub(crate) type PollPeriodFn<K> = Arc<dyn Fn(&K) -> Option<Duration> + Send + Sync>;
 
-impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Reconciler for Tree<O, P> {
-    fn open(&self, entry: &Entry<Encoded>) -> Result<Box<dyn Opened + '_>, ReadError> {
-        let (read, options, period) = (self.reader.get(entry)?, self.options.clone(), self.period.clone());
-        Ok(Box::new(TreeObject::<O, P> { read, options, period, tree: PhantomData }))
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Reconciler for TreeReconciler<O, P> {
+    fn decode(&self, entry: &Entry<Encoded>) -> Result<Box<dyn DecodedPrimary + '_>, ReadError> {
+        let (decoded, options) = (self.reader.get(entry)?, self.options.clone());
+        let poll_period = self.poll_period.clone();
+        Ok(Box::new(TreePrimary::<O, P> { decoded, options, poll_period, tree: PhantomData }))
     }
 
     fn forget(&self, key: &ObjectKey) {
@@ -80,41 +83,45 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Reconciler 
     }
 }
 
-impl<O: Owner, P> Stored for TreeObject<O, P> {
+impl<O: Owner, P> StoredStatus for TreePrimary<O, P> {
     fn status(&self) -> Value {
-        self.read.object.status().map_or(Value::Null, plain)
+        self.decoded.object.status().map_or(Value::Null, status_value)
     }
 
-    fn said(&self) -> &Status {
-        // Of any status, whatever else it has, by way of text: nothing of the rest is kept or copied then.
-        let read = || serde_json::from_slice(&serde_json::to_vec(self.read.object.status()?).ok()?).ok();
-        self.read.said.get_or_init(|| read().unwrap_or_default())
+    fn conditions(&self) -> &Status {
+        // Encoded and decoded as text, which copies nothing of the rest of the status, whatever its type is.
+        let decode = || serde_json::from_slice(&serde_json::to_vec(self.decoded.object.status()?).ok()?).ok();
+        self.decoded.conditions.get_or_init(|| decode().unwrap_or_default())
     }
 }
 
-impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for TreeObject<O, P> {
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> DecodedPrimary for TreePrimary<O, P> {
     fn paused(&self) -> bool {
-        self.read.object.paused()
+        self.decoded.object.paused()
     }
 
-    fn period(&self) -> Result<Option<Duration>> {
-        let Some(period) = &self.period else { return Ok(None) };
-        catch(Closure::PollBy, || period(&self.read.object)).map_err(Error::unexpected)
+    fn poll_period(&self) -> Result<Option<Duration>> {
+        let Some(poll_period) = &self.poll_period else { return Ok(None) };
+        catch(Closure::PollBy, || poll_period(&self.decoded.object)).map_err(Error::unexpected)
     }
 
-    fn named(&self) -> Vec<Pointer> {
-        let object = &self.read.object;
+    fn references(&self) -> Vec<Pointer> {
+        let object = &self.decoded.object;
         Pointer::all(O::Object::REFERENCES, object, object.metadata().namespace.as_deref())
     }
 
-    fn run<'a>(&'a self, mut core: Core<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Option<Value>)> {
+    fn run_tree<'a>(
+        &'a self,
+        mut core: PassCore<'a>,
+        direction: Direction,
+    ) -> BoxFuture<'a, (Result<()>, Option<Value>)> {
         if direction == Direction::Up {
             core.planner = Some(self);
         }
         async move {
-            let pass = Pass::new(&self.read.object, &*self.options, core);
-            // A panic is caught where the status can still be read: what was set before it is written.
-            let outcome = guarded(async {
+            let pass = Pass::new(&self.decoded.object, &*self.options, core);
+            // The panic is caught here, where the status is accessible, so that the fields set before it are written.
+            let outcome = catch_panic(async {
                 match direction {
                     Direction::Up => P::provision(&Context::root(&pass)).await,
                     Direction::Down => P::deprovision(&Teardown::root(&pass)).await,
@@ -122,23 +129,23 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Opened for 
             })
             .await;
             let deferred = pass.core.delete_deferred(&outcome).await;
-            (gravest([outcome, deferred]), pass.left_status())
+            (worst_outcome([outcome, deferred]), pass.changed_status())
         }
         .boxed()
     }
 }
 
-impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Planner for TreeObject<O, P> {
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Planner for TreePrimary<O, P> {
     fn shape(&self) -> &'static Shape {
         &P::SHAPE
     }
 
-    fn plan<'p>(&'p self, core: Core<'p>) -> BoxFuture<'p, Plan> {
+    fn plan<'p>(&'p self, core: PassCore<'p>) -> BoxFuture<'p, Plan> {
         async move {
-            let pass = Pass::new(&self.read.object, &*self.options, core);
-            let outcome = match is_left_out::<P>(&pass.core) {
+            let pass = Pass::new(&self.decoded.object, &*self.options, core);
+            let outcome = match is_skipped::<P>(&pass.core) {
                 true => Ok(()),
-                false => guarded(P::provision(&Context::root(&pass))).await,
+                false => catch_panic(P::provision(&Context::root(&pass))).await,
             };
             if let Err(error) = &outcome {
                 tracing::debug!(%error, "the plan of the tree is not complete");

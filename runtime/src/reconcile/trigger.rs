@@ -1,8 +1,8 @@
-//! Which objects are meant, and which of their changes concern a pass.
+//! Decides which objects a controller selects, and which of their changes start a pass.
 
 use crate::{
     cache::{Encoded, Entry, Header},
-    engine::{desired::digest, owner_mark::OWNER},
+    engine::{desired::digest, owner_mark::OWNER_ANNOTATION},
     panic::{Closure, Panics},
     predicate::{Facts, Worth},
     reconcile::{change::RECONCILE, control_loop::Loop},
@@ -10,104 +10,118 @@ use crate::{
 use serde_json::Value;
 
 impl Loop {
-    /// What a change of a primary is worth, and what is forgotten by it. During a pass over the object it is nothing, and the end of
-    /// the pass says it.
-    pub(crate) fn worth(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
-        let (header, worth) = (&new.header, self.worth_if_of_others(old, new));
-        let worth = self.shared.echoes.show(&header.key, &header.uid, &header.resource_version, worth, Worth::Own);
-        self.heed(header, worth)
+    /// The significance of an update of a primary: whether it starts a pass and ends a backoff. During a pass over the object it is
+    /// nothing, and the significance at the end of the pass includes it.
+    pub(crate) fn significance_of(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
+        let (header, significance) = (&new.header, self.significance_by_others(old, new));
+        let (key, uid, version) = (&header.key, &header.uid, &header.resource_version);
+        let significance = self.shared.own_write_events.classify(key, uid, version, significance, Worth::Own);
+        self.apply_change(header, significance)
     }
 
-    /// What a change is worth if it is no own write.
-    fn worth_if_of_others(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
+    /// The significance of an update that another client wrote.
+    fn significance_by_others(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
         let (before, after) = (&old.header, &new.header);
         let is_request = before.uid != after.uid
             || before.deleting != after.deleting
-            || self.is_meant(before) != self.is_meant(after)
+            || self.is_selected(before) != self.is_selected(after)
             || before.annotations.get(RECONCILE) != after.annotations.get(RECONCILE);
-        match self.wants_differently(old, new) {
+        match self.significance_by_predicate(old, new) {
             _ if is_request => Worth::Request,
-            Worth::Nothing if self.is_held_differently(before, after) => Worth::Finalizers,
-            worth => worth,
+            Worth::Nothing if self.has_finalizer_change(before, after) => Worth::Finalizers,
+            significance => significance,
         }
     }
 
-    fn wants_differently(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
-        let worth_if = |is_wish: bool, else_: Worth| if is_wish { Worth::Wish } else { else_ };
-        let Some(news) = &self.news else { return worth_if(self.wish(old) != self.wish(new), Worth::Nothing) };
+    /// The significance of an update by the controller's own predicate, or by the default one: a change of the wanted state.
+    fn significance_by_predicate(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
+        let by_default = || match self.wanted_state(old) != self.wanted_state(new) {
+            true => Worth::Wish,
+            false => Worth::Nothing,
+        };
+        let Some(predicate) = &self.predicate else { return by_default() };
         let (before, mut panics) = (self.facts(old, &mut Panics::default()), Panics::default());
         let after = self.facts(new, &mut panics);
-        self.reported.report(&self.shared, self.source.kind(), &new.header, &panics);
-        let is_news = match (before, after) {
-            (Some(before), Some(after)) => (news.passes)(&before, &after),
-            // Nobody can know, so it may be.
+        self.panic_reports.report(&self.shared, self.source.kind(), &new.header, &panics);
+        let passes = match (before, after) {
+            (Some(before), Some(after)) => (predicate.passes)(&before, &after),
+            // The predicate panicked, so the change may matter.
             _ if !panics.0.is_empty() => true,
-            _ => return worth_if(self.wish(old) != self.wish(new), Worth::Nothing),
+            _ => return by_default(),
         };
-        let is_wish = || {
+        let is_by_user = || {
             old.header.generation != new.header.generation
                 || old.header.labels != new.header.labels
-                || self.content(old) != self.content(new)
+                || self.content_digest(old) != self.content_digest(new)
         };
-        if is_news { worth_if(is_wish(), Worth::News) } else { Worth::Nothing }
+        match passes {
+            true if is_by_user() => Worth::Wish,
+            true => Worth::News,
+            false => Worth::Nothing,
+        }
     }
 
-    /// What the controller's own predicate looks at; `None` without one, for an object that doesn't have the form of its kind, and
-    /// where it panics.
+    /// The facts that the controller's own predicate compares; `None` without a predicate, for an object that can't be decoded, and
+    /// if the predicate panics.
     fn facts(&self, entry: &Entry<Encoded>, panics: &mut Panics) -> Option<Facts> {
-        let news = self.news.as_ref()?;
-        self.recent.facts.get(entry, || {
+        let predicate = self.predicate.as_ref()?;
+        self.recent_states.facts.get(entry, || {
             let json = entry.value.decode(self.source.objects().codec()).ok()?;
-            panics.catch(Closure::Predicate, || (news.facts)(&json))?.ok()
+            panics.catch(Closure::Predicate, || (predicate.facts)(&json))?.ok()
         })
     }
 
-    /// Whether our finalizer came or went; once the object is to go, all who hold it matter.
-    fn is_held_differently(&self, before: &Header, after: &Header) -> bool {
-        let ours = |header: &Header| header.finalizers.contains(&self.finalizer);
-        let goes = after.deleting || !self.is_meant(after);
-        ours(before) != ours(after) || goes && before.finalizers != after.finalizers
+    /// Whether the operator's finalizer was added or removed. On an object that is being torn down every finalizer counts, because
+    /// the teardown waits for those of references.
+    fn has_finalizer_change(&self, before: &Header, after: &Header) -> bool {
+        let has_ours = |header: &Header| header.finalizers.contains(&self.finalizer);
+        let is_ending = after.deleting || !self.is_selected(after);
+        has_ours(before) != has_ours(after) || is_ending && before.finalizers != after.finalizers
     }
 
-    /// Whether the controller is for this object.
-    pub(crate) fn is_meant(&self, header: &Header) -> bool {
-        self.selection.has_labels(header)
-            && (self.reconciler.owns_status() || !self.is_made_for_its_kind(header) && !self.is_home(header))
+    /// Whether the object is a primary of the controller. Of a foreign kind, neither the operator's own namespace nor an object
+    /// that a primary of the same kind owns is one.
+    pub(crate) fn is_selected(&self, header: &Header) -> bool {
+        self.selection.matches_labels(header)
+            && (self.reconciler.owns_status()
+                || !self.is_owned_by_its_kind(header) && !self.is_operator_namespace(header))
     }
 
-    /// The namespace that the operator runs in: deleted, it would take the operator with it, and wait for it for ever.
-    fn is_home(&self, header: &Header) -> bool {
+    /// Whether the object is the namespace of the operator. With a finalizer on it, its deletion would end the operator and then
+    /// wait for the operator forever.
+    fn is_operator_namespace(&self, header: &Header) -> bool {
         let kind = self.source.kind();
         kind.group.is_empty() && kind.kind == "Namespace" && header.key.name() == self.shared.namespace
     }
 
-    /// Whether an object was made for one of its own kind. Where all objects of a kind are primaries, what a tree makes of the
-    /// same kind would have a tree itself, without end.
-    fn is_made_for_its_kind(&self, header: &Header) -> bool {
+    /// Whether the object is a child of an object of its own kind. If such a child were a primary, its tree would create the next
+    /// child, without end.
+    fn is_owned_by_its_kind(&self, header: &Header) -> bool {
         let kind = self.source.kind();
         let owned = header.controller().is_some_and(|owner| {
             let group = owner.api_version().split_once('/').map_or("", |(group, _)| group);
             owner.kind() == kind.kind && group == kind.group
         });
-        let marked = header.annotations.get(OWNER).and_then(|mark| mark.split_once('/'));
+        let marked = header.annotations.get(OWNER_ANNOTATION).and_then(|mark| mark.split_once('/'));
         owned || marked.is_some_and(|(name, _)| name == kind.full_name())
     }
 
-    /// What is wanted of an object, to be compared. The server counts its changes for kinds that are built for it; those of
-    /// others may not be counted, and mean their labels and annotations, too.
-    fn wish(&self, entry: &Entry<Encoded>) -> String {
+    /// A text that changes with the wanted state of an object. For the operator's own kinds it is the generation, which the API
+    /// server raises with the spec. A foreign kind may have no generation, and its labels and annotations count as well, so it is
+    /// the digest of the content.
+    fn wanted_state(&self, entry: &Entry<Encoded>) -> String {
         if self.reconciler.owns_status() {
             return entry.header.generation.to_string();
         }
-        self.content(entry)
+        self.content_digest(entry)
     }
 
-    /// Digest of all that people write of an object: spec, labels and annotations.
-    fn content(&self, entry: &Entry<Encoded>) -> String {
-        self.recent.wishes.get(entry, || Some(self.digest_of(entry))).unwrap_or_default()
+    /// The digest of the parts of an object that users write: all but the status and the metadata other than labels and annotations.
+    fn content_digest(&self, entry: &Entry<Encoded>) -> String {
+        self.recent_states.content_digests.get(entry, || Some(self.compute_digest(entry))).unwrap_or_default()
     }
 
-    fn digest_of(&self, entry: &Entry<Encoded>) -> String {
+    fn compute_digest(&self, entry: &Entry<Encoded>) -> String {
         let json = entry.value.decode(self.source.objects().codec()).unwrap_or_default();
         let mut object: Value = serde_json::from_slice(&json).unwrap_or_default();
         if let Some(object) = object.as_object_mut() {

@@ -4,7 +4,7 @@ use super::{ALLOW_FROM, Named, NamespaceRule, Pointer, Targets, To, allows, id};
 use crate::{
     cache::{Entry, Header, ObjectKey},
     client::Target,
-    engine::pass::Shared,
+    engine::pass::ControllerState,
     error::{Error, Result, yield_because},
     kind::Kind,
     readiness::Readiness,
@@ -12,7 +12,7 @@ use crate::{
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
-impl Shared {
+impl ControllerState {
     /// Which objects are meant now, each once; and what stands in the way of knowing all of them.
     pub(crate) fn resolve(&self, referrer: (&Kind, &ObjectKey), pointers: &[Pointer]) -> (Vec<Named>, Result<()>) {
         let (mut named, mut outcome) = (Vec::new(), Ok(()));
@@ -126,7 +126,7 @@ impl Shared {
         targets.apply_answer(&answer?)
     }
 
-    /// Whether [`Shared::hold`] has nothing to write.
+    /// Whether [`ControllerState::hold`] has nothing to write.
     pub(crate) fn is_held(&self, reference: &str, named: &Named) -> bool {
         let entry = self.targets.get(&named.kind).and_then(|targets| targets.get(&named.key));
         entry.is_none_or(|entry| entry.header.deleting || entry.header.finalizers.contains(reference))

@@ -45,9 +45,8 @@ mod targets;
 use crate::cache::ObjectKey;
 
 pub(crate) use finalizer::{id, is_reference, of_kind, referrer, said};
-pub use named::{ALLOW_FROM, Meant, Names, NamespacedName, ReferenceField};
 pub(crate) use named::{Named, NamespaceRule, Pointer, To, allows};
+pub use opgen_api::reference::{ALLOW_FROM, Meant, Names, NamespacedName, ReferenceField, label_selector};
 pub(crate) use referrers::Referrers;
 pub(crate) use selector::Selected;
-pub use selector::label_selector;
 pub(crate) use targets::{Graph, Targets};

@@ -11,7 +11,7 @@
 use super::{id, is_reference, referrer};
 use crate::{
     cache::{Header, ObjectKey, Uid},
-    engine::pass::Shared,
+    engine::pass::ControllerState,
     error::Result,
     kind::Kind,
 };
@@ -182,7 +182,7 @@ impl fmt::Display for Ring {
     }
 }
 
-impl Shared {
+impl ControllerState {
     /// The ring that an object of the pass is in.
     pub(crate) fn ring_of(&self, kind: &Kind, header: &Header) -> Option<Ring> {
         Ring::of(Member::new(kind, header), |reference| self.referrer(reference))

@@ -5,51 +5,10 @@ use crate::{
     kind::Kind,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
-use schemars::{Schema, SchemaGenerator, json_schema};
 use std::{
     collections::{BTreeSet, HashMap},
     fmt,
 };
-
-/// The schema of a [`LabelSelector`], for a field of a spec: `#[schemars(schema_with = "opgen::reference::label_selector")]`.
-///
-/// It needs no feature of `k8s-openapi`, and refuses at the API server what would select nothing sensible.
-pub fn label_selector(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({
-        "description": "The objects with all of these labels; empty for all objects.",
-        "type": "object",
-        "properties": {
-            "matchLabels": {
-                "description": "Labels with their values.",
-                "type": "object",
-                "additionalProperties": {"type": "string"},
-            },
-            "matchExpressions": {
-                "description": "What else has to be true of the labels.",
-                "type": "array",
-                "x-kubernetes-list-type": "atomic",
-                "items": {
-                    "type": "object",
-                    "required": ["key", "operator"],
-                    "properties": {
-                        "key": {"description": "The label.", "type": "string"},
-                        "operator": {
-                            "description": "What has to be true of it.",
-                            "type": "string",
-                            "enum": ["In", "NotIn", "Exists", "DoesNotExist"],
-                        },
-                        "values": {
-                            "description": "The values of `In` and `NotIn`, one at least; none for the others.",
-                            "type": "array",
-                            "x-kubernetes-list-type": "atomic",
-                            "items": {"type": "string"},
-                        },
-                    },
-                },
-            },
-        },
-    })
-}
 
 /// The objects with these labels, in one namespace or in all.
 #[derive(Clone, Debug, PartialEq)]

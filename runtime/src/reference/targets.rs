@@ -3,7 +3,7 @@
 use crate::{
     cache::{Change, Entry, Header, ObjectKey, PackedList},
     error::Result,
-    informer::watch::{Health, Watched},
+    informer::watch::{Health, WatchedKind},
     kind::Kind,
     readiness::{Readiness, managed_readiness, readiness},
     reference::is_reference,
@@ -22,7 +22,7 @@ use tokio::sync::MutexGuard;
 /// What is kept of each: its metadata and its readiness; and by each reference, who holds it.
 #[derive(Debug)]
 pub(crate) struct Targets {
-    pub(crate) watched: Arc<Watched<Readiness>>,
+    pub(crate) watched: Arc<WatchedKind<Readiness>>,
     /// Whether the operator has a controller for the kind.
     managed: bool,
     holders: Mutex<BTreeMap<String, BTreeSet<ObjectKey>>>,
@@ -47,7 +47,7 @@ pub(crate) type Graph = BTreeMap<Kind, Arc<Targets>>;
 impl Targets {
     pub(crate) fn new(kind: Kind, managed: bool, health: Health) -> Self {
         Self {
-            watched: Arc::new(Watched { health, ..Watched::new(kind, false) }),
+            watched: Arc::new(WatchedKind { health, ..WatchedKind::new(kind, false) }),
             managed,
             holders: Mutex::default(),
             writers: [const { tokio::sync::Mutex::const_new(()) }; WRITERS],

@@ -15,8 +15,8 @@ impl ::opgen::Managed for WebApp {
     const SCHEMA: ::core::option::Option<fn() -> ::opgen::__private::Value> = ::core::option::Option::Some(
         ::opgen::__private::schema_by_names::<WebApp>,
     );
-    const REFERENCES: &'static [::opgen::reference::Reference<Self>] = &[
-        ::opgen::reference::Reference {
+    const REFERENCES: &'static [::opgen::reference::ReferenceField<Self>] = &[
+        ::opgen::reference::ReferenceField {
             field: "spec.homeNetwork",
             kind: ::opgen::__private::kind_of::<Network>,
             names: |object: &WebApp| <String as ::opgen::reference::Names>::names(
@@ -24,7 +24,7 @@ impl ::opgen::Managed for WebApp {
             ),
             granted: false,
         },
-        ::opgen::reference::Reference {
+        ::opgen::reference::ReferenceField {
             field: "spec.keys",
             kind: ::opgen::__private::kind_of::<k8s_openapi::api::core::v1::Secret>,
             names: |object: &WebApp| <Option<
@@ -32,7 +32,7 @@ impl ::opgen::Managed for WebApp {
             > as ::opgen::reference::Names>::names(&object.spec.keys),
             granted: false,
         },
-        ::opgen::reference::Reference {
+        ::opgen::reference::ReferenceField {
             field: "spec.others",
             kind: ::opgen::__private::kind_of::<Network>,
             names: |object: &WebApp| <LabelSelector as ::opgen::reference::Names>::names(
@@ -40,7 +40,7 @@ impl ::opgen::Managed for WebApp {
             ),
             granted: false,
         },
-        ::opgen::reference::Reference {
+        ::opgen::reference::ReferenceField {
             field: "spec.shared",
             kind: ::opgen::__private::kind_of::<Network>,
             names: |object: &WebApp| <Option<

@@ -2,17 +2,17 @@
 
 use crate::{
     command::live::*,
-    manifest::{Drawing, Picture, drawn, every_term},
+    manifest::{Diagram, Picture, example_project, render_diagrams},
 };
 use serde_json::json;
 
 fn kind(kind: &str) -> Kind {
-    let project = every_term();
-    let mut found = None;
+    let project = example_project();
+    let mut diagram_object = None;
     project.controllers[0].shape.walk(&mut |stop| {
-        found = found.take().or_else(|| stop.shape.kinds().find(|own| own.kind == kind));
+        diagram_object = diagram_object.take().or_else(|| stop.shape.kinds().find(|own| own.kind == kind));
     });
-    found.unwrap()
+    diagram_object.unwrap()
 }
 
 fn object(node: &str, name: &str, uid: &str) -> Value {
@@ -24,17 +24,17 @@ fn object(node: &str, name: &str, uid: &str) -> Value {
     })
 }
 
-fn seen(children: &LiveChildren, is_ending: bool) -> Drawing {
-    let project = every_term();
-    let mut drawing = Drawing::of(&project.controllers[0]);
+fn filled_diagram(children: &LiveChildren, is_being_deleted: bool) -> Diagram {
+    let project = example_project();
+    let mut diagram = Diagram::of(&project.controllers[0]);
     let metadata = json!({"name": "one", "namespace": "shop", "generation": 2});
     let condition = json!({
         "type": "Available", "status": "False", "reason": "WaitingFor", "message": "workload/web: Deployment shop/one",
     });
     let owner = json!({"metadata": metadata, "status": {"observedGeneration": 2, "conditions": [condition]}});
-    drawing.object = Some(sight(&drawing.kind, &owner));
-    fill(&mut drawing.root, "", Terms { is_ending, is_certain: true }, children);
-    drawing
+    diagram.object = Some(diagram_owner(&diagram.kind, &owner));
+    fill_state(&mut diagram.root, "", Expectation { is_being_deleted, is_unconditional: true }, children);
+    diagram
 }
 
 fn some() -> LiveChildren {
@@ -52,14 +52,14 @@ fn some() -> LiveChildren {
     marked["metadata"]["annotations"]["opgen.dev/owner"] = json!("shops.demo.example.com/shop/one/1");
     marked["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
     children.add(&kind("CronJob"), &marked, &owner);
-    children.unseen.insert(kind("ServiceMonitor"), Unseen::NotServed);
-    children.unseen.insert(kind("Secret"), Unseen::Forbidden);
+    children.list_failures.insert(kind("ServiceMonitor"), ListFailure::NotServed);
+    children.list_failures.insert(kind("Secret"), ListFailure::Forbidden);
     children
 }
 
 #[test]
 fn each_node_shows_its_objects_and_what_is_not_there() {
-    let text = drawn(&every_term(), &[seen(&some(), false)], Picture::Text);
+    let text = render_diagrams(&example_project(), &[filled_diagram(&some(), false)], Picture::Text);
     let expected = "\
 … Shop shop/one (demo.example.com/v1): not ready: it is not Available (WaitingFor)
     Available False   WaitingFor  workload/web: Deployment shop/one
@@ -83,41 +83,41 @@ fn each_node_shows_its_objects_and_what_is_not_there() {
 
 #[test]
 fn on_the_way_down_nothing_is_missing() {
-    let text = drawn(&every_term(), &[seen(&LiveChildren::default(), true)], Picture::Text);
+    let text = render_diagrams(&example_project(), &[filled_diagram(&LiveChildren::default(), true)], Picture::Text);
     assert!(!text.contains("missing") && text.contains("- pools: none  each shop.spec.pools.iter()"), "{text}");
 }
 
 #[test]
 fn programs_and_pages_see_the_state_as_well() {
-    let drawing = [seen(&some(), false)];
-    let json: Value = serde_json::from_str(&drawn(&every_term(), &drawing, Picture::Json)).unwrap();
+    let diagram = [filled_diagram(&some(), false)];
+    let json: Value = serde_json::from_str(&render_diagrams(&example_project(), &diagram, Picture::Json)).unwrap();
     assert_eq!((&json["name"], &json["state"]), (&json!("one"), &json!("not ready")));
     assert_eq!(json["conditions"][0]["reason"], "WaitingFor");
     let web = &json["tree"]["children"][1]["node"]["children"][2]["node"];
     assert_eq!((&web["state"], &web["objects"][0]["name"]), (&json!("not ready"), &json!("one")));
-    let mermaid = drawn(&every_term(), &drawing, Picture::Mermaid);
+    let mermaid = render_diagrams(&example_project(), &diagram, Picture::Mermaid);
     assert!(
         mermaid.contains("<i>not ready</i><br/>Deployment shop/one") && mermaid.contains("  style k0_"),
         "{mermaid}"
     );
-    let svg = drawn(&every_term(), &drawing, Picture::Svg);
+    let svg = render_diagrams(&example_project(), &diagram, Picture::Svg);
     assert!(svg.contains(">pools[a/b]<") && svg.contains(">missing<"), "{svg}");
 }
 
 #[test]
 fn a_kind_is_meant_by_name_or_plural_in_any_case() {
-    let shop = every_term().controllers[0].kind.clone();
+    let shop = example_project().controllers[0].kind.clone();
     for said in ["Shop", "shops", "SHOP", "shops.demo.example.com", "shop.Demo.Example.Com"] {
-        assert!(crate::command::lookup::is_named(&shop, said), "{said}");
+        assert!(crate::command::lookup::matches_kind(&shop, said), "{said}");
     }
     for said in ["sho", "", "shops.example.com", "shop."] {
-        assert!(!crate::command::lookup::is_named(&shop, said), "{said}");
+        assert!(!crate::command::lookup::matches_kind(&shop, said), "{said}");
     }
 }
 
 #[test]
 fn an_unknown_kind_is_answered_with_the_known_ones() {
-    let error = LiveError::unknown_kind(&every_term(), "shp");
+    let error = LiveError::unknown_kind(&example_project(), "shp");
     assert_eq!(error.to_string(), "shops controls no kind `shp`");
     assert_eq!(error.hint().as_deref(), Some("it controls Shop"));
 }

@@ -1,9 +1,9 @@
-//! `UninstallError`: the reasons for which an operator was not uninstalled, and hints.
+//! `UninstallError`: the reasons why an uninstallation failed, with hints for the user.
 
 use crate::{client::CallError, error::Error, kind::Kind, manifest::ProjectError};
 use std::{io, time::Duration};
 
-/// Why an operator was not taken out.
+/// The reasons why an uninstallation failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UninstallError {
     #[error("failed to find out how to reach the cluster")]
@@ -30,6 +30,7 @@ impl From<CallError> for UninstallError {
     }
 }
 
+/// Returns advice for the user.
 pub(super) fn hint(error: &UninstallError) -> Option<&'static str> {
     match error {
         UninstallError::Config(_) => Some("set KUBECONFIG to the cluster that the operator is installed in"),

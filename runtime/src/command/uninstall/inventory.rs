@@ -1,16 +1,16 @@
-//! What an installation consists of, in the order it goes.
+//! Lists the objects of an installation with the stage in which each is deleted.
 
 use crate::{
     client::Target,
     kind::Kind,
-    manifest::{Project, installed},
+    manifest::{Project, installed_objects},
 };
 use serde_json::Value;
 
-/// When an object goes.
+/// The stage of the uninstallation in which an object is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
-    /// What makes the finalizer policy act; without it the policy does nothing.
+    /// The parameter of the finalizer policy, which does nothing without it.
     Parameter,
     Policy,
     Workload,
@@ -20,14 +20,15 @@ pub(crate) enum Stage {
 
 /// An object of the installation.
 #[derive(Debug)]
-pub(crate) struct Installed {
+pub(crate) struct InstalledObject {
     pub(crate) stage: Stage,
     kind: Kind,
     namespace: Option<String>,
     name: String,
 }
 
-impl Installed {
+impl InstalledObject {
+    /// Reads kind, name and stage of a generated manifest.
     fn new(object: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (api_version, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
@@ -59,16 +60,16 @@ impl Installed {
     }
 }
 
-/// The plural of a kind that manifests hold; they are few and regular.
+/// Returns the plural of a kind in the generated manifests; these kinds are few and regular.
 fn plural(kind: &str) -> String {
     let lower = kind.to_lowercase();
     lower.strip_suffix('y').map_or_else(|| format!("{lower}s"), |stem| format!("{stem}ies"))
 }
 
-/// Everything that the manifests of a project put into a cluster; the binding of the policy before the policy, and the
-/// namespace last.
-pub(crate) fn of(project: &Project) -> Vec<Installed> {
-    let mut objects: Vec<_> = installed(project).iter().map(Installed::new).collect();
+/// Returns every object that the manifests of a project create. The binding of the policy comes before the policy, and the
+/// Namespace last.
+pub(crate) fn inventory(project: &Project) -> Vec<InstalledObject> {
+    let mut objects: Vec<_> = installed_objects(project).iter().map(InstalledObject::new).collect();
     objects.sort_by_key(|object| match object.kind.kind.as_ref() {
         "MutatingAdmissionPolicyBinding" => 0,
         "Namespace" => 2,
@@ -90,12 +91,13 @@ mod tests {
 
     #[test]
     fn an_object_is_found_under_its_group_and_scope() {
-        let role = Installed::new(&json!({
+        let role = InstalledObject::new(&json!({
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "a", "namespace": "b"}
         }));
         assert_eq!((role.kind.group.as_ref(), role.kind.version.as_ref()), ("rbac.authorization.k8s.io", "v1"));
         assert_eq!((role.target().namespace, role.stage), (Some("b"), Stage::Rest));
-        let namespace = Installed::new(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}}));
+        let namespace =
+            InstalledObject::new(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}}));
         assert_eq!((namespace.kind.group.as_ref(), namespace.target().namespace), ("", None));
     }
 }

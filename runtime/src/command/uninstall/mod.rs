@@ -1,17 +1,17 @@
-//! Taking an operator out of a cluster.
+//! The verb `uninstall`: removes an operator and its installation from a cluster.
 //!
 //! # Flow
-//! 1. The objects of its kinds are decided on: deleted while the operator still runs and can tear them down, or kept.
-//! 2. The finalizer policy goes first, its parameter before it, so that no new object gets a finalizer.
-//! 3. The operator's Deployment goes, and is waited for, so that nothing puts a finalizer back.
-//! 4. The finalizers on kept objects are removed; objects of foreign kinds are always kept, with what was made for them.
-//! 5. Definitions (unless objects are kept), roles, account and namespace go.
+//! 1. Deletes the objects of the operator's kinds while the operator still runs and can tear them down, or keeps them.
+//! 2. Deletes the finalizer policy, its parameter first, so that no new object gets a finalizer.
+//! 3. Deletes the operator's Deployment and waits until it is gone, so that nothing adds a finalizer again.
+//! 4. Removes the finalizers from kept objects. It always keeps objects of foreign kinds, with their children.
+//! 5. Deletes definitions (unless objects are kept), roles, ServiceAccount and Namespace.
 //!
-//! Everything that is missing already is as it should be, so a run that broke off is simply repeated.
+//! It skips objects that are already gone, so a run that failed can be repeated.
 
 mod error;
-mod held;
 mod inventory;
+mod objects;
 mod run;
 
 use crate::{
@@ -24,12 +24,12 @@ use crate::{
         },
     },
     manager::operator::Operator,
-    manifest::{Described, Output, failed},
+    manifest::{Described, Output, exit_with_error},
 };
 use inventory::Stage;
 use std::{process::ExitCode, time::Duration};
 
-/// What becomes of the objects of the operator's kinds.
+/// The treatment of the objects of the operator's kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum ObjectPolicy {
     /// Stop if there are any
@@ -63,29 +63,30 @@ impl UninstallArgs {
     pub(crate) async fn run(self, operator: &Operator) -> ExitCode {
         match self.uninstall(operator).await {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => failed(&error, hint(&error)),
+            Err(error) => exit_with_error(&error, hint(&error)),
         }
     }
 
+    /// Runs the stages of the uninstallation in order.
     async fn uninstall(&self, operator: &Operator) -> Result<(), UninstallError> {
         let config = self.connection.config().await.map_err(UninstallError::Config)?;
         let client = Client::connect(config).map_err(UninstallError::Client)?;
         let project = operator.project()?;
-        let held = held::all(&client, operator).await?;
+        let objects = objects::list_objects(&client, operator).await?;
         let timeout = Duration::from_secs(self.timeout);
         let run = Run { client, dry_run: self.dry_run, output: self.output, timeout };
         match self.objects {
-            ObjectPolicy::Refuse => held::refuse(&held)?,
-            ObjectPolicy::Delete => run.delete_objects(&held).await?,
+            ObjectPolicy::Refuse => objects::require_none(&objects)?,
+            ObjectPolicy::Delete => run.delete_objects(&objects).await?,
             ObjectPolicy::Keep => {}
         }
-        let installed = inventory::of(&project);
+        let installed = inventory::inventory(&project);
         run.delete_stage(&installed, Stage::Parameter).await?;
-        run.let_policy_notice().await;
+        run.wait_for_policy().await;
         for stage in [Stage::Policy, Stage::Workload] {
             run.delete_stage(&installed, stage).await?;
         }
-        run.release(&held, operator, self.objects == ObjectPolicy::Keep).await?;
+        run.release(&objects, operator, self.objects == ObjectPolicy::Keep).await?;
         if self.objects != ObjectPolicy::Keep {
             run.delete_stage(&installed, Stage::Definitions).await?;
         }

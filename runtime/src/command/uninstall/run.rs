@@ -1,10 +1,10 @@
-//! One run of the verb `uninstall`: deletes objects stage by stage and waits until they are gone.
+//! `Run`: deletes objects stage by stage, waits until they are gone, and prints each deletion.
 
 use crate::{
     client::{Client, Deletion, Target},
     command::uninstall::{
         error::UninstallError,
-        inventory::{Installed, Stage},
+        inventory::{InstalledObject, Stage},
     },
     manifest::Output,
 };
@@ -13,7 +13,7 @@ use serde_json::json;
 use std::io::Write;
 use std::{io, time::Duration};
 
-/// One run: what it talks to, and whether it means it.
+/// One run of the verb `uninstall`, with its client and its options.
 pub(super) struct Run {
     pub(super) client: Client,
     pub(super) dry_run: bool,
@@ -22,8 +22,8 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Deletes what belongs to a stage, and waits until it is gone.
-    pub(super) async fn delete_stage(&self, installed: &[Installed], stage: Stage) -> Result<(), UninstallError> {
+    /// Deletes the objects of a stage, and waits until they are gone.
+    pub(super) async fn delete_stage(&self, installed: &[InstalledObject], stage: Stage) -> Result<(), UninstallError> {
         let of_stage: Vec<_> = installed.iter().filter(|object| object.stage == stage).collect();
         for object in &of_stage {
             self.delete(object.target()).await?;
@@ -34,30 +34,34 @@ impl Run {
         Ok(())
     }
 
-    /// With the last binding of its kind, an API server stops to watch the parameters of policies until it is restarted
-    /// (kubernetes#130887). Had it not seen the parameter go, a policy installed later would act without one.
-    pub(super) async fn let_policy_notice(&self) {
+    /// Waits for a second, so that the API server sees the deletion of the policy's parameter before the binding is deleted.
+    ///
+    /// When the last binding of its kind is deleted, an API server stops watching parameters until it restarts
+    /// (kubernetes#130887). If it had not seen the deletion, a policy installed later would apply without a parameter.
+    pub(super) async fn wait_for_policy(&self) {
         if !self.dry_run {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
     }
 
+    /// Deletes an object in the foreground; an object that does not exist is fine.
     pub(super) async fn delete(&self, target: Target<'_>) -> Result<(), UninstallError> {
         if self.dry_run {
             return match self.client.get_metadata(target).await? {
-                Some(_) => self.say("would delete", target),
+                Some(_) => self.report("would delete", target),
                 None => Ok(()),
             };
         }
         match self.client.delete(target, &DeleteParams::foreground()).await {
             Ok(Deletion::Absent) => Ok(()),
-            Ok(Deletion::Done | Deletion::Begun) => self.say("deleted", target),
+            Ok(Deletion::Deleted | Deletion::Started) => self.report("deleted", target),
             // A kind that the cluster doesn't serve has no objects.
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
+    /// Waits until an object is gone, at most for the timeout.
     pub(super) async fn wait_gone(&self, target: Target<'_>) -> Result<(), UninstallError> {
         if self.dry_run {
             return Ok(());
@@ -68,20 +72,21 @@ impl Run {
             }
             Ok(())
         };
-        let what = || format!("{} {}", target.kind, target.name);
-        let late = |_| UninstallError::Timeout { what: what(), timeout: self.timeout };
+        let object = || format!("{} {}", target.kind, target.name);
+        let late = |_| UninstallError::Timeout { what: object(), timeout: self.timeout };
         tokio::time::timeout(self.timeout, gone).await.map_err(late)?
     }
 
-    pub(super) fn say(&self, what: &str, target: Target<'_>) -> Result<(), UninstallError> {
+    /// Prints one action on one object.
+    pub(super) fn report(&self, action: &str, target: Target<'_>) -> Result<(), UninstallError> {
         let Target { kind, namespace, name } = target;
         let line = match self.output {
             Output::Json => {
-                json!({"action": what, "kind": kind.kind, "namespace": namespace, "name": name}).to_string()
+                json!({"action": action, "kind": kind.kind, "namespace": namespace, "name": name}).to_string()
             }
             Output::Text => {
                 format!(
-                    "{what} {kind} {}{name}",
+                    "{action} {kind} {}{name}",
                     namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default()
                 )
             }

@@ -2,18 +2,18 @@
 
 use serde::Serialize;
 
-/// Why an object is as it is.
+/// The explanation of an object's state.
 ///
-/// It is read from the cluster as it is now, with the rights of who asks: conditions, what the object names and what names it,
-/// what it is made of, and who holds it by finalizers. Its text fits a screen and ends with the causes.
+/// It is read from the current state of the cluster, with the rights of the user: conditions, references to and from the object,
+/// its children, and finalizers. Its text fits a screen and ends with the causes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Why {
     /// The object, for example `WebApp shop/blue`.
     pub object: String,
-    /// What is to be said of it.
+    /// The state of the object, as a predicate: `is not ready: ...`.
     pub says: String,
-    /// What that comes of; nothing for a cause.
+    /// The reasons of the state; empty for a root cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<Why>,
 }
@@ -28,7 +28,7 @@ impl Why {
         self
     }
 
-    /// Where the questions end: what comes of nothing else.
+    /// Returns the root causes: the explanations without further reasons.
     pub fn causes(&self) -> Vec<&Self> {
         if self.because.is_empty() { vec![self] } else { self.because.iter().flat_map(Self::causes).collect() }
     }

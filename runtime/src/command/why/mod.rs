@@ -1,32 +1,32 @@
-//! The verb `why`: why an object is not ready, or not gone, down to the cause.
+//! The verb `why`: explains why an object is not ready or not deleted, down to the root causes.
 
 pub(crate) mod cause;
-mod ending;
-mod look;
-mod named;
+mod deletion;
+mod examine;
 mod panics;
+mod references;
 mod text;
 
 use crate::{
     client::Client,
     command::{
-        lookup::{ControlledKind, LiveError, controlled},
+        lookup::{ControlledKind, LiveError, find_controlled},
         object_arg::ObjectArg,
         why::cause::Why,
     },
     manager::operator::Operator,
     manifest::{Described, Project},
 };
-use look::Look;
+use examine::Examiner;
 use std::process::ExitCode;
 
 impl Operator {
-    /// Why an object of a kind that this operator controls is not ready, or not gone. A `namespace` of a kind without
-    /// namespaces is not looked at.
+    /// Explains why an object of a controlled kind is not ready, or not deleted. `namespace` is ignored for a cluster-scoped
+    /// kind.
     ///
     /// # Errors
-    /// If the kind is none of the operator's, the object isn't there, or a call fails. What may not be read on the way is said
-    /// in the answer.
+    /// Fails if the operator does not control the kind, the object does not exist, or a call fails. The answer mentions what
+    /// the user may not read.
     pub async fn why(
         &self,
         client: kube::Client,
@@ -35,27 +35,27 @@ impl Operator {
         namespace: Option<&str>,
     ) -> Result<Why, LiveError> {
         let project = self.project().map_err(|error| LiveError::Project(Box::new(error)))?;
-        let controlled = controlled(&project, kind)?;
+        let controlled = find_controlled(&project, kind)?;
         let namespace = namespace.filter(|_| controlled.kind.namespaced).map(str::to_owned);
-        let place = ControlledKind { client: Client::new(client), controlled, namespace };
-        self.why_at(&project, &place, name).await
+        let target = ControlledKind { client: Client::new(client), controlled, namespace };
+        self.why_at(&project, &target, name).await
     }
 
-    async fn why_at(&self, project: &Project, place: &ControlledKind<'_>, name: &str) -> Result<Why, LiveError> {
-        place.object(name).await?;
-        let mut look = Look::new(self, project, place.client.clone());
-        look.at(&place.controlled.kind, place.namespace.as_deref(), name).await
+    async fn why_at(&self, project: &Project, target: &ControlledKind<'_>, name: &str) -> Result<Why, LiveError> {
+        target.object(name).await?;
+        let mut examiner = Examiner::new(self, project, target.client.clone());
+        examiner.examine(&target.controlled.kind, target.namespace.as_deref(), name).await
     }
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct WhyArgs {
     #[command(flatten)]
-    asked: ObjectArg,
+    object: ObjectArg,
 }
 
 impl WhyArgs {
     pub(crate) fn run(&self, operator: &Operator) -> ExitCode {
-        self.asked.answer(operator, async |project, place, name| operator.why_at(project, place, name).await)
+        self.object.run(operator, async |project, target, name| operator.why_at(project, target, name).await)
     }
 }

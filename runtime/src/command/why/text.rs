@@ -1,19 +1,19 @@
-//! A chain of reasons for people: on one screen, with the causes at the end.
+//! Formats an explanation as a tree of reasons on one screen, with the root causes at the end.
 
 use crate::command::why::Why;
 use std::fmt;
 
-/// How many reasons of one object are shown; the others are counted.
-const WIDEST: usize = 4;
-/// How many lines there are at most, the causes not counted.
-const LONGEST: usize = 20;
+/// The maximum number of reasons that are shown for one object; further ones are counted.
+const MAX_REASONS: usize = 4;
+/// The maximum number of lines, without the causes.
+const MAX_LINES: usize = 20;
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = vec![self.line()];
-        self.below("", &mut lines);
-        if lines.len() > LONGEST {
-            lines.truncate(LONGEST - 1);
+        self.add_reasons("", &mut lines);
+        if lines.len() > MAX_LINES {
+            lines.truncate(MAX_LINES - 1);
             lines.push("…".to_owned());
         }
         lines.iter().try_for_each(|line| writeln!(f, "{line}"))?;
@@ -29,10 +29,10 @@ impl fmt::Display for Why {
         }
         let title = if causes.len() == 1 { "cause" } else { "causes" };
         writeln!(f, "\n{title}:")?;
-        causes.iter().take(WIDEST).try_for_each(|cause| writeln!(f, "  {cause}"))?;
-        match causes.len().saturating_sub(WIDEST) {
+        causes.iter().take(MAX_REASONS).try_for_each(|cause| writeln!(f, "  {cause}"))?;
+        match causes.len().saturating_sub(MAX_REASONS) {
             0 => Ok(()),
-            more => writeln!(f, "  and {more} more"),
+            hidden => writeln!(f, "  and {hidden} more"),
         }
     }
 }
@@ -42,17 +42,18 @@ impl Why {
         format!("{} {}", self.object, self.says)
     }
 
-    fn below(&self, indent: &str, lines: &mut Vec<String>) {
-        let shown = &self.because[..self.because.len().min(WIDEST)];
-        let more = self.because.len() - shown.len();
-        for (at, why) in shown.iter().enumerate() {
-            let is_last = at + 1 == shown.len() && more == 0;
-            let (branch, deeper) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+    /// Adds the lines of the reasons below this explanation.
+    fn add_reasons(&self, indent: &str, lines: &mut Vec<String>) {
+        let shown = &self.because[..self.because.len().min(MAX_REASONS)];
+        let hidden = self.because.len() - shown.len();
+        for (index, why) in shown.iter().enumerate() {
+            let is_last = index + 1 == shown.len() && hidden == 0;
+            let (branch, child_indent) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
             lines.push(format!("{indent}{branch}{}", why.line()));
-            why.below(&format!("{indent}{deeper}"), lines);
+            why.add_reasons(&format!("{indent}{child_indent}"), lines);
         }
-        if more > 0 {
-            lines.push(format!("{indent}└─ and {more} more"));
+        if hidden > 0 {
+            lines.push(format!("{indent}└─ and {hidden} more"));
         }
     }
 }
@@ -75,7 +76,9 @@ mod tests {
 
     #[test]
     fn many_reasons_fit_a_screen() {
-        let many = |below: Vec<Why>| (0..9).map(|number| why(&number.to_string(), below.clone())).collect::<Vec<_>>();
+        let many = |add_reasons: Vec<Why>| {
+            (0..9).map(|number| why(&number.to_string(), add_reasons.clone())).collect::<Vec<_>>()
+        };
         let text = why("A", many(many(many(vec![])))).to_string();
         assert!(text.lines().count() <= 28 && text.contains("└─ and 5 more"), "{text}");
         assert!(text.ends_with("  and 5 more\n"), "{text}");

@@ -1,10 +1,10 @@
-//! The calls of hand-written nodes.
+//! Implements the API calls of hand-written nodes: reads, writes, subresources and references.
 
 mod node_calls;
 mod part;
+mod permission;
 mod read;
 mod reference;
-mod right;
 mod server;
 mod write;
 
@@ -17,4 +17,4 @@ use crate::{
     client::{Client, Target, strip_nulls},
 };
 
-// The calls are boxed, so that a missing permission is one message of the compiler and not one for each use of the future.
+// The calls return boxed futures, so that a missing permission is one compiler error, and not one for each use of the future.

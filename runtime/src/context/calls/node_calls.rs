@@ -1,9 +1,9 @@
-//! `Calls`: the API calls of a hand-written node, each with its permission in its signature.
+//! Defines `Calls`, the API calls of a hand-written node, each of which requires a declared permission.
 
 use crate::{
     client::CallError,
-    context::calls::{Client, Target, right::Right, strip_nulls},
-    engine::pass::Core,
+    context::calls::{Client, Target, permission::Permission, strip_nulls},
+    engine::pass::PassCore,
     error::{Error, Result},
     event::EventType,
     kind::Kind,
@@ -15,26 +15,25 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// The calls of a hand-written node; each asks for its permission at compile time.
+/// The API calls of a hand-written node. A call compiles only if the node declares the permission for it.
 ///
-/// Reads are live: they ask the API server. Namespaced kinds are meant in the owner's namespace, unless
-/// [`Calls::in_namespace`] says another. Names and namespaces that a permission is limited to are values: a call beyond them
-/// compiles, and is a terminal error before anything is sent.
+/// Reads are live: they ask the API server. Namespaced objects are in the owner's namespace, or in that of
+/// [`Calls::in_namespace`]. Names and namespaces that a permission is limited to are values: a call outside them compiles, and
+/// returns a terminal error before a request is sent.
 ///
-/// None of them watches: a node never waits, and the loop comes back.
+/// No call watches or waits: a node yields, and the loop calls it again in a later pass.
 pub struct Calls<'a, P> {
-    pub(super) core: &'a Core<'a>,
+    pub(super) core: &'a PassCore<'a>,
     pub(super) namespace: Option<String>,
     pub(super) node: PhantomData<fn() -> P>,
 }
 
-// The calls are boxed, so that a missing permission is one message of the compiler and not one for each use of the future.
 impl<'a, P> Calls<'a, P> {
-    pub(crate) fn new(core: &'a Core<'a>) -> Self {
-        Self { core, namespace: core.owner.home().map(str::to_owned), node: PhantomData }
+    pub(crate) fn new(core: &'a PassCore<'a>) -> Self {
+        Self { core, namespace: core.owner.default_namespace().map(str::to_owned), node: PhantomData }
     }
 
-    /// The same calls in another namespace, for permissions that say `in "that-namespace"`.
+    /// The same calls in another namespace, for permissions with `in "that-namespace"`.
     pub fn in_namespace(&self, namespace: impl Into<String>) -> Self {
         Self { core: self.core, namespace: Some(namespace.into()), node: PhantomData }
     }
@@ -44,23 +43,24 @@ impl<'a, P> Calls<'a, P> {
         &self.core.shared.namespace
     }
 
-    /// The time, by the runtime's clock.
+    /// The current time by the runtime's clock, which tests can set.
     pub fn now(&self) -> Timestamp {
         self.core.shared.environment.now()
     }
 
-    /// Has the object looked at again after this time, although nothing may have changed: the poll of one object, with a period of
-    /// its own. It holds for this pass, and in place of the controller's poll and requeue; of several the shortest holds. After an
-    /// error the object is tried again as the controller says. Less than 5 ms is 5 ms.
+    /// Requests another pass over the object after this time, even if nothing changes: a poll of one object, with a period of its
+    /// own. The request is valid for this pass and replaces the poll and requeue intervals of the controller; the shortest of
+    /// several requests wins. After an error, the backoff of the controller applies. The minimum is 5 ms.
     pub fn look_again(&self, after: Duration) {
-        self.core.look_again_after(after);
+        self.core.request_requeue_after(after);
     }
 
-    /// Records an event about the object, where the controller has events on. Repeats are counted, not piled up.
+    /// Records an event about the object, if the controller records events. A repeated event increases the count of the first.
     pub fn event(&self, type_: EventType, reason: &str, message: &str) {
         self.core.shared.recorder.record(&self.core.owner.regarding(), type_, reason, "Provision", message);
     }
 
+    /// The field manager of the operator.
     pub(super) fn manager(&self) -> &str {
         &self.core.shared.operator
     }
@@ -69,41 +69,47 @@ impl<'a, P> Calls<'a, P> {
         &self.core.shared.client
     }
 
-    /// Makes a call that writes an object: what a node writes again and again, with nobody asking for it, is slowed down.
-    pub(super) async fn write_noted(
+    /// Makes a call that writes an object, and tracks it: a node that repeats the same write in every pass is slowed down.
+    pub(super) async fn tracked_write(
         &self,
         target: (Target<'_>, &str),
         sent: &Value,
         call: impl Future<Output = Result<Value, CallError>>,
     ) -> Result<Value, CallError> {
-        self.core.write_by_hand(node_of::<P>(), target, sent, call).await
+        self.core.write_from_node(node_type_name::<P>(), target, sent, call).await
     }
 
-    /// The object, if the node has these rights on it.
-    pub(super) fn target<'t>(&'t self, kind: &'t Kind, name: &'t str, rights: &[Right]) -> Result<Target<'t>> {
+    /// The target of a call, if the node has these permissions on it.
+    pub(super) fn target<'t>(
+        &'t self,
+        kind: &'t Kind,
+        name: &'t str,
+        permissions: &[Permission],
+    ) -> Result<Target<'t>> {
         let namespace = self.namespace.as_deref().filter(|_| kind.namespaced);
         if kind.namespaced && namespace.is_none() {
             let message = format!("{kind} {name} needs a namespace; say which with `in_namespace`");
             return Err(Error::terminal("NoNamespace", message));
         }
         let target = Target { kind, namespace, name };
-        match rights.iter().find(|right| !right.has(&target)) {
-            Some(right) => {
-                let elsewhere = namespace.filter(|namespace| Some(*namespace) != self.core.owner.home());
-                Err(right.refused(&target, elsewhere, node_of::<P>()))
+        match permissions.iter().find(|permission| !permission.allows(&target)) {
+            Some(permission) => {
+                let elsewhere = namespace.filter(|namespace| Some(*namespace) != self.core.owner.default_namespace());
+                Err(permission.denied(&target, elsewhere, node_type_name::<P>()))
             }
             None => Ok(target),
         }
     }
 }
 
-/// The name of a node's type, as its user knows it.
-pub(super) fn node_of<P>() -> &'static str {
+/// The name of a node's type without its modules.
+pub(super) fn node_type_name<P>() -> &'static str {
     let node = type_name::<P>();
     node.rsplit("::").next().unwrap_or(node)
 }
 
-pub(super) fn named(kind: &Kind, mut object: Value) -> Value {
+/// An object as JSON with `apiVersion` and `kind`, and without nulls.
+pub(super) fn with_type_meta(kind: &Kind, mut object: Value) -> Value {
     object["apiVersion"] = kind.api_version().into();
     object["kind"] = kind.kind.clone().into();
     strip_nulls(object)
@@ -113,8 +119,8 @@ pub(super) fn name_of(object: &Value) -> String {
     object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
 }
 
-/// A replacement without a version would undo what others have written in the meantime.
-pub(super) fn versioned(kind: &Kind, object: &Value) -> Result<()> {
+/// Checks that an object has a resourceVersion. Without one, a replacement would undo later writes of other clients.
+pub(super) fn require_version(kind: &Kind, object: &Value) -> Result<()> {
     if object["metadata"]["resourceVersion"].as_str().is_some_and(|version| !version.is_empty()) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Reads of objects.
+//! Implements live reads of objects by hand-written nodes: get, find and list.
 
 use crate::{
     access,
@@ -7,13 +7,13 @@ use crate::{
 };
 use futures::future::{BoxFuture, FutureExt};
 use serde::de::DeserializeOwned;
-use {super::Calls, crate::context::calls::right::Right};
+use {super::Calls, crate::context::calls::permission::Permission};
 
 impl<P> Calls<'_, P> {
     /// Reads one object.
     ///
     /// # Errors
-    /// A yield with reason `NotFound` if there is none; see [`Calls::find`]. Otherwise as the call fails.
+    /// A yield with the reason `NotFound` if it does not exist; see [`Calls::find`]. Otherwise the error of the call.
     pub fn get<'c, K: Typed + access::Get<P> + DeserializeOwned>(&'c self, name: &'c str) -> BoxFuture<'c, Result<K>> {
         async move {
             let missing = || Error::yielding("NotFound", format!("{} {name} does not exist", kind_of::<K>()));
@@ -22,17 +22,17 @@ impl<P> Calls<'_, P> {
         .boxed()
     }
 
-    /// Reads one object, or learns that there is none.
+    /// Reads one object; `None` if it does not exist.
     ///
     /// # Errors
-    /// As the call fails.
+    /// The error of the call.
     pub fn find<'c, K: Typed + access::Get<P> + DeserializeOwned>(
         &'c self,
         name: &'c str,
     ) -> BoxFuture<'c, Result<Option<K>>> {
         async move {
-            let (kind, right) = (kind_of::<K>(), Right::to("get", <K as access::Get<P>>::WITHIN));
-            let found = self.client().get(self.target(&kind, name, &[right])?).await?;
+            let (kind, permission) = (kind_of::<K>(), Permission::on_object("get", <K as access::Get<P>>::WITHIN));
+            let found = self.client().get(self.target(&kind, name, &[permission])?).await?;
             Ok(found.map(serde_json::from_value).transpose()?)
         }
         .boxed()
@@ -41,15 +41,15 @@ impl<P> Calls<'_, P> {
     /// Reads all objects of a kind that match a label selector (`""` matches all).
     ///
     /// # Errors
-    /// As the call fails.
+    /// The error of the call.
     pub fn list<'c, K: Typed + access::List<P> + DeserializeOwned>(
         &'c self,
         labels: &'c str,
     ) -> BoxFuture<'c, Result<Vec<K>>> {
         async move {
-            let (kind, right) = (kind_of::<K>(), Right::to("list", <K as access::List<P>>::WITHIN));
+            let (kind, permission) = (kind_of::<K>(), Permission::on_object("list", <K as access::List<P>>::WITHIN));
             let selector = Some(labels).filter(|labels| !labels.is_empty());
-            let list = self.client().list(self.target(&kind, "", &[right])?, selector).await?;
+            let list = self.client().list(self.target(&kind, "", &[permission])?, selector).await?;
             Ok(serde_json::from_value(list.into())?)
         }
         .boxed()

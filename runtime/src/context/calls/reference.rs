@@ -1,4 +1,4 @@
-//! References that a node gives and takes, for what no field of a spec names.
+//! Lets a hand-written node add and remove references to other objects, which block their deletion.
 
 use super::Calls;
 use crate::{
@@ -18,7 +18,7 @@ impl<'a, P> Calls<'a, P> {
     /// ```
     /// # use k8s_openapi::api::core::v1::{Namespace, Secret};
     /// # use opgen::prelude::*;
-    /// // Works with a key that somebody else makes.
+    /// // Works with a key that another client creates.
     /// #[derive(Provisioner)]
     /// #[provisioner(access(Secret: reference))]
     /// struct Work;
@@ -26,12 +26,12 @@ impl<'a, P> Calls<'a, P> {
     /// impl Provision<Foreign<Namespace>> for Work {
     ///     async fn provision(cx: &Context<'_, Foreign<Namespace>, Self>) -> Result<()> {
     ///         let keys = cx.references::<Secret>();
-    ///         keys.add("key").await?; // From now on it can't go.
+    ///         keys.add("key").await?; // From now on, a deletion of the Secret waits.
     ///         keys.ready("key")
     ///     }
     ///
     ///     async fn deprovision(_: &Teardown<'_, Foreign<Namespace>, Self>) -> Result<()> {
-    ///         Ok(()) // What is referenced is let go after this.
+    ///         Ok(()) // The references are released after this.
     ///     }
     /// }
     /// # let _ = Work;
@@ -41,18 +41,20 @@ impl<'a, P> Calls<'a, P> {
     }
 }
 
-/// The references of the object of a pass to objects of one kind, as a node gives and takes them.
+/// The references of the object of a pass to objects of one kind. A reference is a finalizer on the referenced object, which
+/// blocks its deletion.
 ///
-/// The kind is watched: an object that comes, changes or becomes ready wakes who references it, and one that is to go and is
-/// let go wakes its own controller. Names are meant in the namespace of the calls ([`Calls::in_namespace`]).
+/// The kind is watched: if a referenced object is created, changes or becomes ready, the objects that reference it are
+/// reconciled. If the last reference of an object that is being deleted is released, the object itself is reconciled. Names are
+/// in the namespace of the calls ([`Calls::in_namespace`]).
 ///
 /// # Guarantees
-/// What is there already is not written again. What no node has added in a pass that ended well, and no field of the spec
-/// names, is let go at the end of that pass; so each pass adds what it wants to keep. On the way down all is let go after
-/// the tree, and if the object is gone by force, that is found out and done as well.
+/// An existing reference is not written again. A successful pass ends with the release of all references that neither a node has
+/// added in this pass nor the spec names; so each pass has to add the references that it wants to keep. A teardown releases all
+/// references after the tree. If the object was deleted by force, its references are found and released as well.
 ///
 /// # Errors
-/// A change of an object that the cache has not seen is a conflict, which is tried again at once.
+/// A conflict, if the cache does not have the newest version of an object; the pass is repeated at once.
 pub struct References<'c, 'a, P, K> {
     calls: &'c Calls<'a, P>,
     labels: Option<LabelSelector>,
@@ -60,37 +62,37 @@ pub struct References<'c, 'a, P, K> {
 }
 
 impl<'c, P, K: Typed> References<'c, '_, P, K> {
-    /// Looks only at objects with these labels: no other is added, and no other let go.
+    /// Limits the references to objects with these labels: no others are added, and no others released.
     #[must_use]
     pub fn labelled(mut self, labels: LabelSelector) -> Self {
         self.labels = Some(labels);
         self
     }
 
-    /// References an object (unikorn REF5). One in another namespace than the object of the pass has to allow it by the annotation
-    /// [`ALLOW_FROM`](crate::reference::ALLOW_FROM); once it does not, it is released.
+    /// References an object. An object in another namespace than that of the pass must allow it with the annotation
+    /// [`ALLOW_FROM`](crate::reference::ALLOW_FROM); the reference is released once it does not.
     ///
     /// # Errors
-    /// A yield, if there is no such object (`ReferenceMissing`), it is being deleted (`ReferenceDeleting`), or it is in another
-    /// namespace and does not allow it (`ReferenceNotAllowed`).
+    /// A yield, if the object does not exist (`ReferenceMissing`), is being deleted (`ReferenceDeleting`), or is in another
+    /// namespace and does not allow the reference (`ReferenceNotAllowed`).
     pub fn add(&self, name: &str) -> BoxFuture<'c, Result<()>> {
         self.add_all([name])
     }
 
-    /// References several objects; one that can't be had doesn't keep those after it from being referenced (unikorn REF6).
+    /// References several objects. If one of them can't be referenced, the others still are.
     ///
     /// # Errors
-    /// The first of those of [`References::add`].
+    /// The first error; see [`References::add`].
     pub fn add_all<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> BoxFuture<'c, Result<()>> {
-        let (calls, set) = (self.calls, self.set(names));
+        let (calls, selection) = (self.calls, self.select(names));
         async move {
-            let set = set?;
+            let selection = selection?;
             let mut outcome = Ok(());
-            for key in &set.keys {
-                set.note(calls, key);
-                match set.hold(calls, key).await {
+            for key in &selection.keys {
+                selection.record(calls, key);
+                match selection.add(calls, key).await {
                     Err(error @ Error::Unexpected(_)) => return Err(error),
-                    held => outcome = outcome.and(held),
+                    added => outcome = outcome.and(added),
                 }
             }
             outcome
@@ -98,61 +100,62 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         .boxed()
     }
 
-    /// Lets an object go. That it is gone, or was never referenced, is as good (unikorn REF7). What the spec names stays.
+    /// Releases an object, unless the spec references it. Succeeds also if the object does not exist or was never referenced.
     ///
     /// # Errors
-    /// As the call fails.
+    /// The error of the call.
     pub fn remove(&self, name: &str) -> BoxFuture<'c, Result<()>> {
-        let (calls, set) = (self.calls, self.set([name]));
+        let (calls, selection) = (self.calls, self.select([name]));
         async move {
-            let set = set?;
-            set.let_go(calls, |key| set.keys.contains(key)).await
+            let selection = selection?;
+            selection.release_if(calls, |key| selection.keys.contains(key)).await
         }
         .boxed()
     }
 
-    /// Lets all objects go but these (unikorn REF8).
+    /// Releases all objects except these.
     ///
     /// # Errors
-    /// As a call fails; those that were let go before stay so.
+    /// The first error of a call; references released before it stay released.
     pub fn keep_only<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> BoxFuture<'c, Result<()>> {
-        let (calls, set) = (self.calls, self.set(names));
+        let (calls, selection) = (self.calls, self.select(names));
         async move {
-            let set = set?;
-            set.let_go(calls, |key| !set.keys.contains(key)).await
+            let selection = selection?;
+            selection.release_if(calls, |key| !selection.keys.contains(key)).await
         }
         .boxed()
     }
 
-    /// Lets all objects go (unikorn REF9).
+    /// Releases all objects.
     ///
     /// # Errors
-    /// As a call fails; those that were let go before stay so.
+    /// The first error of a call; references released before it stay released.
     pub fn clear(&self) -> BoxFuture<'c, Result<()>> {
         self.keep_only::<String>([])
     }
 
-    /// Whether an object is ready; nothing is asked for, the watch knows it (unikorn REF11).
+    /// Checks in the cache that an object is ready, without a call to the API server.
     ///
     /// # Errors
-    /// A yield, if there is no such object or it is not ready (`ReferenceNotReady`); the message names it and says why.
+    /// A yield, if the object does not exist or is not ready (`ReferenceNotReady`); the message names the object and the reason.
     pub fn ready(&self, name: &str) -> Result<()> {
         self.all_ready([name])
     }
 
-    /// Whether all of these objects are ready.
+    /// Checks that all of these objects are ready.
     ///
     /// # Errors
-    /// The first of those of [`References::ready`].
+    /// The first error; see [`References::ready`].
     pub fn all_ready<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<()> {
-        let set = self.set(names)?;
-        set.keys.iter().try_for_each(|key| {
-            set.is_labelled(self.calls, key)?;
-            self.calls.core.shared.is_ready(&set.named(key))
+        let selection = self.select(names)?;
+        selection.keys.iter().try_for_each(|key| {
+            selection.check_labels(self.calls, key)?;
+            self.calls.core.shared.is_ready(&selection.named(key))
         })
     }
 
-    fn set<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<SelectedReferences> {
+    /// The objects with these names, with the checks that all calls share.
+    fn select<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<SelectedReferences> {
         let (kind, core) = (kind_of::<K>(), self.calls.core);
         core.shared.targets(&kind)?.watched.readable()?;
         let namespace = self.calls.namespace.clone().filter(|_| kind.namespaced);
@@ -175,10 +178,12 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
     }
 }
 
-/// Objects by their names, and those among which they are looked for.
+/// Objects of one kind that a call adds, releases or checks.
 struct SelectedReferences {
+    /// The finalizer by which the object of the pass references others.
     reference: String,
     kind: Kind,
+    /// The namespace and the labels that the objects must have.
     selected: Selected,
     keys: Vec<ObjectKey>,
 }
@@ -188,35 +193,36 @@ impl SelectedReferences {
         Named { field: "", kind: self.kind.clone(), key: key.clone(), selected: false }
     }
 
-    /// What has been added in a pass stays, whatever else the pass does.
-    fn note<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) {
+    /// Records that a node wants this reference, also if adding it fails: else the end of the pass would release it.
+    fn record<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) {
         let (core, named) = (calls.core, (self.kind.clone(), key.clone()));
         core.shared.referrers.lock().add(&core.owner.key, named.clone());
-        core.left.referenced.lock().push(named);
+        core.side_effects.added_references.lock().push(named);
     }
 
-    async fn hold<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
-        self.is_labelled(calls, key)?;
-        self.is_allowed(calls, key).await?;
+    /// Adds the reference after all checks.
+    async fn add<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
+        self.check_labels(calls, key)?;
+        self.check_allowed(calls, key).await?;
         calls.core.shared.hold(&self.reference, &self.named(key)).await
     }
 
-    /// An object of another namespace has to allow the reference; one that no longer does is released.
-    async fn is_allowed<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
+    /// Checks that an object in another namespace allows the reference, and releases it if it does not.
+    async fn check_allowed<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
         let core = calls.core;
-        let Some(home) = core.owner.key.namespace() else { return Ok(()) };
-        if key.namespace().is_none_or(|namespace| namespace == home) {
+        let Some(own_namespace) = core.owner.key.namespace() else { return Ok(()) };
+        if key.namespace().is_none_or(|namespace| namespace == own_namespace) {
             return Ok(());
         }
-        let allowed = core.shared.is_allowed_from(home, ("", &self.kind, key));
+        let allowed = core.shared.is_allowed_from(own_namespace, ("", &self.kind, key));
         if allowed.is_err() {
             core.shared.release(core.shared.targets(&self.kind)?, key, &self.reference).await?;
         }
         allowed
     }
 
-    /// An object without the labels is as good as none.
-    fn is_labelled<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
+    /// Checks that an object has the required labels. Without them, it counts as missing.
+    fn check_labels<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
         match calls.core.shared.targets(&self.kind)?.get(key) {
             Some(entry) if !self.selected.has(&entry.header) => {
                 let (kind, labels) = (&self.kind, &self.selected);
@@ -226,14 +232,15 @@ impl SelectedReferences {
         }
     }
 
-    async fn let_go<P>(&self, calls: &Calls<'_, P>, is_meant: impl Fn(&ObjectKey) -> bool) -> Result<()> {
+    /// Releases the references that the filter accepts, except those of the spec and of objects without the required labels.
+    async fn release_if<P>(&self, calls: &Calls<'_, P>, filter: impl Fn(&ObjectKey) -> bool) -> Result<()> {
         let core = calls.core;
         let targets = core.shared.targets(&self.kind)?;
         for key in targets.with(&self.reference) {
             let is_selected = targets.get(&key).is_some_and(|entry| self.selected.has(&entry.header));
-            let by_spec = core.named.iter().any(|(kind, named)| *kind == self.kind && *named == key);
-            if is_selected && !by_spec && is_meant(&key) {
-                core.left.referenced.lock().retain(|(kind, named)| *kind != self.kind || *named != key);
+            let is_in_spec = core.spec_references.iter().any(|(kind, named)| *kind == self.kind && *named == key);
+            if is_selected && !is_in_spec && filter(&key) {
+                core.side_effects.added_references.lock().retain(|(kind, named)| *kind != self.kind || *named != key);
                 core.shared.release(targets, &key, &self.reference).await?;
             }
         }

@@ -1,4 +1,4 @@
-//! What is no object: paths of the API server, and the client itself.
+//! Gives hand-written nodes access to non-resource paths of the API server and to the raw client.
 
 use super::Calls;
 use crate::{
@@ -11,15 +11,17 @@ impl<P> Calls<'_, P> {
     /// Reads a path of the API server that is no resource, for example `/metrics`.
     ///
     /// # Errors
-    /// As the call fails. Terminal, if the path is none of those that the node declares.
+    /// The error of the call. Terminal, if the node does not declare the path.
     pub fn get_path<'c>(&'c self, path: &'c str) -> BoxFuture<'c, Result<String>>
     where
         P: GetPath,
     {
         async move {
-            let plain = path.split('?').next().unwrap_or(path);
-            if !P::PATHS.iter().any(|declared| is_below(plain, declared)) {
-                let message = format!("the path {plain} is not declared; add `\"{plain}\": get` to `access(...)`");
+            let without_query = path.split('?').next().unwrap_or(path);
+            if !P::PATHS.iter().any(|declared| is_below(without_query, declared)) {
+                let message = format!(
+                    "the path {without_query} is not declared; add `\"{without_query}\": get` to `access(...)`"
+                );
                 return Err(Error::terminal("NotDeclared", message));
             }
             self.client().get_path(path).await
@@ -27,8 +29,9 @@ impl<P> Calls<'_, P> {
         .boxed()
     }
 
-    /// The client itself, for what no call does. It can do what the operator's role allows, and nobody holds it against what
-    /// this node declares; so `raw(...)` says what it will do, and the role has that.
+    /// The client itself, for requests that no method here makes. It can do all that the operator's role allows, and its
+    /// requests are not checked against the declarations of this node. The role gets the rights that the node declares in
+    /// `raw(...)`.
     pub fn raw_client(&self) -> kube::Client
     where
         P: Raw,

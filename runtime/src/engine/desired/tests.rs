@@ -27,30 +27,30 @@ fn desired(object: Value, namespace: Option<&str>) -> Desired {
 
 #[test]
 fn a_child_gets_the_name_namespace_owner_and_marks_of_its_owner() {
-    let made = desired(json!({"data": {"a": "b", "c": null}}), Some("ns"));
-    assert_eq!((made.name.as_str(), made.namespace.as_deref()), ("w", Some("ns")));
-    let metadata = &made.object["metadata"];
-    assert_eq!(metadata["labels"][MANAGED_BY], "demo");
-    assert_eq!(metadata["annotations"][NODE], "config");
-    assert_eq!(metadata["annotations"][APPLIED], made.digest);
+    let child = desired(json!({"data": {"a": "b", "c": null}}), Some("ns"));
+    assert_eq!((child.name.as_str(), child.namespace.as_deref()), ("w", Some("ns")));
+    let metadata = &child.object["metadata"];
+    assert_eq!(metadata["labels"][MANAGED_BY_LABEL], "demo");
+    assert_eq!(metadata["annotations"][NODE_ANNOTATION], "config");
+    assert_eq!(metadata["annotations"][DIGEST_ANNOTATION], child.digest);
     assert_eq!(metadata["ownerReferences"][0]["uid"], "u-1");
     assert_eq!(metadata["ownerReferences"][0].get("blockOwnerDeletion"), None);
-    assert_eq!(made.object["data"], json!({"a": "b"}));
-    assert_eq!(made.object["apiVersion"], "v1");
+    assert_eq!(child.object["data"], json!({"a": "b"}));
+    assert_eq!(child.object["apiVersion"], "v1");
 }
 
 #[test]
 fn a_child_in_another_namespace_is_marked_since_it_may_not_refer() {
-    let made = desired(json!({"metadata": {"namespace": "other"}}), Some("ns"));
-    assert_eq!(made.object["metadata"].get("ownerReferences"), None);
-    assert_eq!(made.object["metadata"]["annotations"][OWNER], "widgets.demo.example.com/ns/w/u-1");
+    let child = desired(json!({"metadata": {"namespace": "other"}}), Some("ns"));
+    assert_eq!(child.object["metadata"].get("ownerReferences"), None);
+    assert_eq!(child.object["metadata"]["annotations"][OWNER_ANNOTATION], "widgets.demo.example.com/ns/w/u-1");
 }
 
 #[test]
 fn a_cluster_scoped_child_has_no_namespace() {
-    let made = Desired::new(json!({}), &kind_of::<Namespace>(), &"ns".into(), &owner(None), "demo").unwrap();
-    assert_eq!(made.namespace, None);
-    assert_eq!(made.object["metadata"].get("namespace"), None);
+    let child = Desired::new(json!({}), &kind_of::<Namespace>(), &"ns".into(), &owner(None), "demo").unwrap();
+    assert_eq!(child.namespace, None);
+    assert_eq!(child.object["metadata"].get("namespace"), None);
 }
 
 #[test]
@@ -62,9 +62,9 @@ fn a_namespaced_child_of_a_cluster_scoped_owner_must_say_where() {
 #[test]
 fn string_data_becomes_data() {
     let secret = json!({"stringData": {"a": "b"}, "data": {"c": "ZA=="}});
-    let made = Desired::new(secret, &kind_of::<Secret>(), &"s".into(), &owner(Some("ns")), "demo").unwrap();
-    assert_eq!(made.object["data"], json!({"a": "Yg==", "c": "ZA=="}));
-    assert_eq!(made.object.get("stringData"), None);
+    let child = Desired::new(secret, &kind_of::<Secret>(), &"s".into(), &owner(Some("ns")), "demo").unwrap();
+    assert_eq!(child.object["data"], json!({"a": "Yg==", "c": "ZA=="}));
+    assert_eq!(child.object.get("stringData"), None);
 }
 
 #[test]
@@ -80,10 +80,10 @@ fn group_u4_the_digest_knows_neither_key_order_nor_what_the_server_adds() {
 fn what_is_made_for_a_namespace_lives_in_it() {
     let mut owner = owner(None);
     owner.kind = kind_of::<Namespace>();
-    let made = |object| Desired::new(object, &kind_of::<ConfigMap>(), &"config".into(), &owner, "demo").unwrap();
-    assert_eq!(made(json!({})).namespace.as_deref(), Some("w"));
-    assert_eq!(made(json!({})).object["metadata"]["ownerReferences"][0]["kind"], "Namespace");
-    let elsewhere = made(json!({"metadata": {"namespace": "other"}}));
+    let child = |object| Desired::new(object, &kind_of::<ConfigMap>(), &"config".into(), &owner, "demo").unwrap();
+    assert_eq!(child(json!({})).namespace.as_deref(), Some("w"));
+    assert_eq!(child(json!({})).object["metadata"]["ownerReferences"][0]["kind"], "Namespace");
+    let elsewhere = child(json!({"metadata": {"namespace": "other"}}));
     assert_eq!(elsewhere.namespace.as_deref(), Some("other"));
     assert_eq!(elsewhere.object["metadata"]["ownerReferences"][0]["uid"], "u-1");
 }

@@ -1,27 +1,27 @@
-//! What opgen itself asks of a kind: a status that conditions can be written to.
+//! Checks that a kind has a status subresource with conditions and `observedGeneration`, as opgen needs.
 
 use serde_json::Value;
 
-use super::super::finding::Findings;
+use super::super::lint::Findings;
 use super::schema::list;
 
-/// Checks one version of a definition.
-pub(crate) fn check(version: &Value, found: &mut Findings) {
+/// Reports what one version of a definition lacks for the operator to write its status.
+pub(crate) fn check(version: &Value, findings: &mut Findings) {
     const EMBED: &str = "embed `opgen::Status` in the status, or take it as it is with `#[kube(status = \"Status\")]`";
     if !version["subresources"]["status"].is_object() {
-        found.error(".status", "the kind has no status subresource", EMBED);
+        findings.error(".status", "the kind has no status subresource", EMBED);
         return;
     }
     let status = &version["schema"]["openAPIV3Schema"]["properties"]["status"];
     for (field, kind) in [("conditions", "array"), ("observedGeneration", "integer")] {
         if status["properties"][field]["type"] != kind {
-            found.error(".status", format!("the status has no `{field}` of type {kind}"), EMBED);
+            findings.error(".status", format!("the status has no `{field}` of type {kind}"), EMBED);
         }
     }
     let conditions = &status["properties"]["conditions"];
     let keys = list(conditions, "x-kubernetes-list-map-keys");
     if conditions.is_object() && (conditions["x-kubernetes-list-type"] != "map" || keys != ["type"]) {
-        found.error(
+        findings.error(
             ".status.conditions",
             "conditions are no map by `type`: an apply would take away those of others",
             EMBED,

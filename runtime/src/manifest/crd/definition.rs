@@ -1,8 +1,8 @@
-//! `Definition`: the CustomResourceDefinition of one kind with all its versions.
+//! `Definition`: the CustomResourceDefinition of one kind, with all its versions.
 
 use serde_json::Value;
 
-/// The definition of one kind with all its versions.
+/// The CustomResourceDefinition of one kind, with all its versions.
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub(crate) group: String,
@@ -12,17 +12,17 @@ pub(crate) struct Definition {
 }
 
 impl Definition {
-    /// `<plural>.<group>`.
+    /// Returns the object name `<plural>.<group>`.
     pub(crate) fn name(&self) -> String {
         format!("{}.{}", self.plural, self.group)
     }
 
-    /// The file below the output folder.
+    /// Returns the path of its file below the output folder.
     pub(crate) fn path(&self) -> String {
         format!("crds/{}_{}.yaml", self.group, self.plural)
     }
 
-    /// The schema of `version`.
+    /// Returns the schema of `version`.
     pub(crate) fn schema(&self, version: &str) -> Option<&Value> {
         let versions = self.value["spec"]["versions"].as_array()?;
         versions.iter().find(|entry| entry["name"] == version).map(|entry| &entry["schema"]["openAPIV3Schema"])

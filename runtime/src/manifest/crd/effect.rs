@@ -1,19 +1,20 @@
-//! Refuses schema keywords that don't apply to the schema's type, which the API server ignores.
+//! Reports schema keywords that don't apply to the schema's type, which the API server ignores.
 
 use serde_json::Value;
 
-use super::super::finding::Findings;
+use super::super::lint::Findings;
 use super::schema::{children, flag, text};
 
-/// Formats that only texts have.
+/// Formats that apply to strings only.
 const TEXT_FORMATS: [&str; 10] =
     ["byte", "cidr", "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uri"];
 
-/// Refuses keywords that don't belong to the type of their schema. What has no type is not looked at: a branch may be about
-/// values of several types.
+/// Reports keywords that don't apply to the type of their schema. It skips schemas without a type: a branch may apply to values
+/// of several types.
 ///
-/// A rule of `#[schemars(...)]` on a type that has no such rule is not found here: `schemars` leaves it out of the schema.
-pub(crate) fn check(schema: &Value, path: &str, found: &mut Findings) {
+/// It does not see an attribute `#[schemars(...)]` that doesn't fit the Rust type, because `schemars` leaves it out of the
+/// schema.
+pub(crate) fn check(schema: &Value, path: &str, findings: &mut Findings) {
     let kind = if flag(schema, "x-kubernetes-int-or-string") { "int-or-string" } else { text(schema, "type") };
     for (keyword, value) in schema.as_object().into_iter().flatten().filter(|_| !kind.is_empty()) {
         let of_types: &[&str] = match keyword.as_str() {
@@ -28,16 +29,17 @@ pub(crate) fn check(schema: &Value, path: &str, found: &mut Findings) {
             _ => continue,
         };
         if !of_types.contains(&kind) && *value != false {
-            let shown = shown(kind, schema);
-            found.error(path, format!("`{keyword}` has no effect on {shown}"), fix(keyword, kind, schema));
+            let type_name = type_name(kind, schema);
+            findings.error(path, format!("`{keyword}` has no effect on {type_name}"), fix(keyword, kind, schema));
         }
     }
     for (path, child) in children(schema, path) {
-        check(child, &path, found);
+        check(child, &path, findings);
     }
 }
 
-fn shown<'a>(kind: &'a str, schema: &Value) -> &'a str {
+/// Returns the name of a type for messages.
+fn type_name<'a>(kind: &'a str, schema: &Value) -> &'a str {
     match kind {
         "string" => "a text",
         "integer" | "number" => "a number",
@@ -49,6 +51,7 @@ fn shown<'a>(kind: &'a str, schema: &Value) -> &'a str {
     }
 }
 
+/// Returns the advice for a keyword without effect: the corresponding keyword of the type, if there is one.
 fn fix(keyword: &str, kind: &str, schema: &Value) -> String {
     let bounds = match kind {
         "string" => ["minLength", "maxLength"],
@@ -75,19 +78,19 @@ mod tests {
 
     use super::*;
 
-    fn found(field: &Value) -> Vec<String> {
-        let mut found = Findings::of("K v1");
+    fn messages_for(field: &Value) -> Vec<String> {
+        let mut findings = Findings::of("K v1");
         let root =
             json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"field": field}}}});
-        check(&root, "", &mut found);
-        found.into_vec().iter().map(ToString::to_string).collect()
+        check(&root, "", &mut findings);
+        findings.into_vec().iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn a_keyword_of_another_type_is_an_error_with_the_one_that_was_meant() {
         let map = json!({"type": "object", "additionalProperties": {"type": "string"}});
         let list = json!({"type": "array", "items": {"type": "integer"}});
-        for (schema, keyword, value, shown, fix) in [
+        for (schema, keyword, value, type_name, fix) in [
             (&map, "maxLength", json!(3), "a map", "write `maxProperties`, or take it away"),
             (&map, "pattern", json!("a"), "a map", "say it of the values, by a type with this rule, or take it away"),
             (&list, "minLength", json!(3), "a list", "write `minItems`, or take it away"),
@@ -100,10 +103,13 @@ mod tests {
         ] {
             let mut schema = schema.clone();
             schema[keyword] = value;
-            assert_eq!(found(&schema), [format!("K v1: .spec.field: `{keyword}` has no effect on {shown}; {fix}")]);
+            assert_eq!(
+                messages_for(&schema),
+                [format!("K v1: .spec.field: `{keyword}` has no effect on {type_name}; {fix}")]
+            );
         }
         let inner = json!({"type": "array", "items": {"type": "boolean", "minimum": 0}});
-        assert!(found(&inner)[0].starts_with("K v1: .spec.field[*]: `minimum` has no effect on a `bool`; "));
+        assert!(messages_for(&inner)[0].starts_with("K v1: .spec.field[*]: `minimum` has no effect on a `bool`; "));
     }
 
     #[test]
@@ -117,7 +123,7 @@ mod tests {
             json!({"x-kubernetes-preserve-unknown-fields": true, "maxLength": 3, "maximum": 3}),
             json!({"type": "string", "anyOf": [{"format": "ipv4"}, {"maximum": 3}]}),
         ] {
-            assert_eq!(found(&schema), Vec::<String>::new(), "{schema}");
+            assert_eq!(messages_for(&schema), Vec::<String>::new(), "{schema}");
         }
     }
 }

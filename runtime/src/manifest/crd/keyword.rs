@@ -1,8 +1,8 @@
-//! Keywords that Kubernetes adds to JSON schemas.
+//! Names of the keywords that Kubernetes adds to JSON Schema.
 
-/// A field may hold what its schema does not name.
-pub(super) const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
-/// A number or a text.
-pub(super) const EITHER: &str = "x-kubernetes-int-or-string";
-/// A whole object of Kubernetes.
-pub(super) const EMBEDDED: &str = "x-kubernetes-embedded-resource";
+/// The API server keeps fields that the schema doesn't name.
+pub(super) const PRESERVE_UNKNOWN_FIELDS: &str = "x-kubernetes-preserve-unknown-fields";
+/// The value is an integer or a string.
+pub(super) const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
+/// The value is a complete Kubernetes object, with `apiVersion`, `kind` and `metadata`.
+pub(super) const EMBEDDED_RESOURCE: &str = "x-kubernetes-embedded-resource";

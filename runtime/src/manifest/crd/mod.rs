@@ -1,11 +1,11 @@
-//! Definitions of the custom kinds: mended, merged by kind, linted.
+//! Collects the CustomResourceDefinitions of a project, fixes their schemas and lints them.
 
 mod contract;
 mod cost;
 pub(crate) mod definition;
 mod effect;
+mod fix;
 mod keyword;
-mod mend;
 mod schema;
 mod size;
 mod structural;
@@ -16,39 +16,40 @@ mod version;
 use crate::manifest::crd::definition::Definition;
 use serde_json::Value;
 
-use super::finding::{Finding, Findings};
+use super::lint::{Finding, Findings};
 use super::project::Project;
 pub(crate) use schema::{field, flag, items, list, text, values};
-pub(crate) use types::schema_by_names;
 
-/// The definitions of the project's kinds, sorted by group and plural.
-pub(crate) fn definitions(project: &Project, found: &mut Vec<Finding>) -> Vec<Definition> {
-    let mut definitions = version::grouped(project, found);
+/// Returns the definitions of the project's kinds, sorted by group and plural, and reports the linter's findings.
+pub(crate) fn definitions(project: &Project, report: &mut Vec<Finding>) -> Vec<Definition> {
+    let mut definitions = version::merge_versions(project, report);
     for definition in &mut definitions {
-        label(definition, &project.labels());
-        lint(definition, found);
+        add_labels(definition, &project.labels());
+        lint(definition, report);
     }
     definitions
 }
 
-fn lint(definition: &mut Definition, found: &mut Vec<Finding>) {
+/// Fixes the schema of each version, and reports what the API server would refuse or warn about.
+fn lint(definition: &mut Definition, report: &mut Vec<Finding>) {
     let kind = definition.kind.clone();
     for version in definition.value["spec"]["versions"].as_array_mut().into_iter().flatten() {
         let mut findings = Findings::of(format!("{kind} {}", text(version, "name")));
         let schema = &mut version["schema"]["openAPIV3Schema"];
-        mend::mend(schema, "", &mut findings);
+        fix::fix_schema(schema, "", &mut findings);
         structural::check(schema, &mut findings);
         effect::check(schema, "", &mut findings);
         cost::check(schema, &mut findings);
         contract::check(version, &mut findings);
-        found.extend(findings.into_vec());
+        report.extend(findings.into_vec());
     }
     let mut findings = Findings::of(kind);
     size::check(&definition.value, &mut findings);
-    found.extend(findings.into_vec());
+    report.extend(findings.into_vec());
 }
 
-fn label(definition: &mut Definition, labels: &Value) {
+/// Adds labels to a definition, unless it has them.
+fn add_labels(definition: &mut Definition, labels: &Value) {
     let metadata = &mut definition.value["metadata"];
     for (key, value) in labels.as_object().into_iter().flatten() {
         if metadata["labels"][key].is_null() {

@@ -1,28 +1,28 @@
-//! How big a definition may get.
+//! Checks the size of a definition against the limits of `kubectl apply` and etcd.
 
 use serde_json::Value;
 
-use super::super::finding::Findings;
+use super::super::lint::Findings;
 
-// `kubectl apply` keeps the object it applied in an annotation, and all annotations together may not be longer.
+// In bytes. `kubectl apply` stores the applied object in an annotation, and this limits all annotations of an object together.
 const APPLY_LIMIT: usize = 262_144;
-// etcd's default limit of a request.
-const STORE_LIMIT: usize = 1_572_864;
+// In bytes: the default limit of a request to etcd.
+const ETCD_LIMIT: usize = 1_572_864;
 
-/// Warns when `kubectl apply` can't take the definition any more, or soon.
-pub(crate) fn check(definition: &Value, found: &mut Findings) {
+/// Warns if the definition reaches 80 % of the limit of `kubectl apply`; it is an error beyond the limit of etcd.
+pub(crate) fn check(definition: &Value, findings: &mut Findings) {
     let size = definition.to_string().len();
     let fix = "apply it with `kubectl apply --server-side`, or shorten it: leave out the descriptions of embedded types, or take `serde_json::Value` for a foreign type that is only handed on";
-    if size > STORE_LIMIT {
-        found.error("", format!("the definition has {size} bytes, the cluster's store takes {STORE_LIMIT}"), "shorten it: leave out the descriptions of embedded types, or take `serde_json::Value` for a foreign type that is only handed on");
+    if size > ETCD_LIMIT {
+        findings.error("", format!("the definition has {size} bytes, the cluster's store takes {ETCD_LIMIT}"), "shorten it: leave out the descriptions of embedded types, or take `serde_json::Value` for a foreign type that is only handed on");
     } else if size > APPLY_LIMIT {
-        found.warning(
+        findings.warning(
             "",
             format!("the definition has {size} bytes, `kubectl apply` without `--server-side` takes {APPLY_LIMIT}"),
             fix,
         );
     } else if size > APPLY_LIMIT / 5 * 4 {
-        found.warning("", format!("the definition has {size} of the {APPLY_LIMIT} bytes that `kubectl apply` without `--server-side` takes"), fix);
+        findings.warning("", format!("the definition has {size} of the {APPLY_LIMIT} bytes that `kubectl apply` without `--server-side` takes"), fix);
     }
 }
 
@@ -30,13 +30,13 @@ pub(crate) fn check(definition: &Value, found: &mut Findings) {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::finding::Severity;
+    use super::super::super::lint::Severity;
     use super::*;
 
     fn severity_at(size: usize) -> Option<Severity> {
-        let mut found = Findings::of("K");
-        check(&json!("x".repeat(size)), &mut found);
-        found.into_vec().first().map(|finding| finding.severity)
+        let mut findings = Findings::of("K");
+        check(&json!("x".repeat(size)), &mut findings);
+        findings.into_vec().first().map(|finding| finding.severity)
     }
 
     #[test]

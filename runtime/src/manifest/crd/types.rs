@@ -1,21 +1,20 @@
-//! Corrects a definition by the types it was derived from: nulls, keywords that were dropped, types of Kubernetes.
+//! Corrects derived schemas with facts of their types: nullability, unknown keywords, embedded Kubernetes types.
 //!
-//! `kube` writes every type out in place, so its schema no longer says which part is of which type. The schema with
-//! references does; both are walked together.
+//! `kube` inlines every type, so its schema no longer shows which part comes from which type. The schema with references shows
+//! it; the functions here walk both schemas together.
 
 mod kubernetes;
 
 use std::collections::BTreeSet;
 
-use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
-use super::super::finding::Findings;
+use super::super::lint::Findings;
 use super::schema::{JUNCTORS, field, items, list, values};
 
-const EITHER: &str = "x-kubernetes-int-or-string";
+const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
 
-/// What a schema of a definition may say; everything else is dropped when the definition is made.
+/// Keywords that a schema of a definition may have. The API server drops all others.
 const KEYWORDS: [&str; 42] = [
     "$ref",
     "$schema",
@@ -60,128 +59,127 @@ const KEYWORDS: [&str; 42] = [
     "x-kubernetes-list-type",
     "x-kubernetes-map-type",
 ];
-/// The same, of Kubernetes' own.
-const MORE_KEYWORDS: [&str; 2] = ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations"];
-/// What derives say beside the rules for a value; nothing is lost with it.
-const REMARKS: [&str; 7] =
+/// Further keywords that Kubernetes adds.
+const EXTENSION_KEYWORDS: [&str; 2] = ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations"];
+/// Keywords of derives that the API server drops without a loss, since they contain no rule for a value.
+const ANNOTATION_KEYWORDS: [&str; 7] =
     ["$comment", "components", "contentEncoding", "contentMediaType", "deprecated", "readOnly", "writeOnly"];
 
-/// The schema of `K` as its derives say it, with its types by name below `components/schemas`.
-pub(crate) fn schema_by_names<K: JsonSchema>() -> Value {
-    let settings = SchemaSettings::openapi3().with(|settings| settings.meta_schema = None);
-    settings.into_generator().into_root_schema_for::<K>().to_value()
+/// Corrects `schema`, which `kube` derives, with the schema `by_names` of the same type.
+pub(crate) fn correct(schema: &mut Value, by_names: &Value, findings: &mut Findings) {
+    TypeWalk { definitions: &by_names["components"]["schemas"], findings }.correct_node(schema, &[by_names], "");
 }
 
-/// Corrects `schema`, as `kube` derives it, by the schema `by_names` of the same type.
-pub(crate) fn correct(schema: &mut Value, by_names: &Value, found: &mut Findings) {
-    Walk { definitions: &by_names["components"]["schemas"], found }.node(schema, &[by_names], "");
-}
-
-struct Walk<'a, 'f> {
+/// A walk through a schema and the named types that it was derived from.
+struct TypeWalk<'a, 'f> {
     definitions: &'a Value,
-    found: &'f mut Findings,
+    findings: &'f mut Findings,
 }
 
-impl<'a> Walk<'a, '_> {
-    /// `said` is what the types say of the node.
-    fn node(&mut self, schema: &mut Value, said: &[&'a Value], path: &str) {
-        let origin = Origin::of(said, self.definitions);
+impl<'a> TypeWalk<'a, '_> {
+    /// Corrects a node and all nodes below it. `schemas` are the schemas that the types define for the node.
+    fn correct_node(&mut self, schema: &mut Value, schemas: &[&'a Value], path: &str) {
+        let origin = Origin::of(schemas, self.definitions);
         let Some(object) = schema.as_object_mut().filter(|_| !origin.schemas.is_empty()) else { return };
-        self.keywords(&origin, object, path);
-        if object.get(EITHER).is_some() && !origin.takes_null() {
+        self.check_keywords(&origin, object, path);
+        if object.get(INT_OR_STRING).is_some() && !origin.is_nullable() {
             object.remove("nullable");
         }
         for name in &origin.names {
-            for lost in kubernetes::complete(object, name) {
+            for unmergeable in kubernetes::complete(object, name) {
                 let problem = "Kubernetes merges this list by a key that may be missing, which a definition can't say, so one applier replaces the items of another";
                 let fix = "take a type of your own for the items, with the key as a required field, or say `x-kubernetes-list-type` of the list in a schema of your own (`schema_with`)";
-                self.found.error(&field(path, lost), problem, fix);
+                self.findings.error(&field(path, unmergeable), problem, fix);
             }
         }
-        for (key, at, child) in parts(object, path) {
-            let said = origin.part(key);
-            self.node(child, &said, &at);
+        for (key, child_path, child) in children(object, path) {
+            let schemas = origin.child_schemas(key);
+            self.correct_node(child, &schemas, &child_path);
         }
     }
 
-    /// Reports each keyword of the types that the definition has no place for. A constant is one of the values of an `enum`.
-    fn keywords(&mut self, origin: &Origin<'a>, object: &Map<String, Value>, path: &str) {
-        let keys: BTreeSet<_> = origin.schemas.iter().filter_map(|said| said.as_object()).flat_map(Map::keys).collect();
-        let is_carried = |key: &str| key == "const" && object.contains_key("enum");
+    /// Reports each keyword of the types that a definition doesn't have. A `const` is fine where it became an `enum`.
+    fn check_keywords(&mut self, origin: &Origin<'a>, object: &Map<String, Value>, path: &str) {
+        let keys: BTreeSet<_> =
+            origin.schemas.iter().filter_map(|schemas| schemas.as_object()).flat_map(Map::keys).collect();
+        let is_const = |key: &str| key == "const" && object.contains_key("enum");
         let known = |key: &str| {
-            is_carried(key) || KEYWORDS.iter().chain(&MORE_KEYWORDS).chain(&REMARKS).any(|known| *known == key)
+            is_const(key)
+                || KEYWORDS.iter().chain(&EXTENSION_KEYWORDS).chain(&ANNOTATION_KEYWORDS).any(|known| *known == key)
         };
         for key in keys.into_iter().filter(|key| !known(key)) {
             let problem = format!("`{key}` is no keyword of a schema in Kubernetes, and is dropped");
-            let fix = match nearest(key) {
+            let fix = match nearest_keyword(key) {
                 Some(known) => format!("write `{known}`, or take it away"),
                 None => "take it away, or say it as a CEL rule (`x-kubernetes-validations`)".to_owned(),
             };
-            self.found.error(path, problem, fix);
+            self.findings.error(path, problem, fix);
         }
     }
 }
 
-/// A part of a schema.
+/// The relation of a schema to the schema below it.
 #[derive(Clone, Copy)]
-enum SchemaPart<'a> {
+enum SchemaChild<'a> {
     Field(&'a str),
     Items,
     Values,
 }
 
-/// The parts of a schema with their paths.
-fn parts<'a>(object: &'a mut Map<String, Value>, path: &str) -> Vec<(SchemaPart<'a>, String, &'a mut Value)> {
-    let mut parts = Vec::new();
+/// Returns the schemas directly below a schema, with their relation and their path.
+fn children<'a>(object: &'a mut Map<String, Value>, path: &str) -> Vec<(SchemaChild<'a>, String, &'a mut Value)> {
+    let mut children = Vec::new();
     for (key, value) in object {
         match (key.as_str(), value) {
-            ("properties", Value::Object(fields)) => parts.extend(
-                fields.iter_mut().map(|(name, value)| (SchemaPart::Field(name.as_str()), field(path, name), value)),
+            ("properties", Value::Object(fields)) => children.extend(
+                fields.iter_mut().map(|(name, value)| (SchemaChild::Field(name.as_str()), field(path, name), value)),
             ),
             ("items", Value::Array(each)) => {
-                parts.extend(each.iter_mut().map(|value| (SchemaPart::Items, items(path), value)));
+                children.extend(each.iter_mut().map(|value| (SchemaChild::Items, items(path), value)));
             }
-            ("items", value) => parts.push((SchemaPart::Items, items(path), value)),
-            ("additionalProperties", value) => parts.push((SchemaPart::Values, values(path), value)),
+            ("items", value) => children.push((SchemaChild::Items, items(path), value)),
+            ("additionalProperties", value) => children.push((SchemaChild::Values, values(path), value)),
             _ => {}
         }
     }
-    parts
+    children
 }
 
-/// Everything that the types say of one node: the schemas behind references and in branches, and the names of the types.
+/// All schemas that the types define for one node, behind references and in branches, and the names of the types.
 struct Origin<'a> {
     schemas: Vec<&'a Value>,
     names: Vec<&'a str>,
 }
 
 impl<'a> Origin<'a> {
-    fn of(said: &[&'a Value], definitions: &'a Value) -> Self {
+    /// Collects all schemas that `schemas` refer to, by references and by branches.
+    fn of(schemas: &[&'a Value], definitions: &'a Value) -> Self {
         let mut origin = Self { schemas: Vec::new(), names: Vec::new() };
-        let mut rest: Vec<&Value> = said.iter().rev().copied().collect();
-        while let Some(schema) = rest.pop() {
+        let mut stack: Vec<&Value> = schemas.iter().rev().copied().collect();
+        while let Some(schema) = stack.pop() {
             origin.schemas.push(schema);
-            rest.extend(JUNCTORS.iter().flat_map(|junctor| list(schema, junctor)));
+            stack.extend(JUNCTORS.iter().flat_map(|junctor| list(schema, junctor)));
             let reference = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
             if let Some((name, definition)) = reference.and_then(|name| Some((name, definitions.get(name)?)))
                 && !origin.names.contains(&name)
             {
                 origin.names.push(name);
-                rest.push(definition);
+                stack.push(definition);
             }
         }
         origin
     }
 
-    fn part(&self, part: SchemaPart<'_>) -> Vec<&'a Value> {
+    /// Returns the schemas that the types define for a child of the node.
+    fn child_schemas(&self, child: SchemaChild<'_>) -> Vec<&'a Value> {
         let of = |schema: &'a Value| -> Vec<&'a Value> {
-            match part {
-                SchemaPart::Field(name) => schema["properties"].get(name).into_iter().collect(),
-                SchemaPart::Items => match &schema["items"] {
+            match child {
+                SchemaChild::Field(name) => schema["properties"].get(name).into_iter().collect(),
+                SchemaChild::Items => match &schema["items"] {
                     Value::Array(each) => each.iter().collect(),
                     value => Some(value).filter(|value| !value.is_null()).into_iter().collect(),
                 },
-                SchemaPart::Values => {
+                SchemaChild::Values => {
                     let patterns = schema["patternProperties"].as_object().into_iter().flat_map(Map::values);
                     schema.get("additionalProperties").into_iter().chain(patterns).collect()
                 }
@@ -190,44 +188,45 @@ impl<'a> Origin<'a> {
         self.schemas.iter().copied().flat_map(of).collect()
     }
 
-    /// Whether null is a value of the type, or the type says nothing.
-    fn takes_null(&self) -> bool {
+    /// Whether the type has null as a value, or has no rule for its values.
+    fn is_nullable(&self) -> bool {
         self.schemas.iter().any(|schema| {
-            let null = |value: &Value| value.is_null() || value == "null";
-            let named = schema["$ref"].is_string();
-            let silent = ["type", "enum", EITHER, "allOf", "anyOf", "oneOf"].iter().all(|key| schema[*key].is_null());
+            let is_null_value = |value: &Value| value.is_null() || value == "null";
+            let is_reference = schema["$ref"].is_string();
+            let has_no_rule =
+                ["type", "enum", INT_OR_STRING, "allOf", "anyOf", "oneOf"].iter().all(|key| schema[*key].is_null());
             schema["nullable"] == true
                 || schema["type"] == "null"
-                || ["type", "enum"].iter().any(|key| list(schema, key).iter().any(null))
-                || silent && !named
+                || ["type", "enum"].iter().any(|key| list(schema, key).iter().any(is_null_value))
+                || has_no_rule && !is_reference
         })
     }
 }
 
-/// The keyword that was meant, if one is near enough.
-fn nearest(key: &str) -> Option<&'static str> {
-    // What `kube`'s `StructMerge` says: the API server has one keyword for structs and maps.
+/// Returns the keyword that is most similar to a misspelled one, if it is similar enough.
+fn nearest_keyword(key: &str) -> Option<&'static str> {
+    // `StructMerge` of `kube` generates this keyword; the API server has one keyword for structs and maps.
     if key == "x-kubernetes-struct-type" {
         return Some("x-kubernetes-map-type");
     }
-    let near = |known: &&&'static str| distance(key, known) <= 1 + key.len() / 5;
-    let known = KEYWORDS.iter().chain(&MORE_KEYWORDS);
-    known.filter(near).min_by_key(|known| distance(key, known)).copied()
+    let is_near = |known: &&&'static str| edit_distance(key, known) <= 1 + key.len() / 5;
+    let known = KEYWORDS.iter().chain(&EXTENSION_KEYWORDS);
+    known.filter(is_near).min_by_key(|known| edit_distance(key, known)).copied()
 }
 
-/// How many letters have to be put in, taken out or changed to make one word of the other.
-fn distance(one: &str, other: &str) -> usize {
+/// Returns the Levenshtein distance of two words.
+fn edit_distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
+    let mut distances: Vec<usize> = (0..=other.len()).collect();
     for (index, letter) in one.chars().enumerate() {
-        let mut before = std::mem::replace(&mut row[0], index + 1);
-        for (at, known) in other.iter().enumerate() {
-            let changed = before + usize::from(letter != *known);
-            before = row[at + 1];
-            row[at + 1] = changed.min(before + 1).min(row[at] + 1);
+        let mut diagonal = std::mem::replace(&mut distances[0], index + 1);
+        for (index_in_other, known) in other.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != *known);
+            diagonal = distances[index_in_other + 1];
+            distances[index_in_other + 1] = changed.min(diagonal + 1).min(distances[index_in_other] + 1);
         }
     }
-    row[other.len()]
+    distances[other.len()]
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! Whether a value is one that a schema takes; what the API server would say about it, without patterns and CEL.
+//! Validates a value against a schema as the API server does, without patterns and CEL rules.
 
 use serde_json::Value;
 
 use super::schema::{entries, field, flag, list, text};
 
-/// What is wrong with `value`; empty if nothing is.
+/// Returns the validation errors of `value`; empty if it is valid.
 pub(crate) fn complaints(value: &Value, schema: &Value) -> Vec<String> {
-    let mut all = Vec::new();
-    node(value, schema, schema, "", &mut all);
-    all
+    let mut complaints = Vec::new();
+    check_node(value, schema, schema, "", &mut complaints);
+    complaints
 }
 
-/// `value` with the defaults of `schema` filled in, as the API server does before it looks at an object.
+/// Returns `value` with the defaults of `schema` filled in, as the API server does before it validates an object.
 pub(crate) fn defaulted(mut value: Value, schema: &Value) -> Value {
     match &mut value {
         Value::Object(fields) => {
@@ -31,48 +31,49 @@ pub(crate) fn defaulted(mut value: Value, schema: &Value) -> Value {
     value
 }
 
-fn is_valid(value: &Value, schema: &Value, around: &Value) -> bool {
-    let mut all = Vec::new();
-    node(value, schema, around, "", &mut all);
-    all.is_empty()
+fn is_valid(value: &Value, schema: &Value, outer: &Value) -> bool {
+    let mut complaints = Vec::new();
+    check_node(value, schema, outer, "", &mut complaints);
+    complaints.is_empty()
 }
 
-/// `around` is the schema that defines fields where `schema` is one of its branches.
-fn node(value: &Value, schema: &Value, around: &Value, path: &str, all: &mut Vec<String>) {
-    let shown = if path.is_empty() { "." } else { path };
+/// Validates one value and all values below it. If `schema` is a branch, `outer` is the schema around it that defines the fields.
+fn check_node(value: &Value, schema: &Value, outer: &Value, path: &str, complaints: &mut Vec<String>) {
+    let shown_path = if path.is_empty() { "." } else { path };
     if value.is_null() {
-        if !flag(around, "nullable") && !text(around, "type").is_empty() {
-            all.push(format!("{shown} can't be null"));
+        if !flag(outer, "nullable") && !text(outer, "type").is_empty() {
+            complaints.push(format!("{shown_path} can't be null"));
         }
         return;
     }
     if !is_of_type(value, schema) {
-        let wanted =
+        let expected =
             if flag(schema, "x-kubernetes-int-or-string") { "integer or string" } else { text(schema, "type") };
-        all.push(format!("{shown} is not of type {wanted}"));
+        complaints.push(format!("{shown_path} is not of type {expected}"));
         return;
     }
     let choices = list(schema, "enum");
     if !choices.is_empty() && !choices.contains(value) {
-        all.push(format!("{shown} is none of {}", Value::from(choices)));
+        complaints.push(format!("{shown_path} is none of {}", Value::from(choices)));
     }
     match value {
-        Value::Number(_) => number(value, schema, shown, all),
-        Value::String(content) => string(content, schema, shown, all),
+        Value::Number(_) => check_number(value, schema, shown_path, complaints),
+        Value::String(content) => check_string(content, schema, shown_path, complaints),
         Value::Array(items) => {
-            between(items.len(), schema, ["minItems", "maxItems"], shown, all);
+            check_length(items.len(), schema, ["minItems", "maxItems"], shown_path, complaints);
             for (index, item) in items.iter().enumerate() {
                 if schema["items"].is_object() {
-                    node(item, &schema["items"], &around["items"], &format!("{path}[{index}]"), all);
+                    check_node(item, &schema["items"], &outer["items"], &format!("{path}[{index}]"), complaints);
                 }
             }
         }
-        Value::Object(_) => object(value, schema, around, path, all),
+        Value::Object(_) => check_object(value, schema, outer, path, complaints),
         _ => {}
     }
-    junctors(value, schema, around, path, all);
+    check_branches(value, schema, outer, path, complaints);
 }
 
+/// Whether the value has the type of the schema.
 fn is_of_type(value: &Value, schema: &Value) -> bool {
     if flag(schema, "x-kubernetes-int-or-string") {
         return value.is_i64() || value.is_u64() || value.is_string();
@@ -88,78 +89,90 @@ fn is_of_type(value: &Value, schema: &Value) -> bool {
     }
 }
 
-fn number(value: &Value, schema: &Value, path: &str, all: &mut Vec<String>) {
+/// Checks the bounds and the format of a number.
+fn check_number(value: &Value, schema: &Value, path: &str, complaints: &mut Vec<String>) {
     let Some(number) = value.as_f64() else { return };
     let bound = |key: &str| schema[key].as_f64();
-    if bound("minimum").is_some_and(|least| number < least || number == least && flag(schema, "exclusiveMinimum")) {
-        all.push(format!("{path} is less than {}", schema["minimum"]));
+    if bound("minimum").is_some_and(|minimum| number < minimum || number == minimum && flag(schema, "exclusiveMinimum"))
+    {
+        complaints.push(format!("{path} is less than {}", schema["minimum"]));
     }
-    if bound("maximum").is_some_and(|most| number > most || number == most && flag(schema, "exclusiveMaximum")) {
-        all.push(format!("{path} is more than {}", schema["maximum"]));
+    if bound("maximum").is_some_and(|maximum| number > maximum || number == maximum && flag(schema, "exclusiveMaximum"))
+    {
+        complaints.push(format!("{path} is more than {}", schema["maximum"]));
     }
     if bound("multipleOf").is_some_and(|step| step > 0.0 && (number / step).fract() != 0.0) {
-        all.push(format!("{path} is no multiple of {}", schema["multipleOf"]));
+        complaints.push(format!("{path} is no multiple of {}", schema["multipleOf"]));
     }
     if schema["format"] == "int32" && (number < f64::from(i32::MIN) || number > f64::from(i32::MAX)) {
-        all.push(format!("{path} doesn't fit into 32 bits"));
+        complaints.push(format!("{path} doesn't fit into 32 bits"));
     }
 }
 
-fn string(content: &str, schema: &Value, path: &str, all: &mut Vec<String>) {
-    between(content.chars().count(), schema, ["minLength", "maxLength"], path, all);
+fn check_string(content: &str, schema: &Value, path: &str, complaints: &mut Vec<String>) {
+    check_length(content.chars().count(), schema, ["minLength", "maxLength"], path, complaints);
 }
 
-fn between(length: usize, schema: &Value, [least, most]: [&str; 2], path: &str, all: &mut Vec<String>) {
+/// Checks the length of a string, list or map against two keywords of the schema.
+fn check_length(
+    length: usize,
+    schema: &Value,
+    [minimum, maximum]: [&str; 2],
+    path: &str,
+    complaints: &mut Vec<String>,
+) {
     let length = length as u64;
-    if schema[least].as_u64().is_some_and(|least| length < least) {
-        all.push(format!("{path} is shorter than {}", schema[least]));
+    if schema[minimum].as_u64().is_some_and(|minimum| length < minimum) {
+        complaints.push(format!("{path} is shorter than {}", schema[minimum]));
     }
-    if schema[most].as_u64().is_some_and(|most| length > most) {
-        all.push(format!("{path} is longer than {}", schema[most]));
+    if schema[maximum].as_u64().is_some_and(|maximum| length > maximum) {
+        complaints.push(format!("{path} is longer than {}", schema[maximum]));
     }
 }
 
-fn object(value: &Value, schema: &Value, around: &Value, path: &str, all: &mut Vec<String>) {
-    let shown = if path.is_empty() { "." } else { path };
+/// Checks required fields, the number of fields, unknown fields and the value of each field.
+fn check_object(value: &Value, schema: &Value, outer: &Value, path: &str, complaints: &mut Vec<String>) {
+    let shown_path = if path.is_empty() { "." } else { path };
     for name in list(schema, "required").iter().filter_map(Value::as_str) {
         if value.get(name).is_none() {
-            all.push(format!("{} is missing", field(path, name)));
+            complaints.push(format!("{} is missing", field(path, name)));
         }
     }
     let fields = value.as_object().into_iter().flatten();
-    between(fields.clone().count(), schema, ["minProperties", "maxProperties"], shown, all);
-    let open = flag(around, "x-kubernetes-preserve-unknown-fields") || flag(around, "x-kubernetes-embedded-resource");
+    check_length(fields.clone().count(), schema, ["minProperties", "maxProperties"], shown_path, complaints);
+    let open = flag(outer, "x-kubernetes-preserve-unknown-fields") || flag(outer, "x-kubernetes-embedded-resource");
     for (name, inner) in fields {
-        let at = field(path, name);
+        let field_path = field(path, name);
         if let Some(known) = schema["properties"].get(name) {
-            node(inner, known, &around["properties"][name], &at, all);
+            check_node(inner, known, &outer["properties"][name], &field_path, complaints);
         } else if schema["additionalProperties"].is_object() {
-            node(inner, &schema["additionalProperties"], &around["additionalProperties"], &at, all);
-        } else if !open && around["properties"].get(name).is_none() && !around["additionalProperties"].is_object() {
-            all.push(format!("{at} is not in the schema"));
+            check_node(inner, &schema["additionalProperties"], &outer["additionalProperties"], &field_path, complaints);
+        } else if !open && outer["properties"].get(name).is_none() && !outer["additionalProperties"].is_object() {
+            complaints.push(format!("{field_path} is not in the schema"));
         }
     }
 }
 
-fn junctors(value: &Value, schema: &Value, around: &Value, path: &str, all: &mut Vec<String>) {
-    let shown = if path.is_empty() { "." } else { path };
-    let valid = |branches: &[Value]| branches.iter().filter(|branch| is_valid(value, branch, around)).count();
-    let (any, one) = (list(schema, "anyOf"), list(schema, "oneOf"));
-    if !any.is_empty() && valid(any) == 0 {
-        all.push(format!("{shown} is none of the variants"));
+/// Checks `anyOf`, `oneOf`, `allOf` and `not`.
+fn check_branches(value: &Value, schema: &Value, outer: &Value, path: &str, complaints: &mut Vec<String>) {
+    let shown_path = if path.is_empty() { "." } else { path };
+    let count_valid = |branches: &[Value]| branches.iter().filter(|branch| is_valid(value, branch, outer)).count();
+    let (any_of, one_of) = (list(schema, "anyOf"), list(schema, "oneOf"));
+    if !any_of.is_empty() && count_valid(any_of) == 0 {
+        complaints.push(format!("{shown_path} is none of the variants"));
     }
-    if !one.is_empty() && valid(one) != 1 {
-        all.push(format!("{shown} is not exactly one of the variants"));
+    if !one_of.is_empty() && count_valid(one_of) != 1 {
+        complaints.push(format!("{shown_path} is not exactly one of the variants"));
     }
     for branch in list(schema, "allOf") {
-        node(value, branch, around, path, all);
+        check_node(value, branch, outer, path, complaints);
     }
-    if schema["not"].is_object() && is_valid(value, &schema["not"], around) {
-        all.push(format!("{shown} is what it must not be"));
+    if schema["not"].is_object() && is_valid(value, &schema["not"], outer) {
+        complaints.push(format!("{shown_path} is what it must not be"));
     }
 }
 
-/// The names of the fields that a valid object has at least, by `required` of the schema and of its first branches.
+/// Returns the fields that the smallest valid object has: those that the schema and its first branches require.
 pub(crate) fn required(schema: &Value) -> Vec<String> {
     let mut names = required_by(schema);
     names.retain(|name| schema["properties"].get(name).is_some());

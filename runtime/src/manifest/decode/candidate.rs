@@ -1,17 +1,17 @@
-//! Generates values at the limits of what a schema admits.
+//! Generates candidate values at the limits of what a schema admits.
 
 use serde_json::{Map, Value, json};
 
 use super::super::{crd, sample};
 
-/// Values of one schema, not of those below it; not all are admitted. Of a value that CEL rules speak of only null is
-/// certain.
-pub(super) fn values(schema: &Value, name: &str, ruled: bool) -> Vec<Value> {
+/// Returns candidates for a value of `schema`, not for the schemas below it. The schema may not admit all of them. Where CEL
+/// rules apply to the value, null is the only candidate.
+pub(super) fn values(schema: &Value, name: &str, has_rules: bool) -> Vec<Value> {
     let mut all = Vec::new();
     if crd::flag(schema, "nullable") {
         all.push(Value::Null);
     }
-    if ruled {
+    if has_rules {
         return all;
     }
     let choices = crd::list(schema, "enum");
@@ -21,7 +21,7 @@ pub(super) fn values(schema: &Value, name: &str, ruled: bool) -> Vec<Value> {
     }
     all.push(sample::make(schema, name));
     match crd::text(schema, "type") {
-        "string" => all.extend(texts(schema)),
+        "string" => all.extend(strings(schema)),
         "integer" => all.extend(whole_numbers(schema)),
         "number" => all.extend([json!(0), json!(-1), json!(0.5), json!(1e300)]),
         "boolean" => all.extend([json!(false), json!(true)]),
@@ -35,16 +35,16 @@ pub(super) fn values(schema: &Value, name: &str, ruled: bool) -> Vec<Value> {
             }));
         }
         _ if crd::flag(schema, "x-kubernetes-int-or-string") => {
-            all.extend(whole_numbers(schema).into_iter().chain(texts(schema)));
+            all.extend(whole_numbers(schema).into_iter().chain(strings(schema)));
         }
         _ => all.extend([json!(true), json!(0.5), json!("-"), json!([1]), json!({"-": {"-": null}})]),
     }
     all
 }
 
-/// The objects that the field `name` of `schema` may stand in: one for each variant that has the field, the sample, and
-/// an object without other fields. Not all are admitted.
-pub(super) fn around(schema: &Value, name: &str, sample: &Map<String, Value>) -> Vec<Map<String, Value>> {
+/// Returns objects that may surround the field `name` of `schema`: one for each variant that has the field, the sample, and an
+/// empty object. The schema may not admit all of them.
+pub(super) fn sibling_fields(schema: &Value, name: &str, sample: &Map<String, Value>) -> Vec<Map<String, Value>> {
     let variants = ["anyOf", "oneOf"].into_iter().flat_map(|junctor| crd::list(schema, junctor));
     let requires = |branch: &Value| crd::list(branch, "required").iter().any(|required| required == name);
     let of_field = variants.filter(|branch| branch["properties"].get(name).is_some() || requires(branch));
@@ -60,13 +60,13 @@ pub(super) fn around(schema: &Value, name: &str, sample: &Map<String, Value>) ->
     of_field.map(object).chain([sample.clone(), Map::new()]).collect()
 }
 
-/// Texts that no format is likely to take; none where there is more to a text than its length.
-fn texts(schema: &Value) -> Vec<Value> {
+/// Returns strings that hardly any format accepts; none where the schema restricts more than the length.
+fn strings(schema: &Value) -> Vec<Value> {
     let plain = ["pattern", "format", "allOf", "anyOf", "oneOf", "not"].iter().all(|key| schema[*key].is_null());
-    let least = schema["minLength"].as_u64().and_then(|least| usize::try_from(least).ok()).unwrap_or_default();
-    let stretched = |text: &&str| json!(format!("{text}{}", "-".repeat(least.saturating_sub(text.len()))));
-    let shown = ["", "-", "0", "\u{e9}"];
-    shown.iter().filter(|_| plain).map(stretched).collect()
+    let minimum = schema["minLength"].as_u64().and_then(|minimum| usize::try_from(minimum).ok()).unwrap_or_default();
+    let stretched = |text: &&str| json!(format!("{text}{}", "-".repeat(minimum.saturating_sub(text.len()))));
+    let candidates = ["", "-", "0", "\u{e9}"];
+    candidates.iter().filter(|_| plain).map(stretched).collect()
 }
 
 fn whole_numbers(schema: &Value) -> Vec<Value> {

@@ -1,7 +1,7 @@
-//! An API server's audit log: what was asked, by whom, and whether it was allowed.
+//! Reads the requests of one user from an audit log of the API server.
 //!
-//! Source: the types of `audit.k8s.io/v1`. The authorizer notes its decision as an annotation of each event; an answer of
-//! 403 without it may as well be admission's.
+//! Source: the types of `audit.k8s.io/v1`. The authorizer writes its decision to an annotation of each event. A response 403
+//! without the annotation may come from admission instead.
 
 use serde::Deserialize;
 use std::{
@@ -9,32 +9,32 @@ use std::{
     io::{self, BufRead, Read as _},
 };
 
-/// An event holds a request and its answer at most, of which an API server takes 3 MiB each.
+/// The maximum length of a line, in bytes. An event holds at most a request and its response, of up to 3 MiB each.
 const LONGEST_LINE: u64 = 64 << 20;
 
-/// Why an audit log can't be used.
+/// The reasons why an audit log can't be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditError {
     /// The log can't be read.
     #[error("failed to read the audit log after line {line}")]
     Read {
-        /// The last line that could be read.
+        /// The last readable line.
         line: usize,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// A line is no event.
+    /// A line is not an event.
     #[error("line {line} of the audit log is no event of audit.k8s.io/v1")]
     Line {
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it, if it is JSON no more.
+        /// The error of the JSON parser; `None` if the line is JSON of another form.
         #[source]
         source: Option<serde_json::Error>,
     },
-    /// Nobody of that name asked for anything.
+    /// The log has no request of that user.
     #[error("the audit log has no request of {user}")]
     Nobody {
         /// The user.
@@ -42,29 +42,30 @@ pub enum AuditError {
     },
 }
 
-/// One request.
+/// One request in the audit log.
 #[derive(Clone, Debug)]
 pub(super) struct AuditedRequest {
-    /// Where the log has it, from 1.
+    /// The number of its line, from 1.
     pub(super) line: usize,
     pub(super) verb: String,
     pub(super) group: String,
-    /// With its subresource; empty for what is no resource.
+    /// The resource with its subresource (`deployments/scale`); empty for a non-resource request.
     pub(super) resource: String,
     pub(super) namespace: String,
     pub(super) name: String,
     /// The path, without the query.
     pub(super) url: String,
     pub(super) is_denied: bool,
-    pub(super) made: bool,
+    /// Whether it is an apply that created its object.
+    pub(super) created: bool,
 }
 
-/// The requests of one user, in their order.
+/// Returns the requests of one user, in the order of the log.
 ///
 /// # Errors
-/// With the first line that is broken, or if there is no request at all.
+/// Fails with the first line that is not an event, or if the log has no request of the user.
 pub(super) fn requests_of(user: &str, log: impl BufRead) -> Result<Vec<AuditedRequest>, AuditError> {
-    let (mut asked, mut begun) = (Vec::new(), HashSet::new());
+    let (mut requests, mut audit_ids) = (Vec::new(), HashSet::new());
     let mut log = log;
     for line in 1.. {
         let Some(text) = next_line(&mut log).map_err(|source| AuditError::Read { line: line - 1, source })? else {
@@ -78,17 +79,20 @@ pub(super) fn requests_of(user: &str, log: impl BufRead) -> Result<Vec<AuditedRe
         if event.kind != "Event" || !event.api_version.starts_with("audit.k8s.io/") {
             return Err(AuditError::Line { line, source: None });
         }
-        // Who is impersonated is who has to have the right.
-        let asker = event.impersonated_user.as_ref().unwrap_or(&event.user);
-        // A long request is there from the start of its response, and again at its end.
-        if asker.username == user && event.stage != "RequestReceived" && begun.insert(event.audit_id.clone()) {
-            asked.push(AuditedRequest::new(line, event));
+        // The API server authorizes the impersonated user.
+        let user_of_request = event.impersonated_user.as_ref().unwrap_or(&event.user);
+        // The log has a long-running request twice: at the start and at the end of its response.
+        if user_of_request.username == user
+            && event.stage != "RequestReceived"
+            && audit_ids.insert(event.audit_id.clone())
+        {
+            requests.push(AuditedRequest::new(line, event));
         }
     }
-    if asked.is_empty() { Err(AuditError::Nobody { user: user.to_owned() }) } else { Ok(asked) }
+    if requests.is_empty() { Err(AuditError::Nobody { user: user.to_owned() }) } else { Ok(requests) }
 }
 
-/// The next line, without its end; an endless one is an error before it fills the memory.
+/// Reads the next line. A line that is too long is an error, before it fills the memory.
 fn next_line(log: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut text = String::new();
     if log.by_ref().take(LONGEST_LINE).read_line(&mut text)? == 0 {
@@ -102,20 +106,21 @@ fn next_line(log: &mut impl BufRead) -> io::Result<Option<String>> {
 }
 
 impl AuditedRequest {
+    /// Converts an event of the log.
     fn new(line: usize, event: AuditEvent) -> Self {
         let object = event.object_ref.unwrap_or_default();
         let code = event.response_status.map_or(0, |status| status.code);
-        let slash = if object.subresource.is_empty() { "" } else { "/" };
+        let separator = if object.subresource.is_empty() { "" } else { "/" };
         let is_denied = match event.annotations.get("authorization.k8s.io/decision") {
             Some(decision) => decision == "forbid",
             None => code == 403,
         };
         Self {
             line,
-            made: code == 201 && event.verb == "patch",
+            created: code == 201 && event.verb == "patch",
             verb: event.verb,
             group: object.api_group,
-            resource: format!("{}{slash}{}", object.resource, object.subresource),
+            resource: format!("{}{separator}{}", object.resource, object.subresource),
             namespace: object.namespace,
             name: object.name,
             url: event.request_uri.split('?').next().unwrap_or_default().to_owned(),
@@ -123,13 +128,13 @@ impl AuditedRequest {
         }
     }
 
-    /// The verbs it needed: an apply that made the object needed `create`, too.
+    /// Returns the verbs that the request needed. An apply that created its object needed `create`, too.
     pub(super) fn verbs(&self) -> impl Iterator<Item = &str> {
-        [self.verb.as_str()].into_iter().chain(self.made.then_some("create"))
+        [self.verb.as_str()].into_iter().chain(self.created.then_some("create"))
     }
 
-    /// `patch deployments/status of apps in namespace shop`.
-    pub(super) fn said(&self, verb: &str) -> String {
+    /// Describes the request: `patch deployments/status of apps in namespace shop`.
+    pub(super) fn description(&self, verb: &str) -> String {
         if self.resource.is_empty() {
             return format!("{verb} {}", self.url);
         }
@@ -142,7 +147,7 @@ impl AuditedRequest {
     }
 }
 
-/// An event, as far as it is used.
+/// The used fields of an event.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AuditEvent {

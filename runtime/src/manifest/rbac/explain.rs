@@ -1,14 +1,14 @@
-//! Who asks for which rule.
+//! Lists each RBAC rule with the node or the part of the control loop that needs it.
 
 use crate::{access::Rule, manifest::project::Project};
 use serde_json::{Value, json};
 use std::fmt;
 use {
-    super::{Asker, Grant, GrantReason, RuleScope},
+    super::{Grant, GrantReason, GrantSource, RuleScope},
     crate::manifest::rbac::grant::grants,
 };
 
-/// Every rule before rules are merged, and who asks for it: the loop, or a line of code.
+/// Lists every rule, before rules are merged, and its source: the control loop, or a line of code.
 ///
 /// ```text
 /// Widget
@@ -23,23 +23,24 @@ pub fn explain(project: &Project) -> String {
         for grant in grants {
             let scope = scope(project, &grant);
             text.push_str(&format!("  {}: {} ({scope})\n", subject(&grant.rule), grant.rule.verbs.join(", ")));
-            text.push_str(&format!("    {}\n", grant.asker));
+            text.push_str(&format!("    {}\n", grant.source));
         }
     }
     text
 }
 
-/// As [`explain`], for programs: a list of rules.
+/// Returns the content of [`explain`] as JSON: a list of rules.
 pub fn explain_json(project: &Project) -> Value {
     by_kind(project).iter().flat_map(|(_, grants)| grants).map(|grant| grant_json(project, grant)).collect()
 }
 
+/// Groups the rules by the kind of their controller.
 fn by_kind(project: &Project) -> Vec<(String, Vec<Grant>)> {
     let mut kinds: Vec<(String, Vec<Grant>)> = Vec::new();
     for grant in grants(project) {
-        match kinds.iter_mut().find(|(kind, _)| *kind == grant.asker.kind) {
-            Some((_, held)) => held.push(grant),
-            None => kinds.push((grant.asker.kind.clone(), vec![grant])),
+        match kinds.iter_mut().find(|(kind, _)| *kind == grant.source.kind) {
+            Some((_, grants_of_kind)) => grants_of_kind.push(grant),
+            None => kinds.push((grant.source.kind.clone(), vec![grant])),
         }
     }
     kinds.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -48,28 +49,30 @@ fn by_kind(project: &Project) -> Vec<(String, Vec<Grant>)> {
 
 fn scope(project: &Project, grant: &Grant) -> String {
     match grant.scope {
-        RuleScope::Own => format!("in namespace {}", project.namespace),
-        RuleScope::In(namespace) => format!("in namespace {namespace}"),
+        RuleScope::OperatorNamespace => format!("in namespace {}", project.namespace),
+        RuleScope::Namespace(namespace) => format!("in namespace {namespace}"),
         RuleScope::Cluster => "in all the cluster".to_owned(),
     }
 }
 
+/// Returns a rule with its scope and its source.
 fn grant_json(project: &Project, grant: &Grant) -> Value {
     let mut value = grant.rule.to_value();
     value["namespace"] = match grant.scope {
-        RuleScope::Own => json!(project.namespace),
-        RuleScope::In(namespace) => json!(namespace),
+        RuleScope::OperatorNamespace => json!(project.namespace),
+        RuleScope::Namespace(namespace) => json!(namespace),
         RuleScope::Cluster => Value::Null,
     };
-    value["askedBy"] = grant.asker.to_json();
+    value["askedBy"] = grant.source.to_json();
     value
 }
 
-impl Asker {
+impl GrantSource {
+    /// Returns the source as JSON.
     pub(super) fn to_json(&self) -> Value {
         let mut value = json!({"kind": self.kind});
-        match &self.why {
-            GrantReason::Loop(said) => value["loop"] = json!(said),
+        match &self.reason {
+            GrantReason::Loop(text) => value["loop"] = json!(text),
             GrantReason::Node { path, place } => {
                 value["node"] = json!(path);
                 if !place.file.is_empty() {
@@ -82,11 +85,11 @@ impl Asker {
     }
 }
 
-/// `node workload/service, controller/src/widget.rs:21`, or what the loop does.
-impl fmt::Display for Asker {
+/// Writes `node workload/service, controller/src/widget.rs:21`, or the action of the control loop.
+impl fmt::Display for GrantSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.why {
-            GrantReason::Loop(said) => write!(f, "the loop {said}"),
+        match &self.reason {
+            GrantReason::Loop(text) => write!(f, "the loop {text}"),
             GrantReason::Node { path, place } => {
                 if path.is_empty() {
                     f.write_str("the tree itself")?;
@@ -99,25 +102,25 @@ impl fmt::Display for Asker {
     }
 }
 
-/// What a rule is about: `deployments/scale of apps`, with the names of objects it is limited to.
+/// Describes the resources of a rule: `deployments/scale of apps`, with its resource names.
 fn subject(rule: &Rule) -> String {
     if !rule.urls.is_empty() {
         return rule.urls.join(", ");
     }
-    let mut said = rule.resources.join(", ");
+    let mut text = rule.resources.join(", ");
     let groups: Vec<_> = rule.groups.iter().filter(|group| !group.is_empty()).map(String::as_str).collect();
     for (word, list) in [("of", groups.join(", ")), ("named", rule.resource_names.join(", "))] {
         if !list.is_empty() {
-            said.push_str(&format!(" {word} {list}"));
+            text.push_str(&format!(" {word} {list}"));
         }
     }
-    said
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::{every_term, fixture};
+    use crate::manifest::{example_project, fixture};
 
     #[test]
     fn every_rule_has_its_asker() {
@@ -143,16 +146,16 @@ Widget
 
     #[test]
     fn a_node_is_named_with_the_line_that_asks() {
-        let mut project = every_term();
+        let mut project = example_project();
         project.namespaced = true;
         let text = explain(&project);
-        for said in [
+        for line in [
             "  configmaps: get, list, watch, create, patch, delete (in namespace shops-system)\n    node config, controller/src/shop.rs:12\n",
             "    node workload/service, controller/src/shop.rs:37\n",
             "  nodes: get (in all the cluster)\n    node backup, controller/src/shop.rs:70\n",
             "  deployments/scale of apps: patch, get (in namespace shops-system)\n",
         ] {
-            assert!(text.contains(said), "`{said}` is not in\n{text}");
+            assert!(text.contains(line), "`{line}` is not in\n{text}");
         }
         let json = explain_json(&project);
         let rules = json.as_array().map(Vec::as_slice).unwrap_or_default();

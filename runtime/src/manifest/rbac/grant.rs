@@ -7,123 +7,138 @@ use crate::{
     shape::{Access, Place, Reach, Stop, Verb},
 };
 
-/// One rule, where it is needed, and who asks for it.
+/// One RBAC rule, the scope in which it is needed, and its source.
 #[derive(Clone, Debug)]
 pub(super) struct Grant {
     pub(super) rule: Rule,
     pub(super) scope: RuleScope,
-    pub(super) asker: Asker,
+    pub(super) source: GrantSource,
 }
 
-/// Who asks for a rule.
+/// The controller, and the part of it, that needs a rule.
 #[derive(Clone, Debug)]
-pub(super) struct Asker {
-    /// The kind whose controller it is.
+pub(super) struct GrantSource {
+    /// The kind of the controller.
     pub(super) kind: String,
-    pub(super) why: GrantReason,
+    pub(super) reason: GrantReason,
 }
 
+/// The part of a controller that needs a rule.
 #[derive(Clone, Debug)]
 pub(super) enum GrantReason {
-    /// The loop, whatever the tree is; in words.
+    /// The control loop, which needs the rule for any tree; with its action in words.
     Loop(&'static str),
-    /// A node: its path, empty for the root, and the line that asks.
+    /// A node: its path, empty for the root, and the line of code that declares the permission.
     Node { path: String, place: Place },
 }
 
-/// Where a rule holds.
+/// The scope in which a rule holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RuleScope {
-    /// In the namespace of the operator.
-    Own,
-    /// In another namespace, by its name.
-    In(&'static str),
-    /// In all namespaces, and for what lives in none.
+    /// The namespace of the operator.
+    OperatorNamespace,
+    /// Another namespace, by its name.
+    Namespace(&'static str),
+    /// All namespaces, and cluster-scoped objects.
     Cluster,
 }
 
-/// On the kinds on whose objects a finalizer is kept: its own, and those that specs and nodes name.
-const HELD: &[&str] = &["list", "patch", "watch"];
+/// Verbs on kinds whose objects get a finalizer of the operator: its own kind, and kinds that specs and nodes reference.
+const FINALIZER_VERBS: &[&str] = &["list", "patch", "watch"];
 
-const FOLLOWED: &[&str] = &["list", "watch"];
+const WATCH_VERBS: &[&str] = &["list", "watch"];
 
-const STATUS: &[&str] = &["update"];
+const STATUS_VERBS: &[&str] = &["update"];
 
-const EVENTS: &[&str] = &["create", "patch"];
+const EVENT_VERBS: &[&str] = &["create", "patch"];
 
-/// What is left of a retired node is looked for and removed, never made.
-const RETIRED: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Delete];
+/// Verbs on the kinds of a retired node: the operator finds and deletes its objects, and creates none.
+const RETIRED_VERBS: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Delete];
 
-/// Every rule with its asker, as yet unmerged.
+/// Returns every rule with its source, not yet merged.
 pub(super) fn grants(project: &Project) -> Vec<Grant> {
-    project.controllers.iter().flat_map(|controlled| of_controller(project, controlled)).collect()
+    project.controllers.iter().flat_map(|controlled| grants_of_controller(project, controlled)).collect()
 }
 
-fn of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
+/// Returns the rules of one controller: those of the control loop, and those of the nodes of its tree.
+fn grants_of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
     if controlled.only_defined {
         return Vec::new();
     }
     let kind = &controlled.kind;
-    let asker = |why| Asker { kind: kind.kind.to_string(), why };
-    let own = |rule, said| Grant { rule, scope: where_of(project, kind), asker: asker(GrantReason::Loop(said)) };
+    let source = |reason| GrantSource { kind: kind.kind.to_string(), reason };
+    let loop_grant =
+        |rule, action| Grant { rule, scope: scope_of_kind(project, kind), source: source(GrantReason::Loop(action)) };
     let mut grants = vec![if controlled.finalizer.is_empty() {
-        own(Rule::on(&kind.group, &kind.plural, FOLLOWED), "follows its own kind")
+        loop_grant(Rule::on(&kind.group, &kind.plural, WATCH_VERBS), "follows its own kind")
     } else {
-        own(Rule::on(&kind.group, &kind.plural, HELD), "follows its own kind, and keeps its finalizer on the objects")
+        loop_grant(
+            Rule::on(&kind.group, &kind.plural, FINALIZER_VERBS),
+            "follows its own kind, and keeps its finalizer on the objects",
+        )
     }];
     if !controlled.is_foreign() {
-        grants.push(own(Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS), "writes the status"));
+        grants.push(loop_grant(
+            Rule::on(&kind.group, &format!("{}/status", kind.plural), STATUS_VERBS),
+            "writes the status",
+        ));
     }
-    for named in &controlled.references {
-        let said = "waits for objects that its spec or a node names, and keeps them from being deleted";
-        let rule = Rule::on(&named.group, &named.plural, HELD);
-        grants.push(Grant { rule, scope: where_of(project, named), asker: asker(GrantReason::Loop(said)) });
+    for referenced in &controlled.references {
+        let action = "waits for objects that its spec or a node names, and keeps them from being deleted";
+        let rule = Rule::on(&referenced.group, &referenced.plural, FINALIZER_VERBS);
+        grants.push(Grant {
+            rule,
+            scope: scope_of_kind(project, referenced),
+            source: source(GrantReason::Loop(action)),
+        });
     }
-    for followed in &controlled.followed {
-        let said = "follows a kind whose changes concern its objects";
-        let rule = Rule::on(&followed.group, &followed.plural, FOLLOWED);
-        grants.push(Grant { rule, scope: where_of(project, followed), asker: asker(GrantReason::Loop(said)) });
+    for watched in &controlled.followed {
+        let action = "follows a kind whose changes concern its objects";
+        let rule = Rule::on(&watched.group, &watched.plural, WATCH_VERBS);
+        grants.push(Grant { rule, scope: scope_of_kind(project, watched), source: source(GrantReason::Loop(action)) });
     }
     if controlled.events {
-        // Events on an object without a namespace go to the namespace `default`, so they are clusterwide as it is.
-        grants.push(own(Rule::on("events.k8s.io", "events", EVENTS), "records events"));
+        // Events on a cluster-scoped object go to the namespace `default`, so the scope is right for them, too.
+        grants.push(loop_grant(Rule::on("events.k8s.io", "events", EVENT_VERBS), "records events"));
     }
     controlled.shape.walk(&mut |stop| {
-        let asker = |access| asker(GrantReason::Node { path: stop.path.to_owned(), place: place(&stop, access) });
+        let source = |access| source(GrantReason::Node { path: stop.path.to_owned(), place: place_of(&stop, access) });
         let is_retired = stop.edge.is_some_and(|edge| edge.resource.retired);
         let permissions = stop.shape.permissions().unwrap_or_default();
         grants.extend(permissions.iter().map(|access| {
-            let held = Access { verbs: if is_retired { RETIRED } else { access.verbs }, ..*access };
-            Grant { rule: Rule::of(&held), scope: reach_of(project, access), asker: asker(access) }
+            let narrowed = Access { verbs: if is_retired { RETIRED_VERBS } else { access.verbs }, ..*access };
+            Grant { rule: Rule::of(&narrowed), scope: scope_of_access(project, access), source: source(access) }
         }));
-        // The API server asks for the rights that a role hands on where the role holds.
-        let handed_on = stop.edge.map_or(&[][..], |edge| edge.access);
-        let scope = stop.shape.kinds().map(|role| where_of(project, &role)).max().unwrap_or(RuleScope::Cluster);
-        grants.extend(handed_on.iter().map(|access| Grant {
+        // A role can grant only rights that its creator holds (RBAC escalation), in the scope of the role.
+        let granted = stop.edge.map_or(&[][..], |edge| edge.access);
+        let scope = stop.shape.kinds().map(|role| scope_of_kind(project, &role)).max().unwrap_or(RuleScope::Cluster);
+        grants.extend(granted.iter().map(|access| Grant {
             rule: Rule::of(access),
             scope: scope.clone(),
-            asker: asker(access),
+            source: source(access),
         }));
     });
     grants
 }
 
-fn reach_of(project: &Project, access: &Access) -> RuleScope {
+/// Returns the scope of a permission, by its namespace or its kind.
+fn scope_of_access(project: &Project, access: &Access) -> RuleScope {
     match access.reach {
         Reach::Url(_) => RuleScope::Cluster,
         Reach::Objects { kind, namespace, .. } => match namespace {
-            Some(namespace) if project.namespaced && namespace == project.namespace => RuleScope::Own,
-            Some(namespace) => RuleScope::In(namespace),
-            None => where_of(project, &kind()),
+            Some(namespace) if project.namespaced && namespace == project.namespace => RuleScope::OperatorNamespace,
+            Some(namespace) => RuleScope::Namespace(namespace),
+            None => scope_of_kind(project, &kind()),
         },
     }
 }
 
-/// A resource is asked for by its field, a node by hand by the line of its own.
-fn place(stop: &Stop<'_>, access: &Access) -> Place {
+/// The line of code of a permission: the field of a resource node, or the attribute of a custom node.
+fn place_of(stop: &Stop<'_>, access: &Access) -> Place {
     if access.place == Place::UNKNOWN { stop.edge.map_or(Place::UNKNOWN, |edge| edge.place) } else { access.place }
 }
 
-fn where_of(project: &Project, kind: &Kind) -> RuleScope {
-    if project.namespaced && kind.namespaced { RuleScope::Own } else { RuleScope::Cluster }
+/// Returns the scope for all objects of a kind that the operator watches.
+fn scope_of_kind(project: &Project, kind: &Kind) -> RuleScope {
+    if project.namespaced && kind.namespaced { RuleScope::OperatorNamespace } else { RuleScope::Cluster }
 }

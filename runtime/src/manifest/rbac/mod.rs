@@ -1,4 +1,4 @@
-//! The operator's own rights: a walk of its trees.
+//! Generates the operator's RBAC roles from the permissions that the nodes of its trees declare.
 
 mod audit;
 mod explain;
@@ -11,7 +11,7 @@ use crate::{
     manifest::rbac::grant::grants,
     shape::{Node, Reach, Stop},
 };
-use grant::{Asker, Grant, GrantReason, RuleScope};
+use grant::{Grant, GrantReason, GrantSource, RuleScope};
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,11 @@ pub use audit::AuditError;
 pub use explain::{explain, explain_json};
 pub use verify::{Comparison, verify};
 
-use super::finding::{Finding, Findings};
+use super::lint::{Finding, Findings};
 use super::project::Project;
 
-/// The ServiceAccount, and the roles with their bindings. An operator that watches its own namespace gets a Role; what
-/// it does with kinds that live in no namespace needs a ClusterRole beside it. What is meant for one other namespace gets
-/// a Role there.
+/// Returns the ServiceAccount, and the roles with their bindings. An operator that watches its own namespace gets a Role there,
+/// and a ClusterRole for cluster-scoped kinds. Permissions that name another namespace become a Role in that namespace.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
     let mut scopes: BTreeMap<RuleScope, Vec<Rule>> = BTreeMap::new();
     for grant in grants(project) {
@@ -41,17 +40,18 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
     documents
 }
 
-/// What is declared, and does not hold in the cluster.
+/// Reports declared permissions that can't work in the cluster.
 pub(crate) fn findings(project: &Project) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let mut report = Vec::new();
     for controlled in &project.controllers {
         let mut findings = Findings::of(&*controlled.kind.kind);
         controlled.shape.walk(&mut |stop| check(&stop, &mut findings));
-        found.extend(findings.into_vec());
+        report.extend(findings.into_vec());
     }
-    found
+    report
 }
 
+/// Reports a namespace on a cluster-scoped kind, and a role node that doesn't declare the rights it grants.
 fn check(stop: &Stop<'_>, findings: &mut Findings) {
     for access in stop.access() {
         if let Reach::Objects { kind, namespace: Some(namespace), .. } = access.reach
@@ -69,12 +69,15 @@ fn check(stop: &Stop<'_>, findings: &mut Findings) {
     }
 }
 
+/// Returns a Role or ClusterRole with its binding.
 fn role(project: &Project, scope: &RuleScope, rules: &[Rule]) -> [Value; 2] {
     let labels = project.labels();
     let (kind, metadata) = match scope {
-        RuleScope::Own => ("Role", json!({"labels": labels, "name": project.name, "namespace": project.namespace})),
-        // Several operators of one name may meet in the namespace of another.
-        RuleScope::In(namespace) => {
+        RuleScope::OperatorNamespace => {
+            ("Role", json!({"labels": labels, "name": project.name, "namespace": project.namespace}))
+        }
+        // Operators with the same name in different namespaces may both have a Role in a third namespace.
+        RuleScope::Namespace(namespace) => {
             ("Role", json!({"labels": labels, "name": project.cluster_name(), "namespace": namespace}))
         }
         RuleScope::Cluster => ("ClusterRole", json!({"labels": labels, "name": project.cluster_name()})),

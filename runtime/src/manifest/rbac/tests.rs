@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     kind::kind_of,
-    manifest::{finding::Severity, fixture},
+    manifest::{fixture, lint::Severity},
     shape::{Access, Edge, Place, Shape, Verb},
 };
 use k8s_openapi::api::{

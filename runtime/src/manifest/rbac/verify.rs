@@ -1,47 +1,47 @@
-//! What an operator did, beside what its role grants: neither may be more than the other.
+//! Compares the requests of an operator in an audit log with the rights of its generated role.
 
 use crate::manifest::project::Project;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt, io::BufRead};
 use {
     super::{
-        Asker, AuditError, Grant, RuleScope,
+        AuditError, Grant, GrantSource, RuleScope,
         audit::{AuditedRequest, requests_of},
     },
     crate::manifest::rbac::grant::grants,
 };
 
-/// What a role and an audit log have to say about each other.
+/// The result of [`verify`]: the rights that the role lacks, and those that the log does not use.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Comparison {
     user: String,
     requests: usize,
     rights: usize,
-    lacking: Vec<Lacking>,
-    unused: Vec<Unused>,
+    missing: Vec<MissingRight>,
+    unused: Vec<UnusedRight>,
 }
 
-/// A request that the role is too small for.
+/// A request for which the generated role is too small, or that a different role decided.
 #[derive(Clone, Debug)]
-struct Lacking {
-    said: String,
-    /// Whether it was refused; else another role allowed it.
+struct MissingRight {
+    request: String,
+    /// Whether the API server denied it; if not, another role allowed it.
     is_denied: bool,
-    /// Whether the generated role allows it, so that another one must be installed.
+    /// Whether the generated role allows it. A denied request then shows that another role is installed.
     is_granted: bool,
     times: usize,
     line: usize,
 }
 
-/// A right that nothing was done with.
+/// A right that no request of the log needed.
 #[derive(Clone, Debug)]
-struct Unused {
+struct UnusedRight {
     right: GrantedVerb,
-    askers: Vec<Asker>,
+    sources: Vec<GrantSource>,
 }
 
-/// One verb on one thing.
+/// One verb on one resource or URL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct GrantedVerb {
     scope: RuleScope,
@@ -52,69 +52,68 @@ struct GrantedVerb {
     verb: String,
 }
 
-/// Compares the role that is generated for a project with the requests of a user in an audit log (JSON lines of
-/// `audit.k8s.io/v1`).
+/// Compares the generated role of a project with the requests of a user in an audit log (JSON lines of `audit.k8s.io/v1`).
 ///
 /// # Errors
-/// With the first line that is broken, or if the log has no request of the user.
+/// Fails with the first line that is not an event, or if the log has no request of the user.
 pub fn verify(project: &Project, user: &str, log: impl BufRead) -> Result<Comparison, AuditError> {
-    let asked = requests_of(user, log)?;
+    let requests = requests_of(user, log)?;
     let rights = rights(&grants(project));
     let mut used = vec![false; rights.len()];
-    let mut lacking: BTreeMap<(String, bool), Lacking> = BTreeMap::new();
-    for asked in &asked {
-        for verb in asked.verbs() {
+    let mut missing: BTreeMap<(String, bool), MissingRight> = BTreeMap::new();
+    for request in &requests {
+        for verb in request.verbs() {
             let mut is_granted = false;
             for ((right, _), used) in rights.iter().zip(&mut used) {
-                if right.allows(asked, verb, &project.namespace) {
+                if right.allows(request, verb, &project.namespace) {
                     is_granted = true;
-                    *used |= !asked.is_denied;
+                    *used |= !request.is_denied;
                 }
             }
-            if asked.is_denied || !(is_granted || is_everybodys(asked)) {
-                let (said, is_denied) = (asked.said(verb), asked.is_denied);
-                let new = Lacking { said: said.clone(), is_denied, is_granted, times: 0, line: asked.line };
-                lacking.entry((said, is_denied)).or_insert(new).times += 1;
+            if request.is_denied || !(is_granted || is_allowed_to_all(request)) {
+                let (description, is_denied, line) = (request.description(verb), request.is_denied, request.line);
+                let new = MissingRight { request: description.clone(), is_denied, is_granted, times: 0, line };
+                missing.entry((description, is_denied)).or_insert(new).times += 1;
             }
         }
     }
-    read_with_lists(&rights, &mut used);
+    count_list_as_get(&rights, &mut used);
     let unused = rights.iter().zip(&used).filter(|(_, used)| !**used);
-    let unused = unused.map(|((right, askers), _)| Unused { right: right.clone(), askers: askers.clone() });
+    let unused = unused.map(|((right, sources), _)| UnusedRight { right: right.clone(), sources: sources.clone() });
     Ok(Comparison {
         user: user.to_owned(),
-        requests: asked.len(),
+        requests: requests.len(),
         rights: rights.len(),
         unused: unused.collect(),
-        lacking: lacking.into_values().collect(),
+        missing: missing.into_values().collect(),
     })
 }
 
-/// Who lists a kind may read its objects one by one: that gives nothing more, and an operator may need it in a race only.
-fn read_with_lists(rights: &[(GrantedVerb, Vec<Asker>)], used: &mut [bool]) {
-    for at in 0..rights.len() {
-        let (get, _) = &rights[at];
+/// Counts the right `get` as used where `list` is used. It gives nothing more, and an operator may need it only in a race.
+fn count_list_as_get(rights: &[(GrantedVerb, Vec<GrantSource>)], used: &mut [bool]) {
+    for index in 0..rights.len() {
+        let (get, _) = &rights[index];
         if get.verb != "get" || !get.url.is_empty() {
             continue;
         }
         let list = GrantedVerb { verb: "list".to_owned(), ..get.clone() };
-        used[at] |= rights.iter().zip(&*used).any(|((right, _), used)| *used && *right == list);
+        used[index] |= rights.iter().zip(&*used).any(|((right, _), used)| *used && *right == list);
     }
 }
 
-/// Every single right once, with all who ask for it.
-fn rights(grants: &[Grant]) -> Vec<(GrantedVerb, Vec<Asker>)> {
-    let mut rights: BTreeMap<GrantedVerb, Vec<Asker>> = BTreeMap::new();
+/// Splits the rules into single rights, each with all its sources.
+fn rights(grants: &[Grant]) -> Vec<(GrantedVerb, Vec<GrantSource>)> {
+    let mut rights: BTreeMap<GrantedVerb, Vec<GrantSource>> = BTreeMap::new();
     for grant in grants {
-        let or_none = |list: &[String]| if list.is_empty() { vec![String::new()] } else { list.to_vec() };
-        for group in or_none(&grant.rule.groups) {
-            for resource in or_none(&grant.rule.resources) {
-                for url in or_none(&grant.rule.urls) {
+        let or_empty = |list: &[String]| if list.is_empty() { vec![String::new()] } else { list.to_vec() };
+        for group in or_empty(&grant.rule.groups) {
+            for resource in or_empty(&grant.rule.resources) {
+                for url in or_empty(&grant.rule.urls) {
                     for verb in &grant.rule.verbs {
                         let (names, scope) = (grant.rule.resource_names.clone(), grant.scope.clone());
                         let (group, resource, url) = (group.clone(), resource.clone(), url.clone());
                         let right = GrantedVerb { scope, group, resource, names, url, verb: verb.clone() };
-                        rights.entry(right).or_default().push(grant.asker.clone());
+                        rights.entry(right).or_default().push(grant.source.clone());
                     }
                 }
             }
@@ -124,36 +123,42 @@ fn rights(grants: &[Grant]) -> Vec<(GrantedVerb, Vec<Asker>)> {
 }
 
 impl GrantedVerb {
-    fn allows(&self, asked: &AuditedRequest, verb: &str, home: &str) -> bool {
-        let fits = |granted: &str, asked: &str| granted == asked || granted == "*";
-        if !fits(&self.verb, verb) {
+    /// Whether the right allows a verb on the object or URL of a request.
+    fn allows(&self, request: &AuditedRequest, verb: &str, operator_namespace: &str) -> bool {
+        let matches = |pattern: &str, request: &str| pattern == request || pattern == "*";
+        if !matches(&self.verb, verb) {
             return false;
         }
-        if asked.resource.is_empty() {
-            return !self.url.is_empty() && is_below(&self.url, &asked.url);
+        if request.resource.is_empty() {
+            return !self.url.is_empty() && url_matches(&self.url, &request.url);
         }
-        // The name of an object that is still to be made is in the log, but the authorizer didn't know it.
-        let named = self.names.is_empty() || (self.names.contains(&asked.name) && (verb != "create" || asked.made));
-        let here = match self.scope {
-            RuleScope::Own => asked.namespace == home,
-            RuleScope::In(namespace) => asked.namespace == namespace,
+        // The log has the name of a created object, but the authorizer does not know it at a `create`.
+        let name_matches =
+            self.names.is_empty() || (self.names.contains(&request.name) && (verb != "create" || request.created));
+        let scope_matches = match self.scope {
+            RuleScope::OperatorNamespace => request.namespace == operator_namespace,
+            RuleScope::Namespace(namespace) => request.namespace == namespace,
             RuleScope::Cluster => true,
         };
-        self.url.is_empty() && fits(&self.group, &asked.group) && fits(&self.resource, &asked.resource) && named && here
+        self.url.is_empty()
+            && matches(&self.group, &request.group)
+            && matches(&self.resource, &request.resource)
+            && name_matches
+            && scope_matches
     }
 }
 
-/// A URL of a rule may end in `*`.
-fn is_below(granted: &str, asked: &str) -> bool {
-    granted.strip_suffix('*').map_or(granted == asked, |start| asked.starts_with(start))
+/// Whether a non-resource URL matches the URL of a rule, which may end in `*`.
+fn url_matches(pattern: &str, request: &str) -> bool {
+    pattern.strip_suffix('*').map_or(pattern == request, |start| request.starts_with(start))
 }
 
-/// What the cluster lets everybody do who has a name: its default roles `system:discovery`, `system:basic-user` and
-/// `system:public-info-viewer`.
-fn is_everybodys(asked: &AuditedRequest) -> bool {
-    if !asked.resource.is_empty() {
-        let own = ["selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"];
-        return asked.verb == "create" && own.contains(&asked.resource.as_str());
+/// Whether the default roles `system:discovery`, `system:basic-user` and `system:public-info-viewer` allow a request to every
+/// authenticated user.
+fn is_allowed_to_all(request: &AuditedRequest) -> bool {
+    if !request.resource.is_empty() {
+        let self_reviews = ["selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"];
+        return request.verb == "create" && self_reviews.contains(&request.resource.as_str());
     }
     let open = [
         "/api",
@@ -168,28 +173,28 @@ fn is_everybodys(asked: &AuditedRequest) -> bool {
         "/version",
         "/version/",
     ];
-    asked.verb == "get" && open.iter().any(|url| is_below(url, &asked.url))
+    request.verb == "get" && open.iter().any(|url| url_matches(url, &request.url))
 }
 
 impl Comparison {
-    /// Whether all that was done is granted, and all that is granted was done.
+    /// Whether the role grants every request, and the log uses every right.
     pub fn is_equal(&self) -> bool {
-        self.lacking.is_empty() && self.unused.is_empty()
+        self.missing.is_empty() && self.unused.is_empty()
     }
 
-    /// For programs.
+    /// Returns the result as JSON.
     pub fn to_json(&self) -> Value {
-        let lacking = |lacking: &Lacking| {
+        let missing = |missing: &MissingRight| {
             json!({
-                "request": lacking.said, "denied": lacking.is_denied, "granted": lacking.is_granted,
-                "times": lacking.times, "line": lacking.line,
+                "request": missing.request, "denied": missing.is_denied, "granted": missing.is_granted,
+                "times": missing.times, "line": missing.line,
             })
         };
-        let unused = |unused: &Unused| {
+        let unused = |unused: &UnusedRight| {
             let GrantedVerb { scope, group, resource, names, url, verb } = &unused.right;
             json!({
                 "apiGroup": group, "resource": resource, "resourceNames": names, "nonResourceURL": url, "verb": verb,
-                "clusterwide": *scope == RuleScope::Cluster, "askedBy": unused.askers.iter().map(Asker::to_json).collect::<Vec<_>>(),
+                "clusterwide": *scope == RuleScope::Cluster, "askedBy": unused.sources.iter().map(GrantSource::to_json).collect::<Vec<_>>(),
             })
         };
         json!({
@@ -197,13 +202,13 @@ impl Comparison {
             "requests": self.requests,
             "rights": self.rights,
             "equal": self.is_equal(),
-            "tooSmall": self.lacking.iter().map(lacking).collect::<Vec<_>>(),
+            "tooSmall": self.missing.iter().map(missing).collect::<Vec<_>>(),
             "tooLarge": self.unused.iter().map(unused).collect::<Vec<_>>(),
         })
     }
 }
 
-impl fmt::Display for Lacking {
+impl fmt::Display for MissingRight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match (self.is_denied, self.is_granted) {
             (true, false) => "was refused",
@@ -211,30 +216,30 @@ impl fmt::Display for Lacking {
             (false, _) => "was allowed by another role than the generated one",
         };
         let times = if self.times == 1 { "once".to_owned() } else { format!("{} times", self.times) };
-        write!(f, "{} {what}: {times}, first in line {}", self.said, self.line)
+        write!(f, "{} {what}: {times}, first in line {}", self.request, self.line)
     }
 }
 
-/// `create configmaps: node config of Widget, controller/src/widget.rs:21`.
-impl fmt::Display for Unused {
+/// Writes `create configmaps: node config of Widget, controller/src/widget.rs:21`.
+impl fmt::Display for UnusedRight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let GrantedVerb { group, resource, names, url, verb, .. } = &self.right;
         let of = if group.is_empty() { String::new() } else { format!(" of {group}") };
-        let named = if names.is_empty() { String::new() } else { format!(" named {}", names.join(", ")) };
-        write!(f, "{verb} {resource}{url}{of}{named}, which is asked for by")?;
-        for asker in &self.askers {
-            write!(f, "\n      {}: {asker}", asker.kind)?;
+        let name_matches = if names.is_empty() { String::new() } else { format!(" named {}", names.join(", ")) };
+        write!(f, "{verb} {resource}{url}{of}{name_matches}, which is asked for by")?;
+        for source in &self.sources {
+            write!(f, "\n      {}: {source}", source.kind)?;
         }
         Ok(())
     }
 }
 
-/// Says what is wrong, in words; or that nothing is.
+/// Writes the missing and the unused rights, and a summary.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.lacking.is_empty() {
+        if !self.missing.is_empty() {
             writeln!(f, "The role is too small:")?;
-            self.lacking.iter().try_for_each(|lacking| writeln!(f, "  - {lacking}"))?;
+            self.missing.iter().try_for_each(|missing| writeln!(f, "  - {missing}"))?;
         }
         if !self.unused.is_empty() {
             writeln!(f, "The role is too large, or the log too short; never used:")?;

@@ -1,25 +1,27 @@
-//! A text for a pattern: the shortest way through a regular expression.
+//! Generates a short text that matches a regular expression.
 
-/// A text that matches `pattern` and has at least `least` characters; `None` where the pattern is beyond this reader
-/// (anchors in the middle, classes by name, references) or no such text is found.
-pub(super) fn matching(pattern: &str, least: usize) -> Option<String> {
+/// Returns a text of at least `minimum` characters that matches `pattern`. It returns `None` if it finds none, or if the pattern
+/// uses what this parser doesn't support: anchors inside, named classes or back references.
+pub(super) fn matching(pattern: &str, minimum: usize) -> Option<String> {
     let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
     let pattern = pattern.strip_suffix('$').unwrap_or(pattern);
-    // Repeating more than asked for is how a text gets longer.
-    (0..=least).find_map(|extra| {
+    // More repetitions than the minimum make the text longer.
+    (0..=minimum).find_map(|extra| {
         let mut reader = PatternReader { rest: pattern, extra };
         let text = reader.choice()?;
-        (reader.rest.is_empty() && text.chars().count() >= least).then_some(text)
+        (reader.rest.is_empty() && text.chars().count() >= minimum).then_some(text)
     })
 }
 
+/// A recursive-descent parser that generates a text while it reads the pattern. `extra` is the number of repetitions that it adds
+/// to each open-ended quantifier.
 struct PatternReader<'a> {
     rest: &'a str,
     extra: usize,
 }
 
 impl PatternReader<'_> {
-    /// `a|b|c`: the first.
+    /// Reads alternatives (`a|b|c`) and returns the text of the first.
     fn choice(&mut self) -> Option<String> {
         let first = self.sequence()?;
         while self.take('|') {
@@ -28,6 +30,7 @@ impl PatternReader<'_> {
         Some(first)
     }
 
+    /// Reads atoms with their quantifiers up to the end of an alternative, and returns their text.
     fn sequence(&mut self) -> Option<String> {
         let mut text = String::new();
         while let Some(next) = self.peek() {
@@ -35,14 +38,15 @@ impl PatternReader<'_> {
                 break;
             }
             let atom = self.atom()?;
-            let times = self.times(atom.chars().count())?;
-            text.push_str(&atom.repeat(times));
+            let repetitions = self.repetitions(atom.chars().count())?;
+            text.push_str(&atom.repeat(repetitions));
         }
         Some(text)
     }
 
+    /// Reads a character, an escape, a character class or a group, and returns a text that matches it.
     fn atom(&mut self) -> Option<String> {
-        let one = match self.next()? {
+        let character = match self.next()? {
             '(' => return self.group(),
             '[' => self.class()?,
             '\\' => escaped(self.next()?)?,
@@ -50,9 +54,10 @@ impl PatternReader<'_> {
             '^' | '$' | '*' | '+' | '?' => return None,
             plain => plain,
         };
-        Some(one.to_string())
+        Some(character.to_string())
     }
 
+    /// Reads a group from behind its opening bracket.
     fn group(&mut self) -> Option<String> {
         if self.take('?') {
             if self.peek() == Some('P') || self.peek() == Some('<') {
@@ -65,7 +70,8 @@ impl PatternReader<'_> {
         self.take(')').then_some(text)
     }
 
-    /// The first member of a class; of one that excludes, the first of a few that is not a member.
+    /// Returns the first member of a character class. For a negated class it returns the first of a few characters that is no
+    /// member.
     fn class(&mut self) -> Option<char> {
         let excludes = self.take('^');
         let mut members: Vec<(char, char)> = Vec::new();
@@ -80,7 +86,7 @@ impl PatternReader<'_> {
             let end = if range { self.next().and_then(|_| self.next())? } else { start };
             members.push((start, end));
         }
-        // A plain letter or digit reads better than the punctuation that happens to be named first.
+        // A letter or digit reads better than punctuation that the class lists first.
         let plain = members.iter().map(|range| range.0).find(char::is_ascii_alphanumeric);
         if !excludes {
             return plain.or(members.first().map(|range| range.0));
@@ -88,9 +94,9 @@ impl PatternReader<'_> {
         "ax0-_.".chars().find(|c| !members.iter().any(|(start, end)| (start..=end).contains(&c)))
     }
 
-    /// How often the atom is said.
-    fn times(&mut self, width: usize) -> Option<usize> {
-        let (least, most) = match self.peek() {
+    /// Reads a quantifier and returns the number of repetitions of the atom.
+    fn repetitions(&mut self, width: usize) -> Option<usize> {
+        let (minimum, maximum) = match self.peek() {
             Some('*') => (0, usize::MAX),
             Some('+') => (1, usize::MAX),
             Some('?') => (0, 1),
@@ -99,16 +105,17 @@ impl PatternReader<'_> {
         };
         self.next();
         self.take('?');
-        Some(if most == usize::MAX && width > 0 { least + self.extra } else { least })
+        Some(if maximum == usize::MAX && width > 0 { minimum + self.extra } else { minimum })
     }
 
+    /// Reads a quantifier such as `{2,5}`.
     fn counted(&mut self) -> Option<usize> {
         let (inside, rest) = self.rest.strip_prefix('{')?.split_once('}')?;
         self.rest = rest;
-        let Some((least, most)) = inside.split_once(',') else { return inside.parse().ok() };
-        let least: usize = least.parse().ok()?;
-        let most = if most.is_empty() { usize::MAX } else { most.parse().ok()? };
-        Some(least.saturating_add(self.extra).min(most))
+        let Some((minimum, maximum)) = inside.split_once(',') else { return inside.parse().ok() };
+        let minimum: usize = minimum.parse().ok()?;
+        let maximum = if maximum.is_empty() { usize::MAX } else { maximum.parse().ok()? };
+        Some(minimum.saturating_add(self.extra).min(maximum))
     }
 
     fn peek(&self) -> Option<char> {
@@ -121,15 +128,16 @@ impl PatternReader<'_> {
         Some(next)
     }
 
-    fn take(&mut self, wanted: char) -> bool {
-        let found = self.peek() == Some(wanted);
-        if found {
+    fn take(&mut self, expected: char) -> bool {
+        let matches = self.peek() == Some(expected);
+        if matches {
             self.next();
         }
-        found
+        matches
     }
 }
 
+/// Returns a character that matches an escape such as `\d`; `None` for an unknown escape.
 fn escaped(letter: char) -> Option<char> {
     match letter {
         'd' => Some('0'),
@@ -158,8 +166,8 @@ mod tests {
             (r"^(a", 0, None),
             (r"^[[:alpha:]]$", 0, None),
         ];
-        for (pattern, least, expected) in cases {
-            assert_eq!(matching(pattern, least).as_deref(), expected, "{pattern}");
+        for (pattern, minimum, expected) in cases {
+            assert_eq!(matching(pattern, minimum).as_deref(), expected, "{pattern}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A project whose tree has every term there is.
+//! A `Project` for tests whose tree uses every option of a node.
 
 use crate::{
     kind::Kind,
@@ -12,11 +12,11 @@ use serde_json::json;
 
 const CHILD: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete];
 
-const fn at(line: u32) -> Place {
+const fn line(line: u32) -> Place {
     Place { file: "controller/src/shop.rs", line }
 }
 
-const fn on(kind: fn() -> Kind, verbs: &'static [Verb]) -> Access {
+const fn access_to(kind: fn() -> Kind, verbs: &'static [Verb]) -> Access {
     Access::to(kind, verbs, Place::UNKNOWN)
 }
 
@@ -26,7 +26,7 @@ macro_rules! resource {
             let (group, version) = ($group.into(), $version.into());
             Kind { group, version, kind: $name.into(), plural: $plural.into(), namespaced: $name != "Node" }
         }
-        const $kind: Access = on(names, CHILD);
+        const $kind: Access = access_to(names, CHILD);
         Shape { node: Node::Resource, access: &[$kind], children: &[] }
     }};
 }
@@ -43,8 +43,8 @@ static MONITOR: Shape = resource!(MONITOR, "monitoring.coreos.com", "v1", "Servi
 static BACKUP: Shape = Shape {
     node: Node::Custom,
     access: &[
-        Access { place: at(70), ..on(node, &[Verb::Get]) },
-        Access { place: at(70), ..on(deployment, &[Verb::Patch, Verb::Get]).part("scale") },
+        Access { place: line(70), ..access_to(node, &[Verb::Get]) },
+        Access { place: line(70), ..access_to(deployment, &[Verb::Patch, Verb::Get]).part("scale") },
     ],
     children: &[],
 };
@@ -55,19 +55,19 @@ static WORKLOAD: Shape = Shape {
     children: &[
         Edge {
             when: r#"shop.spec.replicas > 0 && shop.spec.tier != "free""#,
-            ..Edge::plain("cache", &STATEFUL_SET, at(31))
+            ..Edge::plain("cache", &STATEFUL_SET, line(31))
         },
-        Edge::plain("proxy", &DEPLOYMENT, at(33)),
-        Edge { after: &["cache", "proxy"], ..Edge::plain("web", &DEPLOYMENT, at(35)) },
-        Edge::plain("service", &SERVICE, at(37)),
-        Edge { count: Count::Many, ..Edge::plain("jobs", &CRON_JOB, at(39)) },
+        Edge::plain("proxy", &DEPLOYMENT, line(33)),
+        Edge { after: &["cache", "proxy"], ..Edge::plain("web", &DEPLOYMENT, line(35)) },
+        Edge::plain("service", &SERVICE, line(37)),
+        Edge { count: Count::Many, ..Edge::plain("jobs", &CRON_JOB, line(39)) },
     ],
 };
 
 static POOL: Shape = Shape {
     node: Node::SERIAL,
     access: &[],
-    children: &[Edge::plain("deployment", &DEPLOYMENT, at(50)), Edge::plain("service", &SERVICE, at(52))],
+    children: &[Edge::plain("deployment", &DEPLOYMENT, line(50)), Edge::plain("service", &SERVICE, line(52))],
 };
 
 static TREE: Shape = Shape {
@@ -76,28 +76,28 @@ static TREE: Shape = Shape {
     children: &[
         Edge {
             resource: ResourceOptions { once: true, ..ResourceOptions::DEFAULT },
-            ..Edge::plain("config", &CONFIG, at(12))
+            ..Edge::plain("config", &CONFIG, line(12))
         },
-        Edge::plain("workload", &WORKLOAD, at(14)),
+        Edge::plain("workload", &WORKLOAD, line(14)),
         Edge {
             each: "shop.spec.pools.iter()",
             reads: &["workload/service", "config"],
-            ..Edge::plain("pools", &POOL, at(16))
+            ..Edge::plain("pools", &POOL, line(16))
         },
         Edge {
             count: Count::Optional,
             resource: ResourceOptions { adopt: true, adopt_from: &["helm", "old-manager"], ..ResourceOptions::DEFAULT },
             reads: &["workload/service"],
-            ..Edge::plain("ingress", &INGRESS, at(18))
+            ..Edge::plain("ingress", &INGRESS, line(18))
         },
         Edge {
             resource: ResourceOptions { if_api: true, ..ResourceOptions::DEFAULT },
-            ..Edge::plain("monitor", &MONITOR, at(20))
+            ..Edge::plain("monitor", &MONITOR, line(20))
         },
-        Edge { when: "shop.spec.backup", ..Edge::plain("backup", &BACKUP, at(22)) },
+        Edge { when: "shop.spec.backup", ..Edge::plain("backup", &BACKUP, line(22)) },
         Edge {
             resource: ResourceOptions { retired: true, ..ResourceOptions::DEFAULT },
-            ..Edge::plain("legacy", &SECRET, at(8))
+            ..Edge::plain("legacy", &SECRET, line(8))
         },
     ],
 };

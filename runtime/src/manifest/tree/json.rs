@@ -1,47 +1,50 @@
-//! Trees for programs.
+//! Renders tree diagrams as JSON for other programs.
 
 use super::{
-    drawn::{Drawing, Drawn, Found},
-    words,
+    diagram::{Diagram, DiagramNode, DiagramObject},
+    labels,
 };
 use crate::shape::{Access, Count, Edge, Node, Reach, Verb};
 use serde_json::{Value, json};
 
-pub(super) fn all(drawings: &[Drawing]) -> Value {
-    drawings.iter().map(one).collect()
+pub(super) fn diagrams_json(diagrams: &[Diagram]) -> Value {
+    diagrams.iter().map(diagram_json).collect()
 }
 
-pub(super) fn one(drawing: &Drawing) -> Value {
-    let kind = &drawing.kind;
-    let mut value = json!({"kind": kind.kind, "apiVersion": kind.api_version(), "tree": node(&drawing.root)});
-    if let Some(object) = &drawing.object {
+/// Returns one diagram as JSON, with the state of its object if it has one.
+pub(super) fn diagram_json(diagram: &Diagram) -> Value {
+    let kind = &diagram.kind;
+    let mut value = json!({"kind": kind.kind, "apiVersion": kind.api_version(), "tree": node_json(&diagram.root)});
+    if let Some(object) = &diagram.object {
         value["namespace"] = json!(object.namespace);
         value["name"] = json!(object.name);
         value["state"] = json!(object.state.as_str());
-        value["message"] = json!(object.why);
+        value["message"] = json!(object.message);
         value["conditions"] = json!(object.conditions);
     }
     value
 }
 
-fn node(node: &Drawn) -> Value {
+/// Returns a node with its permissions, its state and the nodes below it.
+fn node_json(node: &DiagramNode) -> Value {
     let mut value = json!({
-        "type": words::node(node.shape.node),
-        "access": words::permissions(node.shape).iter().map(access).collect::<Vec<_>>(),
-        "children": node.children.iter().map(child).collect::<Vec<_>>(),
+        "type": labels::node_type(node.shape.node),
+        "access": labels::permissions(node.shape).iter().map(access_json).collect::<Vec<_>>(),
+        "children": node.children.iter().map(child_json).collect::<Vec<_>>(),
     });
     if let Some(state) = node.state {
         value["state"] = json!(state.as_str());
-        value["message"] = json!(node.why);
-        value["objects"] = node.objects.iter().map(object).collect();
+        value["message"] = json!(node.message);
+        value["objects"] = node.objects.iter().map(object_json).collect();
     }
     value
 }
 
-fn access(access: &Access) -> Value {
+/// Returns a permission.
+fn access_json(access: &Access) -> Value {
     let verbs: Vec<_> = access.verbs.iter().copied().map(Verb::as_str).collect();
     let Reach::Objects { kind, subresource, names, namespace } = access.reach else {
-        return json!({"url": words::subject(access), "verbs": verbs});
+        return json!({"url": labels::subject(access), "verbs": verbs});
     };
     let kind = kind();
     let mut right = json!({"kind": kind.kind, "group": kind.group, "subresource": subresource, "verbs": verbs});
@@ -54,19 +57,19 @@ fn access(access: &Access) -> Value {
     right
 }
 
-fn child(child: &Drawn) -> Value {
-    let mut value = json!({"name": child.name, "path": child.path, "node": node(child)});
+fn child_json(child: &DiagramNode) -> Value {
+    let mut value = json!({"name": child.name, "path": child.path, "node": node_json(child)});
     if let Some(edge) = child.edge {
         add_terms(edge, &mut value);
     }
     value
 }
 
-/// What is as usual is left out.
+/// Adds the options of a node; leaves out default values.
 fn add_terms(edge: &Edge, value: &mut Value) {
-    for (name, said) in [("when", edge.when), ("each", edge.each)] {
-        if !said.is_empty() {
-            value[name] = json!(said);
+    for (name, expression) in [("when", edge.when), ("each", edge.each)] {
+        if !expression.is_empty() {
+            value[name] = json!(expression);
         }
     }
     let options = edge.resource;
@@ -81,7 +84,7 @@ fn add_terms(edge: &Edge, value: &mut Value) {
         value[name] = json!(true);
     }
     if !edge.access.is_empty() {
-        value["handsOn"] = edge.access.iter().map(access).collect();
+        value["handsOn"] = edge.access.iter().map(access_json).collect();
     }
     if edge.shape.node == Node::Resource {
         value["count"] = json!(match edge.count {
@@ -96,14 +99,15 @@ fn add_terms(edge: &Edge, value: &mut Value) {
     }
 }
 
-fn object(found: &Found) -> Value {
+/// Returns an object of a node with its state.
+fn object_json(object: &DiagramObject) -> Value {
     json!({
-        "kind": found.kind.kind,
-        "apiVersion": found.kind.api_version(),
-        "namespace": found.namespace,
-        "name": found.name,
-        "state": found.state.as_str(),
-        "message": found.why,
+        "kind": object.kind.kind,
+        "apiVersion": object.kind.api_version(),
+        "namespace": object.namespace,
+        "name": object.name,
+        "state": object.state.as_str(),
+        "message": object.message,
     })
 }
 
@@ -126,8 +130,9 @@ mod tests {
     #[test]
     fn the_json_has_the_terms_of_every_node() {
         let tree = &tree_json(&example::project())[0]["tree"];
-        let find =
-            |name: &str| tree["children"].as_array().and_then(|all| all.iter().find(|c| c["name"] == name)).cloned();
+        let find = |name: &str| {
+            tree["children"].as_array().and_then(|children| children.iter().find(|c| c["name"] == name)).cloned()
+        };
         let pools = find("pools").unwrap_or_default();
         assert_eq!(
             (&pools["each"], &pools["reads"]),

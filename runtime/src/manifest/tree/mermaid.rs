@@ -1,96 +1,108 @@
-//! Trees as a flowchart for pages that understand mermaid.
+//! Renders tree diagrams as a mermaid flowchart.
 
 use super::{
-    drawn::{Drawing, Drawn, NodeState},
+    diagram::{Diagram, DiagramNode, NodeState},
+    labels,
     text::full_name,
-    words,
 };
 use crate::shape::{Node, Order};
 use std::{collections::BTreeMap, fmt::Write};
 
-/// Thin lines lead to children, thick arrows say which child comes next, dotted ones what has to be there before.
-pub(super) fn mermaid(drawings: &[Drawing]) -> String {
-    let mut chart = Chart { text: String::from("flowchart TD\n"), styled: BTreeMap::new() };
-    for (index, drawing) in drawings.iter().enumerate() {
+/// Returns the flowchart. Thin lines lead to children, thick arrows to the next child of a serial group, dotted arrows to nodes
+/// that depend on another node.
+pub(super) fn mermaid(diagrams: &[Diagram]) -> String {
+    let mut chart = Chart { text: String::from("flowchart TD\n"), ids_by_style: BTreeMap::new() };
+    for (index, diagram) in diagrams.iter().enumerate() {
         let root = format!("k{index}");
-        let name = match &drawing.object {
-            Some(object) => format!("{} {}", drawing.kind, full_name(object.namespace.as_deref(), &object.name)),
-            None => drawing.kind.kind.to_string(),
+        let name = match &diagram.object {
+            Some(object) => format!("{} {}", diagram.kind, full_name(object.namespace.as_deref(), &object.name)),
+            None => diagram.kind.kind.to_string(),
         };
-        chart.line(&format!("{root}{}", boxed(&drawing.root, &name)));
-        chart.below(&drawing.root, &root);
+        chart.add_line(&format!("{root}{}", shape_with_label(&diagram.root, &name)));
+        chart.add_children(&diagram.root, &root);
     }
-    chart.styles();
+    chart.add_styles();
     chart.text
 }
 
+/// The text of the flowchart so far. `ids_by_style` collects the nodes of each state for the style lines at the end.
 struct Chart {
     text: String,
-    styled: BTreeMap<&'static str, Vec<String>>,
+    ids_by_style: BTreeMap<&'static str, Vec<String>>,
 }
 
 impl Chart {
-    fn line(&mut self, line: &str) {
+    fn add_line(&mut self, line: &str) {
         let _ = writeln!(self.text, "  {line}");
     }
 
-    fn below(&mut self, node: &Drawn, id: &str) {
+    /// Adds the nodes below a node, the lines to them, and the arrows between them.
+    fn add_children(&mut self, node: &DiagramNode, id: &str) {
         let ids: Vec<_> = (0..node.children.len()).map(|index| format!("{id}_{index}")).collect();
         for (child, child_id) in node.children.iter().zip(&ids) {
-            self.line(&format!("{id} --- {child_id}{}", boxed(child, &child.name)));
+            self.add_line(&format!("{id} --- {child_id}{}", shape_with_label(child, &child.name)));
             if let Some(state) = child.state {
-                self.styled.entry(style(state)).or_default().push(child_id.clone());
+                self.ids_by_style.entry(style(state)).or_default().push(child_id.clone());
             }
-            self.below(child, child_id);
+            self.add_children(child, child_id);
         }
         // The items of one node have no order among themselves.
         let pairs = node.children.windows(2).zip(ids.windows(2)).filter(|(nodes, _)| nodes[0].path != nodes[1].path);
         for (_, pair) in pairs {
             match node.shape.node {
-                Node::Group { up: Order::Serial, .. } => self.line(&format!("{} ==> {}", pair[0], pair[1])),
-                Node::Group { down: Order::Serial, .. } => self.line(&format!("{} == down ==> {}", pair[1], pair[0])),
+                Node::Group { up: Order::Serial, .. } => self.add_line(&format!("{} ==> {}", pair[0], pair[1])),
+                Node::Group { down: Order::Serial, .. } => {
+                    self.add_line(&format!("{} == down ==> {}", pair[1], pair[0]))
+                }
                 _ => {}
             }
         }
         for (child, child_id) in node.children.iter().zip(&ids) {
             let Some(edge) = child.edge else { continue };
-            for (word, paths) in [("then", edge.after), ("read by", edge.reads)] {
-                for source in paths.iter().filter_map(|path| find(node, id, path)) {
-                    self.line(&format!("{source} -. {word} .-> {child_id}"));
+            for (label, paths) in [("then", edge.after), ("read by", edge.reads)] {
+                for source in paths.iter().filter_map(|path| node_id(node, id, path)) {
+                    self.add_line(&format!("{source} -. {label} .-> {child_id}"));
                 }
             }
         }
     }
 
-    fn styles(&mut self) {
-        for (style, ids) in std::mem::take(&mut self.styled) {
-            self.line(&format!("style {} {style}", ids.join(",")));
+    fn add_styles(&mut self) {
+        for (style, ids) in std::mem::take(&mut self.ids_by_style) {
+            self.add_line(&format!("style {} {style}", ids.join(",")));
         }
     }
 }
 
-/// The id of the node at a path from a group.
-fn find(group: &Drawn, id: &str, path: &str) -> Option<String> {
+/// Returns the mermaid id of the node at a path below a group.
+fn node_id(group: &DiagramNode, id: &str, path: &str) -> Option<String> {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
     let index = group.children.iter().position(|child| child.name == first)?;
     let id = format!("{id}_{index}");
-    if rest.is_empty() { Some(id) } else { find(&group.children[index], &id, rest) }
+    if rest.is_empty() { Some(id) } else { node_id(&group.children[index], &id, rest) }
 }
 
+/// Returns the mermaid style of a node in a state.
 fn style(state: NodeState) -> &'static str {
     match state {
         NodeState::Ready => "stroke:#15803d,stroke-width:3px",
         NodeState::Absent | NodeState::Unknown => "stroke:#9ca3af,stroke-dasharray:4",
-        NodeState::Ending | NodeState::NotReady => "stroke:#b45309,stroke-width:3px",
+        NodeState::Deleting | NodeState::NotReady => "stroke:#b45309,stroke-width:3px",
         NodeState::HeldUp | NodeState::Missing => "stroke:#b91c1c,stroke-width:3px",
     }
 }
 
-/// Groups are rounded, resources plain, nodes by hand six-cornered.
-fn boxed(node: &Drawn, name: &str) -> String {
-    let mut lines = vec![format!("<b>{}</b>", escaped(name)), words::node(node.shape.node).to_owned()];
+/// Returns the mermaid shape of a node with its label: rounded for a group, a rectangle for a resource, a hexagon for a custom
+/// node.
+fn shape_with_label(node: &DiagramNode, name: &str) -> String {
+    let mut lines = vec![format!("<b>{}</b>", escaped(name)), labels::node_type(node.shape.node).to_owned()];
     if let Some(edge) = node.edge {
-        lines.extend(words::treatment(edge).iter().chain(&words::terms(edge)).map(|term| escaped(&term.to_string())));
+        lines.extend(
+            labels::resource_options(edge)
+                .iter()
+                .chain(&labels::edge_terms(edge))
+                .map(|term| escaped(&term.to_string())),
+        );
     }
     match node.state {
         Some(state) => {
@@ -99,17 +111,17 @@ fn boxed(node: &Drawn, name: &str) -> String {
                 escaped(&format!("{} {}", object.kind, full_name(object.namespace.as_deref(), &object.name)))
             }));
         }
-        None => lines.extend(words::permissions(node.shape).iter().map(|access| escaped(&words::permission(access)))),
+        None => lines.extend(labels::permissions(node.shape).iter().map(|access| escaped(&labels::permission(access)))),
     }
-    let label = lines.join("<br/>");
+    let text = lines.join("<br/>");
     match node.shape.node {
-        Node::Group { .. } => format!("([\"{label}\"])"),
-        Node::Resource | Node::Manifest(_) => format!("[\"{label}\"]"),
-        Node::Custom => format!("{{{{\"{label}\"}}}}"),
+        Node::Group { .. } => format!("([\"{text}\"])"),
+        Node::Resource | Node::Manifest(_) => format!("[\"{text}\"]"),
+        Node::Custom => format!("{{{{\"{text}\"}}}}"),
     }
 }
 
-/// In a quoted label a quote ends it, and the rest is HTML.
+/// Escapes text for a quoted label, which ends at a quote and otherwise contains HTML.
 fn escaped(text: &str) -> String {
     let escape = |c: char| match c {
         '#' => "#35;".to_owned(),

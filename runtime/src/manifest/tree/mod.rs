@@ -1,20 +1,20 @@
-//! Pictures of the trees: text for a terminal, mermaid for a page, SVG for a slide, JSON for programs.
+//! Renders provisioner trees as text, mermaid, SVG or JSON.
 
-mod drawn;
+mod diagram;
 #[cfg(test)]
 pub(crate) mod example;
 mod json;
+mod labels;
 mod mermaid;
 mod svg;
 mod text;
-mod words;
 
-pub(crate) use drawn::{Drawing, Drawn, Found, NodeState, Sight};
+pub(crate) use diagram::{Diagram, DiagramNode, DiagramObject, DiagramOwner, NodeState};
 
 use super::project::Project;
 use serde_json::Value;
 
-/// A form of picture.
+/// The output format of a tree diagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 #[non_exhaustive]
 pub enum Picture {
@@ -29,7 +29,7 @@ pub enum Picture {
     Svg,
 }
 
-/// Every tree of the project as text: what each node is, on which terms, and what it may do.
+/// Returns every tree of the project as text: the type, the options and the permissions of each node.
 ///
 /// ```text
 /// WebApp (demo.example.com/v1alpha1): serial
@@ -38,33 +38,33 @@ pub enum Picture {
 ///    └─ service: resource  Service: get, patch, delete
 /// ```
 pub fn tree(project: &Project) -> String {
-    text::text(&Drawing::all(project))
+    text::text(&Diagram::all(project))
 }
 
-/// Every tree of the project for programs: nodes with their kind, terms, permissions and children.
+/// Returns every tree of the project as JSON: nodes with their type, options, permissions and children.
 pub fn tree_json(project: &Project) -> Value {
-    json::all(&Drawing::all(project))
+    json::diagrams_json(&Diagram::all(project))
 }
 
-/// Every tree of the project as one mermaid flowchart.
+/// Returns every tree of the project as one mermaid flowchart.
 pub fn mermaid(project: &Project) -> String {
-    mermaid::mermaid(&Drawing::all(project))
+    mermaid::mermaid(&Diagram::all(project))
 }
 
-/// Every tree of the project as one SVG drawing. It needs no font, style or picture from elsewhere.
+/// Returns every tree of the project as one SVG image, which needs no external font, style or image.
 pub fn svg(project: &Project) -> String {
-    svg::svg(&project.name, &project.version, &Drawing::all(project))
+    svg::svg(&project.name, &project.version, &Diagram::all(project))
 }
 
-/// Trees in the form that was asked for.
-pub(crate) fn drawn(project: &Project, drawings: &[Drawing], picture: Picture) -> String {
+/// Renders diagrams in the given format.
+pub(crate) fn render_diagrams(project: &Project, diagrams: &[Diagram], picture: Picture) -> String {
     match picture {
-        Picture::Text => text::text(drawings),
-        Picture::Json => match drawings {
-            [one] if one.object.is_some() => format!("{}\n", json::one(one)),
-            all => format!("{}\n", json::all(all)),
+        Picture::Text => text::text(diagrams),
+        Picture::Json => match diagrams {
+            [single] if single.object.is_some() => format!("{}\n", json::diagram_json(single)),
+            _ => format!("{}\n", json::diagrams_json(diagrams)),
         },
-        Picture::Mermaid => mermaid::mermaid(drawings),
-        Picture::Svg => svg::svg(&project.name, &project.version, drawings),
+        Picture::Mermaid => mermaid::mermaid(diagrams),
+        Picture::Svg => svg::svg(&project.name, &project.version, diagrams),
     }
 }

@@ -1,128 +1,131 @@
-//! Trees for a terminal.
+//! Renders tree diagrams as text for a terminal.
 
 use super::{
-    drawn::{Drawing, Drawn, NodeState, Sight},
-    words,
+    diagram::{Diagram, DiagramNode, DiagramOwner, NodeState},
+    labels,
 };
 
-/// How wide a line may be.
+/// The maximum width of a line, in characters.
 const WIDTH: usize = 100;
 
-pub(super) fn text(drawings: &[Drawing]) -> String {
-    drawings.iter().map(one).collect::<Vec<_>>().join("\n")
+pub(super) fn text(diagrams: &[Diagram]) -> String {
+    diagrams.iter().map(diagram_text).collect::<Vec<_>>().join("\n")
 }
 
-fn one(drawing: &Drawing) -> String {
+/// Returns the text of one diagram.
+fn diagram_text(diagram: &Diagram) -> String {
     let mut lines = Vec::new();
-    let version = drawing.kind.api_version();
-    match &drawing.object {
+    let version = diagram.kind.api_version();
+    match &diagram.object {
         None => {
-            let head = format!("{} ({version}): ", drawing.kind);
-            flow(&head, &rail(&drawing.root, ""), &pieces(&drawing.root), &mut lines);
+            let head = format!("{} ({version}): ", diagram.kind);
+            wrap(&head, &continuation(&diagram.root, ""), &node_parts(&diagram.root), &mut lines);
         }
-        Some(object) => seen(drawing, object, &mut lines),
+        Some(object) => add_owner(diagram, object, &mut lines),
     }
-    below(&drawing.root, "", &mut lines);
+    add_children(&diagram.root, "", &mut lines);
     lines.push(String::new());
     lines.join("\n")
 }
 
-/// The owner with its conditions.
-fn seen(drawing: &Drawing, object: &Sight, lines: &mut Vec<String>) {
+/// Adds the lines of the owner and its conditions.
+fn add_owner(diagram: &Diagram, object: &DiagramOwner, lines: &mut Vec<String>) {
     let name = full_name(object.namespace.as_deref(), &object.name);
-    let head = format!("{} {} {name} ({}): ", object.state.mark(), drawing.kind, drawing.kind.api_version());
-    let why = if object.why.is_empty() { String::new() } else { format!(": {}", object.why) };
-    flow(&head, "    ", &[format!("{}{why}", object.state.as_str())], lines);
+    let head = format!("{} {} {name} ({}): ", object.state.symbol(), diagram.kind, diagram.kind.api_version());
+    let message = if object.message.is_empty() { String::new() } else { format!(": {}", object.message) };
+    wrap(&head, "    ", &[format!("{}{message}", object.state.as_str())], lines);
     let text = |condition: &serde_json::Value, field: &str| condition[field].as_str().unwrap_or_default().to_owned();
     let types = object.conditions.iter().map(|condition| text(condition, "type").chars().count());
     let widest = types.max().unwrap_or_default();
     for condition in &object.conditions {
         let head = format!("    {:widest$} {:7} ", text(condition, "type"), text(condition, "status"));
         let rest = " ".repeat(head.chars().count());
-        let said = [text(condition, "reason"), text(condition, "message")];
-        flow(&head, &rest, &said.into_iter().filter(|said| !said.is_empty()).collect::<Vec<_>>(), lines);
+        let texts = [text(condition, "reason"), text(condition, "message")];
+        wrap(&head, &rest, &texts.into_iter().filter(|texts| !texts.is_empty()).collect::<Vec<_>>(), lines);
     }
 }
 
-fn below(node: &Drawn, indent: &str, lines: &mut Vec<String>) {
+/// Adds the lines of all nodes below a node.
+fn add_children(node: &DiagramNode, indent: &str, lines: &mut Vec<String>) {
     for (index, child) in node.children.iter().enumerate() {
         let last = index + 1 == node.children.len();
-        let (corner, under) = if last { ("└─", "   ") } else { ("├─", "│  ") };
-        let mark = child.state.map_or(String::new(), |state| format!("{} ", state.mark()));
-        let indent_below = format!("{indent}{under}");
-        let head = format!("{indent}{corner} {mark}{}: ", child.name);
-        flow(&head, &rail(child, &indent_below), &pieces(child), lines);
-        below(child, &indent_below, lines);
+        let (corner, child_indent) = if last { ("└─", "   ") } else { ("├─", "│  ") };
+        let symbol = child.state.map_or(String::new(), |state| format!("{} ", state.symbol()));
+        let indent_below = format!("{indent}{child_indent}");
+        let head = format!("{indent}{corner} {symbol}{}: ", child.name);
+        wrap(&head, &continuation(child, &indent_below), &node_parts(child), lines);
+        add_children(child, &indent_below, lines);
     }
 }
 
-/// What stands before the second line of a node.
-fn rail(node: &Drawn, indent: &str) -> String {
+/// Returns the prefix of the further lines of a node.
+fn continuation(node: &DiagramNode, indent: &str) -> String {
     format!("{indent}{}     ", if node.children.is_empty() { " " } else { "│" })
 }
 
-/// What is said of a node; each stands in one line if it can.
-fn pieces(node: &Drawn) -> Vec<String> {
+/// Returns the parts of a node's text; [`wrap`] keeps each part on one line where it fits.
+fn node_parts(node: &DiagramNode) -> Vec<String> {
     if let Some(state) = node.state {
-        return state_pieces(node, state);
+        return state_parts(node, state);
     }
-    let mut kind = words::node(node.shape.node).to_owned();
-    let treatment = node.edge.map(words::treatment).unwrap_or_default();
+    let mut kind = labels::node_type(node.shape.node).to_owned();
+    let treatment = node.edge.map(labels::resource_options).unwrap_or_default();
     treatment.iter().for_each(|term| kind.push_str(&format!(", {term}")));
-    let mut pieces = vec![kind];
-    pieces.extend(node.edge.map(words::terms).unwrap_or_default().iter().map(ToString::to_string));
-    let rights: Vec<_> = words::permissions(node.shape).iter().map(words::permission).collect();
+    let mut node_parts = vec![kind];
+    node_parts.extend(node.edge.map(labels::edge_terms).unwrap_or_default().iter().map(ToString::to_string));
+    let rights: Vec<_> = labels::permissions(node.shape).iter().map(labels::permission).collect();
     for (index, right) in rights.iter().enumerate() {
-        let more = if index + 1 < rights.len() { ";" } else { "" };
-        pieces.push(format!("{right}{more}"));
+        let separator = if index + 1 < rights.len() { ";" } else { "" };
+        node_parts.push(format!("{right}{separator}"));
     }
-    pieces
+    node_parts
 }
 
-/// How a node fares; where there is nothing, the terms that say why not.
-fn state_pieces(node: &Drawn, state: NodeState) -> Vec<String> {
-    let because = |why: &str| if why.is_empty() { String::new() } else { format!(": {why}") };
-    let mut pieces = vec![format!("{}{}", state.as_str(), because(&node.why))];
-    pieces.extend(node.objects.iter().map(|object| {
-        // The node has the state of its gravest object.
+/// Returns the state of a node and its objects. For an absent node it adds the options that explain the absence.
+fn state_parts(node: &DiagramNode, state: NodeState) -> Vec<String> {
+    let because = |message: &str| if message.is_empty() { String::new() } else { format!(": {message}") };
+    let mut node_parts = vec![format!("{}{}", state.as_str(), because(&node.message))];
+    node_parts.extend(node.objects.iter().map(|object| {
+        // The node has the state of its most severe object.
         let differs = if object.state == state { String::new() } else { format!(" ({})", object.state.as_str()) };
         let name = full_name(object.namespace.as_deref(), &object.name);
-        format!("{} {name}{differs}{}", object.kind, because(&object.why))
+        format!("{} {name}{differs}{}", object.kind, because(&object.message))
     }));
     if let Some(edge) = node.edge.filter(|_| state == NodeState::Absent) {
-        let terms = words::terms(edge).into_iter().chain(words::treatment(edge));
-        let telling = terms.filter(|term| matches!(term.word, "when" | "each" | "optional" | "many" | "retired"));
-        pieces.extend(telling.map(|term| term.to_string()));
+        let terms = labels::edge_terms(edge).into_iter().chain(labels::resource_options(edge));
+        let explanatory = terms.filter(|term| matches!(term.label, "when" | "each" | "optional" | "many" | "retired"));
+        node_parts.extend(explanatory.map(|term| term.to_string()));
     }
-    pieces
+    node_parts
 }
 
+/// Returns `namespace/name`, or the name of a cluster-scoped object.
 pub(super) fn full_name(namespace: Option<&str>, name: &str) -> String {
     namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))
 }
 
-/// Lines of at most [`WIDTH`]: pieces go on the line of the one before them while there is room, and a piece that is
-/// longer than a line is broken at its spaces.
-fn flow(first: &str, rest: &str, pieces: &[String], lines: &mut Vec<String>) {
+/// Adds lines of at most [`WIDTH`] characters. Parts share a line while there is room, and a part that is longer than a line is
+/// broken at its spaces.
+fn wrap(first: &str, rest: &str, node_parts: &[String], lines: &mut Vec<String>) {
     let width = |text: &str| text.chars().count();
-    let (mut line, mut is_fresh) = (first.to_owned(), true);
-    for piece in pieces {
-        let between = match (is_fresh, line.ends_with(';')) {
+    let (mut line, mut is_first_part) = (first.to_owned(), true);
+    for part in node_parts {
+        let between = match (is_first_part, line.ends_with(';')) {
             (true, _) => "",
             (false, true) => " ",
             (false, false) => "  ",
         };
-        if width(&line) + width(between) + width(piece) <= WIDTH {
+        if width(&line) + width(between) + width(part) <= WIDTH {
             line.push_str(between);
-            line.push_str(piece);
-            is_fresh = false;
+            line.push_str(part);
+            is_first_part = false;
             continue;
         }
-        if !is_fresh {
+        if !is_first_part {
             lines.push(std::mem::replace(&mut line, rest.to_owned()));
         }
         let mut space = "";
-        for word in piece.split(' ') {
+        for word in part.split(' ') {
             if width(&line) + width(space) + width(word) > WIDTH && !space.is_empty() {
                 lines.push(std::mem::replace(&mut line, rest.to_owned()));
                 space = "";
@@ -131,7 +134,7 @@ fn flow(first: &str, rest: &str, pieces: &[String], lines: &mut Vec<String>) {
             line.push_str(word);
             space = " ";
         }
-        is_fresh = false;
+        is_first_part = false;
     }
     lines.push(line.trim_end().to_owned());
 }
@@ -159,7 +162,7 @@ Widget (demo.example.com/v1alpha1): serial
     #[test]
     fn every_term_is_said_and_no_line_is_too_long() {
         let text = tree(&example::project());
-        for said in [
+        for texts in [
             "serial\n",
             "concurrent up, serial down",
             "when shop.spec.backup",
@@ -174,7 +177,7 @@ Widget (demo.example.com/v1alpha1): serial
             "many",
             "Node: get;",
         ] {
-            assert!(text.contains(said), "`{said}` is not in\n{text}");
+            assert!(text.contains(texts), "`{texts}` is not in\n{text}");
         }
         let long: Vec<_> = text.lines().filter(|line| line.chars().count() > WIDTH).collect();
         assert!(long.is_empty(), "{long:#?}");
@@ -183,11 +186,11 @@ Widget (demo.example.com/v1alpha1): serial
     #[test]
     fn a_long_piece_is_broken_at_its_spaces() {
         let mut lines = Vec::new();
-        let piece = format!("when {}", ["a_rather_long_word"; 12].join(" && "));
-        flow("├─ name: ", "│        ", &["serial".to_owned(), piece.clone()], &mut lines);
+        let part = format!("when {}", ["a_rather_long_word"; 12].join(" && "));
+        wrap("├─ name: ", "│        ", &["serial".to_owned(), part.clone()], &mut lines);
         assert_eq!(lines[0], "├─ name: serial");
         assert!(lines.iter().all(|line| line.chars().count() <= WIDTH), "{lines:#?}");
         let joined: Vec<_> = lines[1..].iter().map(|line| line.trim_start_matches(['│', ' '])).collect();
-        assert_eq!(joined.join(" "), piece);
+        assert_eq!(joined.join(" "), part);
     }
 }

@@ -1,4 +1,4 @@
-//! A reader of CEL expressions that adds up what they cost, as far as it understands them.
+//! Parses CEL expressions and sums up the cost of their operations.
 
 mod call;
 mod token;
@@ -10,28 +10,30 @@ use serde_json::Value;
 use super::size;
 use token::{Token, tokens};
 
-const LIST: f64 = 10.0;
-const MAP: f64 = 30.0;
-const STRUCT: f64 = 40.0;
-const TRAVERSAL: f64 = 0.1;
+// Costs of the CEL cost model of the API server.
+const LIST_COST: f64 = 10.0;
+const MAP_COST: f64 = 30.0;
+const STRUCT_COST: f64 = 40.0;
+const TRAVERSAL_COST: f64 = 0.1;
 
-/// What an expression costs at worst.
+/// The worst-case cost of an expression.
 pub(super) struct Estimate {
     pub(super) cost: f64,
-    /// Whether every function in it is one whose cost is known.
+    /// Whether the cost of every function in it is known.
     pub(super) certain: bool,
-    /// The paths that went into the cost with no bound, and the keyword that would bound them.
+    /// The paths of values without a bound that raise the cost, each with the keyword that would bound it.
     pub(super) unbounded: BTreeSet<(String, &'static str)>,
 }
 
-/// The cost of `expression` on a value of `schema`; `None` where it can't be read.
+/// Estimates the cost of `expression` on a value of `schema`; `None` if the expression can't be parsed.
 pub(super) fn estimate(expression: &str, schema: &Value, path: &str) -> Option<Estimate> {
     if expression.trim().is_empty() {
         return None;
     }
     let tokens = tokens(expression)?;
-    let own = CostTerm { cost: 0.0, size: size::bound(schema).most, schema: Some(schema), path: path.to_owned() };
-    let variables = vec![("self".to_owned(), own.clone()), ("oldSelf".to_owned(), own)];
+    let self_term =
+        CostTerm { cost: 0.0, size: size::bound(schema).maximum, schema: Some(schema), path: path.to_owned() };
+    let variables = vec![("self".to_owned(), self_term.clone()), ("oldSelf".to_owned(), self_term)];
     let mut reader =
         ExpressionReader { tokens: &tokens, position: 0, variables, certain: true, unbounded: BTreeSet::new() };
     let cost = reader.ternary()?.cost;
@@ -39,7 +41,7 @@ pub(super) fn estimate(expression: &str, schema: &Value, path: &str) -> Option<E
     (position == tokens.len()).then_some(Estimate { cost, certain, unbounded })
 }
 
-/// A part of an expression: what it costs to get, how long its value may be, and where it comes from.
+/// A part of an expression: the cost of its evaluation, the maximum size of its value, and the field that it comes from.
 #[derive(Clone, Debug)]
 struct CostTerm<'a> {
     cost: f64,
@@ -49,17 +51,18 @@ struct CostTerm<'a> {
 }
 
 impl<'a> CostTerm<'a> {
-    /// A value that comes from no field.
-    fn made(cost: f64, size: f64) -> Self {
+    /// A computed value, which comes from no field.
+    fn computed(cost: f64, size: f64) -> Self {
         Self { cost, size, schema: None, path: String::new() }
     }
 
     fn part(&self, schema: Option<&'a Value>, path: String) -> Self {
-        let size = schema.map_or(0.0, |schema| size::bound(schema).most);
+        let size = schema.map_or(0.0, |schema| size::bound(schema).maximum);
         Self { cost: 1.0, size, schema, path }
     }
 }
 
+/// A recursive-descent parser of CEL tokens that computes costs. Its methods return `None` for a syntax that it doesn't know.
 struct ExpressionReader<'t, 'a> {
     tokens: &'t [Token],
     position: usize,
@@ -69,13 +72,14 @@ struct ExpressionReader<'t, 'a> {
 }
 
 impl<'a> ExpressionReader<'_, 'a> {
+    /// Reads `condition ? a : b`; the cost is that of the more expensive alternative.
     fn ternary(&mut self) -> Option<CostTerm<'a>> {
-        let condition = self.logic()?;
-        if !self.take("?") {
+        let condition = self.logical()?;
+        if !self.consume("?") {
             return Some(condition);
         }
         let yes = self.ternary()?;
-        if !self.take(":") {
+        if !self.consume(":") {
             return None;
         }
         let no = self.ternary()?;
@@ -83,61 +87,65 @@ impl<'a> ExpressionReader<'_, 'a> {
         Some(if yes.size >= no.size { CostTerm { cost, ..yes } } else { CostTerm { cost, ..no } })
     }
 
-    fn logic(&mut self) -> Option<CostTerm<'a>> {
+    /// Reads `a && b` and `a || b`.
+    fn logical(&mut self) -> Option<CostTerm<'a>> {
         let mut left = self.relation()?;
-        while self.take("&&") || self.take("||") {
-            left = CostTerm::made(left.cost + self.relation()?.cost, 0.0);
+        while self.consume("&&") || self.consume("||") {
+            left = CostTerm::computed(left.cost + self.relation()?.cost, 0.0);
         }
         Some(left)
     }
 
+    /// Reads comparisons and `in`.
     fn relation(&mut self) -> Option<CostTerm<'a>> {
         let mut left = self.sum()?;
         loop {
-            let compared = ["==", "!=", "<=", ">=", "<", ">"].into_iter().any(|operator| self.take(operator));
-            if !compared && !self.take("in") {
+            let is_comparison = ["==", "!=", "<=", ">=", "<", ">"].into_iter().any(|operator| self.consume(operator));
+            if !is_comparison && !self.consume("in") {
                 return Some(left);
             }
             let right = self.sum()?;
             let is_map = right.schema.is_some_and(|schema| schema["type"] == "object");
-            let length = match compared {
-                true => self.shorter(&left, &right) * TRAVERSAL,
-                // A key is looked up, an item is searched for.
+            let length = match is_comparison {
+                true => self.shorter(&left, &right) * TRAVERSAL_COST,
+                // CEL looks a map key up, and searches a list for an item.
                 false if is_map => 1.0,
                 false => self.length(&right),
             };
-            left = CostTerm::made(left.cost + right.cost + length.max(1.0), 0.0);
+            left = CostTerm::computed(left.cost + right.cost + length.max(1.0), 0.0);
         }
     }
 
+    /// Reads arithmetic; `+` also concatenates strings and lists.
     fn sum(&mut self) -> Option<CostTerm<'a>> {
         let mut left = self.unary()?;
         loop {
-            let joined = self.take("+");
-            if !joined && !["-", "*", "/", "%"].into_iter().any(|operator| self.take(operator)) {
+            let is_addition = self.consume("+");
+            if !is_addition && !["-", "*", "/", "%"].into_iter().any(|operator| self.consume(operator)) {
                 return Some(left);
             }
             let right = self.unary()?;
-            let length = if joined { self.length(&left) + self.length(&right) } else { 0.0 };
-            left = CostTerm::made(left.cost + right.cost + (length * TRAVERSAL).max(1.0), length);
+            let length = if is_addition { self.length(&left) + self.length(&right) } else { 0.0 };
+            left = CostTerm::computed(left.cost + right.cost + (length * TRAVERSAL_COST).max(1.0), length);
         }
     }
 
+    /// Reads `!a`, `-a`, and the fields, indices and method calls behind a primary expression.
     fn unary(&mut self) -> Option<CostTerm<'a>> {
-        if self.take("!") || self.take("-") {
+        if self.consume("!") || self.consume("-") {
             let operand = self.unary()?;
-            return Some(CostTerm::made(operand.cost + 1.0, 0.0));
+            return Some(CostTerm::computed(operand.cost + 1.0, 0.0));
         }
         let mut term = self.primary()?;
         loop {
-            if self.take(".") {
-                self.take("?");
+            if self.consume(".") {
+                self.consume("?");
                 let name = self.name()?;
-                term = if self.take("(") { self.method(term, &name)? } else { field(&term, &name) };
-            } else if self.take("[") {
-                self.take("?");
+                term = if self.consume("(") { self.method(term, &name)? } else { field(&term, &name) };
+            } else if self.consume("[") {
+                self.consume("?");
                 let index = self.ternary()?;
-                if !self.take("]") {
+                if !self.consume("]") {
                     return None;
                 }
                 let mut element = element(&term);
@@ -149,58 +157,60 @@ impl<'a> ExpressionReader<'_, 'a> {
         }
     }
 
+    /// Reads a literal, an identifier, or an expression in brackets.
     fn primary(&mut self) -> Option<CostTerm<'a>> {
         let token = self.tokens.get(self.position)?.clone();
         self.position += 1;
         match token {
-            Token::Number => Some(CostTerm::made(0.0, 0.0)),
-            Token::Text(length) => Some(CostTerm::made(0.0, length)),
-            Token::Name(name) => self.named(&name),
+            Token::Number => Some(CostTerm::computed(0.0, 0.0)),
+            Token::Text(length) => Some(CostTerm::computed(0.0, length)),
+            Token::Name(name) => self.identifier(&name),
             Token::Sign("(") => {
                 let inner = self.ternary()?;
-                self.take(")").then_some(inner)
+                self.consume(")").then_some(inner)
             }
             Token::Sign("[") => {
                 let (cost, count) = self.elements("]")?;
-                Some(CostTerm::made(LIST + cost, count))
+                Some(CostTerm::computed(LIST_COST + cost, count))
             }
             Token::Sign("{") => {
                 let (cost, count) = self.elements("}")?;
-                Some(CostTerm::made(MAP + cost, count))
+                Some(CostTerm::computed(MAP_COST + cost, count))
             }
             Token::Sign(_) => None,
         }
     }
 
-    fn named(&mut self, name: &str) -> Option<CostTerm<'a>> {
-        if self.take("(") {
+    /// Reads what follows an identifier: a call, the fields of a struct, or nothing for a variable.
+    fn identifier(&mut self, name: &str) -> Option<CostTerm<'a>> {
+        if self.consume("(") {
             return self.function(name);
         }
-        if self.take("{") {
+        if self.consume("{") {
             let (cost, _) = self.elements("}")?;
-            return Some(CostTerm::made(STRUCT + cost, 0.0));
+            return Some(CostTerm::computed(STRUCT_COST + cost, 0.0));
         }
         let known = self.variables.iter().rev().find(|(variable, _)| variable == name).map(|(_, term)| term.clone());
-        Some(CostTerm { cost: 1.0, ..known.unwrap_or_else(|| CostTerm::made(1.0, 0.0)) })
+        Some(CostTerm { cost: 1.0, ..known.unwrap_or_else(|| CostTerm::computed(1.0, 0.0)) })
     }
 
-    /// What is between brackets, separated by commas and, in maps, colons: its cost, and how much it is.
+    /// Reads the elements between brackets, separated by commas and, in maps, colons. Returns their cost and their number.
     fn elements(&mut self, end: &'static str) -> Option<(f64, f64)> {
         let (mut cost, mut count) = (0.0, 0.0);
-        while !self.take(end) {
+        while !self.consume(end) {
             cost += self.ternary()?.cost;
             count += 1.0;
-            if self.take(":") {
+            if self.consume(":") {
                 cost += self.ternary()?.cost;
             }
-            if !self.take(",") && self.tokens.get(self.position) != Some(&Token::Sign(end)) {
+            if !self.consume(",") && self.tokens.get(self.position) != Some(&Token::Sign(end)) {
                 return None;
             }
         }
         Some((cost, count))
     }
 
-    /// How long a term is; what has no bound is remembered.
+    /// Returns the size of a term, and records its field if the schema doesn't bound it.
     fn length(&mut self, term: &CostTerm<'a>) -> f64 {
         if let Some(missing) = term.schema.and_then(|schema| size::bound(schema).missing) {
             self.unbounded.insert((term.path.clone(), missing));
@@ -208,7 +218,7 @@ impl<'a> ExpressionReader<'_, 'a> {
         term.size
     }
 
-    /// A comparison ends with the shorter of the two.
+    /// Returns the size of the smaller term, since a comparison ends with it.
     fn shorter(&mut self, left: &CostTerm<'a>, right: &CostTerm<'a>) -> f64 {
         let shorter = if left.size <= right.size { left } else { right };
         self.length(shorter)
@@ -220,19 +230,21 @@ impl<'a> ExpressionReader<'_, 'a> {
         Some(name.clone())
     }
 
-    fn take(&mut self, wanted: &str) -> bool {
-        let found = match self.tokens.get(self.position) {
-            Some(Token::Sign(sign)) => *sign == wanted,
-            Some(Token::Name(name)) => wanted == "in" && name == "in",
+    /// Consumes the next token if it is the given sign or the operator `in`.
+    fn consume(&mut self, operator: &str) -> bool {
+        let matches = match self.tokens.get(self.position) {
+            Some(Token::Sign(sign)) => *sign == operator,
+            Some(Token::Name(name)) => operator == "in" && name == "in",
             _ => false,
         };
-        self.position += usize::from(found);
-        found
+        self.position += usize::from(matches);
+        matches
     }
 }
 
+/// Returns the term of a field of `term`.
 fn field<'a>(term: &CostTerm<'a>, name: &str) -> CostTerm<'a> {
-    // CEL can't say these names, so rules escape them.
+    // CEL identifiers can't contain these characters, so rules escape them.
     let plain = name
         .replace("__dot__", ".")
         .replace("__dash__", "-")

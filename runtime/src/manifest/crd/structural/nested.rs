@@ -1,12 +1,12 @@
-//! Branches may restrict values of fields that are defined outside of them; they define nothing.
+//! Checks that branches (`anyOf`, `oneOf`, `allOf`, `not`) only restrict fields, and define none.
 
 use serde_json::Value;
 
-use super::super::super::finding::Findings;
+use super::super::super::lint::Findings;
 use super::super::schema::{JUNCTORS, branch, entries, field, items, list};
-use crate::manifest::crd::keyword::EITHER;
+use crate::manifest::crd::keyword::INT_OR_STRING;
 
-const FORBIDDEN: [&str; 10] = [
+const FORBIDDEN_KEYWORDS: [&str; 10] = [
     "additionalProperties",
     "default",
     "description",
@@ -20,28 +20,29 @@ const FORBIDDEN: [&str; 10] = [
 ];
 
 /// Checks the branches of one schema.
-pub(super) fn check(schema: &Value, path: &str, found: &mut Findings) {
-    branches(schema, schema, path, either_exception(schema), found);
+pub(super) fn check(schema: &Value, path: &str, findings: &mut Findings) {
+    check_branches(schema, schema, path, int_or_string_exemption(schema), findings);
 }
 
-fn branches(holder: &Value, schema: &Value, path: &str, exempt: Option<&str>, found: &mut Findings) {
+/// Checks the branches of `holder`, which is `schema` itself or one of its branches.
+fn check_branches(holder: &Value, schema: &Value, path: &str, exemption: Option<&str>, findings: &mut Findings) {
     for junctor in JUNCTORS {
         for (index, value) in list(holder, junctor).iter().enumerate() {
-            let at = branch(path, junctor, index);
-            match (junctor, exempt, index) {
+            let branch_path = branch(path, junctor, index);
+            match (junctor, exemption, index) {
                 ("anyOf", Some("anyOf"), _) => {}
                 ("allOf", Some("allOf"), 0) => {}
-                _ => one(value, schema, &at, found),
+                _ => check_branch(value, schema, &branch_path, findings),
             }
         }
     }
     if holder["not"].is_object() {
-        one(&holder["not"], schema, &format!("{path}<not>"), found);
+        check_branch(&holder["not"], schema, &format!("{path}<not>"), findings);
     }
 }
 
-/// The one place where branches may say a type: the two of an int-or-string, in `anyOf` or first in `allOf`.
-fn either_exception(schema: &Value) -> Option<&'static str> {
+/// Returns the junctor that is allowed to contain types: the `anyOf` of an int-or-string, or the `allOf` that begins with it.
+fn int_or_string_exemption(schema: &Value) -> Option<&'static str> {
     let pair = serde_json::json!([{"type": "integer"}, {"type": "string"}]);
     if schema["anyOf"] == pair {
         Some("anyOf")
@@ -50,49 +51,55 @@ fn either_exception(schema: &Value) -> Option<&'static str> {
     } else {
         None
     }
-    .filter(|_| super::flag(schema, EITHER) || schema["type"].is_null())
+    .filter(|_| super::flag(schema, INT_OR_STRING) || schema["type"].is_null())
 }
 
-fn one(value: &Value, schema: &Value, path: &str, found: &mut Findings) {
-    const OUTSIDE: &str = "say it outside of the branches, on the field itself";
+/// Checks one branch and the fields that it names against the schema that defines them.
+fn check_branch(value: &Value, schema: &Value, path: &str, findings: &mut Findings) {
+    const FIX: &str = "say it outside of the branches, on the field itself";
     if !value["type"].is_null() {
         let problem = "the variants of this enum are of different types, or their type is said in a branch only";
-        found.error(
+        findings.error(
             path,
             problem,
             "make the variants structs, or one number and one string; a union of other types has no schema here",
         );
     }
-    for keyword in FORBIDDEN.into_iter().filter(|keyword| !value[keyword].is_null() && value[keyword] != false) {
-        found.error(path, format!("`{keyword}` is not allowed in a branch"), OUTSIDE);
+    for keyword in FORBIDDEN_KEYWORDS.into_iter().filter(|keyword| !value[keyword].is_null() && value[keyword] != false)
+    {
+        findings.error(path, format!("`{keyword}` is not allowed in a branch"), FIX);
     }
     for keyword in ["x-kubernetes-int-or-string", "x-kubernetes-list-map-keys"] {
         if !value[keyword].is_null() {
-            found.error(path, format!("`{keyword}` is not allowed in a branch"), OUTSIDE);
+            findings.error(path, format!("`{keyword}` is not allowed in a branch"), FIX);
         }
     }
     for (name, inner) in entries(value, "properties") {
-        let at = field(path, name);
+        let field_path = field(path, name);
         if name == "metadata" {
-            found.error(&at, "a branch may not speak of `metadata`", "restrict `name` in the schema of `metadata`");
+            findings.error(
+                &field_path,
+                "a branch may not speak of `metadata`",
+                "restrict `name` in the schema of `metadata`",
+            );
         }
         match schema["properties"].get(name) {
-            Some(defined) => one(inner, defined, &at, found),
-            None => undefined(&at, found),
+            Some(defined) => check_branch(inner, defined, &field_path, findings),
+            None => report_undefined(&field_path, findings),
         }
     }
     if value["items"].is_object() {
         if schema["items"].is_object() {
-            one(&value["items"], &schema["items"], &items(path), found);
+            check_branch(&value["items"], &schema["items"], &items(path), findings);
         } else {
-            undefined(&items(path), found);
+            report_undefined(&items(path), findings);
         }
     }
-    branches(value, schema, path, None, found);
+    check_branches(value, schema, path, None, findings);
 }
 
-/// The API server accepts it, and then drops the value from every object.
-fn undefined(path: &str, found: &mut Findings) {
+/// Warns about a field that only a branch names: the API server accepts the schema, and then prunes the value.
+fn report_undefined(path: &str, findings: &mut Findings) {
     let problem = "only a branch speaks of this field, so its value is dropped";
-    found.warning(path, problem, "define the field outside of the branches");
+    findings.warning(path, problem, "define the field outside of the branches");
 }

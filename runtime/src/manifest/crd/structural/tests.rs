@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::super::super::finding::{Finding, Severity};
+use super::super::super::lint::{Finding, Severity};
 use super::*;
 
 /// A schema, and what a kube-apiserver 1.36.3 said to a definition with it.

@@ -1,36 +1,36 @@
-//! Kinds of lists and maps: they decide what server-side apply merges.
+//! Checks list types, map keys and map types, which decide how server-side apply merges.
 
 use serde_json::Value;
 
-use super::super::super::finding::Findings;
+use super::super::super::lint::Findings;
 use super::super::schema::{field, flag, items, list, text};
 
 /// Checks the list type, map keys and map type of one schema and of its branches.
-pub(super) fn check(schema: &Value, path: &str, found: &mut Findings) {
-    map_type(schema, path, found);
+pub(super) fn check(schema: &Value, path: &str, findings: &mut Findings) {
+    check_map_type(schema, path, findings);
     let kind = text(schema, "x-kubernetes-list-type");
     if !kind.is_empty() {
         if schema["type"] != "array" {
-            found.error(path, "`x-kubernetes-list-type` is for lists", "take it away, or make the field a list");
+            findings.error(path, "`x-kubernetes-list-type` is for lists", "take it away, or make the field a list");
         }
         if !["atomic", "map", "set"].contains(&kind) {
-            found.error(path, format!("`{kind}` is no list type"), "take `atomic`, `map` or `set`");
+            findings.error(path, format!("`{kind}` is no list type"), "take `atomic`, `map` or `set`");
         }
     }
     if kind != "map" && !list(schema, "x-kubernetes-list-map-keys").is_empty() {
-        found.error(
+        findings.error(
             path,
             "map keys without `x-kubernetes-list-type: map`",
             "say the list type too, or take the keys away",
         );
     }
     match kind {
-        "map" => keyed(schema, path, found),
-        "set" => set(schema, path, found),
+        "map" => check_list_map(schema, path, findings),
+        "set" => check_set(schema, path, findings),
         _ => {}
     }
     if ["map", "set"].contains(&kind) && flag(&schema["items"], "nullable") {
-        found.error(
+        findings.error(
             &items(path),
             format!("items of a list of type {kind} can't be null"),
             "take the `Option` off the item",
@@ -38,68 +38,74 @@ pub(super) fn check(schema: &Value, path: &str, found: &mut Findings) {
     }
 }
 
-fn map_type(schema: &Value, path: &str, found: &mut Findings) {
+/// Checks `x-kubernetes-map-type`.
+fn check_map_type(schema: &Value, path: &str, findings: &mut Findings) {
     let kind = &schema["x-kubernetes-map-type"];
     if kind.is_null() {
         return;
     }
     if schema["type"] != "object" {
-        found.error(path, "`x-kubernetes-map-type` is for objects", "take it away");
+        findings.error(path, "`x-kubernetes-map-type` is for objects", "take it away");
     }
     if *kind != "atomic" && *kind != "granular" {
-        found.error(path, format!("{kind} is no map type"), "take `atomic` or `granular`");
+        findings.error(path, format!("{kind} is no map type"), "take `atomic` or `granular`");
     }
 }
 
-fn keyed(schema: &Value, path: &str, found: &mut Findings) {
+/// Checks the keys of a list map: required scalar fields of its items.
+fn check_list_map(schema: &Value, path: &str, findings: &mut Findings) {
     let keys = list(schema, "x-kubernetes-list-map-keys");
     let item = &schema["items"];
     if keys.is_empty() {
-        found.error(path, "a list of type map needs keys", "say `x-kubernetes-list-map-keys`");
+        findings.error(path, "a list of type map needs keys", "say `x-kubernetes-list-map-keys`");
     }
     if item["type"] != "object" {
-        found.error(&items(path), "items of a list of type map are objects", "make the item a struct");
+        findings.error(&items(path), "items of a list of type map are objects", "make the item a struct");
         return;
     }
     for (index, key) in keys.iter().enumerate() {
         let name = key.as_str().unwrap_or_default();
-        let at = field(&items(path), name);
+        let key_path = field(&items(path), name);
         let Some(value) = item["properties"].get(name) else {
-            found.error(&at, format!("the map key `{name}` is no field of the item"), "name a field that is there");
+            findings.error(
+                &key_path,
+                format!("the map key `{name}` is no field of the item"),
+                "name a field that is there",
+            );
             continue;
         };
         if ["array", "object"].contains(&text(value, "type")) {
-            found.error(
-                &at,
+            findings.error(
+                &key_path,
                 format!("the map key `{name}` is no scalar"),
                 "take a string, a number or a boolean as the key",
             );
         }
         if keys[..index].contains(key) {
-            found.error(path, format!("the map key `{name}` is named twice"), "name it once");
+            findings.error(path, format!("the map key `{name}` is named twice"), "name it once");
         }
         if !list(item, "required").contains(key) && value.get("default").is_none() {
-            found.error(
-                &at,
+            findings.error(
+                &key_path,
                 format!("the map key `{name}` may be missing"),
                 "make the field required, or give it a default",
             );
         }
         if flag(value, "nullable") {
-            found.error(&at, format!("the map key `{name}` may be null"), "take the `Option` off the field");
+            findings.error(&key_path, format!("the map key `{name}` may be null"), "take the `Option` off the field");
         }
     }
 }
 
-/// What is compared as a whole must be replaced as a whole.
-fn set(schema: &Value, path: &str, found: &mut Findings) {
+/// Checks that items of a set are scalars or atomic, since server-side apply compares and replaces them as a whole.
+fn check_set(schema: &Value, path: &str, findings: &mut Findings) {
     let item = &schema["items"];
     let inner = text(item, "x-kubernetes-list-type");
     if item["type"] == "array" && !inner.is_empty() && inner != "atomic" {
-        found.error(&items(path), "lists in a set are atomic", "say `x-kubernetes-list-type: atomic`");
+        findings.error(&items(path), "lists in a set are atomic", "say `x-kubernetes-list-type: atomic`");
     }
     if item["type"] == "object" && item["x-kubernetes-map-type"] != "atomic" {
-        found.error(
+        findings.error(
             &items(path),
             "objects in a set are atomic",
             "say `x-kubernetes-map-type: atomic`, or take a list of type map",

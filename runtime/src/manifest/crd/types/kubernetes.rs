@@ -2,60 +2,63 @@
 
 use serde_json::{Map, Value, json};
 
-const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
+const PRESERVE_UNKNOWN_FIELDS: &str = "x-kubernetes-preserve-unknown-fields";
 
-/// Times up to the year 9998, with nanoseconds at most and an offset of less than a day.
-const TIME: &str = r"^([0-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8])-.{5}[Tt].{8}(\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
+/// The pattern of times that the Rust type decodes: up to the year 9998, at most nanoseconds, an offset of less than a day.
+const TIME_PATTERN: &str = r"^([0-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8])-.{5}[Tt].{8}(\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
 
-/// Which fields are sets, maps or atomic, by type; everything else that is a list is atomic. Taken from the published
-/// OpenAPI: a line has a type, `=` if the whole of it is atomic, and its fields: `field=` is an atomic object, `field#` a
-/// set, `field[key]` a list with these keys, `[key:default]` with the default of a key that may be missing.
-const MERGE: &str = include_str!("merge.txt");
+/// The merge strategies of list and object fields by type, from the published OpenAPI. Lists that it doesn't name are atomic.
+///
+/// A line has a type, then `=` if the type is atomic as a whole, then its fields: `field=` is an atomic object, `field#` a set,
+/// `field[key]` a list map with that key, and `field[key:default]` one whose key may be missing and has a default.
+const MERGE_RULES: &str = include_str!("merge.txt");
 
-/// Completes the schema of a type by what is known of the type's name. Returns the fields whose keys a definition can't say.
+/// Completes the schema of an embedded Kubernetes type by its name. Returns the fields whose merge keys a definition can't
+/// declare.
 pub(super) fn complete(object: &mut Map<String, Value>, name: &str) -> Vec<&'static str> {
     let Some(name) = name.strip_prefix("io.k8s.") else { return Vec::new() };
     match name {
-        // Any object: what it is, another program knows.
+        // An object of any content.
         "apimachinery.pkg.runtime.RawExtension" | "apimachinery.pkg.apis.meta.v1.FieldsV1" => {
-            object.insert(OPEN.into(), json!(true));
+            object.insert(PRESERVE_UNKNOWN_FIELDS.into(), json!(true));
         }
-        // Any value.
+        // A value of any type.
         "apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON" => {
             object.remove("type");
-            object.insert(OPEN.into(), json!(true));
+            object.insert(PRESERVE_UNKNOWN_FIELDS.into(), json!(true));
         }
-        // `date-time` takes years, fractions and offsets that the Rust type can't hold.
+        // The format `date-time` admits years, fractions and offsets that the Rust type can't represent.
         "apimachinery.pkg.apis.meta.v1.Time" | "apimachinery.pkg.apis.meta.v1.MicroTime" => {
-            object.entry("pattern").or_insert(json!(TIME));
+            object.entry("pattern").or_insert(json!(TIME_PATTERN));
         }
-        // Its number has 32 bits.
+        // The number of the Rust type has 32 bits.
         "apimachinery.pkg.util.intstr.IntOrString" => {
             object.entry("minimum").or_insert(json!(i32::MIN));
             object.entry("maximum").or_insert(json!(i32::MAX));
         }
-        _ => return merge(object, name),
+        _ => return apply_merge_rules(object, name),
     }
     Vec::new()
 }
 
-fn merge(object: &mut Map<String, Value>, name: &str) -> Vec<&'static str> {
-    let line = MERGE.lines().find_map(|line| line.strip_prefix(name).filter(|rest| rest.starts_with(' ')));
+/// Adds list types, map keys and map types to the fields of a type.
+fn apply_merge_rules(object: &mut Map<String, Value>, name: &str) -> Vec<&'static str> {
+    let line = MERGE_RULES.lines().find_map(|line| line.strip_prefix(name).filter(|rest| rest.starts_with(' ')));
     let mut rules: Vec<&'static str> = line.unwrap_or_default().split_whitespace().collect();
     if rules.first() == Some(&"=") {
         rules.remove(0);
         object.entry("x-kubernetes-map-type").or_insert(json!("atomic"));
     }
     let Some(fields) = object.get_mut("properties").and_then(Value::as_object_mut) else { return Vec::new() };
-    let mut lost = Vec::new();
+    let mut unmergeable = Vec::new();
     for rule in rules {
         let (field, kind) = rule.split_at(rule.find(['=', '#', '[']).unwrap_or(rule.len()));
         let Some(schema) = fields.get_mut(field).and_then(Value::as_object_mut) else { continue };
         match kind {
             "=" => _ = schema.entry("x-kubernetes-map-type").or_insert(json!("atomic")),
             "#" => _ = schema.entry("x-kubernetes-list-type").or_insert(json!("set")),
-            keys if keyed(schema, keys.trim_start_matches('[').trim_end_matches(']')) => {}
-            _ => lost.push(field),
+            keys if make_list_map(schema, keys.trim_start_matches('[').trim_end_matches(']')) => {}
+            _ => unmergeable.push(field),
         }
     }
     for schema in fields.values_mut().filter(|schema| schema["type"] == "array") {
@@ -63,11 +66,12 @@ fn merge(object: &mut Map<String, Value>, name: &str) -> Vec<&'static str> {
             schema["x-kubernetes-list-type"] = json!("atomic");
         }
     }
-    lost
+    unmergeable
 }
 
-/// A list with keys. A key that may be missing needs its default, and none may be null. Returns whether that can be said.
-fn keyed(list: &mut Map<String, Value>, keys: &str) -> bool {
+/// Makes a list a list map with `keys`, and returns whether that is possible. A key must be required or have a default, and must
+/// not be nullable.
+fn make_list_map(list: &mut Map<String, Value>, keys: &str) -> bool {
     if list.contains_key("x-kubernetes-list-type") {
         return true;
     }
@@ -78,7 +82,7 @@ fn keyed(list: &mut Map<String, Value>, keys: &str) -> bool {
         let required = items.as_ref().and_then(|items| items.get("required")?.as_array());
         let required = required.is_some_and(|required| required.contains(&json!(name)));
         let schema = items.and_then(|items| items.get_mut("properties")?.get_mut(name)?.as_object_mut());
-        // An older Kubernetes may not have the key yet.
+        // The type of an older Kubernetes may not have the key.
         let Some(schema) = schema else { return false };
         schema.remove("nullable");
         if let Some(default) = default.filter(|_| !required) {

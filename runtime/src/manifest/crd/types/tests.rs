@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{super::super::finding::Severity, *};
+use super::{super::super::lint::Severity, *};
 
 /// What becomes of a field that `kube` derives like this, where the types say that.
 fn corrected(derived: Value, said: Value) -> (Value, Vec<String>) {
@@ -12,27 +12,27 @@ fn corrected(derived: Value, said: Value) -> (Value, Vec<String>) {
         "properties": {"field": said},
         "components": {"schemas": {"io.k8s.apimachinery.pkg.api.resource.Quantity": quantity}},
     });
-    let mut found = Findings::of("K v1");
-    correct(&mut root, &by_names, &mut found);
-    (root["properties"]["field"].clone(), found.into_vec().iter().map(ToString::to_string).collect())
+    let mut findings = Findings::of("K v1");
+    correct(&mut root, &by_names, &mut findings);
+    (root["properties"]["field"].clone(), findings.into_vec().iter().map(ToString::to_string).collect())
 }
 
 #[test]
 fn nullable_stays_where_the_type_takes_null() {
     let reference = json!({"$ref": "#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity"});
-    let derived = json!({EITHER: true, "nullable": true});
+    let derived = json!({INT_OR_STRING: true, "nullable": true});
     for (said, stays) in [
         (reference.clone(), false),
         (json!({"allOf": [reference], "description": "x"}), false),
         (json!({"anyOf": [reference, {"enum": [null], "nullable": true}]}), true),
         (json!({"anyOf": [reference, {"type": "null"}]}), true),
-        (json!({EITHER: true, "nullable": true}), true),
+        (json!({INT_OR_STRING: true, "nullable": true}), true),
         (json!({"$ref": "#/components/schemas/unknown"}), false),
         (json!(true), true),
     ] {
-        let (field, found) = corrected(derived.clone(), said.clone());
+        let (field, findings) = corrected(derived.clone(), said.clone());
         assert_eq!(field["nullable"] == true, stays, "{said}");
-        assert_eq!(found, Vec::<String>::new());
+        assert_eq!(findings, Vec::<String>::new());
     }
 }
 
@@ -45,10 +45,10 @@ fn a_keyword_that_is_none_is_an_error_with_the_nearest_one() {
         ("x-kubernetes-validation", "write `x-kubernetes-validations`, or take it away"),
         ("dependentRequired", "take it away, or say it as a CEL rule (`x-kubernetes-validations`)"),
     ] {
-        let (_, found) = corrected(derived.clone(), json!({"type": "string", keyword: 1}));
+        let (_, findings) = corrected(derived.clone(), json!({"type": "string", keyword: 1}));
         let expected =
             format!("K v1: .field: `{keyword}` is no keyword of a schema in Kubernetes, and is dropped; {fix}");
-        assert_eq!(found, [expected]);
+        assert_eq!(findings, [expected]);
     }
     let remarks = json!({"type": "string", "deprecated": true, "readOnly": true, "example": "a"});
     assert_eq!(corrected(derived, remarks).1, Vec::<String>::new());
@@ -62,15 +62,15 @@ fn a_list_whose_merge_key_may_be_missing_is_an_error_unless_its_type_is_said() {
         "$ref": "#/components/schemas/io.k8s.api.core.v1.ServiceSpec",
         "components": {"schemas": {"io.k8s.api.core.v1.ServiceSpec": service}},
     });
-    let found = |mut derived: Value| {
-        let mut found = Findings::of("K v1");
-        correct(&mut derived, &by_names, &mut found);
-        found.into_vec()
+    let findings = |mut derived: Value| {
+        let mut findings = Findings::of("K v1");
+        correct(&mut derived, &by_names, &mut findings);
+        findings.into_vec()
     };
-    let lost = found(service.clone());
+    let lost = findings(service.clone());
     let [finding] = lost.as_slice() else { panic!("{lost:?}") };
     assert_eq!((finding.severity, finding.path.as_str()), (Severity::Error, ".ports"), "{finding}");
     let mut said = service;
     said["properties"]["ports"]["x-kubernetes-list-type"] = json!("atomic");
-    assert_eq!(found(said), []);
+    assert_eq!(findings(said), []);
 }

@@ -1,11 +1,11 @@
-//! The drawing as it grows: elements of SVG, and how much room they take.
+//! `Canvas`: collects SVG elements and the size of the image.
 
 use super::measure::{Face, width};
 use std::fmt::Write;
 
-/// Fonts that every system has, by its own names.
-const PLAIN: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
-const CODE: &str = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace";
+/// The sans-serif fonts of common systems.
+const PLAIN_FONTS: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
+const CODE_FONTS: &str = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace";
 
 /// A rectangle in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,52 +30,61 @@ impl Area {
     }
 }
 
-/// How a text looks.
+/// The style of a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ink {
+pub(super) struct TextStyle {
     pub(super) size: i32,
     pub(super) face: Face,
     pub(super) color: &'static str,
 }
 
-/// How a rectangle looks.
+/// The style of a rectangle.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paint {
+pub(super) struct BoxStyle {
     pub(super) fill: &'static str,
     pub(super) stroke: &'static str,
     pub(super) radius: i32,
     pub(super) is_dashed: bool,
 }
 
-/// How a line looks.
+/// The style of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stroke {
     pub(super) color: &'static str,
     /// In tenths of a pixel.
     pub(super) width: i32,
-    /// As SVG's `stroke-dasharray`; empty for a whole line.
+    /// The SVG attribute `stroke-dasharray`; empty for a solid line.
     pub(super) dashes: &'static str,
 }
 
-/// The elements so far.
+/// The SVG elements so far, and the size that they take.
+/// The point of a text that its position refers to.
+#[derive(Clone, Copy)]
+enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Canvas {
     body: String,
     pub(super) right: i32,
     pub(super) bottom: i32,
-    /// Where each text is, as far as it may reach.
+    /// The largest area that each text may take, for tests.
     pub(super) texts: Vec<(Area, String)>,
 }
 
 impl Canvas {
-    fn reach(&mut self, x: i32, y: i32) {
+    fn extend(&mut self, x: i32, y: i32) {
         self.right = self.right.max(x);
         self.bottom = self.bottom.max(y);
     }
 
-    pub(super) fn rectangle(&mut self, area: Area, paint: Paint) {
+    /// Adds a rectangle with rounded corners.
+    pub(super) fn rectangle(&mut self, area: Area, style: BoxStyle) {
         let Area { x, y, width, height } = area;
-        let Paint { fill, stroke, radius, is_dashed } = paint;
+        let BoxStyle { fill, stroke, radius, is_dashed } = style;
         let dashes = if is_dashed { " stroke-dasharray=\"5 4\"" } else { "" };
         let stroke = if stroke.is_empty() {
             String::new()
@@ -86,63 +95,68 @@ impl Canvas {
             self.body,
             "  <rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\" fill=\"{fill}\"{stroke}/>"
         );
-        self.reach(area.right(), area.bottom());
+        self.extend(area.right(), area.bottom());
     }
 
-    /// Text from its left end on its base line; gives where it ends at the latest.
-    pub(super) fn text(&mut self, x: i32, y: i32, text: &str, ink: Ink) -> i32 {
-        self.put(x, x, y, text, ink, "")
+    /// Adds text that starts at `x`, with its base line at `y`. Returns its right end.
+    pub(super) fn text(&mut self, x: i32, y: i32, text: &str, style: TextStyle) -> i32 {
+        self.add_text(x, y, text, style, Anchor::Start)
     }
 
-    /// Text that ends at `x`.
-    pub(super) fn text_to(&mut self, x: i32, y: i32, text: &str, ink: Ink) {
-        let start = x - width(text, ink.size, ink.face);
-        self.put(x, start, y, text, ink, " text-anchor=\"end\"");
+    /// Adds text that ends at `x`.
+    pub(super) fn text_ending_at(&mut self, x: i32, y: i32, text: &str, style: TextStyle) {
+        self.add_text(x, y, text, style, Anchor::End);
     }
 
-    /// Text with its middle at `x`.
-    pub(super) fn text_around(&mut self, x: i32, y: i32, text: &str, ink: Ink) {
-        let start = x - width(text, ink.size, ink.face) / 2;
-        self.put(x, start, y, text, ink, " text-anchor=\"middle\"");
+    /// Adds text that is centered at `x`.
+    pub(super) fn text_centered_at(&mut self, x: i32, y: i32, text: &str, style: TextStyle) {
+        self.add_text(x, y, text, style, Anchor::Middle);
     }
 
-    fn put(&mut self, x: i32, start: i32, y: i32, text: &str, ink: Ink, anchor: &str) -> i32 {
-        let class = match ink.face {
+    /// Adds text with its anchor at `x`, and records the area that it takes. Returns its right end.
+    fn add_text(&mut self, x: i32, y: i32, text: &str, style: TextStyle, anchor: Anchor) -> i32 {
+        let text_width = width(text, style.size, style.face);
+        let (start, anchor) = match anchor {
+            Anchor::Start => (x, ""),
+            Anchor::Middle => (x - text_width / 2, " text-anchor=\"middle\""),
+            Anchor::End => (x - text_width, " text-anchor=\"end\""),
+        };
+        let class = match style.face {
             Face::Plain => "",
             Face::Bold => " font-weight=\"600\"",
             Face::Code => " class=\"code\"",
         };
-        let Ink { size, color, .. } = ink;
+        let TextStyle { size, color, .. } = style;
         let _ = writeln!(
             self.body,
             "  <text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{class} fill=\"{color}\"{anchor}>{}</text>",
             escaped(text)
         );
-        let area = Area { x: start, y: y - size, width: width(text, size, ink.face), height: size + size / 4 };
-        self.reach(area.right(), area.bottom());
+        let area = Area { x: start, y: y - size, width: text_width, height: size + size / 4 };
+        self.extend(area.right(), area.bottom());
         self.texts.push((area, text.to_owned()));
         area.right()
     }
 
     pub(super) fn circle(&mut self, x: i32, y: i32, radius: i32, fill: &str) {
         let _ = writeln!(self.body, "  <circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"/>");
-        self.reach(x + radius, y + radius);
+        self.extend(x + radius, y + radius);
     }
 
-    /// A line through points, with rounded corners.
+    /// Adds a line through points, with rounded corners.
     pub(super) fn line(&mut self, points: &[(i32, i32)], stroke: Stroke) {
         let Stroke { color, width, dashes } = stroke;
         let dashes = if dashes.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dashes}\"") };
-        let (whole, tenth) = (width / 10, width % 10);
+        let (pixels, tenths) = (width / 10, width % 10);
         let _ = writeln!(
             self.body,
-            "  <path d=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{whole}.{tenth}\" stroke-linecap=\"round\"{dashes}/>",
-            rounded(points)
+            "  <path d=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{pixels}.{tenths}\" stroke-linecap=\"round\"{dashes}/>",
+            rounded_path(points)
         );
-        points.iter().for_each(|(x, y)| self.reach(*x, *y));
+        points.iter().for_each(|(x, y)| self.extend(*x, *y));
     }
 
-    /// A line that ends in an arrow's head.
+    /// Adds a line that ends in an arrowhead.
     pub(super) fn arrow(&mut self, points: &[(i32, i32)], stroke: Stroke) {
         let (Some(&(x, y)), Some(&(from_x, from_y))) = (points.last(), points.iter().rev().nth(1)) else { return };
         let (dx, dy) = ((x - from_x).signum(), (y - from_y).signum());
@@ -163,12 +177,12 @@ impl Canvas {
         );
     }
 
-    /// The whole document, with a margin on the right and at the bottom.
+    /// Returns the SVG document, with a margin on the right and at the bottom.
     pub(super) fn finish(self, name: &str, margin: i32) -> String {
         let (width, height) = (self.right + margin, self.bottom + margin);
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
-             role=\"img\" font-family=\"{PLAIN}\">\n  <title>{}</title>\n  <style>.code{{font-family:{CODE}}}</style>\n  \
+             role=\"img\" font-family=\"{PLAIN_FONTS}\">\n  <title>{}</title>\n  <style>.code{{font-family:{CODE_FONTS}}}</style>\n  \
              <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n{}</svg>\n",
             escaped(name),
             self.body
@@ -178,8 +192,8 @@ impl Canvas {
 
 const RADIUS: i32 = 8;
 
-/// A path through points, straight up, down or across; each corner begins and ends at most [`RADIUS`] away from it.
-fn rounded(points: &[(i32, i32)]) -> String {
+/// Returns the SVG path through points on horizontal and vertical lines. Each corner is rounded within [`RADIUS`].
+fn rounded_path(points: &[(i32, i32)]) -> String {
     let mut path = String::new();
     for (index, &(x, y)) in points.iter().enumerate() {
         let (before, after) = (index.checked_sub(1).and_then(|i| points.get(i)), points.get(index + 1));
@@ -187,7 +201,7 @@ fn rounded(points: &[(i32, i32)]) -> String {
             (None, _) => write!(path, "M{x} {y}"),
             (Some(_), None) => write!(path, "L{x} {y}"),
             (Some(&before), Some(&after)) => {
-                let (a, b) = (towards((x, y), before), towards((x, y), after));
+                let (a, b) = (point_towards((x, y), before), point_towards((x, y), after));
                 write!(path, "L{} {}Q{x} {y} {} {}", a.0, a.1, b.0, b.1)
             }
         };
@@ -195,13 +209,13 @@ fn rounded(points: &[(i32, i32)]) -> String {
     path
 }
 
-/// The point near `corner` in the direction of `other`, at most halfway.
-fn towards(corner: (i32, i32), other: (i32, i32)) -> (i32, i32) {
+/// Returns the point at [`RADIUS`] from `corner` in the direction of `other`, at most halfway.
+fn point_towards(corner: (i32, i32), other: (i32, i32)) -> (i32, i32) {
     let step = |from: i32, to: i32| (to - from).signum() * RADIUS.min((to - from).abs() / 2);
     (corner.0 + step(corner.0, other.0), corner.1 + step(corner.1, other.1))
 }
 
-/// Text as XML has it; what XML can't hold is left out.
+/// Escapes text for XML, and leaves out characters that XML can't contain.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,24 +1,24 @@
-//! What is in a box.
+//! `Card`: the content of a node's box, its size and its drawing.
 
 use super::{
     super::{
-        drawn::{Drawn, NodeState},
+        diagram::{DiagramNode, NodeState},
+        labels,
         text::full_name,
-        words,
     },
-    canvas::{Area, Canvas, Ink, Paint},
-    measure::{Face, width, wrapped},
+    canvas::{Area, BoxStyle, Canvas, TextStyle},
+    measure::{Face, width, wrap_text},
 };
 use crate::shape::Node;
 
-/// How wide the text in a box may be.
-const MOST: i32 = 250;
-/// How wide a box is at least.
-const LEAST: i32 = 160;
+/// The maximum width of the text in a box, in pixels.
+const MAX_TEXT_WIDTH: i32 = 250;
+/// The minimum width of a box, in pixels.
+const MIN_BOX_WIDTH: i32 = 160;
 const PADDING: i32 = 14;
 const BADGE_GAP: i32 = 6;
 
-/// The colours of a sort of node: all dark enough on white, and apart from each other in grey.
+/// The colors of a type of node. They are dark enough on white, and distinct in grayscale.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Palette {
     pub(super) fill: &'static str,
@@ -31,8 +31,8 @@ pub(super) const GROUP: Palette = Palette { fill: "#eef2ff", stroke: "#6366f1", 
 pub(super) const RESOURCE: Palette = Palette { fill: "#ecfdf5", stroke: "#10b981", dark: "#065f46" };
 pub(super) const CUSTOM: Palette = Palette { fill: "#fff7ed", stroke: "#f97316", dark: "#9a3412" };
 
-const TEXT: &str = "#0f172a";
-const SOFT: &str = "#475569";
+const TEXT_COLOR: &str = "#0f172a";
+const MUTED_COLOR: &str = "#475569";
 
 pub(super) fn palette(node: Node) -> Palette {
     match node {
@@ -42,12 +42,12 @@ pub(super) fn palette(node: Node) -> Palette {
     }
 }
 
-/// The colour of a state, beside its word.
+/// Returns the color of a state.
 fn state_color(state: NodeState) -> &'static str {
     match state {
         NodeState::Ready => "#15803d",
         NodeState::Absent | NodeState::Unknown => "#64748b",
-        NodeState::Ending | NodeState::NotReady => "#b45309",
+        NodeState::Deleting | NodeState::NotReady => "#b45309",
         NodeState::HeldUp | NodeState::Missing => "#b91c1c",
     }
 }
@@ -55,10 +55,10 @@ fn state_color(state: NodeState) -> &'static str {
 /// A line of a box.
 #[derive(Debug)]
 enum CardLine {
-    Text(String, Ink),
-    /// Words in frames, side by side.
+    Text(String, TextStyle),
+    /// Labels in frames, side by side.
     Badges(Vec<&'static str>),
-    /// A word in a frame, and the first line of what it is about.
+    /// A label in a frame, and the first line of its value.
     Term(&'static str, String),
     State(NodeState),
 }
@@ -66,7 +66,7 @@ enum CardLine {
 impl CardLine {
     fn height(&self) -> i32 {
         match self {
-            Self::Text(_, ink) => ink.size + 6,
+            Self::Text(_, style) => style.size + 6,
             Self::Badges(_) | Self::Term(..) => 23,
             Self::State(_) => 20,
         }
@@ -74,22 +74,22 @@ impl CardLine {
 
     fn width(&self) -> i32 {
         match self {
-            Self::Text(text, ink) => width(text, ink.size, ink.face),
-            Self::Badges(words) => words.iter().map(|word| badge_width(word) + BADGE_GAP).sum::<i32>() - BADGE_GAP,
-            Self::Term(word, about) => badge_width(word) + BADGE_GAP + width(about, 11, Face::Code),
+            Self::Text(text, style) => width(text, style.size, style.face),
+            Self::Badges(words) => words.iter().map(|label| badge_width(label) + BADGE_GAP).sum::<i32>() - BADGE_GAP,
+            Self::Term(label, value) => badge_width(label) + BADGE_GAP + width(value, 11, Face::Code),
             Self::State(state) => 16 + width(state.as_str(), 12, Face::Bold),
         }
     }
 }
 
-fn badge_width(word: &str) -> i32 {
-    width(word, 10, Face::Bold) + 12
+fn badge_width(label: &str) -> i32 {
+    width(label, 10, Face::Bold) + 12
 }
 
-/// A box with its text, not yet in its place.
+/// The content of a box, before it has a position.
 #[derive(Debug)]
 pub(super) struct Card {
-    /// Its number in a serial group.
+    /// Its position in a serial group, from 1.
     number: Option<usize>,
     name: String,
     tag: &'static str,
@@ -99,72 +99,90 @@ pub(super) struct Card {
 }
 
 impl Card {
-    pub(super) fn root(name: &str, subtitle: &str, node: &Drawn, state: Option<(NodeState, &str)>) -> Self {
+    /// Returns the card of the owner, with its state or its permissions.
+    pub(super) fn root(name: &str, subtitle: &str, node: &DiagramNode, state: Option<(NodeState, &str)>) -> Self {
         let mut lines =
-            vec![CardLine::Text(subtitle.to_owned(), Ink { size: 12, face: Face::Plain, color: "#cbd5e1" })];
-        if let Some((state, why)) = state {
-            let said = if why.is_empty() { state.as_str().to_owned() } else { format!("{}: {why}", state.as_str()) };
-            let ink = Ink { size: 12, face: Face::Bold, color: "#ffffff" };
-            lines.extend(wrapped(&said, 12, Face::Bold, MOST).into_iter().map(|line| CardLine::Text(line, ink)));
+            vec![CardLine::Text(subtitle.to_owned(), TextStyle { size: 12, face: Face::Plain, color: "#cbd5e1" })];
+        if let Some((state, message)) = state {
+            let text =
+                if message.is_empty() { state.as_str().to_owned() } else { format!("{}: {message}", state.as_str()) };
+            let style = TextStyle { size: 12, face: Face::Bold, color: "#ffffff" };
+            lines.extend(
+                wrap_text(&text, 12, Face::Bold, MAX_TEXT_WIDTH).into_iter().map(|line| CardLine::Text(line, style)),
+            );
         }
-        let rights = Ink { size: 11, face: Face::Plain, color: "#cbd5e1" };
+        let rights = TextStyle { size: 11, face: Face::Plain, color: "#cbd5e1" };
         if state.is_none() {
             lines.extend(permissions(node, rights));
         }
-        let tag = words::node(node.shape.node);
+        let tag = labels::node_type(node.shape.node);
         Self { number: None, name: name.to_owned(), tag, lines, palette: ROOT, is_faded: false }
     }
 
-    pub(super) fn of(node: &Drawn, number: Option<usize>) -> Self {
+    /// Returns the card of a node, with its options and its state or permissions.
+    pub(super) fn of(node: &DiagramNode, number: Option<usize>) -> Self {
         let mut lines = Vec::new();
         let palette = palette(node.shape.node);
         if node.shape.node == Node::Resource {
-            let ink = Ink { size: 13, face: Face::Plain, color: palette.dark };
+            let style = TextStyle { size: 13, face: Face::Plain, color: palette.dark };
             lines.extend(
-                wrapped(&words::kinds(node.shape), 13, Face::Plain, MOST).into_iter().map(|l| CardLine::Text(l, ink)),
+                wrap_text(&labels::kinds(node.shape), 13, Face::Plain, MAX_TEXT_WIDTH)
+                    .into_iter()
+                    .map(|l| CardLine::Text(l, style)),
             );
         }
         if let Some(edge) = node.edge {
             let (long, short): (Vec<_>, Vec<_>) =
-                words::treatment(edge).into_iter().partition(|term| !term.about.is_empty());
-            lines.extend(badges(short.iter().map(|term| term.word)));
-            let said = words::terms(edge).into_iter().filter(|term| matches!(term.word, "when" | "each"));
-            lines.extend(said.chain(long).flat_map(|term| term_lines(term.word, &term.about)));
+                labels::resource_options(edge).into_iter().partition(|term| !term.value.is_empty());
+            lines.extend(badges(short.iter().map(|term| term.label)));
+            let text = labels::edge_terms(edge).into_iter().filter(|term| matches!(term.label, "when" | "each"));
+            lines.extend(text.chain(long).flat_map(|term| term_lines(term.label, &term.value)));
         }
-        let soft = Ink { size: 11, face: Face::Plain, color: SOFT };
+        let muted = TextStyle { size: 11, face: Face::Plain, color: MUTED_COLOR };
         match node.state {
-            Some(state) => lines.extend(state_lines(node, state, soft)),
-            None => lines.extend(permissions(node, soft)),
+            Some(state) => lines.extend(state_lines(node, state, muted)),
+            None => lines.extend(permissions(node, muted)),
         }
         let is_faded = node.edge.is_some_and(|edge| edge.resource.retired) || node.state == Some(NodeState::Absent);
-        Self { number, name: node.name.clone(), tag: words::node(node.shape.node), lines, palette, is_faded }
+        Self { number, name: node.name.clone(), tag: labels::node_type(node.shape.node), lines, palette, is_faded }
     }
 
     pub(super) fn width(&self) -> i32 {
         let number = if self.number.is_some() { 26 } else { 0 };
         let head = number + width(&self.name, 15, Face::Bold) + 16 + width(self.tag, 10, Face::Plain);
         let widest = self.lines.iter().map(CardLine::width).max().unwrap_or(0);
-        (2 * PADDING + head.max(widest)).max(LEAST)
+        (2 * PADDING + head.max(widest)).max(MIN_BOX_WIDTH)
     }
 
     pub(super) fn height(&self) -> i32 {
         2 * PADDING + 18 + self.lines.iter().map(CardLine::height).sum::<i32>()
     }
 
+    /// Draws the box with its content.
     pub(super) fn draw(&self, area: Area, canvas: &mut Canvas) {
         let Palette { fill, stroke, dark } = self.palette;
         let fill = if self.is_faded { "#ffffff" } else { fill };
-        canvas.rectangle(area, Paint { fill, stroke, radius: 10, is_dashed: self.is_faded });
+        canvas.rectangle(area, BoxStyle { fill, stroke, radius: 10, is_dashed: self.is_faded });
         let (mut x, mut y) = (area.x + PADDING, area.y + PADDING + 14);
         if let Some(number) = self.number {
             canvas.circle(x + 9, y - 5, 9, stroke);
-            canvas.text_around(x + 9, y - 1, &number.to_string(), Ink { size: 11, face: Face::Bold, color: "#ffffff" });
+            canvas.text_centered_at(
+                x + 9,
+                y - 1,
+                &number.to_string(),
+                TextStyle { size: 11, face: Face::Bold, color: "#ffffff" },
+            );
             x += 26;
         }
-        let name = if dark == "#ffffff" { dark } else { TEXT };
-        canvas.text(x, y, &self.name, Ink { size: 15, face: Face::Bold, color: name });
+        let name = if dark == "#ffffff" { dark } else { TEXT_COLOR };
+        canvas.text(x, y, &self.name, TextStyle { size: 15, face: Face::Bold, color: name });
         let tag = if dark == "#ffffff" { "#cbd5e1" } else { dark };
-        canvas.text_to(area.right() - PADDING, y, self.tag, Ink { size: 10, face: Face::Plain, color: tag });
+        canvas.text_ending_at(
+            area.right() - PADDING,
+            y,
+            self.tag,
+            TextStyle { size: 10, face: Face::Plain, color: tag },
+        );
         y += 4;
         for line in &self.lines {
             line.draw(area.x + PADDING, y, stroke, canvas);
@@ -174,47 +192,48 @@ impl Card {
 }
 
 impl CardLine {
-    /// Draws it below `y`.
+    /// Draws the line below `y`.
     fn draw(&self, x: i32, y: i32, stroke: &'static str, canvas: &mut Canvas) {
         match self {
-            Self::Text(text, ink) => {
-                canvas.text(x, y + self.height() - 3, text, *ink);
+            Self::Text(text, style) => {
+                canvas.text(x, y + self.height() - 3, text, *style);
             }
             Self::Badges(words) => {
                 let mut x = x;
-                for word in words {
-                    x = badge(x, y, word, stroke, canvas) + BADGE_GAP;
+                for label in words {
+                    x = badge(x, y, label, stroke, canvas) + BADGE_GAP;
                 }
             }
-            Self::Term(word, about) => {
-                let x = badge(x, y, word, stroke, canvas) + BADGE_GAP;
-                canvas.text(x, y + 17, about, Ink { size: 11, face: Face::Code, color: TEXT });
+            Self::Term(label, value) => {
+                let x = badge(x, y, label, stroke, canvas) + BADGE_GAP;
+                canvas.text(x, y + 17, value, TextStyle { size: 11, face: Face::Code, color: TEXT_COLOR });
             }
             Self::State(state) => {
                 canvas.circle(x + 5, y + 11, 5, state_color(*state));
-                let ink = Ink { size: 12, face: Face::Bold, color: state_color(*state) };
-                canvas.text(x + 16, y + 15, state.as_str(), ink);
+                let style = TextStyle { size: 12, face: Face::Bold, color: state_color(*state) };
+                canvas.text(x + 16, y + 15, state.as_str(), style);
             }
         }
     }
 }
 
-/// Draws a word in a frame; gives its right end.
-fn badge(x: i32, y: i32, word: &str, stroke: &'static str, canvas: &mut Canvas) -> i32 {
-    let area = Area { x, y: y + 5, width: badge_width(word), height: 17 };
-    canvas.rectangle(area, Paint { fill: "#ffffff", stroke, radius: 8, is_dashed: false });
-    let ink = Ink { size: 10, face: Face::Bold, color: SOFT };
-    canvas.text_around(x + area.width / 2, y + 17, word, ink);
+/// Draws a label in a frame, and returns its right end.
+fn badge(x: i32, y: i32, label: &str, stroke: &'static str, canvas: &mut Canvas) -> i32 {
+    let area = Area { x, y: y + 5, width: badge_width(label), height: 17 };
+    canvas.rectangle(area, BoxStyle { fill: "#ffffff", stroke, radius: 8, is_dashed: false });
+    let style = TextStyle { size: 10, face: Face::Bold, color: MUTED_COLOR };
+    canvas.text_centered_at(x + area.width / 2, y + 17, label, style);
     area.right()
 }
 
+/// Arranges labels in lines of at most the maximum width.
 fn badges(words: impl Iterator<Item = &'static str>) -> Vec<CardLine> {
     let (mut lines, mut line) = (Vec::new(), Vec::new());
-    for word in words {
-        line.push(word);
-        if CardLine::Badges(line.clone()).width() > MOST && line.len() > 1 {
+    for label in words {
+        line.push(label);
+        if CardLine::Badges(line.clone()).width() > MAX_TEXT_WIDTH && line.len() > 1 {
             line.pop();
-            lines.push(CardLine::Badges(std::mem::replace(&mut line, vec![word])));
+            lines.push(CardLine::Badges(std::mem::replace(&mut line, vec![label])));
         }
     }
     if !line.is_empty() {
@@ -223,38 +242,43 @@ fn badges(words: impl Iterator<Item = &'static str>) -> Vec<CardLine> {
     lines
 }
 
-fn term_lines(word: &'static str, about: &str) -> Vec<CardLine> {
-    let room = MOST - badge_width(word) - BADGE_GAP;
-    let ink = Ink { size: 11, face: Face::Code, color: TEXT };
-    match wrapped(about, 11, Face::Code, room).as_slice() {
-        [] => badges([word].into_iter()),
-        [only] => vec![CardLine::Term(word, only.clone())],
+/// Returns the lines of an option: its label, and its value broken into lines.
+fn term_lines(label: &'static str, value: &str) -> Vec<CardLine> {
+    let room = MAX_TEXT_WIDTH - badge_width(label) - BADGE_GAP;
+    let style = TextStyle { size: 11, face: Face::Code, color: TEXT_COLOR };
+    match wrap_text(value, 11, Face::Code, room).as_slice() {
+        [] => badges([label].into_iter()),
+        [single] => vec![CardLine::Term(label, single.clone())],
         [first, ..] => {
-            let rest = about.get(about.find(first.as_str()).unwrap_or(0) + first.len()..).unwrap_or_default();
-            let rest = wrapped(rest, 11, Face::Code, MOST).into_iter().map(|line| CardLine::Text(line, ink));
-            [CardLine::Term(word, first.clone())].into_iter().chain(rest).collect()
+            let rest = value.get(value.find(first.as_str()).unwrap_or(0) + first.len()..).unwrap_or_default();
+            let rest =
+                wrap_text(rest, 11, Face::Code, MAX_TEXT_WIDTH).into_iter().map(|line| CardLine::Text(line, style));
+            [CardLine::Term(label, first.clone())].into_iter().chain(rest).collect()
         }
     }
 }
 
-/// Where a node is about one kind, its verbs alone say what it may do.
-fn permissions(node: &Drawn, ink: Ink) -> Vec<CardLine> {
-    let permissions = words::permissions(node.shape);
+/// Returns the lines of the permissions; only the verbs where a resource node has a single kind.
+fn permissions(node: &DiagramNode, style: TextStyle) -> Vec<CardLine> {
+    let permissions = labels::permissions(node.shape);
     let is_plain = node.shape.node == Node::Resource && permissions.len() == 1 && node.edge.is_some();
-    let said = permissions.iter().map(|access| if is_plain { words::verbs(access) } else { words::permission(access) });
-    let lines = said.flat_map(|said| wrapped(&said, ink.size, ink.face, MOST));
-    lines.map(|line| CardLine::Text(line, ink)).collect()
+    let text =
+        permissions.iter().map(|access| if is_plain { labels::verbs(access) } else { labels::permission(access) });
+    let lines = text.flat_map(|text| wrap_text(&text, style.size, style.face, MAX_TEXT_WIDTH));
+    lines.map(|line| CardLine::Text(line, style)).collect()
 }
 
-fn state_lines(node: &Drawn, state: NodeState, ink: Ink) -> Vec<CardLine> {
+/// Returns the lines of a node's state and its objects.
+fn state_lines(node: &DiagramNode, state: NodeState, style: TextStyle) -> Vec<CardLine> {
     let mut lines = vec![CardLine::State(state)];
-    let whole =
-        |text: &str| wrapped(text, ink.size, ink.face, MOST).into_iter().map(move |line| CardLine::Text(line, ink));
-    lines.extend(whole(&node.why));
+    let wrapped_lines = |text: &str| {
+        wrap_text(text, style.size, style.face, MAX_TEXT_WIDTH).into_iter().map(move |line| CardLine::Text(line, style))
+    };
+    lines.extend(wrapped_lines(&node.message));
     for object in &node.objects {
         let name = full_name(object.namespace.as_deref(), &object.name);
-        let why = if object.why.is_empty() { String::new() } else { format!(": {}", object.why) };
-        lines.extend(whole(&format!("{} {name}{why}", object.kind)));
+        let message = if object.message.is_empty() { String::new() } else { format!(": {}", object.message) };
+        lines.extend(wrapped_lines(&format!("{} {name}{message}", object.kind)));
     }
     lines
 }

@@ -1,10 +1,10 @@
-//! The boxes of all trees of a drawing, and the lines between them.
+//! `Forest`: the boxes of all trees in an image, and the lines between them.
 
-use super::route::Wish;
+use super::route::Dependency;
 use super::style::{BRANCH, NEXT, NEXT_DOWN};
 use crate::{
     manifest::{
-        Drawing, Drawn,
+        Diagram, DiagramNode,
         tree::{
             svg::{Canvas, Card, Layout, Size},
             text::full_name,
@@ -13,7 +13,7 @@ use crate::{
     shape::{Node, Order},
 };
 
-/// A box, and the order in which its children come.
+/// A box with its node and the indices of its children.
 #[derive(Debug)]
 pub(super) struct TreeBox {
     pub(super) parent: Option<usize>,
@@ -23,61 +23,64 @@ pub(super) struct TreeBox {
     pub(super) card: Card,
 }
 
-/// All boxes of all trees, parents first.
+/// The boxes of all trees, parents before children, and the dependencies between them.
 #[derive(Debug, Default)]
 pub(super) struct Forest {
     pub(super) items: Vec<TreeBox>,
-    pub(super) wishes: Vec<Wish>,
+    pub(super) dependencies: Vec<Dependency>,
 }
 
 impl Forest {
-    pub(super) fn add_tree(&mut self, drawing: &Drawing) {
-        let subtitle = drawing.kind.api_version();
-        let (name, state) = match &drawing.object {
+    /// Adds the boxes and the dependencies of one diagram.
+    pub(super) fn add_tree(&mut self, diagram: &Diagram) {
+        let subtitle = diagram.kind.api_version();
+        let (name, state) = match &diagram.object {
             Some(object) => {
                 let name = full_name(object.namespace.as_deref(), &object.name);
-                (format!("{} {name}", drawing.kind), Some((object.state, object.why.as_str())))
+                (format!("{} {name}", diagram.kind), Some((object.state, object.message.as_str())))
             }
-            None => (drawing.kind.kind.to_string(), None),
+            None => (diagram.kind.kind.to_string(), None),
         };
-        let card = Card::root(&name, &subtitle, &drawing.root, state);
-        self.add(&drawing.root, None, card);
+        let card = Card::root(&name, &subtitle, &diagram.root, state);
+        self.add(&diagram.root, None, card);
     }
 
-    pub(super) fn add(&mut self, node: &Drawn, parent: Option<usize>, card: Card) -> usize {
+    /// Adds the box of a node and the boxes below it, and returns its index.
+    pub(super) fn add(&mut self, node: &DiagramNode, parent: Option<usize>, card: Card) -> usize {
         let index = self.items.len();
         self.items.push(TreeBox { parent, children: Vec::new(), node: node.shape.node, path: node.path.clone(), card });
         let is_numbered = node.is_group() && matches!(node.shape.node, Node::Group { up: Order::Serial, .. });
         let mut number = 0;
-        for (place, child) in node.children.iter().enumerate() {
-            let is_next = place.checked_sub(1).is_none_or(|before| node.children[before].path != child.path);
+        for (position, child) in node.children.iter().enumerate() {
+            let is_next = position.checked_sub(1).is_none_or(|before| node.children[before].path != child.path);
             number += usize::from(is_next);
             let card = Card::of(child, (is_numbered && node.children.len() > 1).then_some(number));
             let child_index = self.add(child, Some(index), card);
             self.items[index].children.push(child_index);
         }
-        self.add_wishes(node, index);
+        self.add_dependencies(node, index);
         index
     }
 
-    pub(super) fn add_wishes(&mut self, node: &Drawn, index: usize) {
-        for (place, child) in node.children.iter().enumerate() {
+    /// Adds the dependencies between the nodes below a group, from `after` and from the outputs that they read.
+    pub(super) fn add_dependencies(&mut self, node: &DiagramNode, index: usize) {
+        for (position, child) in node.children.iter().enumerate() {
             let Some(edge) = child.edge else { continue };
             for (paths, is_read) in [(edge.after, false), (edge.reads, true)] {
                 let sources = paths.iter().filter_map(|path| self.find(node, index, path));
-                let to = self.items[index].children[place];
-                let wishes: Vec<_> = sources.map(|from| Wish { from, to, is_read }).collect();
-                self.wishes.extend(wishes);
+                let to = self.items[index].children[position];
+                let dependencies: Vec<_> = sources.map(|from| Dependency { from, to, is_read }).collect();
+                self.dependencies.extend(dependencies);
             }
         }
     }
 
-    /// The box of the node at a path from a group.
-    pub(super) fn find(&self, group: &Drawn, index: usize, path: &str) -> Option<usize> {
+    /// Returns the index of the box of the node at a path below a group.
+    pub(super) fn find(&self, group: &DiagramNode, index: usize, path: &str) -> Option<usize> {
         let (first, rest) = path.split_once('/').unwrap_or((path, ""));
-        let place = group.children.iter().position(|child| child.name == first)?;
-        let found = self.items[index].children[place];
-        if rest.is_empty() { Some(found) } else { self.find(&group.children[place], found, rest) }
+        let position = group.children.iter().position(|child| child.name == first)?;
+        let box_index = self.items[index].children[position];
+        if rest.is_empty() { Some(box_index) } else { self.find(&group.children[position], box_index, rest) }
     }
 
     pub(super) fn sizes(&self) -> Vec<Size> {
@@ -85,11 +88,12 @@ impl Forest {
         self.items.iter().map(size).collect()
     }
 
-    pub(super) fn draw_branches(&self, plan: &Layout, canvas: &mut Canvas) {
-        for (item, spot) in self.items.iter().zip(&plan.spots) {
-            let areas: Vec<_> = item.children.iter().map(|child| plan.spots[*child].area).collect();
+    /// Draws the lines from parents to children, and the arrows between the children of serial groups.
+    pub(super) fn draw_branches(&self, layout: &Layout, canvas: &mut Canvas) {
+        for (item, placed_box) in self.items.iter().zip(&layout.boxes) {
+            let areas: Vec<_> = item.children.iter().map(|child| layout.boxes[*child].area).collect();
             for area in &areas {
-                let (start, end) = ((spot.area.right(), spot.area.middle()), (area.x, area.middle()));
+                let (start, end) = ((placed_box.area.right(), placed_box.area.middle()), (area.x, area.middle()));
                 let trunk = area.x - 22;
                 let points = if start.1 == end.1 {
                     vec![start, end]

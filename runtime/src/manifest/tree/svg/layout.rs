@@ -1,8 +1,8 @@
-//! Where the boxes go: a column for each depth, children beside their parent, one below the other.
+//! Computes the positions of boxes: a column for each depth, and children next to their parent.
 
 use super::canvas::Area;
 
-/// A box before it has a place.
+/// The size of a box, before it has a position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     pub(super) parent: Option<usize>,
@@ -10,106 +10,108 @@ pub(super) struct Size {
     pub(super) height: i32,
 }
 
-/// A box in its place.
+/// A box with its position.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spot {
+pub(super) struct PlacedBox {
     pub(super) area: Area,
     pub(super) depth: usize,
-    /// From where to where its whole tree reaches.
+    /// The top and the bottom of its tree.
     pub(super) top: i32,
     pub(super) bottom: i32,
 }
 
-/// All boxes, and the columns they stand in.
+/// The positions of all boxes, and the columns.
 #[derive(Debug)]
 pub(super) struct Layout {
-    pub(super) spots: Vec<Spot>,
-    /// Left and right end of each column.
+    pub(super) boxes: Vec<PlacedBox>,
+    /// The left and the right end of each column.
     pub(super) columns: Vec<(i32, i32)>,
     pub(super) bottom: i32,
 }
 
-/// Between two boxes of a column: room for an arrow.
+/// The space between two boxes of a column, with room for an arrow.
 pub(super) const GAP: i32 = 26;
-/// Between two trees.
+/// The space between two trees.
 const TREE_GAP: i32 = 64;
-/// Between two columns.
+/// The space between two columns.
 const GUTTER: i32 = 56;
-/// More of it for each line that runs along it.
-pub(super) const LANE: i32 = 14;
+/// The additional space between two columns for each line that runs there.
+pub(super) const LANE_WIDTH: i32 = 14;
 
-/// Places boxes that are listed parents first. `lanes` says how many lines run along the gutter behind each column.
-pub(super) fn placed(sizes: &[Size], lanes: &[usize], left: i32, top: i32) -> Layout {
+/// Places boxes, which are listed parents first. `lanes` is the number of lines that run behind each column.
+pub(super) fn place_boxes(sizes: &[Size], lanes: &[usize], left: i32, top: i32) -> Layout {
     let depths = depths(sizes);
     let columns = columns(sizes, &depths, lanes, left);
     let mut tops = vec![0; sizes.len()];
-    let mut shapes = vec![Outline::default(); sizes.len()];
-    // Children are listed behind their parent, so from the end everything below a box has its place already.
+    let mut outlines = vec![Outline::default(); sizes.len()];
+    // Children come after their parent in the list, so from its end every subtree has its position before its root gets one.
     for index in (0..sizes.len()).rev() {
         let children: Vec<_> = (index + 1..sizes.len()).filter(|child| sizes[*child].parent == Some(index)).collect();
         let mut outline = Outline::default();
         for child in &children {
-            let by = outline.room_for(&shapes[*child]);
-            shift(sizes, &mut tops, *child, by);
-            outline.add(&shapes[*child], by);
+            let offset = outline.offset_below(&outlines[*child]);
+            shift(sizes, &mut tops, *child, offset);
+            outline.add(&outlines[*child], offset);
         }
         let middle = |child: &usize| tops[*child] + sizes[*child].height / 2;
-        let ends = children.first().map(middle).zip(children.last().map(middle));
-        tops[index] = ends.map_or(0, |(first, last)| (first + last) / 2 - sizes[index].height / 2);
+        let extent = children.first().map(middle).zip(children.last().map(middle));
+        tops[index] = extent.map_or(0, |(first, last)| (first + last) / 2 - sizes[index].height / 2);
         outline.0.insert(0, (tops[index], tops[index] + sizes[index].height));
-        shapes[index] = outline;
+        outlines[index] = outline;
     }
-    let mut spots: Vec<Spot> = Vec::with_capacity(sizes.len());
-    let (mut next, mut by) = (top, 0);
+    let mut boxes: Vec<PlacedBox> = Vec::with_capacity(sizes.len());
+    let (mut next, mut offset) = (top, 0);
     for (index, size) in sizes.iter().enumerate() {
-        let (mut tree_top, mut tree_bottom) = spots.last().map_or((top, top), |spot| (spot.top, spot.bottom));
+        let (mut tree_top, mut tree_bottom) =
+            boxes.last().map_or((top, top), |placed_box| (placed_box.top, placed_box.bottom));
         if size.parent.is_none() {
-            let (first, last) = shapes[index].ends();
-            by = next - first;
-            (tree_top, tree_bottom) = (next, last + by);
+            let (first, last) = outlines[index].extent();
+            offset = next - first;
+            (tree_top, tree_bottom) = (next, last + offset);
             next = tree_bottom + TREE_GAP;
         }
         let (x, right) = columns[depths[index]];
-        let area = Area { x, y: tops[index] + by, width: right - x, height: size.height };
-        spots.push(Spot { area, depth: depths[index], top: tree_top, bottom: tree_bottom });
+        let area = Area { x, y: tops[index] + offset, width: right - x, height: size.height };
+        boxes.push(PlacedBox { area, depth: depths[index], top: tree_top, bottom: tree_bottom });
     }
-    let bottom = spots.iter().map(|spot| spot.bottom).max().unwrap_or(top);
-    Layout { spots, columns, bottom }
+    let bottom = boxes.iter().map(|placed_box| placed_box.bottom).max().unwrap_or(top);
+    Layout { boxes, columns, bottom }
 }
 
-/// From where to where a branch reaches in each column, from its own on.
+/// The top and the bottom of a subtree in each column, from the column of its root on.
 #[derive(Clone, Debug, Default)]
 struct Outline(Vec<(i32, i32)>);
 
 impl Outline {
-    /// How far down another branch has to go to lie below this one.
-    fn room_for(&self, other: &Self) -> i32 {
+    /// Returns the offset that another subtree needs to lie below this one.
+    fn offset_below(&self, other: &Self) -> i32 {
         self.0.iter().zip(&other.0).map(|((_, bottom), (top, _))| bottom + GAP - top).max().unwrap_or(0)
     }
 
-    fn add(&mut self, other: &Self, by: i32) {
+    /// Adds another subtree, moved down by `offset`.
+    fn add(&mut self, other: &Self, offset: i32) {
         for (index, (top, bottom)) in other.0.iter().enumerate() {
             match self.0.get_mut(index) {
-                Some(held) => *held = (held.0.min(top + by), held.1.max(bottom + by)),
-                None => self.0.push((top + by, bottom + by)),
+                Some(range) => *range = (range.0.min(top + offset), range.1.max(bottom + offset)),
+                None => self.0.push((top + offset, bottom + offset)),
             }
         }
     }
 
-    fn ends(&self) -> (i32, i32) {
+    fn extent(&self) -> (i32, i32) {
         let top = self.0.iter().map(|(top, _)| *top).min().unwrap_or(0);
         (top, self.0.iter().map(|(_, bottom)| *bottom).max().unwrap_or(0))
     }
 }
 
-/// Moves a box and all below it, which are those behind it until one that is not below.
-fn shift(sizes: &[Size], tops: &mut [i32], index: usize, by: i32) {
-    tops[index] += by;
-    for below in index + 1..sizes.len() {
-        if sizes[below].parent.is_none_or(|parent| parent < index) {
+/// Moves a box and its descendants, which follow it in the list.
+fn shift(sizes: &[Size], tops: &mut [i32], index: usize, offset: i32) {
+    tops[index] += offset;
+    for descendant in index + 1..sizes.len() {
+        if sizes[descendant].parent.is_none_or(|parent| parent < index) {
             break;
         }
-        tops[below] += by;
+        tops[descendant] += offset;
     }
 }
 
@@ -121,16 +123,16 @@ pub(super) fn depths(sizes: &[Size]) -> Vec<usize> {
     depths
 }
 
-/// Every box of a column is as wide as the widest.
+/// Returns the left and the right end of each column, whose width is that of its widest box.
 fn columns(sizes: &[Size], depths: &[usize], lanes: &[usize], left: i32) -> Vec<(i32, i32)> {
     let mut columns = Vec::new();
     let mut x = left;
     for depth in 0..=depths.iter().copied().max().unwrap_or(0) {
-        let widths = sizes.iter().zip(depths).filter(|(_, at)| **at == depth).map(|(size, _)| size.width);
+        let widths = sizes.iter().zip(depths).filter(|(_, box_depth)| **box_depth == depth).map(|(size, _)| size.width);
         let right = x + widths.max().unwrap_or(0);
         columns.push((x, right));
         let lanes = i32::try_from(lanes.get(depth).copied().unwrap_or(0)).unwrap_or(0);
-        x = right + GUTTER + LANE * lanes;
+        x = right + GUTTER + LANE_WIDTH * lanes;
     }
     columns
 }
@@ -152,21 +154,25 @@ mod tests {
             size(Some(4), 60, 20),
             size(Some(3), 60, 70),
         ];
-        let plan = placed(&sizes, &[0, 2], 10, 20);
-        for (index, spot) in plan.spots.iter().enumerate() {
-            assert!(spot.top <= spot.area.y && spot.area.bottom() <= spot.bottom, "{index}: {spot:?}");
-            assert!(spot.top >= 20, "{spot:?}");
-            assert_eq!((spot.area.x, spot.area.right()), plan.columns[spot.depth]);
-            for other in &plan.spots[index + 1..] {
-                let apart = other.area.y >= spot.area.bottom() + GAP || spot.area.y >= other.area.bottom() + GAP;
-                assert!(apart || spot.depth != other.depth, "{spot:?} and {other:?}");
+        let plan = place_boxes(&sizes, &[0, 2], 10, 20);
+        for (index, placed_box) in plan.boxes.iter().enumerate() {
+            assert!(
+                placed_box.top <= placed_box.area.y && placed_box.area.bottom() <= placed_box.bottom,
+                "{index}: {placed_box:?}"
+            );
+            assert!(placed_box.top >= 20, "{placed_box:?}");
+            assert_eq!((placed_box.area.x, placed_box.area.right()), plan.columns[placed_box.depth]);
+            for other in &plan.boxes[index + 1..] {
+                let apart =
+                    other.area.y >= placed_box.area.bottom() + GAP || placed_box.area.y >= other.area.bottom() + GAP;
+                assert!(apart || placed_box.depth != other.depth, "{placed_box:?} and {other:?}");
             }
         }
         assert_eq!(plan.columns[1].0 - plan.columns[0].1, GUTTER);
-        assert_eq!(plan.columns[2].0 - plan.columns[1].1, GUTTER + 2 * LANE);
-        assert!(plan.spots[3].top > plan.spots[0].bottom);
-        assert_eq!(plan.spots[0].area.middle(), (plan.spots[1].area.y + plan.spots[2].area.bottom()) / 2);
-        let tight = plan.spots[6].area.y - plan.spots[4].area.bottom();
+        assert_eq!(plan.columns[2].0 - plan.columns[1].1, GUTTER + 2 * LANE_WIDTH);
+        assert!(plan.boxes[3].top > plan.boxes[0].bottom);
+        assert_eq!(plan.boxes[0].area.middle(), (plan.boxes[1].area.y + plan.boxes[2].area.bottom()) / 2);
+        let tight = plan.boxes[6].area.y - plan.boxes[4].area.bottom();
         assert_eq!(tight, GAP, "what has nothing below it lies close");
     }
 }

@@ -1,9 +1,9 @@
-//! How wide text will be at most.
+//! Computes an upper bound of the width of text, and wraps text.
 //!
-//! Which font a viewer takes is not known, so each character counts as wide as in the widest of the usual ones (Verdana,
-//! DejaVu Sans): text may end early, and never leaves its box.
+//! The font of the viewer is unknown, so each character counts with its width in the widest of the usual fonts (Verdana, DejaVu
+//! Sans). Text may be narrower than its box, and never exceeds it.
 
-/// A font by its use. Sizes are in pixels.
+/// The typeface of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Face {
     Plain,
@@ -11,15 +11,15 @@ pub(super) enum Face {
     Code,
 }
 
-/// The width of a line in pixels, rounded up.
+/// Returns the width of a line in pixels, rounded up. `size` is the font size in pixels.
 pub(super) fn width(text: &str, size: i32, face: Face) -> i32 {
-    let sum: i32 = text.chars().map(|c| if face == Face::Code { code(c) } else { plain(c) }).sum();
+    let sum: i32 = text.chars().map(|c| if face == Face::Code { code_width(c) } else { plain_width(c) }).sum();
     let sum = if face == Face::Bold { sum * 113 / 100 } else { sum };
     (sum * size).div_euclid(1000) + 1
 }
 
-/// In thousandths of the size.
-fn plain(c: char) -> i32 {
+/// Returns the width of a character of a proportional font, in thousandths of the font size.
+fn plain_width(c: char) -> i32 {
     match c {
         'i' | 'j' | 'l' | '\'' => 300,
         ' ' | ',' | '.' | '/' | '\\' | '|' | '!' => 400,
@@ -33,18 +33,18 @@ fn plain(c: char) -> i32 {
     }
 }
 
-fn code(c: char) -> i32 {
+fn code_width(c: char) -> i32 {
     if c.is_ascii() { 615 } else { 1080 }
 }
 
-/// Lines of at most `most` pixels. A line ends behind a space, of code also behind a sign that joins words; only a word that
-/// is wider than a line is cut anywhere.
-pub(super) fn wrapped(text: &str, size: i32, face: Face, most: i32) -> Vec<String> {
+/// Breaks text into lines of at most `max_width` pixels. A line ends after a space, and in code also after a separator. Only a
+/// word that is wider than a line is broken inside.
+pub(super) fn wrap_text(text: &str, size: i32, face: Face, max_width: i32) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for part in parts(text, face) {
+    for part in breakable_parts(text, face) {
         let last = lines.len() - 1;
         let longer = format!("{}{part}", lines[last]);
-        if width(longer.trim_end(), size, face) <= most {
+        if width(longer.trim_end(), size, face) <= max_width {
             lines[last] = longer;
             continue;
         }
@@ -54,7 +54,7 @@ pub(super) fn wrapped(text: &str, size: i32, face: Face, most: i32) -> Vec<Strin
         for c in part.chars() {
             let last = lines.len() - 1;
             let longer = format!("{}{c}", lines[last]);
-            if width(longer.trim_end(), size, face) <= most || lines[last].is_empty() {
+            if width(longer.trim_end(), size, face) <= max_width || lines[last].is_empty() {
                 lines[last] = longer;
             } else {
                 lines.push(c.to_string());
@@ -66,17 +66,18 @@ pub(super) fn wrapped(text: &str, size: i32, face: Face, most: i32) -> Vec<Strin
     lines
 }
 
-fn parts(text: &str, face: Face) -> Vec<&str> {
+/// Splits text after each character at which a line may end.
+fn breakable_parts(text: &str, face: Face) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
-    let mut signs = text.char_indices().peekable();
-    while let Some((at, c)) = signs.next() {
-        let end = at + c.len_utf8();
+    let mut chars = text.char_indices().peekable();
+    while let Some((index, c)) = chars.next() {
+        let end = index + c.len_utf8();
         let is_code = face == Face::Code;
-        let joins = matches!(c, ' ' | '/') || (is_code && matches!(c, ',' | '(' | '_' | '-' | '|' | ':'));
-        // A method begins a line with its dot.
-        let before_dot = is_code && signs.peek().is_some_and(|(_, next)| *next == '.') && !matches!(c, '.' | ' ');
-        if joins || before_dot {
+        let is_break = matches!(c, ' ' | '/') || (is_code && matches!(c, ',' | '(' | '_' | '-' | '|' | ':'));
+        // A line may begin with the dot of a method call.
+        let before_dot = is_code && chars.peek().is_some_and(|(_, next)| *next == '.') && !matches!(c, '.' | ' ');
+        if is_break || before_dot {
             parts.push(&text[start..end]);
             start = end;
         }
@@ -93,14 +94,14 @@ mod tests {
     #[test]
     fn lines_keep_to_their_width_and_lose_nothing() {
         let text = "shop.spec.pools.iter().filter(|pool| pool.replicas > 0 && !pool.is_paused) aVeryLongWordThatHasNoSignsAtAllAndGoesOn";
-        for most in [60, 120, 300] {
-            let lines = wrapped(text, 11, Face::Code, most);
-            assert!(lines.iter().all(|line| width(line, 11, Face::Code) <= most), "{lines:#?}");
+        for max_width in [60, 120, 300] {
+            let lines = wrap_text(text, 11, Face::Code, max_width);
+            assert!(lines.iter().all(|line| width(line, 11, Face::Code) <= max_width), "{lines:#?}");
             let squeeze = |text: &str| text.replace(' ', "");
             assert_eq!(squeeze(&lines.concat()), squeeze(text));
         }
-        assert_eq!(wrapped("get, list", 11, Face::Plain, 300), ["get, list"]);
-        assert_eq!(wrapped("it is not Available (WaitingFor)", 11, Face::Plain, 170)[1], "(WaitingFor)");
-        assert_eq!(wrapped("", 11, Face::Plain, 300), [""; 0]);
+        assert_eq!(wrap_text("get, list", 11, Face::Plain, 300), ["get, list"]);
+        assert_eq!(wrap_text("it is not Available (WaitingFor)", 11, Face::Plain, 170)[1], "(WaitingFor)");
+        assert_eq!(wrap_text("", 11, Face::Plain, 300), [""; 0]);
     }
 }

@@ -1,4 +1,4 @@
-//! Trees as a drawing that stands alone: on a slide, on a page, in print.
+//! Renders tree diagrams as a self-contained SVG image.
 
 mod canvas;
 mod card;
@@ -9,41 +9,42 @@ mod measure;
 mod route;
 mod style;
 
-use super::drawn::Drawing;
+use super::diagram::Diagram;
 use crate::manifest::tree::svg::{
     forest::Forest,
     style::{AFTER, MARGIN, READS},
 };
-use canvas::{Canvas, Ink};
+use canvas::{Canvas, TextStyle};
 use card::Card;
-use layout::{Layout, Size, placed};
+use layout::{Layout, Size, place_boxes};
 use measure::Face;
 use route::{lines, routes};
 
-/// A drawing of all trees with a legend.
-pub(super) fn svg(name: &str, version: &str, drawings: &[Drawing]) -> String {
-    drawn(name, version, drawings).0.finish(name, MARGIN)
+/// Returns the SVG image of all trees with a legend.
+pub(super) fn svg(name: &str, version: &str, diagrams: &[Diagram]) -> String {
+    draw(name, version, diagrams).0.finish(name, MARGIN)
 }
 
-fn drawn(name: &str, version: &str, drawings: &[Drawing]) -> (Canvas, Layout) {
+/// Draws all trees and the legend, and also returns the layout, for tests.
+fn draw(name: &str, version: &str, diagrams: &[Diagram]) -> (Canvas, Layout) {
     let mut forest = Forest::default();
-    drawings.iter().for_each(|drawing| forest.add_tree(drawing));
+    diagrams.iter().for_each(|diagram| forest.add_tree(diagram));
     let sizes: Vec<Size> = forest.sizes();
-    let (routes, lanes) = routes(&forest.wishes, &layout::depths(&sizes));
+    let (routes, lanes) = routes(&forest.dependencies, &layout::depths(&sizes));
     let mut canvas = Canvas::default();
-    let end = canvas.text(MARGIN, MARGIN + 20, name, Ink { size: 22, face: Face::Bold, color: "#0f172a" });
-    canvas.text(end + 8, MARGIN + 20, version, Ink { size: 14, face: Face::Plain, color: "#64748b" });
-    let plan = placed(&sizes, &lanes, MARGIN, MARGIN + 48);
-    forest.draw_branches(&plan, &mut canvas);
-    for (wish, points) in lines(&routes, &plan) {
-        canvas.arrow(&points, if wish.is_read { READS } else { AFTER });
+    let end = canvas.text(MARGIN, MARGIN + 20, name, TextStyle { size: 22, face: Face::Bold, color: "#0f172a" });
+    canvas.text(end + 8, MARGIN + 20, version, TextStyle { size: 14, face: Face::Plain, color: "#64748b" });
+    let layout = place_boxes(&sizes, &lanes, MARGIN, MARGIN + 48);
+    forest.draw_branches(&layout, &mut canvas);
+    for (dependency, points) in lines(&routes, &layout) {
+        canvas.arrow(&points, if dependency.is_read { READS } else { AFTER });
     }
-    for (item, spot) in forest.items.iter().zip(&plan.spots) {
-        item.card.draw(spot.area, &mut canvas);
+    for (item, placed_box) in forest.items.iter().zip(&layout.boxes) {
+        item.card.draw(placed_box.area, &mut canvas);
     }
-    let lowest = plan.bottom.max(canvas.bottom);
+    let lowest = layout.bottom.max(canvas.bottom);
     legend::draw(&forest, lowest + 40, &mut canvas);
-    (canvas, plan)
+    (canvas, layout)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The margin of a drawing, and the strokes of its lines by what they mean.
+//! Constants: the margin of the image and the strokes of each type of line.
 
 use super::canvas::Stroke;
 

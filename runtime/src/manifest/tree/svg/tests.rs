@@ -9,16 +9,16 @@ use crate::manifest::{
 
 fn example() -> (Canvas, Layout) {
     let project = example::project();
-    drawn(&project.name, &project.version, &Drawing::all(&project))
+    draw(&project.name, &project.version, &Diagram::all(&project))
 }
 
 #[test]
 fn no_text_leaves_the_drawing_and_none_leaves_its_box() {
-    let (canvas, plan) = example();
+    let (canvas, layout) = example();
     let (right, bottom) = (canvas.right + MARGIN, canvas.bottom + MARGIN);
     for (area, text) in &canvas.texts {
         assert!(area.x >= 0 && area.y >= 0 && area.right() <= right && area.bottom() <= bottom, "{text}: {area:?}");
-        let holder = plan.spots.iter().find(|spot| {
+        let holder = layout.boxes.iter().find(|spot| {
             (spot.area.x..=spot.area.right()).contains(&area.x)
                 && (spot.area.y..=spot.area.bottom()).contains(&area.middle())
         });
@@ -48,21 +48,21 @@ fn no_two_texts_overlap() {
 fn lines_go_through_no_box() {
     let project = example::project();
     let mut forest = Forest::default();
-    Drawing::all(&project).iter().for_each(|drawing| forest.add_tree(drawing));
-    assert!(forest.wishes.len() >= 5, "{:?}", forest.wishes);
+    Diagram::all(&project).iter().for_each(|diagram| forest.add_tree(diagram));
+    assert!(forest.dependencies.len() >= 5, "{:?}", forest.dependencies);
     let sizes = forest.sizes();
-    let (routes, lanes) = routes(&forest.wishes, &layout::depths(&sizes));
-    let plan = placed(&sizes, &lanes, MARGIN, MARGIN);
-    for (wish, points) in lines(&routes, &plan) {
+    let (routes, lanes) = routes(&forest.dependencies, &layout::depths(&sizes));
+    let layout = place_boxes(&sizes, &lanes, MARGIN, MARGIN);
+    for (dependency, points) in lines(&routes, &layout) {
         for pair in points.windows(2) {
             let ((x, y), (to_x, to_y)) = (pair[0], pair[1]);
-            assert!(x == to_x || y == to_y, "{wish:?} is straight");
-            for spot in &plan.spots {
+            assert!(x == to_x || y == to_y, "{dependency:?} is straight");
+            for spot in &layout.boxes {
                 let across = x.min(to_x) < spot.area.right() && spot.area.x < x.max(to_x);
                 let down = y.min(to_y) < spot.area.bottom() && spot.area.y < y.max(to_y);
                 let through = (across || (x == to_x && spot.area.x < x && x < spot.area.right()))
                     && (down || (y == to_y && spot.area.y < y && y < spot.area.bottom()));
-                assert!(!through, "{wish:?} goes through {:?}: {points:?}", spot.area);
+                assert!(!through, "{dependency:?} goes through {:?}: {points:?}", spot.area);
             }
         }
     }
@@ -95,12 +95,12 @@ fn the_drawing_is_well_formed_and_stands_alone() {
 fn the_same_tree_gives_the_same_bytes() {
     for (name, project) in [("widget", fixture::project()), ("shop", example::project())] {
         let path = format!("{}/src/manifest/tree/svg/{name}.golden.svg", env!("CARGO_MANIFEST_DIR"));
-        let drawn = svg(&project);
-        assert_eq!(drawn, svg(&project));
+        let draw = svg(&project);
+        assert_eq!(draw, svg(&project));
         if std::env::var_os("OPGEN_BLESS").is_some_and(|value| value == "1") {
-            std::fs::write(&path, &drawn).unwrap_or_else(|error| panic!("{path}: {error}"));
+            std::fs::write(&path, &draw).unwrap_or_else(|error| panic!("{path}: {error}"));
         }
         let golden = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(drawn == golden, "{path} is not what is drawn; `cargo bless` writes it anew");
+        assert!(draw == golden, "{path} is not what is drawn; `cargo bless` writes it anew");
     }
 }

@@ -1,10 +1,10 @@
-//! The words of CEL.
+//! Splits a CEL expression into tokens, for the cost estimate.
 
-/// One word of an expression.
+/// One token of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     Name(String),
-    /// A text of so many bytes.
+    /// A string literal, with its length in bytes.
     Text(f64),
     Number,
     Sign(&'static str),
@@ -15,14 +15,14 @@ const SIGNS: [&str; 27] = [
     "/", "%", "=", "|", "&",
 ];
 
-/// The words of `expression`; `None` if something in it is no CEL.
+/// Returns the tokens of `expression`; `None` if it contains something that is not CEL.
 pub(super) fn tokens(expression: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut rest = expression.trim_start();
     while let Some(first) = rest.chars().next() {
         let length = if let Some(comment) = rest.strip_prefix("//") {
             2 + comment.find('\n').unwrap_or(comment.len())
-        } else if let Some((length, size)) = text(rest) {
+        } else if let Some((length, size)) = string_literal(rest) {
             tokens.push(Token::Text(size));
             length
         } else if first.is_ascii_digit() {
@@ -49,7 +49,8 @@ pub(super) fn tokens(expression: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// A number ends where a letter, digit or point does not follow; a point only with a digit behind it.
+/// Returns the length of the number at the start. It goes on over letters, digits, exponent signs, and points with a digit
+/// behind.
 fn number(rest: &str) -> usize {
     let mut end = 0;
     let bytes = rest.as_bytes();
@@ -64,8 +65,8 @@ fn number(rest: &str) -> usize {
     end
 }
 
-/// The length of the literal at the start, and of the text in it.
-fn text(rest: &str) -> Option<(usize, f64)> {
+/// Returns the length of the string literal at the start with its quotes, and the length of its content.
+fn string_literal(rest: &str) -> Option<(usize, f64)> {
     let prefix = rest.find(['"', '\'']).filter(|end| rest[..*end].chars().all(|c| "rRbB".contains(c)) && *end < 3)?;
     let raw = rest[..prefix].contains(['r', 'R']);
     let body = &rest[prefix..];

@@ -1,4 +1,4 @@
-//! What a picture shows: the trees of a project, or one of them with the state of an object in the cluster.
+//! `Diagram`: a provisioner tree for display, with or without the state of one object in the cluster.
 
 use crate::{
     kind::Kind,
@@ -7,101 +7,103 @@ use crate::{
 };
 use serde_json::Value;
 
-/// One tree.
+/// The tree of one kind, or of one object of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Drawing {
+pub(crate) struct Diagram {
     pub(crate) kind: Kind,
-    /// The object whose tree it is; none in a picture of the kind.
-    pub(crate) object: Option<Sight>,
-    pub(crate) root: Drawn,
+    /// The object with this tree; `None` in the diagram of a kind.
+    pub(crate) object: Option<DiagramOwner>,
+    pub(crate) root: DiagramNode,
 }
 
-/// An object in the cluster, and what its status says.
+/// The owner of the tree in the cluster, with the conditions of its status.
 #[derive(Clone, Debug)]
-pub(crate) struct Sight {
+pub(crate) struct DiagramOwner {
     pub(crate) namespace: Option<String>,
     pub(crate) name: String,
     pub(crate) state: NodeState,
-    /// Why it is in that state; may be empty.
-    pub(crate) why: String,
+    /// The reason of the state; may be empty.
+    pub(crate) message: String,
     pub(crate) conditions: Vec<Value>,
 }
 
 /// A node of a tree.
 #[derive(Clone, Debug)]
-pub(crate) struct Drawn {
-    /// The name of its field; one item of `each` has its key behind it.
+pub(crate) struct DiagramNode {
+    /// The name of its field, with the key of the item in a node with `each`.
     pub(crate) name: String,
-    /// The path from the root as paths of shapes are: without keys.
+    /// The path from the root, without keys of items.
     pub(crate) path: String,
     pub(crate) shape: &'static Shape,
     pub(crate) edge: Option<&'static Edge>,
-    /// The state of what it is made of; none where the cluster was not asked, or has nothing to tell.
+    /// The state of its objects; `None` if the cluster was not read, or if a node has no objects to read.
     pub(crate) state: Option<NodeState>,
-    /// Why it is in that state; may be empty.
-    pub(crate) why: String,
-    pub(crate) objects: Vec<Found>,
+    /// The reason of the state; may be empty.
+    pub(crate) message: String,
+    pub(crate) objects: Vec<DiagramObject>,
     pub(crate) children: Vec<Self>,
 }
 
 /// An object of a node.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct DiagramObject {
     pub(crate) kind: Kind,
     pub(crate) namespace: Option<String>,
     pub(crate) name: String,
     pub(crate) state: NodeState,
-    pub(crate) why: String,
+    pub(crate) message: String,
 }
 
-/// How a node fares, from the lightest to the gravest.
+/// The state of a node, ordered from harmless to severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum NodeState {
-    /// Nothing is there, and nothing need be.
+    /// It has no objects and needs none.
     Absent,
     Ready,
-    /// It can't be seen: a permission lacks.
+    /// The user may not read its objects.
     Unknown,
-    Ending,
+    Deleting,
     NotReady,
     HeldUp,
-    /// It should be there, and isn't.
+    /// A required object does not exist.
     Missing,
 }
 
 impl NodeState {
+    /// Returns the state in words.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Absent => "none",
             Self::Ready => "ready",
             Self::Unknown => "unknown",
-            Self::Ending => "being deleted",
+            Self::Deleting => "being deleted",
             Self::NotReady => "not ready",
             Self::HeldUp => "held up",
             Self::Missing => "missing",
         }
     }
 
-    pub(super) const fn mark(self) -> char {
+    /// Returns the symbol of the state in text diagrams.
+    pub(super) const fn symbol(self) -> char {
         match self {
             Self::Absent => '-',
             Self::Ready => '✓',
             Self::Unknown => '?',
-            Self::Ending | Self::NotReady => '…',
+            Self::Deleting | Self::NotReady => '…',
             Self::HeldUp | Self::Missing => '✗',
         }
     }
 }
 
-impl Drawing {
-    /// The tree of a kind, without any cluster.
+impl Diagram {
+    /// Returns the diagram of a kind, without the state of a cluster.
     pub(crate) fn of(controlled: &Controlled) -> Self {
         let kind = controlled.kind.clone();
-        let root = Drawn::of(kind.kind.to_string(), String::new(), controlled.shape, None);
+        let root = DiagramNode::of(kind.kind.to_string(), String::new(), controlled.shape, None);
         Self { kind, object: None, root }
     }
 
-    /// The trees of all kinds, sorted by kind.
+    /// Returns the diagrams of all controlled kinds, sorted by kind.
     pub(crate) fn all(project: &Project) -> Vec<Self> {
         let mut controllers: Vec<_> =
             project.controllers.iter().filter(|controlled| !controlled.only_defined).collect();
@@ -110,14 +112,15 @@ impl Drawing {
     }
 }
 
-impl Drawn {
+impl DiagramNode {
+    /// Returns a node and all nodes below it, without state.
     fn of(name: String, path: String, shape: &'static Shape, edge: Option<&'static Edge>) -> Self {
-        let below = |edge: &'static Edge| {
+        let child_node = |edge: &'static Edge| {
             let path = if path.is_empty() { edge.name.to_owned() } else { format!("{path}/{}", edge.name) };
             Self::of(edge.name.to_owned(), path, edge.shape, Some(edge))
         };
-        let children = shape.children.iter().map(below).collect();
-        Self { name, path, shape, edge, state: None, why: String::new(), objects: Vec::new(), children }
+        let children = shape.children.iter().map(child_node).collect();
+        Self { name, path, shape, edge, state: None, message: String::new(), objects: Vec::new(), children }
     }
 
     pub(super) fn is_group(&self) -> bool {

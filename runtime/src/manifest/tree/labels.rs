@@ -1,26 +1,26 @@
-//! The words in which every picture says the same.
+//! Formats node types, node options and permissions with the same labels for every diagram format.
 
 use crate::{
     kind::Kind,
     shape::{Access, Count, Edge, Node, Order, Reach, Shape, Verb},
 };
 
-/// One of the terms on which a node is a child: a word, and what it is about.
+/// One option of a node as a child: a label and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EdgeTerm {
-    pub(super) word: &'static str,
-    pub(super) about: String,
+    pub(super) label: &'static str,
+    pub(super) value: String,
 }
 
 impl std::fmt::Display for EdgeTerm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let space = if self.about.is_empty() { "" } else { " " };
-        write!(f, "{}{space}{}", self.word, self.about)
+        let space = if self.value.is_empty() { "" } else { " " };
+        write!(f, "{}{space}{}", self.label, self.value)
     }
 }
 
-/// What a node does with its children, or what it is without.
-pub(super) fn node(node: Node) -> &'static str {
+/// Returns the type of a node: the order of a group, or the type of a leaf.
+pub(super) fn node_type(node: Node) -> &'static str {
     match node {
         Node::Group { up: Order::Serial, down: Order::Serial } => "serial",
         Node::Group { up: Order::Concurrent, down: Order::Concurrent } => "concurrent",
@@ -32,16 +32,16 @@ pub(super) fn node(node: Node) -> &'static str {
     }
 }
 
-/// When and how often a node is a child, and what comes before it.
-pub(super) fn terms(edge: &Edge) -> Vec<EdgeTerm> {
-    let said = [("when", edge.when.to_owned()), ("each", edge.each.to_owned())];
-    let named = [("after", edge.after.join(", ")), ("reads", edge.reads.join(", "))];
-    let about = said.into_iter().chain(named).filter(|(_, about)| !about.is_empty());
-    about.map(|(word, about)| EdgeTerm { word, about }).collect()
+/// Returns the conditions of a node: `when`, `each`, and the nodes before it.
+pub(super) fn edge_terms(edge: &Edge) -> Vec<EdgeTerm> {
+    let conditions = [("when", edge.when.to_owned()), ("each", edge.each.to_owned())];
+    let dependencies = [("after", edge.after.join(", ")), ("reads", edge.reads.join(", "))];
+    let terms = conditions.into_iter().chain(dependencies).filter(|(_, value)| !value.is_empty());
+    terms.map(|(label, value)| EdgeTerm { label, value }).collect()
 }
 
-/// How the objects of a resource node are treated; none of it for the usual one.
-pub(super) fn treatment(edge: &Edge) -> Vec<EdgeTerm> {
+/// Returns the options of a resource node that differ from the default.
+pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     let options = edge.resource;
     let count = match edge.count {
         Count::One => "",
@@ -51,45 +51,45 @@ pub(super) fn treatment(edge: &Edge) -> Vec<EdgeTerm> {
     let from =
         if options.adopt_from.is_empty() { String::new() } else { format!("from {}", options.adopt_from.join(", ")) };
     let is_role = |kind: Kind| kind.kind.ends_with("Role");
-    let asked = if edge.shape.kinds().any(is_role) { "hands on" } else { "also" };
-    let said = [
+    let access_label = if edge.shape.kinds().any(is_role) { "hands on" } else { "also" };
+    let terms = [
         (!count.is_empty(), count, String::new()),
         (options.once, "once", String::new()),
         (options.adopt, "adopts", from),
         (options.if_api, "if its API is there", String::new()),
         (options.retired, "retired", String::new()),
-        (!edge.access.is_empty(), asked, edge.access.iter().map(permission).collect::<Vec<_>>().join("; ")),
+        (!edge.access.is_empty(), access_label, edge.access.iter().map(permission).collect::<Vec<_>>().join("; ")),
     ];
-    said.into_iter().filter(|(holds, ..)| *holds).map(|(_, word, about)| EdgeTerm { word, about }).collect()
+    terms.into_iter().filter(|(is_set, ..)| *is_set).map(|(_, label, value)| EdgeTerm { label, value }).collect()
 }
 
-/// The kinds of a resource node.
+/// Returns the kinds of a resource node.
 pub(super) fn kinds(shape: &Shape) -> String {
     shape.access.iter().map(subject).collect::<Vec<_>>().join(", ")
 }
 
-/// What a node does with the API; a manifest that can't be read is told of where the files are generated.
+/// Returns the permissions of a node; none for a manifest that can't be read, which the linter reports.
 pub(super) fn permissions(shape: &Shape) -> Vec<Access> {
     shape.permissions().unwrap_or_default()
 }
 
-/// What a permission is about, and what it allows: `Deployment/scale: get, patch`.
+/// Formats a permission: `Deployment/scale: get, patch`.
 pub(super) fn permission(access: &Access) -> String {
     access.to_string()
 }
 
-/// What a permission is about: `Deployment/scale`, or a path of the server.
+/// Formats the subject of a permission: `Deployment/scale`, or a URL path of the API server.
 pub(super) fn subject(access: &Access) -> String {
     match access.reach {
         Reach::Url(path) => path.to_owned(),
         Reach::Objects { .. } => {
-            let said = access.to_string();
-            said.rsplit_once(": ").map_or_else(|| said.clone(), |(subject, _)| subject.to_owned())
+            let text = access.to_string();
+            text.rsplit_once(": ").map_or_else(|| text.clone(), |(subject, _)| subject.to_owned())
         }
     }
 }
 
-/// What a permission allows: `get, patch`.
+/// Formats the verbs of a permission: `get, patch`.
 pub(super) fn verbs(access: &Access) -> String {
     access.verbs.iter().copied().map(Verb::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -1,34 +1,34 @@
-//! What the linter says, and how the generator fails.
+//! Findings of the linter, and the errors of the manifest generator.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// How grave a [`Finding`] is.
+/// The severity of a [`Finding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Severity {
-    /// The API server would refuse it, or the operator could not work with it: nothing is generated.
+    /// The API server would refuse the definition, or the operator could not work with it. No file is generated.
     Error,
-    /// It works, with a cost or a surprise.
+    /// The definition works, with a cost or an unexpected effect.
     Warning,
 }
 
-/// One thing that is wrong with what was to be generated.
+/// One problem of the manifests that the linter reports.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// Error or warning.
     pub severity: Severity,
-    /// The kind concerned with its version (`WebApp v1alpha1`), or the operator's name.
+    /// The kind with its version (`WebApp v1alpha1`), or the operator's name.
     pub kind: String,
-    /// Where it is: the field of the object (`.spec.pools[*].size`), or of the definition.
+    /// The path of the field in the object (`.spec.pools[*].size`) or in the definition.
     pub path: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What to change.
+    /// The change that solves it.
     pub fix: String,
 }
 
@@ -39,19 +39,19 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Why manifests could not be generated, written or compared.
+/// The reasons why manifests could not be generated, written or compared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManifestError {
-    /// The linter found errors; the warnings are among the findings too.
-    #[error("failed to generate the manifests{}", listed(.0))]
+    /// The linter found errors. The list contains its warnings, too.
+    #[error("failed to generate the manifests{}", error_list(.0))]
     Invalid(Vec<Finding>),
     /// A document can't be written as YAML.
     #[error("failed to render `{path}` as YAML")]
     Render {
         /// The file, relative to the output folder.
         path: String,
-        /// What the YAML writer said.
+        /// The error of the YAML writer.
         #[source]
         source: serde_saphyr::SerializeError,
     },
@@ -60,13 +60,13 @@ pub enum ManifestError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
 }
 
-fn listed(findings: &[Finding]) -> String {
+fn error_list(findings: &[Finding]) -> String {
     findings
         .iter()
         .filter(|finding| finding.severity == Severity::Error)
@@ -74,7 +74,7 @@ fn listed(findings: &[Finding]) -> String {
         .collect()
 }
 
-/// Collects the findings on one kind.
+/// Collects the findings about one kind.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     kind: String,
@@ -94,7 +94,7 @@ impl Findings {
         self.push(Severity::Warning, path, problem.into(), fix.into());
     }
 
-    /// Adds what was found elsewhere.
+    /// Adds the findings of another collection.
     pub(crate) fn extend(&mut self, other: Self) {
         self.all.extend(other.all);
     }

@@ -1,9 +1,9 @@
-//! Drops keywords without effect, and writes whole numbers as integers.
+//! Drops schema keywords without effect, and writes whole numbers as integers.
 
 use serde_json::{Map, Value, json};
 
-/// Drops what says nothing, and writes whole numbers as such.
-pub(super) fn plain(object: &mut Map<String, Value>) {
+/// Drops keywords without effect from one schema, and writes its numeric bounds as integers where they are whole.
+pub(super) fn normalize(object: &mut Map<String, Value>) {
     object.retain(|key, value| match key.as_str() {
         "default" => !value.is_null(),
         "required" | "enum" => value.as_array().is_none_or(|list| !list.is_empty()),
@@ -13,19 +13,20 @@ pub(super) fn plain(object: &mut Map<String, Value>) {
     });
     for key in ["minimum", "maximum", "multipleOf"] {
         if let Some(value) = object.get_mut(key) {
-            whole(value);
+            to_integer(value);
         }
     }
 }
 
-pub(super) fn whole(value: &mut Value) {
-    // Beyond this a float doesn't hold every whole number, and the text would claim a precision that is not there.
+/// Replaces a floating-point number without a fraction by an integer.
+pub(super) fn to_integer(value: &mut Value) {
+    // The largest float below which every whole number is exact.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if let Some(number) =
         value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0 && number.abs() <= EXACT)
     {
         #[allow(clippy::cast_possible_truncation)]
-        let whole = number as i64;
-        *value = json!(whole);
+        let integer = number as i64;
+        *value = json!(integer);
     }
 }

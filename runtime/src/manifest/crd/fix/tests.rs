@@ -1,48 +1,52 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::manifest::crd::keyword::{EITHER, OPEN};
+use crate::manifest::crd::keyword::{INT_OR_STRING, PRESERVE_UNKNOWN_FIELDS};
 
-fn mended(mut schema: Value) -> Value {
-    mend(&mut schema, ".spec.field", &mut Findings::of("K"));
+fn fixed(mut schema: Value) -> Value {
+    fix_schema(&mut schema, ".spec.field", &mut Findings::of("K"));
     schema
 }
 
 /// Left what `kube` 5 derives for a Rust type, right what a kube-apiserver 1.36.3 took without a warning.
 #[track_caller]
-fn check_mends(cases: &[(&str, Value, Value)]) {
+fn check_fixes(cases: &[(&str, Value, Value)]) {
     for (name, schema, expected) in cases {
-        assert_eq!(mended(schema.clone()), *expected, "{name}");
-        assert_eq!(mended(expected.clone()), *expected, "{name}, mended twice");
+        assert_eq!(fixed(schema.clone()), *expected, "{name}");
+        assert_eq!(fixed(expected.clone()), *expected, "{name}, mended twice");
     }
 }
 
 #[test]
 fn shapes_that_the_api_server_refuses_or_empties_are_mended() {
     let int32 = json!({"format": "int32", "type": "integer"});
-    check_mends(&[
-        ("serde_json::Value", json!({"description": "x"}), json!({"description": "x", OPEN: true})),
-        ("Option<Value>", json!({}), json!({OPEN: true})),
-        ("Vec<Value>", json!({"items": {}, "type": "array"}), json!({"items": {OPEN: true}, "type": "array"})),
+    check_fixes(&[
+        ("serde_json::Value", json!({"description": "x"}), json!({"description": "x", PRESERVE_UNKNOWN_FIELDS: true})),
+        ("Option<Value>", json!({}), json!({PRESERVE_UNKNOWN_FIELDS: true})),
+        (
+            "Vec<Value>",
+            json!({"items": {}, "type": "array"}),
+            json!({"items": {PRESERVE_UNKNOWN_FIELDS: true}, "type": "array"}),
+        ),
         (
             "Map<String, Value>",
             json!({"additionalProperties": true, "type": "object"}),
-            json!({"type": "object", OPEN: true}),
+            json!({"type": "object", PRESERVE_UNKNOWN_FIELDS: true}),
         ),
         (
             "untagged i32 or String",
             json!({"anyOf": [{"format": "int32"}, {}]}),
-            json!({EITHER: true, "minimum": i32::MIN, "maximum": i32::MAX}),
+            json!({INT_OR_STRING: true, "minimum": i32::MIN, "maximum": i32::MAX}),
         ),
         (
             "Option of it",
             json!({"anyOf": [{"format": "int32"}, {}], "nullable": true}),
-            json!({"nullable": true, EITHER: true, "minimum": i32::MIN, "maximum": i32::MAX}),
+            json!({"nullable": true, INT_OR_STRING: true, "minimum": i32::MIN, "maximum": i32::MAX}),
         ),
         (
             "untagged u8 or String",
             json!({"anyOf": [{"format": "uint8", "maximum": 255.0, "minimum": 0.0}, {}]}),
-            json!({EITHER: true, "maximum": 255, "minimum": 0}),
+            json!({INT_OR_STRING: true, "maximum": 255, "minimum": 0}),
         ),
         (
             "BTreeMap<u32, String>",
@@ -62,7 +66,7 @@ fn formats_that_the_api_server_warns_about_become_bounds() {
     let octet = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
     let dotted = format!(r"({octet}\.){{3}}{octet}");
     let (ipv4, ipv6) = (format!("^{dotted}$"), format!("^[0-9A-Fa-f:]+(:{dotted})?$"));
-    check_mends(&[
+    check_fixes(&[
         (
             "u16",
             json!({"format": "uint16", "maximum": 65535.0, "minimum": 0.0, "type": "integer"}),
@@ -110,7 +114,7 @@ fn formats_that_the_api_server_warns_about_become_bounds() {
 #[test]
 fn what_says_nothing_or_may_not_be_said_in_a_branch_is_dropped() {
     let int32 = json!({"format": "int32", "type": "integer"});
-    check_mends(&[
+    check_fixes(&[
         ("a default of null", json!({"default": null, "type": "string"}), json!({"type": "string"})),
         ("no required fields", json!({"required": [], "properties": {}, "type": "object"}), json!({"type": "object"})),
         (
@@ -123,7 +127,11 @@ fn what_says_nothing_or_may_not_be_said_in_a_branch_is_dropped() {
             json!({"anyOf": [{"type": "string", "maxLength": 3}, {"type": "string", "nullable": true}]}),
             json!({"type": "string", "nullable": true, "anyOf": [{"maxLength": 3}, {}]}),
         ),
-        ("an int or string as it is", json!({EITHER: true, "nullable": true}), json!({EITHER: true, "nullable": true})),
+        (
+            "an int or string as it is",
+            json!({INT_OR_STRING: true, "nullable": true}),
+            json!({INT_OR_STRING: true, "nullable": true}),
+        ),
     ]);
 }
 
@@ -132,11 +140,11 @@ fn a_union_that_lost_its_types_becomes_any_value_with_a_warning() {
     for branches in
         [json!([{}, {}]), json!([{"format": "double"}, {}]), json!([{"format": "int32"}, {"format": "double"}, {}])]
     {
-        let mut found = Findings::of("K");
+        let mut findings = Findings::of("K");
         let mut schema = json!({"anyOf": branches});
-        mend(&mut schema, ".spec.field", &mut found);
-        assert_eq!(schema, json!({OPEN: true}));
-        assert_eq!(found.into_vec().len(), 1);
+        fix_schema(&mut schema, ".spec.field", &mut findings);
+        assert_eq!(schema, json!({PRESERVE_UNKNOWN_FIELDS: true}));
+        assert_eq!(findings.into_vec().len(), 1);
     }
 }
 
@@ -144,7 +152,7 @@ fn a_union_that_lost_its_types_becomes_any_value_with_a_warning() {
 fn what_has_no_schema_is_left_to_the_linter() {
     let tuple = json!({"items": [{"type": "integer"}, {"type": "string"}], "type": "array"});
     for schema in [json!({"$ref": "#/components/schemas/Rec"}), json!({"enum": [null], "nullable": true}), tuple] {
-        assert_eq!(mended(schema.clone()), schema);
+        assert_eq!(fixed(schema.clone()), schema);
     }
 }
 
@@ -153,7 +161,7 @@ fn conditions_become_a_map_by_their_type() {
     let item = json!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]});
     let conditions = json!({"type": "array", "items": item});
     let mut root = json!({"type": "object", "properties": {"status": {"type": "object", "properties": {"conditions": conditions}}}});
-    mend(&mut root, "", &mut Findings::of("K"));
+    fix_schema(&mut root, "", &mut Findings::of("K"));
     let conditions = &root["properties"]["status"]["properties"]["conditions"];
     assert_eq!(conditions["x-kubernetes-list-type"], "map");
     assert_eq!(conditions["x-kubernetes-list-map-keys"], json!(["type"]));
@@ -163,6 +171,6 @@ fn conditions_become_a_map_by_their_type() {
 fn the_kind_is_described_by_its_spec() {
     let spec = json!({"type": "object", "description": "A widget."});
     let mut root = json!({"type": "object", "description": "Auto-generated derived type for WidgetSpec via `CustomResource`", "properties": {"spec": spec}});
-    mend(&mut root, "", &mut Findings::of("K"));
+    fix_schema(&mut root, "", &mut Findings::of("K"));
     assert_eq!(root["description"], "A widget.");
 }

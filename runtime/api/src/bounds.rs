@@ -29,19 +29,19 @@ const UNSPECIFIED: &str = "Unspecified";
 const ELLIPSIS: char = '…';
 
 /// A condition's message: without white space around it, at most 32,768 characters.
-pub(crate) fn condition_message(text: &str) -> Cow<'_, str> {
+pub fn condition_message(text: &str) -> Cow<'_, str> {
     clip(text.trim(), MESSAGE, |_| 1)
 }
 
 /// A condition's reason: letters, digits, `_`, `,` and `:`, a letter first, at most 1,024. What is left out separates words, and
 /// each word begins with a capital: `not ready` is `NotReady`.
-pub(crate) fn condition_reason(text: &str) -> Cow<'_, str> {
+pub fn condition_reason(text: &str) -> Cow<'_, str> {
     if is_reason(text) { Cow::Borrowed(text) } else { Cow::Owned(pascal(text)) }
 }
 
 /// A text from the API server, or from the status of another object, on one line: at most 1,024 characters, without control
 /// characters and without marks that change the direction of writing.
-pub(crate) fn foreign(text: &str) -> String {
+pub fn foreign(text: &str) -> String {
     let separates = |c: char| c.is_whitespace() || c.is_control() || is_direction_mark(c);
     let mut line = String::new();
     for word in text.split(separates).filter(|word| !word.is_empty()) {
@@ -58,18 +58,18 @@ pub(crate) fn foreign(text: &str) -> String {
 }
 
 /// An event's note: at most 1,024 bytes.
-pub(crate) fn event_note(text: &str) -> Cow<'_, str> {
+pub fn event_note(text: &str) -> Cow<'_, str> {
     clip(text, NOTE, char::len_utf8)
 }
 
 /// An event's reason, its action, or the instance that reports it: not empty, at most 128 bytes.
-pub(crate) fn event_word(text: &str) -> Cow<'_, str> {
+pub fn event_word(text: &str) -> Cow<'_, str> {
     if text.is_empty() { Cow::Borrowed(UNSPECIFIED) } else { clip(text, EVENT_WORD, char::len_utf8) }
 }
 
 /// The name of an event about an object of this name, with a suffix that makes it unique. The names of some kinds, as roles have
 /// them, are no names for events.
-pub(crate) fn event_name(object: &str, suffix: u64) -> String {
+pub fn event_name(object: &str, suffix: u64) -> String {
     let plain = |c: char| {
         let c = c.to_ascii_lowercase();
         if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.' { c } else { '-' }

@@ -1,11 +1,11 @@
-//! Formats: those that the API server doesn't know cost a warning at every apply.
+//! Replaces formats that the API server doesn't know, since it warns about them at every apply.
 
 use serde_json::{Map, Value, json};
 
 use super::super::schema::JUNCTORS;
 
-// Without the dashes, as the API server compares them.
-const TEXT: [&str; 26] = [
+/// The formats of strings that the API server knows. They have no dashes, because it compares formats without them.
+const STRING_FORMATS: [&str; 26] = [
     "bsonobjectid",
     "byte",
     "cidr",
@@ -34,37 +34,37 @@ const TEXT: [&str; 26] = [
     "uuid5",
 ];
 
-/// An IPv4 address as Rust reads it: without leading zeros.
+/// The pattern of an IPv4 address as Rust parses it: without leading zeros.
 macro_rules! ipv4 {
     () => {
         r"((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
     };
 }
 
-/// Formats that take more at the API server than any Rust type does, each with a pattern for the difference: IPv4 with leading
-/// zeros or as the end of IPv6, the same within IPv6, and base64 with bits after its end.
-const PATTERNS: [(&str, &str); 3] = [
+/// Formats with values that the API server accepts and no Rust type decodes, each with a pattern that excludes them: IPv4 with
+/// leading zeros, the same at the end of IPv6, and base64 with bits after its end.
+const FORMAT_PATTERNS: [(&str, &str); 3] = [
     ("ipv4", concat!("^", ipv4!(), "$")),
     ("ipv6", concat!("^[0-9A-Fa-f:]+(:", ipv4!(), ")?$")),
     ("byte", "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$"),
 ];
 
-/// Replaces or drops a format that the API server doesn't know; the bounds it stood for stay. Of a type that has no formats it
-/// stays, to be refused.
-pub(crate) fn mend(object: &mut Map<String, Value>) {
+/// Replaces or drops a format that the API server doesn't know, and keeps the bounds that it implies. A format on a type without
+/// formats stays, and the linter reports it.
+pub(crate) fn fix_format(object: &mut Map<String, Value>) {
     let kind = object.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     if let Some(format) = object.get("format").and_then(Value::as_str).map(str::to_owned) {
         if kind == "integer" {
-            bounds(object, &format);
+            add_bounds(object, &format);
         }
         if kind == "string" && format == "ip" && !object.contains_key("anyOf") {
-            let either = ["ipv4", "ipv6"].map(|format| json!({"format": format, "pattern": pattern(format)}));
-            object.insert("anyOf".into(), json!(either));
+            let branches = ["ipv4", "ipv6"].map(|format| json!({"format": format, "pattern": pattern_for(format)}));
+            object.insert("anyOf".into(), json!(branches));
         }
-        if let Some(pattern) = pattern(&format).filter(|_| kind == "string") {
+        if let Some(pattern) = pattern_for(&format).filter(|_| kind == "string") {
             object.entry("pattern").or_insert(json!(pattern));
         }
-        match known(&kind, &format) {
+        match supported_format(&kind, &format) {
             Some(format) => drop(object.insert("format".into(), json!(format))),
             None if matches!(kind.as_str(), "array" | "object" | "boolean") => {}
             None => drop(object.remove("format")),
@@ -72,25 +72,27 @@ pub(crate) fn mend(object: &mut Map<String, Value>) {
     }
     for junctor in JUNCTORS {
         let branches = object.get_mut(junctor).and_then(Value::as_array_mut).into_iter().flatten();
-        branches.filter_map(Value::as_object_mut).for_each(mend);
+        branches.filter_map(Value::as_object_mut).for_each(fix_format);
     }
 }
 
-fn pattern(format: &str) -> Option<&'static str> {
-    PATTERNS.iter().find(|(name, _)| *name == format).map(|(_, pattern)| *pattern)
+fn pattern_for(format: &str) -> Option<&'static str> {
+    FORMAT_PATTERNS.iter().find(|(name, _)| *name == format).map(|(_, pattern)| *pattern)
 }
 
-fn known<'a>(kind: &str, format: &'a str) -> Option<&'a str> {
+/// Returns the format of the API server for a derived format; `None` if there is none.
+fn supported_format<'a>(kind: &str, format: &'a str) -> Option<&'a str> {
     match (kind, format) {
         ("integer", "int8" | "int16" | "uint8" | "uint16") => Some("int32"),
         ("integer", "int" | "uint" | "uint32" | "uint64") => Some("int64"),
         ("integer", "int32" | "int64") | ("number", "float" | "double") => Some(format),
-        ("" | "string", format) if TEXT.contains(&format.replace('-', "").as_str()) => Some(format),
+        ("" | "string", format) if STRING_FORMATS.contains(&format.replace('-', "").as_str()) => Some(format),
         _ => None,
     }
 }
 
-fn bounds(object: &mut Map<String, Value>, format: &str) {
+/// Adds the bounds that an unsigned integer format implies.
+fn add_bounds(object: &mut Map<String, Value>, format: &str) {
     if format.starts_with('u') {
         object.entry("minimum").or_insert(json!(0));
     }

@@ -1,4 +1,4 @@
-//! The three ways from an operator to its YAML; all give the same bytes.
+//! Generates manifests from a build script, from a test and from the program that `opgen generate` builds.
 
 use super::{DoorArgs, Drift, ManifestError, Project, compare, files, write};
 use crate::error::Chain;
@@ -10,16 +10,16 @@ use std::{
     process::ExitCode,
 };
 
-/// What manifests can be made of: an operator.
+/// An operator that describes itself as a [`Project`], the input of the manifests.
 pub trait Described {
-    /// Its names, image and kinds.
+    /// Returns the names, the image and the kinds of the operator.
     ///
     /// # Errors
-    /// If the definition of a kind can't be made.
+    /// Fails if the definition of a kind can't be derived.
     fn project(&self) -> Result<Project, ProjectError>;
 }
 
-/// Why an operator has no manifests.
+/// The reasons why an operator can't be described as a [`Project`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectError {
@@ -28,25 +28,25 @@ pub enum ProjectError {
     Underivable {
         /// The kind.
         kind: String,
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
-    /// The definition is no JSON.
+    /// The definition can't be written as JSON.
     #[error("failed to write the definition of {kind} as JSON")]
     Json {
         /// The kind.
         kind: String,
-        /// What is wrong.
+        /// The error of the serializer.
         #[source]
         source: serde_json::Error,
     },
 }
 
-/// Why there are no manifests.
+/// The reasons why manifests can't be generated, written or compared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DoorError {
-    /// The definition of a kind can't be made.
+    /// The definition of a kind can't be derived.
     #[error(transparent)]
     Project(#[from] ProjectError),
     /// A definition is wrong, or a file can't be read or written.
@@ -57,7 +57,7 @@ pub enum DoorError {
     Folder {
         /// The folder.
         path: String,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -66,8 +66,8 @@ pub enum DoorError {
     Drift(String),
 }
 
-/// For a `build.rs`: brings the YAML below `dir` (relative to the package) up to date, so that `cargo build` leaves it
-/// current. Warnings of the linter become warnings of the build, its errors fail it.
+/// Brings the YAML below `dir` (relative to the package) up to date; call it from a `build.rs`, and every `cargo build` updates
+/// the manifests. The linter's warnings become warnings of the build, and its errors fail the build.
 ///
 /// ```no_run
 /// # mod demo_controller { pub fn operator() -> opgen::Operator { opgen::Operator::new("demo") } }
@@ -76,37 +76,37 @@ pub enum DoorError {
 /// }
 /// ```
 pub fn build_script(operator: impl Described, dir: impl AsRef<Path>) -> ExitCode {
-    let written = || -> Result<Vec<String>, DoorError> {
+    let write_files = || -> Result<Vec<String>, DoorError> {
         let rendered = files(&operator.project()?)?;
         let path = dir.as_ref().display().to_string();
         write(&rendered, dir.as_ref()).map_err(|source| DoorError::Folder { path, source })?;
         Ok(rendered.findings.iter().map(ToString::to_string).collect())
     };
     let mut out = io::stdout();
-    // Without this line Cargo would run the script again whenever any file of the package changes; what the YAML is made
-    // from is linked into the script, and a new script is run anyway.
-    let mut say = writeln!(out, "cargo::rerun-if-changed={}", dir.as_ref().display());
-    let code = match written() {
+    // Without this line Cargo runs the script again whenever any file of the package changes. The inputs of the YAML are linked
+    // into the script, and Cargo runs a rebuilt script anyway.
+    let mut printed = writeln!(out, "cargo::rerun-if-changed={}", dir.as_ref().display());
+    let code = match write_files() {
         Ok(warnings) => {
             for line in warnings {
-                say = say.and_then(|()| writeln!(out, "cargo::warning={}", line.replace('\n', " ")));
+                printed = printed.and_then(|()| writeln!(out, "cargo::warning={}", line.replace('\n', " ")));
             }
             ExitCode::SUCCESS
         }
         Err(error) => {
             for line in Chain(&error).to_string().lines() {
-                say = say.and_then(|()| writeln!(out, "cargo::error={line}"));
+                printed = printed.and_then(|()| writeln!(out, "cargo::error={line}"));
             }
             ExitCode::FAILURE
         }
     };
-    if say.is_err() { ExitCode::FAILURE } else { code }
+    if printed.is_err() { ExitCode::FAILURE } else { code }
 }
 
-/// For a test: whether the YAML below `dir` is what the code gives.
+/// Checks that the YAML below `dir` equals the generated YAML; call it from a test.
 ///
 /// # Errors
-/// With a diff, if it isn't.
+/// Fails with a diff if a file differs.
 pub fn check(operator: &impl Described, dir: impl AsRef<Path>) -> Result<(), DoorError> {
     let rendered = files(&operator.project()?)?;
     let path = dir.as_ref().display().to_string();
@@ -118,6 +118,7 @@ fn diffs(drift: &[Drift]) -> String {
     drift.iter().map(|drift| drift.diff.as_str()).collect()
 }
 
+/// The command line of [`generator`].
 #[derive(Debug, Parser)]
 #[command(about = "Writes the manifests of an operator")]
 struct Generator {
@@ -127,11 +128,11 @@ struct Generator {
 
 /// The `main` of the program that `opgen generate` builds.
 pub fn generator(operator: impl Described) -> ExitCode {
-    through(&operator, &Generator::parse().door)
+    run_generator(&operator, &Generator::parse().door)
 }
 
-/// Writes, prints or compares; 1 for an error or a drift.
-pub(crate) fn through(operator: &impl Described, door: &DoorArgs) -> ExitCode {
+/// Writes, prints or compares the manifests of `operator`. The exit code is 1 for an error and for a difference.
+pub(crate) fn run_generator(operator: &impl Described, door: &DoorArgs) -> ExitCode {
     let drifted = operator
         .project()
         .map_err(DoorError::from)
@@ -139,14 +140,14 @@ pub(crate) fn through(operator: &impl Described, door: &DoorArgs) -> ExitCode {
     match drifted {
         Ok(false) => ExitCode::SUCCESS,
         Ok(true) => ExitCode::FAILURE,
-        Err(error) => failed(&error, None),
+        Err(error) => exit_with_error(&error, None),
     }
 }
 
-/// Says an error as every command of opgen does.
-pub(crate) fn failed(error: &(dyn StdError + 'static), hint: Option<&str>) -> ExitCode {
+/// Prints an error with its causes and a hint to standard error, in the format of every command, and returns a failure code.
+pub(crate) fn exit_with_error(error: &(dyn StdError + 'static), hint: Option<&str>) -> ExitCode {
     let hint = hint.map_or(String::new(), |hint| format!("\nhint: {hint}\n"));
-    // Standard error being gone leaves the exit code to tell.
+    // If standard error is closed, only the exit code reports the failure.
     let _ = writeln!(io::stderr(), "error: {}\n{hint}", Chain(error));
     ExitCode::FAILURE
 }

@@ -1,12 +1,12 @@
-//! One way in for the build script, the generator and the operator's `manifests` verb.
+//! Prints the manifests, writes them to a folder or compares them with it, as the command line asks.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::finding::ManifestError;
 use super::folder::{Action, compare, write};
+use super::lint::ManifestError;
 use super::project::Project;
 use super::render::{Rendered, files};
 
@@ -25,7 +25,7 @@ pub struct DoorArgs {
     pub output: Output,
 }
 
-/// A form of output.
+/// The output format of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 #[non_exhaustive]
 pub enum Output {
@@ -37,7 +37,7 @@ pub enum Output {
 }
 
 impl DoorArgs {
-    /// Does as the options say; see [`door()`].
+    /// Prints, writes or compares the manifests according to the options; see [`door()`].
     ///
     /// # Errors
     ///
@@ -51,15 +51,15 @@ impl DoorArgs {
     }
 }
 
-/// Generates the manifests of `project` and prints, writes or compares them. Returns whether the folder had drifted;
-/// that is asked with `check` only and false otherwise.
+/// Generates the manifests of `project` and prints, writes or compares them. Returns whether the folder differs from them; the
+/// answer is false unless `check` is set.
 ///
-/// Without `dir` the manifests are printed: `install.yaml`, or with `output_json` every file with its text. With `dir`
-/// they are written, or with `check` compared. Warnings go to `out` as comments, or into the JSON object.
+/// Without `dir` it prints the manifests: `install.yaml`, or with `output_json` every file with its text. With `dir` it writes
+/// them, or with `check` compares them. Warnings go to `out` as comments, or into the JSON object.
 ///
 /// # Errors
 ///
-/// The linter's errors, or what the system said about a file or about `out`.
+/// Fails with the linter's errors, or if a file or `out` can't be read or written.
 pub fn door(
     project: &Project,
     dir: Option<&Path>,
@@ -69,35 +69,37 @@ pub fn door(
 ) -> Result<bool, ManifestError> {
     let rendered = files(project)?;
     let (report, drifted) = match dir {
-        None => (printed(&rendered), false),
+        None => (all_files(&rendered), false),
         Some(dir) if check => {
-            let drift = compare(&rendered, dir).map_err(|source| access(dir, source))?;
+            let drift = compare(&rendered, dir).map_err(|source| io_error(dir, source))?;
             let text = drift.iter().map(|drift| drift.diff.as_str()).collect();
             (Report { json: json!({"drift": drift}), text }, !drift.is_empty())
         }
         Some(dir) => {
-            let changes = write(&rendered, dir).map_err(|source| access(dir, source))?;
+            let changes = write(&rendered, dir).map_err(|source| io_error(dir, source))?;
             let line = |path: &str, action: Action| format!("{action:>12} {}\n", dir.join(path).display());
             let text = changes.iter().map(|change| line(&change.path, change.action)).collect();
             (Report { json: json!({"changes": changes}), text }, false)
         }
     };
-    report.print(&rendered, output_json, out).map_err(|source| access(Path::new("standard output"), source))?;
+    report.print(&rendered, output_json, out).map_err(|source| io_error(Path::new("standard output"), source))?;
     Ok(drifted)
 }
 
+/// The outcome of [`door()`] in both output formats.
 struct Report {
     json: Value,
     text: String,
 }
 
-fn printed(rendered: &Rendered) -> Report {
-    let file = |file: &super::File| json!({"path": file.path, "text": file.text});
-    let all: Vec<_> = rendered.files.iter().map(file).collect();
-    Report { json: json!({"files": all}), text: rendered.text("install.yaml").unwrap_or_default().to_owned() }
+fn all_files(rendered: &Rendered) -> Report {
+    let file_json = |file: &super::File| json!({"path": file.path, "text": file.text});
+    let files: Vec<_> = rendered.files.iter().map(file_json).collect();
+    Report { json: json!({"files": files}), text: rendered.text("install.yaml").unwrap_or_default().to_owned() }
 }
 
 impl Report {
+    /// Prints the report with the linter's warnings.
     fn print(mut self, rendered: &Rendered, output_json: bool, out: &mut dyn Write) -> io::Result<()> {
         if output_json {
             self.json["findings"] = json!(rendered.findings);
@@ -110,7 +112,7 @@ impl Report {
     }
 }
 
-fn access(path: &Path, source: io::Error) -> ManifestError {
+fn io_error(path: &Path, source: io::Error) -> ManifestError {
     ManifestError::Io { path: path.to_owned(), source }
 }
 
@@ -120,7 +122,7 @@ mod tests {
     use super::super::fixture;
     use super::*;
 
-    fn said(args: &DoorArgs) -> (bool, String) {
+    fn run_with(args: &DoorArgs) -> (bool, String) {
         let mut out = Vec::new();
         let drifted = args.run(&fixture::project(), &mut out).unwrap();
         (drifted, String::from_utf8(out).unwrap())
@@ -128,14 +130,14 @@ mod tests {
 
     #[test]
     fn without_a_folder_install_is_printed() {
-        let (drifted, text) = said(&DoorArgs::default());
+        let (drifted, text) = run_with(&DoorArgs::default());
         assert!(!drifted);
         assert_eq!(text, files(&fixture::project()).unwrap().text("install.yaml").unwrap());
     }
 
     #[test]
     fn json_holds_every_file() {
-        let (_, text) = said(&DoorArgs { output: Output::Json, ..DoorArgs::default() });
+        let (_, text) = run_with(&DoorArgs { output: Output::Json, ..DoorArgs::default() });
         let value: Value = serde_json::from_str(&text).unwrap();
         let rendered = files(&fixture::project()).unwrap();
         assert_eq!(value["files"].as_array().unwrap().len(), rendered.files.len());
@@ -146,11 +148,11 @@ mod tests {
     fn a_check_says_drift_and_writing_ends_it() {
         let dir = std::env::temp_dir().join(format!("opgen-door-{}", std::process::id()));
         let check = DoorArgs { dir: Some(dir.clone()), check: true, ..DoorArgs::default() };
-        let (drifted, text) = said(&check);
+        let (drifted, text) = run_with(&check);
         assert!(drifted && text.contains("+++ b/rbac.yaml"), "{text}");
-        let (_, text) = said(&DoorArgs { check: false, ..check.clone() });
+        let (_, text) = run_with(&DoorArgs { check: false, ..check.clone() });
         assert!(text.contains("     Created ") && text.contains("rbac.yaml"), "{text}");
-        assert_eq!(said(&check), (false, String::new()));
+        assert_eq!(run_with(&check), (false, String::new()));
         std::fs::remove_dir_all(dir).unwrap();
     }
 }

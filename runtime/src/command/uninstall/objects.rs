@@ -1,4 +1,4 @@
-//! The objects of an operator's kinds.
+//! Lists, deletes and releases the objects of an operator's kinds.
 
 use crate::{
     cache::Header,
@@ -6,7 +6,7 @@ use crate::{
     command::uninstall::{error::UninstallError, run::Run},
     error::Error,
     informer::{
-        primary::Kubernetes,
+        primary::KubernetesSource,
         source::{Selection, Source},
     },
     kind::Kind,
@@ -18,36 +18,37 @@ use kube::api::DeleteParams;
 use serde::de::Error as _;
 use serde_json::Value;
 
-/// The objects of one kind.
+/// The objects of one controlled kind.
 #[derive(Debug)]
-pub(crate) struct HeldKind {
+pub(crate) struct KindObjects {
     kind: Kind,
     finalizer: String,
-    /// Whether they exist without the operator, too: then they are let go, and never deleted.
+    /// Whether the operator does not define the kind. Its objects are then released and never deleted.
     foreign: bool,
-    /// The kinds of the objects that they name.
+    /// The kinds of the objects that they reference.
     references: Vec<Kind>,
     objects: Vec<Header>,
 }
 
-/// All objects of all kinds of the operator, and those of others that it holds, in all namespaces.
-pub(crate) async fn all(client: &Client, operator: &Operator) -> Result<Vec<HeldKind>, UninstallError> {
-    let mut held = Vec::new();
+/// Lists all objects of the operator's own kinds, and those of foreign kinds that have its finalizer, in all namespaces.
+pub(crate) async fn list_objects(client: &Client, operator: &Operator) -> Result<Vec<KindObjects>, UninstallError> {
+    let mut kind_objects = Vec::new();
     for factory in &operator.factories {
         let kind = factory.kind();
         let (finalizer, foreign) = (factory.finalizer(), factory.crd().is_none());
         let mut objects = headers(client, &kind).await?;
         objects.retain(|object| !foreign || object.finalizers.contains(&finalizer));
-        held.push(HeldKind { finalizer, foreign, references: factory.references(), objects, kind });
+        kind_objects.push(KindObjects { finalizer, foreign, references: factory.references(), objects, kind });
     }
-    Ok(held)
+    Ok(kind_objects)
 }
 
+/// Lists the metadata of all objects of a kind.
 async fn headers(client: &Client, kind: &Kind) -> Result<Vec<Header>, CallError> {
-    // One that can't be read is an object, too: the definition must not go with it.
+    // An object whose metadata can't be parsed is an error: the definition must not be deleted with it.
     let header = |item: Value| Some(Header::parse(item.to_string().as_bytes()));
     let target = Target { kind, namespace: None, name: "" };
-    match client.of_metadata().list_each(target, Selectors::default(), header).await {
+    match client.metadata_client().list_each(target, Selectors::default(), header).await {
         // Without its definition a kind has no objects.
         Err(error) if error.is_not_found() => Ok(Vec::new()),
         headers => headers?.into_iter().collect::<Result<_, _>>().map_err(|error| CallError {
@@ -61,79 +62,91 @@ async fn headers(client: &Client, kind: &Kind) -> Result<Vec<Header>, CallError>
     }
 }
 
-/// There must be none.
-pub(crate) fn refuse(held: &[HeldKind]) -> Result<(), UninstallError> {
-    match held.iter().find(|held| !held.objects.is_empty()) {
-        Some(held) => Err(UninstallError::ObjectsLeft { kind: held.kind.clone(), count: held.objects.len() }),
+/// Fails if there is any object.
+pub(crate) fn require_none(kind_objects: &[KindObjects]) -> Result<(), UninstallError> {
+    match kind_objects.iter().find(|kind_objects| !kind_objects.objects.is_empty()) {
+        Some(kind_objects) => {
+            Err(UninstallError::ObjectsLeft { kind: kind_objects.kind.clone(), count: kind_objects.objects.len() })
+        }
         None => Ok(()),
     }
 }
 
-impl HeldKind {
+impl KindObjects {
     fn target<'a>(&'a self, object: &'a Header) -> Target<'a> {
         Target { kind: &self.kind, namespace: object.key.namespace(), name: object.key.name() }
     }
 }
 
 impl Run {
-    /// Deletes all objects of the operator's own kinds and waits until it has let go of them.
-    pub(crate) async fn delete_objects(&self, held: &[HeldKind]) -> Result<(), UninstallError> {
-        let own = || held.iter().filter(|held| !held.foreign);
-        for held in own() {
-            for object in &held.objects {
+    /// Deletes all objects of the operator's own kinds, and waits until they are gone.
+    pub(crate) async fn delete_objects(&self, kind_objects: &[KindObjects]) -> Result<(), UninstallError> {
+        let own_kinds = || kind_objects.iter().filter(|kind_objects| !kind_objects.foreign);
+        for kind_objects in own_kinds() {
+            for object in &kind_objects.objects {
                 if self.dry_run {
-                    self.say("would delete", held.target(object))?;
+                    self.report("would delete", kind_objects.target(object))?;
                 } else {
-                    self.client.delete(held.target(object), &DeleteParams::background()).await?;
-                    self.say("deleted", held.target(object))?;
+                    self.client.delete(kind_objects.target(object), &DeleteParams::background()).await?;
+                    self.report("deleted", kind_objects.target(object))?;
                 }
             }
         }
-        for held in own() {
-            for object in &held.objects {
-                self.wait_gone(held.target(object)).await?;
+        for kind_objects in own_kinds() {
+            for object in &kind_objects.objects {
+                self.wait_gone(kind_objects.target(object)).await?;
             }
         }
         Ok(())
     }
 
-    /// Takes the operator's finalizers off the objects that stay: all, or those of foreign kinds; and their references off what
-    /// they name, which nobody else would let go.
+    /// Removes the operator's finalizers from the objects that stay: all, or those of foreign kinds only. It also removes their
+    /// reference finalizers from the objects that they reference, since nothing else would.
     pub(crate) async fn release(
         &self,
-        held: &[HeldKind],
+        kind_objects: &[KindObjects],
         operator: &Operator,
-        all: bool,
+        all_kinds: bool,
     ) -> Result<(), UninstallError> {
-        for held in held.iter().filter(|held| all || held.foreign) {
-            let source =
-                Kubernetes::new(self.client.clone(), held.kind.clone(), &operator.name, None, Selection::default());
-            for object in held.objects.iter().filter(|object| object.finalizers.contains(&held.finalizer)) {
+        for kind_objects in kind_objects.iter().filter(|kind_objects| all_kinds || kind_objects.foreign) {
+            let source = KubernetesSource::new(
+                self.client.clone(),
+                kind_objects.kind.clone(),
+                &operator.name,
+                None,
+                Selection::default(),
+            );
+            for object in
+                kind_objects.objects.iter().filter(|object| object.finalizers.contains(&kind_objects.finalizer))
+            {
                 if self.dry_run {
-                    self.say("would release", held.target(object))?;
+                    self.report("would release", kind_objects.target(object))?;
                 } else {
-                    self.release_one(&source, object, &held.finalizer).await?;
-                    self.say("released", held.target(object))?;
+                    self.release_one(&source, object, &kind_objects.finalizer).await?;
+                    self.report("released", kind_objects.target(object))?;
                 }
             }
-            self.release_references(held, operator).await?;
+            self.release_references(kind_objects, operator).await?;
         }
         Ok(())
     }
 
-    async fn release_references(&self, held: &HeldKind, operator: &Operator) -> Result<(), UninstallError> {
-        let references: Vec<_> = held.objects.iter().map(|object| reference::id(&held.kind, &object.key)).collect();
-        for kind in &held.references {
-            let source = Kubernetes::new(self.client.clone(), kind.clone(), &operator.name, None, Selection::default());
+    /// Removes the reference finalizers of objects of one kind from the objects that they reference.
+    async fn release_references(&self, kind_objects: &KindObjects, operator: &Operator) -> Result<(), UninstallError> {
+        let references: Vec<_> =
+            kind_objects.objects.iter().map(|object| reference::id(&kind_objects.kind, &object.key)).collect();
+        for kind in &kind_objects.references {
+            let source =
+                KubernetesSource::new(self.client.clone(), kind.clone(), &operator.name, None, Selection::default());
             for object in headers(&self.client, kind).await? {
                 let target = Target { kind, namespace: object.key.namespace(), name: object.key.name() };
-                let is_held = |reference: &&String| object.finalizers.contains(reference);
-                for reference in references.iter().filter(is_held) {
+                let is_present = |reference: &&String| object.finalizers.contains(reference);
+                for reference in references.iter().filter(is_present) {
                     if self.dry_run {
-                        self.say("would release", target)?;
+                        self.report("would release", target)?;
                     } else {
                         self.release_one(&source, &object, reference).await?;
-                        self.say("released", target)?;
+                        self.report("released", target)?;
                     }
                 }
             }
@@ -141,12 +154,18 @@ impl Run {
         Ok(())
     }
 
-    /// The object may have been changed since it was listed: then it is read again.
-    async fn release_one(&self, source: &Kubernetes, listed: &Header, finalizer: &str) -> Result<(), UninstallError> {
+    /// Removes one finalizer from an object. If the object has changed since it was listed, it reads the object again and
+    /// retries.
+    async fn release_one(
+        &self,
+        source: &KubernetesSource,
+        listed: &Header,
+        finalizer: &str,
+    ) -> Result<(), UninstallError> {
         let target = Target { kind: source.kind(), namespace: listed.key.namespace(), name: listed.key.name() };
         let mut object = listed.clone();
         loop {
-            match source.release(&object, finalizer).await {
+            match source.remove_finalizer(&object, finalizer).await {
                 Ok(_) => return Ok(()),
                 Err(Error::Conflict(_)) => {}
                 Err(error) => return Err(UninstallError::Loop(error)),
@@ -209,12 +228,12 @@ mod tests {
     async fn objects_of_a_foreign_kind_are_let_go_and_never_deleted() {
         let operator = Operator::new("demo").controls::<Foreign<Namespace>, Recorder>();
         let (client, writes) = server();
-        let held = all(&client, &operator).await.unwrap();
-        assert!(matches!(refuse(&held), Err(UninstallError::ObjectsLeft { count: 1, .. })));
+        let kind_objects = list_objects(&client, &operator).await.unwrap();
+        assert!(matches!(require_none(&kind_objects), Err(UninstallError::ObjectsLeft { count: 1, .. })));
         let run = Run { client, dry_run: false, output: Output::Text, timeout: Duration::from_secs(1) };
-        run.delete_objects(&held).await.unwrap();
+        run.delete_objects(&kind_objects).await.unwrap();
         assert_eq!(*writes.lock(), [""; 0]);
-        run.release(&held, &operator, false).await.unwrap();
+        run.release(&kind_objects, &operator, false).await.unwrap();
         assert_eq!(*writes.lock(), ["PATCH /api/v1/namespaces/ours"]);
     }
 
@@ -222,10 +241,10 @@ mod tests {
     async fn what_objects_name_that_stay_is_let_go() {
         let operator = Operator::new("demo").controls::<Foreign<Namespace>, Recorder>();
         let (client, writes) = server();
-        let mut held = all(&client, &operator).await.unwrap();
-        held[0].references = vec![kind_of::<Secret>()];
+        let mut kind_objects = list_objects(&client, &operator).await.unwrap();
+        kind_objects[0].references = vec![kind_of::<Secret>()];
         let run = Run { client, dry_run: false, output: Output::Text, timeout: Duration::from_secs(1) };
-        run.release(&held, &operator, false).await.unwrap();
+        run.release(&kind_objects, &operator, false).await.unwrap();
         assert_eq!(*writes.lock(), ["PATCH /api/v1/namespaces/ours", "PATCH /api/v1/namespaces/shop/secrets/key"]);
     }
 }

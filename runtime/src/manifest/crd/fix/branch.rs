@@ -1,31 +1,32 @@
-//! Branches (`anyOf`, `oneOf`, `allOf`, `not`): they may validate, not define.
+//! Fixes branches (`anyOf`, `oneOf`, `allOf`, `not`), which may validate values and not define fields.
 
 use serde_json::{Map, Value, json};
 
-use super::super::super::finding::Findings;
+use super::super::super::lint::Findings;
 use super::super::schema::JUNCTORS;
-use crate::manifest::crd::keyword::{EITHER, OPEN};
+use crate::manifest::crd::keyword::{INT_OR_STRING, PRESERVE_UNKNOWN_FIELDS};
 
-/// Bounds that say nothing about values of another type.
+/// Bounds that apply to values of one type and ignore other values.
 const BOUNDS: [&str; 8] =
     ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"];
 
-pub(crate) fn mend(object: &mut Map<String, Value>, path: &str, found: &mut Findings) {
-    shared_type(object);
-    scalars(object, path, found);
+/// Moves the type and `nullable` from branches to the schema around them, and removes what branches may not contain.
+pub(crate) fn fix_branches(object: &mut Map<String, Value>, path: &str, findings: &mut Findings) {
+    hoist_type(object);
+    fix_scalar_union(object, path, findings);
     let mut nullable = false;
     for junctor in JUNCTORS {
         let Some(mut branches) = object.remove(junctor) else { continue };
         for branch in branches.as_array_mut().into_iter().flatten() {
             nullable |= junctor != "allOf" && branch["nullable"] == true;
-            undefine(branch, object);
+            strip_definitions(branch, object);
         }
         if branches.as_array().is_some_and(|list| !list.is_empty()) {
             object.insert(junctor.into(), branches);
         }
     }
     if let Some(mut not) = object.remove("not") {
-        undefine(&mut not, object);
+        strip_definitions(&mut not, object);
         object.insert("not".into(), not);
     }
     if nullable {
@@ -33,9 +34,9 @@ pub(crate) fn mend(object: &mut Map<String, Value>, path: &str, found: &mut Find
     }
 }
 
-/// A type that all branches share is the type of the whole.
-fn shared_type(object: &mut Map<String, Value>) {
-    if object.contains_key("type") || object.contains_key(EITHER) {
+/// Gives a schema without a type the type that all its branches share.
+fn hoist_type(object: &mut Map<String, Value>) {
+    if object.contains_key("type") || object.contains_key(INT_OR_STRING) {
         return;
     }
     let shared = ["anyOf", "oneOf"].into_iter().find_map(|junctor| {
@@ -48,9 +49,13 @@ fn shared_type(object: &mut Map<String, Value>) {
     }
 }
 
-/// An untagged enum of scalars: `kube` takes the types away, and what is left tells numbers by their format.
-fn scalars(object: &mut Map<String, Value>, path: &str, found: &mut Findings) {
-    if ["type", EITHER, OPEN, "properties", "items"].iter().any(|key| object.contains_key(*key)) {
+/// Fixes an untagged enum of scalars. `kube` removes the types of its branches; only the format still shows which one is a
+/// number. An integer and a string become an int-or-string. Any other union accepts any value, with a warning.
+fn fix_scalar_union(object: &mut Map<String, Value>, path: &str, findings: &mut Findings) {
+    if ["type", INT_OR_STRING, PRESERVE_UNKNOWN_FIELDS, "properties", "items"]
+        .iter()
+        .any(|key| object.contains_key(*key))
+    {
         return;
     }
     let Some(junctor) = ["anyOf", "oneOf"].into_iter().find(|junctor| object.contains_key(*junctor)) else { return };
@@ -61,9 +66,9 @@ fn scalars(object: &mut Map<String, Value>, path: &str, found: &mut Findings) {
     object.remove(junctor);
     if branches.len() == 2
         && branches.iter().filter(|branch| is_integer(branch)).count() == 1
-        && branches.iter().any(may_be_text)
+        && branches.iter().any(may_be_string)
     {
-        object.insert(EITHER.into(), json!(true));
+        object.insert(INT_OR_STRING.into(), json!(true));
         if branches.iter().any(|branch| branch["format"] == "int32") {
             object.insert("minimum".into(), json!(i32::MIN));
             object.insert("maximum".into(), json!(i32::MAX));
@@ -73,10 +78,10 @@ fn scalars(object: &mut Map<String, Value>, path: &str, found: &mut Findings) {
                 object.insert(bound.into(), value.clone());
             }
         }
-        crate::manifest::crd::mend::plain::plain(object);
+        crate::manifest::crd::fix::normalize::normalize(object);
     } else {
-        object.insert(OPEN.into(), json!(true));
-        found.warning(
+        object.insert(PRESERVE_UNKNOWN_FIELDS.into(), json!(true));
+        findings.warning(
             path,
             "the schema of this untagged enum doesn't say what its variants are, so any value is accepted",
             "take a number and a string, or structs, as the variants, or give the field a `#[schemars(schema_with = ...)]`",
@@ -97,33 +102,34 @@ fn is_integer(branch: &Value) -> bool {
         || branch["format"].as_str().is_some_and(|format| format.trim_start_matches('u').starts_with("int"))
 }
 
-fn may_be_text(branch: &Value) -> bool {
+fn may_be_string(branch: &Value) -> bool {
     let other = matches!(branch["type"].as_str(), Some("integer" | "number" | "boolean"));
     let number = is_integer(branch) || matches!(branch["format"].as_str(), Some("float" | "double"));
     !other && !number
 }
 
-/// Takes from a branch what only the schema around it may say, as far as that is the same or mere documentation.
-fn undefine(branch: &mut Value, around: &Map<String, Value>) {
+/// Removes from a branch the keywords that only the outer schema may contain, if they are documentation or equal to the outer
+/// schema's.
+fn strip_definitions(branch: &mut Value, outer: &Map<String, Value>) {
     let Some(object) = branch.as_object_mut() else { return };
     for key in ["description", "title", "default", "example", "nullable"] {
         object.remove(key);
     }
-    if object.get("type").is_some_and(|kind| around.get("type") == Some(kind)) {
+    if object.get("type").is_some_and(|kind| outer.get("type") == Some(kind)) {
         object.remove("type");
     }
-    crate::manifest::crd::mend::plain::plain(object);
+    crate::manifest::crd::fix::normalize::normalize(object);
     for key in ["properties", "items"] {
         let Some(inner) = object.get_mut(key) else { continue };
-        match (key, around.get(key)) {
+        match (key, outer.get(key)) {
             ("properties", Some(fields)) => {
                 for (name, field) in inner.as_object_mut().into_iter().flatten() {
-                    if let Some(around) = fields.get(name).and_then(Value::as_object) {
-                        undefine(field, around);
+                    if let Some(outer) = fields.get(name).and_then(Value::as_object) {
+                        strip_definitions(field, outer);
                     }
                 }
             }
-            ("items", Some(Value::Object(around))) => undefine(inner, around),
+            ("items", Some(Value::Object(outer))) => strip_definitions(inner, outer),
             _ => {}
         }
     }
@@ -133,6 +139,6 @@ fn undefine(branch: &mut Value, around: &Map<String, Value>) {
             .and_then(Value::as_array_mut)
             .into_iter()
             .flatten()
-            .for_each(|nested| undefine(nested, around));
+            .for_each(|nested| strip_definitions(nested, outer));
     }
 }

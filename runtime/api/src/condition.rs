@@ -7,7 +7,7 @@
 //! A transition time moves only with the `status` of a condition, as the Kubernetes API conventions have it, so a pass that
 //! changes nothing gives the same bytes.
 
-use crate::{bounds, error::Error};
+use crate::bounds;
 use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{Condition, Time},
     jiff::Timestamp,
@@ -121,7 +121,7 @@ pub fn set(
 }
 
 /// Whether a text is a condition type by the schema of [`Status`]: a name, or a domain and a name.
-pub(crate) fn is_type(text: &str) -> bool {
+pub fn is_type(text: &str) -> bool {
     let (domain, name) = text.split_once('/').map_or((None, text), |(domain, name)| (Some(domain), name));
     let is_label = |label: &str| {
         let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -143,26 +143,19 @@ fn whole_seconds(now: Timestamp) -> Timestamp {
 /// The types that are present only while they are true. Source: kstatus' abnormal-true conditions.
 const ABNORMAL: [&str; 2] = ["Reconciling", "Stalled"];
 
-/// Which way a pass went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Up,
-    Down,
-}
-
 /// What the conditions say of one outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub struct Verdict {
     /// What the types of its conditions begin with: those of the controller.
-    pub(crate) prefix: String,
+    pub prefix: String,
     available: Truth,
     state: VerdictState,
-    pub(crate) reason: String,
-    pub(crate) message: String,
+    pub reason: String,
+    pub message: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum VerdictState {
+pub enum VerdictState {
     Ready,
     Reconciling,
     Failing,
@@ -170,62 +163,39 @@ enum VerdictState {
 }
 
 impl Verdict {
-    /// Reads an outcome; `None` where it says nothing about the object (a conflict).
-    pub(crate) fn of(direction: Direction, outcome: &Result<(), Error>) -> Option<Self> {
-        let (done, going) = match direction {
-            Direction::Up => ("Provisioned", "Provisioning"),
-            Direction::Down => ("Deprovisioned", "Deprovisioning"),
-        };
-        Some(match outcome {
-            Ok(()) if direction == Direction::Up => Self::new(Truth::True, VerdictState::Ready, done, ""),
-            Ok(()) => Self::new(Truth::False, VerdictState::Reconciling, done, "everything is removed"),
-            Err(Error::Yield { reason, message }) => {
-                let reason = if reason.is_empty() { going } else { reason };
-                Self::new(Truth::False, VerdictState::Reconciling, reason, message)
-            }
-            Err(Error::Conflict(_)) => return None,
-            Err(Error::Unexpected(source)) => {
-                let (reason, message) = crate::client::safe_sentence(source.as_ref());
-                Self::new(Truth::False, VerdictState::Failing, reason, &message)
-            }
-            Err(Error::UserAction { reason, message } | Error::Terminal { reason, message }) => {
-                Self::new(Truth::False, VerdictState::Stalled, reason, message)
-            }
-        })
-    }
-
-    fn new(available: Truth, state: VerdictState, reason: &str, message: &str) -> Self {
+    /// A verdict in words that are kept within the limits of conditions.
+    pub fn new(available: Truth, state: VerdictState, reason: &str, message: &str) -> Self {
         let (reason, message) = (bounds::condition_reason(reason), bounds::condition_message(message));
         Self { prefix: String::new(), available, state, reason: reason.into_owned(), message: message.into_owned() }
     }
 
     /// The same outcome in other words.
-    pub(crate) fn in_words(self, (reason, message): &(String, String)) -> Self {
+    pub fn in_words(self, (reason, message): &(String, String)) -> Self {
         Self { prefix: self.prefix, ..Self::new(self.available, self.state, reason, message) }
     }
 
     /// Whether something is wrong, as opposed to unfinished.
-    pub(crate) fn is_failure(&self) -> bool {
+    pub fn is_failure(&self) -> bool {
         matches!(self.state, VerdictState::Failing | VerdictState::Stalled)
     }
 
     /// Whether all is as wanted.
-    pub(crate) fn is_ready(&self) -> bool {
+    pub fn is_ready(&self) -> bool {
         self.state == VerdictState::Ready
     }
 
     /// The type of one of its conditions.
-    pub(crate) fn type_of(&self, type_: &str) -> String {
+    pub fn type_of(&self, type_: &str) -> String {
         format!("{}{type_}", self.prefix)
     }
 
     /// Whether the controller speaks for the whole object, and not for a part of it.
-    pub(crate) fn is_of_whole(&self) -> bool {
+    pub fn is_of_whole(&self) -> bool {
         self.prefix.is_empty()
     }
 
     /// Writes the verdict into a list of conditions; an abnormal condition that does not hold is removed.
-    pub(crate) fn set(&self, conditions: &mut Vec<Condition>, generation: i64, now: Timestamp) {
+    pub fn set(&self, conditions: &mut Vec<Condition>, generation: i64, now: Timestamp) {
         let (ready, abnormal) = match self.state {
             VerdictState::Ready => (Truth::True, None),
             VerdictState::Reconciling => (Truth::Unknown, Some("Reconciling")),
@@ -265,7 +235,7 @@ impl Status {
         self.say(&Verdict::new(Truth::False, VerdictState::Stalled, reason, message), generation, now);
     }
 
-    pub(crate) fn say(&mut self, verdict: &Verdict, generation: i64, now: Timestamp) {
+    pub fn say(&mut self, verdict: &Verdict, generation: i64, now: Timestamp) {
         verdict.set(&mut self.conditions, generation, now);
         if verdict.is_of_whole() {
             self.observed_generation = Some(generation);

@@ -1,32 +1,35 @@
-//! `Right`: a permission that a call needs, checked against the limits of its declaration.
+//! Checks whether an API call of a node is within the names and namespaces of its declared permission.
 
 use crate::{
     context::calls::{Target, Within},
     error::Error,
 };
 
-/// A right that a call uses, as it is declared.
-pub(super) struct Right {
+/// A right on objects or a subresource, as the node declares it.
+pub(super) struct Permission {
     pub(super) verb: &'static str,
+    /// The subresource; empty for the object itself.
     pub(super) part: &'static str,
+    /// The names and namespaces that the declaration is limited to; empty without a limit.
     pub(super) within: &'static [Within],
 }
 
-impl Right {
-    pub(super) fn to(verb: &'static str, within: &'static [Within]) -> Self {
+impl Permission {
+    pub(super) fn on_object(verb: &'static str, within: &'static [Within]) -> Self {
         Self { verb, part: "", within }
     }
 
-    pub(super) fn on(part: &'static str, verb: &'static str, within: &'static [Within]) -> Self {
+    pub(super) fn on_subresource(part: &'static str, verb: &'static str, within: &'static [Within]) -> Self {
         Self { verb, part, within }
     }
 
-    pub(super) fn has(&self, target: &Target<'_>) -> bool {
+    /// Whether the limits of the declaration include an object.
+    pub(super) fn allows(&self, target: &Target<'_>) -> bool {
         self.within.is_empty() || self.within.iter().any(|within| within.has(target.namespace, target.name))
     }
 
-    /// Known before the call, so said in the words of the declaration.
-    pub(super) fn refused(&self, target: &Target<'_>, elsewhere: Option<&str>, node: &str) -> Error {
+    /// The error for an object outside the limits. `elsewhere` is its namespace, if that is not the default one of the calls.
+    pub(super) fn denied(&self, target: &Target<'_>, elsewhere: Option<&str>, node: &str) -> Error {
         let Self { verb, part, .. } = self;
         let name = if target.name.is_empty() { String::new() } else { format!("({:?})", target.name) };
         let slash = if part.is_empty() { "" } else { "/" };

@@ -1,0 +1,67 @@
+//! What a crate of Kubernetes kinds needs of opgen: the derive of [`Managed`], the [`Status`], and references between objects.
+//!
+//! A crate of types depends on this crate alone, under the name `opgen`, so clients of the kinds link no operator:
+//!
+//! ```toml
+//! [dependencies]
+//! opgen = { package = "opgen-api", version = "0.1" }
+//! ```
+//!
+//! `opgen` re-exports all of it under the same paths.
+//!
+//! ```
+//! # extern crate opgen_api as opgen;
+//! use kube::CustomResource;
+//! use opgen::Managed;
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//!
+//! /// A team and its mail address.
+//! #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+//! #[kube(group = "demo.example.com", version = "v1", kind = "Team", namespaced, status = "opgen::Status")]
+//! pub struct TeamSpec {
+//!     pub mail: String,
+//! }
+//! # fn main() {}
+//! ```
+
+#[doc(hidden)]
+pub mod bounds;
+pub mod condition;
+#[doc(hidden)]
+pub mod kind;
+mod managed;
+pub mod reference;
+mod schema;
+
+pub use condition::Status;
+pub use kind::{Kind, Typed};
+pub use managed::Managed;
+pub use opgen_macros::Managed;
+pub use reference::NamespacedName;
+
+/// For the expansion of macros, and for `opgen`; no part of the API.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::{
+        condition::{Truth, Verdict, VerdictState, is_type},
+        dynamic_kind,
+        kind::kind_of,
+        schema::schema_by_names,
+    };
+    pub use k8s_openapi::{
+        apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+        apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    };
+    pub use kube::CustomResourceExt;
+    pub use serde_json::Value;
+
+    /// For the expansion of [`dynamic_kind!`](crate::dynamic_kind).
+    pub mod dynamic {
+        pub use crate::kind::dynamic::{Content, deserialize, parts, serialize, split};
+        pub use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};
+        pub use kube::Resource;
+        pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
+        pub use serde_json::Value;
+    }
+}

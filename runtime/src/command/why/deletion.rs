@@ -1,0 +1,112 @@
+//! Explains why an object that is being deleted still exists: its finalizers, and the referrers and children behind them.
+
+use crate::{
+    client::Target,
+    command::{
+        live,
+        lookup::LiveError,
+        why::{
+            Why,
+            examine::{ExaminedObject, Examiner, SAYS_CYCLE, TreeObjects, available_condition, call_error},
+            references::references_object,
+        },
+    },
+    reference,
+};
+
+/// The finalizer with which the garbage collector waits for dependents.
+const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
+
+impl Examiner<'_> {
+    /// Explains an object that is being deleted: by its finalizers, or by the children that still exist.
+    pub(crate) async fn examine_deletion(&mut self, examined: &ExaminedObject<'_>) -> Result<Why, LiveError> {
+        let own_finalizer = self.controlled(examined.kind).map(|(controlled, _)| controlled.finalizer.as_str());
+        let mut because = Vec::new();
+        for finalizer in examined.finalizers() {
+            if reference::is_reference(finalizer) {
+                because.push(self.examine_referrer(examined, finalizer).await?);
+            } else if finalizer != FOREGROUND_FINALIZER && Some(finalizer) != own_finalizer {
+                let says = "holds it; whoever put that there takes it away, not this operator";
+                because.push(Why::new(format!("finalizer {finalizer}"), says));
+            }
+        }
+        let is_held = |finalizer: &str| examined.finalizers().contains(&finalizer);
+        let has_own_finalizer = own_finalizer.is_some_and(is_held);
+        if because.is_empty() && (has_own_finalizer || is_held(FOREGROUND_FINALIZER)) {
+            because = self.remaining_children(examined).await?;
+        }
+        let message = available_condition(examined.object)
+            .filter(|(is_true, _)| !is_true)
+            .map(|(_, message)| format!(": {message}"));
+        let mut says = format!("is being deleted{}", message.unwrap_or_default());
+        if because.is_empty() && has_own_finalizer {
+            let name = &self.project.name;
+            says += &format!("; the operator has not let it go yet: does {name} run, and what does its log say?");
+        } else if examined.finalizers().is_empty() {
+            says += "; nothing holds it but the time it is given to end";
+        }
+        Ok(Why::new(&examined.label, says).because(because))
+    }
+
+    /// Explains the object whose reference finalizer blocks the deletion.
+    async fn examine_referrer(&mut self, examined: &ExaminedObject<'_>, finalizer: &str) -> Result<Why, LiveError> {
+        let message = reference::said(finalizer);
+        let referrer =
+            self.project.controllers.iter().find(|one| finalizer.starts_with(&format!("{}/", one.kind.full_name())));
+        let Some((kind, key)) = referrer.and_then(|one| Some((&one.kind, reference::referrer(&one.kind, finalizer)?)))
+        else {
+            return Ok(Why::new(message, "names it, and is another operator's to let go"));
+        };
+        let object =
+            self.client.get(Target { kind, namespace: key.namespace(), name: key.name() }).await.map_err(call_error)?;
+        let Some(object) = object else {
+            let says = "named it and is gone; the operator takes its reference away within a minute of its start";
+            return Ok(Why::new(message, says));
+        };
+        if object["metadata"]["deletionTimestamp"].is_null() {
+            let controlled = self.controlled(kind);
+            let facts = controlled.and_then(|(_, factory)| factory.told(&object).ok());
+            let field = facts
+                .and_then(|facts| facts.references.into_iter().find(|pointer| references_object(pointer, examined)));
+            let field = field.map(|pointer| pointer.field);
+            let by_nodes = controlled.is_some_and(|(one, _)| one.shape.kinds_referenced().contains(examined.kind));
+            let says = match field {
+                Some(field) => format!("names it in {field}; delete that object, or have it name another"),
+                None if by_nodes => {
+                    "has a node that references it; delete that object, or have the node let it go".to_owned()
+                }
+                None => "named it, and has not been able to let it go".to_owned(),
+            };
+            let causes = if field.is_some() || by_nodes {
+                Vec::new()
+            } else {
+                vec![self.examine(kind, key.namespace(), key.name()).await?]
+            };
+            return Ok(
+                Why::new(crate::command::why::examine::label(kind, key.namespace(), key.name()), says).because(causes)
+            );
+        }
+        let mut why = self.examine(kind, key.namespace(), key.name()).await?;
+        if why.says == SAYS_CYCLE {
+            why.says += "; the operator breaks it at its youngest member, once nothing alive names one of them";
+        }
+        Ok(why)
+    }
+
+    /// Explains the children of the object that still exist.
+    async fn remaining_children(&mut self, examined: &ExaminedObject<'_>) -> Result<Vec<Why>, LiveError> {
+        let Some((controlled, _)) = self.controlled(examined.kind) else { return Ok(Vec::new()) };
+        let diagram = live::live_diagram(self.client.clone(), self.operator, controlled, examined.object).await?;
+        let mut tree_objects = TreeObjects::default();
+        tree_objects.collect(&diagram.root);
+        let mut because = Vec::new();
+        for child in &tree_objects.objects {
+            let mut why = self.examine(&child.kind, child.namespace.as_deref(), &child.name).await?;
+            if why.says == crate::command::why::examine::SAYS_READY {
+                why.says = "is still there".to_owned();
+            }
+            because.push(why);
+        }
+        Ok(because)
+    }
+}

@@ -1,0 +1,272 @@
+//! `Examiner`: follows an object's references and children in the cluster to explain its state.
+
+use crate::{
+    client::{CallError, Client, Target},
+    command::{live, lookup::LiveError, why::Why},
+    controller::factory::Factory,
+    kind::Kind,
+    manager::operator::Operator,
+    manifest::{Controlled, DiagramNode, DiagramObject, NodeState, Project},
+    readiness::pod::pods,
+};
+use futures::future::{BoxFuture, FutureExt};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The maximum length of a chain of reasons.
+const MAX_DEPTH: usize = 8;
+
+/// Explains objects for one run of the verb `why`, and examines each object once.
+pub(crate) struct Examiner<'a> {
+    pub(crate) operator: &'a Operator,
+    pub(crate) project: &'a Project,
+    pub(crate) client: Client,
+    /// The explanation of each examined object, by its label.
+    results: BTreeMap<String, String>,
+    /// The labels from the object of the command line to the one under examination.
+    path: Vec<String>,
+}
+
+/// An object under examination.
+pub(crate) struct ExaminedObject<'o> {
+    pub(crate) label: String,
+    pub(crate) kind: &'o Kind,
+    pub(crate) object: &'o Value,
+}
+
+impl ExaminedObject<'_> {
+    pub(crate) fn namespace(&self) -> Option<&str> {
+        self.object["metadata"]["namespace"].as_str()
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.object["metadata"]["name"].as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn finalizers(&self) -> Vec<&str> {
+        let finalizers = self.object["metadata"]["finalizers"].as_array();
+        finalizers.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    fn why(&self, says: impl Into<String>) -> Why {
+        Why::new(&self.label, says)
+    }
+}
+
+impl<'a> Examiner<'a> {
+    pub(crate) fn new(operator: &'a Operator, project: &'a Project, client: Client) -> Self {
+        Self { operator, project, client, results: BTreeMap::new(), path: Vec::new() }
+    }
+
+    /// Reads and explains an object.
+    pub(crate) fn examine<'l>(
+        &'l mut self,
+        kind: &'l Kind,
+        namespace: Option<&'l str>,
+        name: &'l str,
+    ) -> BoxFuture<'l, Result<Why, LiveError>> {
+        async move {
+            let namespace = namespace.filter(|_| kind.namespaced);
+            let label = label(kind, namespace, name);
+            if self.path.contains(&label) {
+                return Ok(Why::new(label, SAYS_CYCLE));
+            }
+            if let Some(says) = self.results.get(&label) {
+                let says = if says == SAYS_READY { SAYS_READY } else { "is looked at already" };
+                return Ok(Why::new(label, says));
+            }
+            if self.path.len() == MAX_DEPTH {
+                return Ok(Why::new(label, "is too far off to be looked at from here; ask about it"));
+            }
+            let object = match self.client.get(Target { kind, namespace, name }).await {
+                Ok(Some(object)) => object,
+                Ok(None) => return Ok(Why::new(label, "is not there")),
+                Err(error) if error.is_forbidden() => return Ok(Why::new(label, "is nothing that you may read")),
+                Err(error) => return Err(call_error(error)),
+            };
+            self.path.push(label.clone());
+            let examined = ExaminedObject { label, kind, object: &object };
+            let why = match self.controlled(kind) {
+                _ if !object["metadata"]["deletionTimestamp"].is_null() => self.examine_deletion(&examined).await,
+                Some((controlled, factory)) => self.examine_controlled(&examined, controlled, factory).await,
+                None => self.examine_uncontrolled(&examined).await,
+            };
+            if let (Some(label), Ok(why)) = (self.path.pop(), &why) {
+                self.results.insert(label, why.says.clone());
+            }
+            why
+        }
+        .boxed()
+    }
+
+    /// Returns the controlled kind and its factory, if the operator controls the kind.
+    pub(crate) fn controlled(&self, kind: &Kind) -> Option<(&'a Controlled, &'a dyn Factory)> {
+        let of_kind = |other: &Kind| other.group == kind.group && other.kind == kind.kind;
+        let controlled = self.project.controllers.iter().find(|one| of_kind(&one.kind))?;
+        let factory = self.operator.factories.iter().find(|one| of_kind(&one.kind()))?;
+        Some((controlled, factory.as_ref()))
+    }
+
+    /// Explains an object of a kind that the operator controls.
+    async fn examine_controlled(
+        &mut self,
+        examined: &ExaminedObject<'_>,
+        controlled: &Controlled,
+        factory: &dyn Factory,
+    ) -> Result<Why, LiveError> {
+        let facts = match factory.told(examined.object) {
+            Ok(facts) => facts,
+            Err(error) => return Ok(examined.why(format!("doesn't have the form of its kind: {error}"))),
+        };
+        if facts.paused {
+            return Ok(examined.why("is paused: nothing is done for it until that is taken back"));
+        }
+        if let Some(why) = not_selected(examined, factory) {
+            return Ok(why);
+        }
+        let (state, why) = live::state_of(examined.kind, examined.object);
+        let generation = examined.object["metadata"]["generation"].as_i64().unwrap_or_default();
+        let observed = examined.object["status"]["observedGeneration"].as_i64();
+        let owns_status = controlled.crd.is_some();
+        if !examined.finalizers().contains(&controlled.finalizer.as_str()) {
+            return Ok(examined.why(self.operator_behind("has not taken it up")));
+        }
+        if owns_status && observed.is_none_or(|observed| observed < generation) {
+            return Ok(examined.why(self.operator_behind("has not looked at its latest spec")));
+        }
+        let mut because = self.examine_references(&facts.references).await?;
+        because.retain(|why| why.says != SAYS_READY);
+        if because.is_empty() {
+            because = self.unready_children(examined, controlled).await?;
+        }
+        let message = available_condition(examined.object).filter(|(is_true, _)| !is_true).map(|(_, message)| message);
+        let says = match (state, message) {
+            (_, Some(message)) => format!("is not ready: {message}"),
+            (NodeState::Ready, None) if because.is_empty() => SAYS_READY.to_owned(),
+            (NodeState::Ready, None) => "was ready, and something it needs is not".to_owned(),
+            (_, None) => format!("is not ready: {why}"),
+        };
+        let panics = self.panics(examined, factory).await?;
+        let may_miss = says == SAYS_READY && !panics.is_empty();
+        because.extend(panics);
+        let says = if may_miss { "is ready, but the operator may miss changes".to_owned() } else { says };
+        Ok(examined.why(says).because(because))
+    }
+
+    /// Returns the text for an object that the operator has not processed yet.
+    pub(crate) fn operator_behind(&self, what: &str) -> String {
+        let name = &self.project.name;
+        format!("is not ready: the operator {what}; does {name} run, and what does its /readyz say?")
+    }
+
+    /// Explains the children of an object that are missing or not ready.
+    async fn unready_children(
+        &mut self,
+        examined: &ExaminedObject<'_>,
+        controlled: &Controlled,
+    ) -> Result<Vec<Why>, LiveError> {
+        let diagram = live::live_diagram(self.client.clone(), self.operator, controlled, examined.object).await?;
+        let mut tree_objects = TreeObjects::default();
+        tree_objects.collect(&diagram.root);
+        let mut because = tree_objects.missing;
+        for child in tree_objects.objects.iter().filter(|child| child.state != NodeState::Ready) {
+            because.push(self.examine(&child.kind, child.namespace.as_deref(), &child.name).await?);
+        }
+        Ok(because)
+    }
+
+    /// Explains an object of a kind that the operator does not control; a workload by its Pods.
+    async fn examine_uncontrolled(&mut self, examined: &ExaminedObject<'_>) -> Result<Why, LiveError> {
+        let (state, why) = live::state_of(examined.kind, examined.object);
+        if state == NodeState::Ready {
+            return Ok(examined.why(SAYS_READY));
+        }
+        let labels = examined.object["spec"]["selector"]["matchLabels"].as_object();
+        let labels =
+            labels.into_iter().flatten().filter_map(|(name, value)| Some(format!("{name}={}", value.as_str()?)));
+        let labels = labels.collect::<Vec<_>>().join(",");
+        let mut because = Vec::new();
+        if !labels.is_empty() && matches!(examined.kind.group.as_ref(), "apps" | "batch") {
+            because = self.pods_of(examined, &labels).await?;
+        }
+        Ok(examined.why(format!("is not ready: {why}")).because(because))
+    }
+
+    /// Explains the Pods with the labels that are not ready.
+    async fn pods_of(&self, examined: &ExaminedObject<'_>, labels: &str) -> Result<Vec<Why>, LiveError> {
+        let kind = pods();
+        let list = match self
+            .client
+            .list(Target { kind: &kind, namespace: examined.namespace(), name: "" }, Some(labels))
+            .await
+        {
+            Ok(list) => list,
+            Err(error) if error.is_forbidden() => {
+                return Ok(vec![Why::new("its Pods", "are nothing that you may list")]);
+            }
+            Err(error) => return Err(call_error(error)),
+        };
+        let pods = list.iter().filter_map(|pod| {
+            let (state, why) = live::state_of(&kind, pod);
+            let name = pod["metadata"]["name"].as_str().unwrap_or_default();
+            let says = if state == NodeState::Deleting {
+                "is being deleted".to_owned()
+            } else {
+                format!("is not ready: {why}")
+            };
+            (state != NodeState::Ready).then(|| Why::new(label(&kind, examined.namespace(), name), says))
+        });
+        Ok(pods.collect())
+    }
+}
+
+/// The text for a ready object.
+pub(crate) const SAYS_READY: &str = "is ready";
+
+/// The text for an object that is already on the path of the examination.
+pub(crate) const SAYS_CYCLE: &str = "waits for what waits for it: a ring";
+
+/// The objects of a tree, and an explanation of each node without its required object.
+#[derive(Default)]
+pub(crate) struct TreeObjects {
+    pub(crate) objects: Vec<DiagramObject>,
+    missing: Vec<Why>,
+}
+
+impl TreeObjects {
+    /// Collects the objects of a node and of all nodes below it.
+    pub(crate) fn collect(&mut self, node: &DiagramNode) {
+        self.objects.extend(node.objects.iter().cloned());
+        if node.state == Some(NodeState::Missing) && node.objects.is_empty() && node.children.is_empty() {
+            let why = if node.message.is_empty() { String::new() } else { format!(": {}", node.message) };
+            self.missing.push(Why::new(format!("node {}", node.path), format!("has made nothing yet{why}")));
+        }
+        node.children.iter().for_each(|child| self.collect(child));
+    }
+}
+
+/// Returns an explanation if the controller's selector does not select the object.
+fn not_selected(examined: &ExaminedObject<'_>, factory: &dyn Factory) -> Option<Why> {
+    let selection = &factory.settings().selection;
+    let selectors = [selection.label_selector(), selection.field_selector()].into_iter().flatten().collect::<Vec<_>>();
+    let says = || format!("is nobody's: this controller is for objects with {}", selectors.join(" and "));
+    (!selection.matches(examined.object)).then(|| examined.why(says()))
+}
+
+/// Returns whether the condition `Available` is true, with its reason and message.
+pub(crate) fn available_condition(object: &Value) -> Option<(bool, String)> {
+    let conditions = object["status"]["conditions"].as_array()?;
+    let available = conditions.iter().find(|condition| condition["type"] == "Available")?;
+    let text = |field: &str| available[field].as_str().unwrap_or_default();
+    Some((text("status") == "True", format!("{}: {}", text("reason"), text("message"))))
+}
+
+/// Returns the label of an object: `WebApp shop/blue`.
+pub(crate) fn label(kind: &Kind, namespace: Option<&str>, name: &str) -> String {
+    let namespace = namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
+    format!("{kind} {namespace}{name}")
+}
+
+pub(crate) fn call_error(error: CallError) -> LiveError {
+    LiveError::Call(Box::new(error))
+}

@@ -1,0 +1,73 @@
+//! Explains the objects that a spec references, by name or by label selector.
+
+use crate::{
+    cache::{Header, ObjectKey},
+    client::Target,
+    command::{
+        lookup::LiveError,
+        why::{
+            Why,
+            examine::{ExaminedObject, Examiner, SAYS_CYCLE, call_error},
+        },
+    },
+    kind::Kind,
+    reference::{Pointer, Selected, To},
+};
+
+impl Examiner<'_> {
+    /// Explains all objects that a spec references.
+    pub(crate) async fn examine_references(&mut self, pointers: &[Pointer]) -> Result<Vec<Why>, LiveError> {
+        let mut because = Vec::new();
+        for Pointer { field, kind, to, .. } in pointers {
+            match to {
+                To::One(key) => {
+                    let mut why = self.examine(kind, key.namespace(), key.name()).await?;
+                    if why.says == SAYS_CYCLE {
+                        why.says += &format!("; have {field} of one of them name another");
+                    }
+                    because.push(why);
+                }
+                To::All(selection) => match selection.fault() {
+                    Some(fault) => because.push(Why::new(*field, format!("selects nothing: {fault}"))),
+                    None => because.extend(self.examine_selected(field, kind, selection).await?),
+                },
+            }
+        }
+        Ok(because)
+    }
+
+    /// Explains the objects that a label selector of a spec selects.
+    async fn examine_selected(
+        &mut self,
+        field: &str,
+        kind: &Kind,
+        selection: &Selected,
+    ) -> Result<Vec<Why>, LiveError> {
+        let target = Target { kind, namespace: selection.namespace.as_deref(), name: "" };
+        let labels = selection.to_string();
+        let list = match self.client.list(target, Some(labels.as_str()).filter(|labels| !labels.is_empty())).await {
+            Ok(list) => list,
+            Err(error) if error.is_forbidden() => {
+                return Ok(vec![Why::new(field, format!("selects objects of {kind}, which you may not list"))]);
+            }
+            Err(error) => return Err(call_error(error)),
+        };
+        let mut because = Vec::new();
+        for object in list {
+            let text = |field: &str| object["metadata"][field].as_str();
+            because.push(self.examine(kind, text("namespace"), text("name").unwrap_or_default()).await?);
+        }
+        Ok(because)
+    }
+}
+
+/// Whether a reference of a spec matches an object.
+pub(crate) fn references_object(pointer: &Pointer, examined: &ExaminedObject<'_>) -> bool {
+    pointer.kind == *examined.kind
+        && match &pointer.to {
+            To::One(key) => *key == ObjectKey::new(examined.namespace(), examined.name()),
+            To::All(selection) => {
+                Header::parse(examined.object.to_string().as_bytes()).is_ok_and(|header| selection.has(&header))
+            }
+        }
+}

@@ -1,0 +1,255 @@
+//! Keeps state of each owner's children between passes that the cache does not have, such as pending deletions.
+
+use crate::{
+    cache::{Header, ObjectKey, PerObject, Revision, Uid},
+    engine::{
+        hand_written::{NodeWrites, WriteEffect},
+        identity::Identity,
+        repair::{Fight, RepairReason, Repairs},
+    },
+    kind::Kind,
+};
+use serde_json::Value;
+use std::{
+    collections::{BTreeMap, HashMap},
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
+use tokio::time::Instant;
+
+/// The in-memory state of all owners of a controller. The state of an owner ends with it; a restart loses all of it, which is
+/// safe.
+#[derive(Debug, Default)]
+pub(crate) struct OwnerStates(PerObject<OwnerState>);
+
+#[derive(Debug, Default, PartialEq)]
+struct OwnerState {
+    pending_deletions: Vec<PendingDeletion>,
+    /// Hash of the fields that an apply of ours owned afterwards, for each child of which it did not own all applied fields.
+    accepted_fields: BTreeMap<Kind, PerObject<Option<u64>>>,
+    /// The last build of each resource node.
+    builds: HashMap<(Kind, Arc<str>), NodeBuild>,
+    /// Hashes of kind and key of the objects that the operator has written for the owner.
+    written: Vec<u64>,
+    node_writes: NodeWrites,
+    repairs: Repairs,
+}
+
+/// The objects that a resource node built, and the hash of the inputs it built them from.
+#[derive(Debug, PartialEq)]
+struct NodeBuild {
+    inputs: u64,
+    objects: Arc<[BuiltObject]>,
+}
+
+/// An object that a resource node built.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BuiltObject {
+    pub(crate) key: ObjectKey,
+    /// Digest of the applied state.
+    pub(crate) digest: Box<str>,
+}
+
+/// A child that the operator has deleted, until it is known to be gone.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PendingDeletion {
+    pub(crate) kind: Kind,
+    pub(crate) node: Box<str>,
+    pub(crate) key: ObjectKey,
+    pub(crate) uid: Uid,
+    /// Whether the API server has confirmed that the object is gone; the cache may still have it.
+    pub(crate) confirmed: bool,
+}
+
+impl PendingDeletion {
+    pub(crate) fn new(kind: &Kind, node: &str, header: &Header) -> Self {
+        let (key, uid) = (header.key.clone(), header.uid.clone());
+        Self { kind: kind.clone(), node: node.into(), key, uid, confirmed: false }
+    }
+
+    fn is_same_object(&self, other: &Self) -> bool {
+        self.uid == other.uid && self.key == other.key && self.kind == other.kind
+    }
+}
+
+impl OwnerStates {
+    /// Records that a child is deleted.
+    pub(crate) fn add_pending_deletion(&mut self, owner: &Identity, deletion: PendingDeletion) {
+        self.update(owner, |state| {
+            match state.pending_deletions.iter_mut().find(|pending| pending.is_same_object(&deletion)) {
+                Some(pending) => pending.confirmed |= deletion.confirmed,
+                None => state.pending_deletions.push(deletion),
+            }
+        });
+    }
+
+    /// Whether the API server has confirmed that a deleted child is gone.
+    pub(crate) fn is_deletion_confirmed(&self, owner: &Identity, deletion: &PendingDeletion) -> bool {
+        let mut pending = self.all_pending_deletions(owner).iter();
+        pending.any(|pending| pending.confirmed && pending.is_same_object(deletion))
+    }
+
+    /// The deleted children of one node and kind that may still exist.
+    pub(crate) fn pending_deletions(&self, owner: &Identity, kind: &Kind, node: &str) -> Vec<PendingDeletion> {
+        let pending = self.all_pending_deletions(owner).iter();
+        pending.filter(|deletion| deletion.kind == *kind && *deletion.node == *node).cloned().collect()
+    }
+
+    /// The paths of the nodes with deleted children of a kind that may still exist.
+    pub(crate) fn nodes_with_pending_deletions(&self, owner: &Identity, kind: &Kind) -> Vec<String> {
+        let pending = self.all_pending_deletions(owner).iter();
+        pending.filter(|deletion| deletion.kind == *kind).map(|deletion| deletion.node.to_string()).collect()
+    }
+
+    /// Drops a pending deletion: the child is gone.
+    pub(crate) fn remove_pending_deletion(&mut self, owner: &Identity, deletion: &PendingDeletion) {
+        self.update(owner, |state| state.pending_deletions.retain(|pending| !pending.is_same_object(deletion)));
+    }
+
+    fn all_pending_deletions(&self, owner: &Identity) -> &[PendingDeletion] {
+        self.state(owner).map(|state| state.pending_deletions.as_slice()).unwrap_or_default()
+    }
+
+    /// Records the hash of the fields that an apply of ours owns, where it does not own all applied fields. The fast path takes
+    /// this state for the wanted one, or the operator would apply the object in every pass.
+    pub(crate) fn record_accepted_fields(&mut self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) {
+        self.update(owner, |state| {
+            let accepted = state.accepted_fields.entry(kind.clone()).or_default();
+            accepted.update(&child.key, &child.uid, |accepted| *accepted = Some(fields));
+        });
+    }
+
+    /// Whether the fields of a child are those that the last apply of ours owned.
+    pub(crate) fn are_fields_accepted(&self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) -> bool {
+        let accepted = self.state(owner).and_then(|state| state.accepted_fields.get(kind));
+        accepted.and_then(|accepted| accepted.get(&child.key, &child.uid)) == Some(&Some(fields))
+    }
+
+    /// Records that the operator writes an object for the owner. Returns whether it has written that object before, so that this
+    /// write repairs a change by another client.
+    pub(crate) fn record_write(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) -> bool {
+        let hash = hash_of(kind, key);
+        self.update(owner, |state| {
+            let is_repeated = state.written.contains(&hash);
+            if !is_repeated {
+                state.written.push(hash);
+            }
+            is_repeated
+        })
+    }
+
+    /// Records that the owner's own tree removes an object: its next creation is no repair.
+    pub(crate) fn forget_write(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) {
+        let hash = hash_of(kind, key);
+        self.update(owner, |state| state.written.retain(|written| *written != hash));
+    }
+
+    /// Records that a hand-written node starts to write an object. Returns the revision after the previous write.
+    pub(crate) fn begin_node_write(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) -> Option<Revision> {
+        self.update(owner, |state| state.node_writes.begin(hash_of(kind, key)))
+    }
+
+    /// Records that the write failed, and restores the revision after the previous write.
+    pub(crate) fn fail_node_write(
+        &mut self,
+        owner: &Identity,
+        kind: &Kind,
+        key: &ObjectKey,
+        previous: Option<Revision>,
+    ) {
+        self.update(owner, |state| state.node_writes.fail(hash_of(kind, key), previous));
+    }
+
+    /// Records that the write of `sent` succeeded and the object is now at the revision `written`; see [`NodeWrites::finish`].
+    pub(crate) fn finish_node_write(
+        &mut self,
+        owner: &Identity,
+        (kind, key): (&Kind, &ObjectKey),
+        sent: &Value,
+        known: [Option<Revision>; 2],
+        written: Revision,
+    ) -> WriteEffect {
+        self.update(owner, |state| state.node_writes.finish(hash_of(kind, key), sent, known, written))
+    }
+
+    /// Whether a hand-written node of the owner caused the state of an object that the watch shows (`None`: it is deleted).
+    pub(crate) fn is_node_write(
+        &self,
+        owner: &ObjectKey,
+        kind: &Kind,
+        (key, watched): (&ObjectKey, Option<&Header>),
+    ) -> bool {
+        let state = self.0.uid_of(owner).and_then(|uid| self.0.get(owner, uid));
+        state.is_some_and(|state| state.node_writes.is_own_write(hash_of(kind, key), watched))
+    }
+
+    /// Counts a repair of a child.
+    pub(crate) fn record_repair(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey, reason: RepairReason) {
+        self.update(owner, |state| state.repairs.add(kind, key, reason, Instant::now()));
+    }
+
+    /// The current fight over children of the owner, if there is one.
+    pub(crate) fn fight(&mut self, owner: &ObjectKey, uid: &Uid) -> Option<Fight> {
+        let has_repairs = self.has_repairs(owner, uid);
+        has_repairs.then(|| self.0.update(owner, uid, |state| state.repairs.fight(Instant::now()))).flatten()
+    }
+
+    /// Whether repairs of the owner's children are counted at present.
+    pub(crate) fn has_repairs(&self, owner: &ObjectKey, uid: &Uid) -> bool {
+        self.0.get(owner, uid).is_some_and(|state| !state.repairs.is_empty())
+    }
+
+    /// Resets the count of repairs, since a user has changed the wanted state.
+    pub(crate) fn reset_repairs(&mut self, owner: &Identity) {
+        if self.has_repairs(&owner.key, &owner.uid) {
+            self.update(owner, |state| state.repairs.clear());
+        }
+    }
+
+    /// Records the objects that a resource node built and the hash of its inputs. Without inputs, the build can't be reused.
+    pub(crate) fn record_build(
+        &mut self,
+        owner: &Identity,
+        kind: &Kind,
+        node: &Arc<str>,
+        inputs: Option<u64>,
+        objects: Vec<BuiltObject>,
+    ) {
+        let key = (kind.clone(), node.clone());
+        self.update(owner, |state| match inputs {
+            Some(inputs) => drop(state.builds.insert(key, NodeBuild { inputs, objects: objects.into() })),
+            None => drop(state.builds.remove(&key)),
+        });
+    }
+
+    /// The objects of a node's last build, if it had the same inputs.
+    pub(crate) fn last_build(
+        &self,
+        owner: &Identity,
+        kind: &Kind,
+        node: &Arc<str>,
+        inputs: u64,
+    ) -> Option<Arc<[BuiltObject]>> {
+        let build = self.state(owner)?.builds.get(&(kind.clone(), node.clone()))?;
+        (build.inputs == inputs).then(|| build.objects.clone())
+    }
+
+    /// Drops the state of an owner that is gone.
+    pub(crate) fn forget(&mut self, owner: &ObjectKey) {
+        self.0.forget(owner);
+    }
+
+    fn state(&self, owner: &Identity) -> Option<&OwnerState> {
+        self.0.get(&owner.key, &owner.uid)
+    }
+
+    fn update<R>(&mut self, owner: &Identity, change: impl FnOnce(&mut OwnerState) -> R) -> R {
+        self.0.update(&owner.key, &owner.uid, change)
+    }
+}
+
+fn hash_of(kind: &Kind, key: &ObjectKey) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (kind, key).hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,36 @@
+//! Records which tree node claims each object, in a pass and in a plan of the pass.
+
+use crate::{cache::ObjectKey, kind::Kind};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The node that claims each object, and the nodes that have claimed all objects they want.
+#[derive(Debug, Default)]
+pub(crate) struct Claims {
+    /// The path of the claiming node by object; kinds have no version here.
+    pub(crate) nodes: HashMap<(Kind, ObjectKey), Arc<str>>,
+    /// Paths of the nodes whose claims are complete.
+    pub(crate) complete: HashSet<Arc<str>>,
+}
+
+/// The claims of a tree's build functions, computed without a call to the API server.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) claims: Claims,
+    /// Whether every build function has succeeded.
+    pub(crate) complete: bool,
+}
+
+impl Claims {
+    /// The node that claims an object.
+    pub(crate) fn of(&self, kind: &Kind, key: &ObjectKey) -> Option<&Arc<str>> {
+        self.nodes.get(&(without_version(kind), key.clone()))
+    }
+}
+
+/// A kind with an empty version, to compare kinds across versions: one object is served in all versions of its kind.
+pub(crate) fn without_version(kind: &Kind) -> Kind {
+    Kind { version: Cow::Borrowed(""), ..kind.clone() }
+}

@@ -1,0 +1,83 @@
+//! Finds content that a type keeps and the API server prunes because the schema doesn't name it.
+
+use serde_json::{Map, Value, json};
+
+use super::{CheckedValue, DecodeCheck};
+use crate::manifest::crd;
+
+/// The name of a test field that no type declares.
+const UNKNOWN: &str = "opgen-unknown-field";
+
+const FIX: &str = "add `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]` to the field, or take a type with fields or a map";
+
+impl DecodeCheck<'_> {
+    /// Reports an object of which the API server prunes something that the type keeps. It also reports an object without fields
+    /// in the schema, unless its type is known to have none.
+    pub(super) fn check_pruning(&mut self, target: &CheckedValue<'_>, base: &Map<String, Value>) {
+        let open = crd::flag(target.schema, "x-kubernetes-preserve-unknown-fields");
+        if open || target.schema["additionalProperties"].is_object() || target.schema["maxProperties"] == 0 {
+            return;
+        }
+        let outcomes = self.outcomes(target, base);
+        let fieldless = target.schema["properties"].as_object().is_none_or(Map::is_empty);
+        if outcomes.contains(&Outcome::Kept) {
+            let problem = "the type keeps fields that the schema doesn't name, and the API server drops them";
+            self.findings.error(target.path, problem, FIX);
+        } else if fieldless && (outcomes.iter().any(|outcome| *outcome != Outcome::Dropped) || self.has_fields(target))
+        {
+            let problem =
+                "the object has no fields in the schema, so the API server drops everything that is stored in it";
+            self.findings.error(target.path, problem, FIX);
+        }
+    }
+
+    /// Decodes and encodes an unknown field with several kinds of content, and returns what the type does with each.
+    fn outcomes(&self, target: &CheckedValue<'_>, base: &Map<String, Value>) -> Vec<Outcome> {
+        let decodable = self.round_trip.filter(|_| self.decode_error(&(target.wrap)(base.clone().into())).is_none());
+        let Some(round_trip) = decodable else { return vec![Outcome::Uncertain] };
+        let outcome = |content: Value| {
+            let mut object = base.clone();
+            object.insert(UNKNOWN.into(), content);
+            match round_trip.of(&(target.wrap)(object.into())) {
+                Ok(encoded) if contains_unknown_field(&encoded) => Outcome::Kept,
+                Ok(_) => Outcome::Dropped,
+                // A type that rejects unknown fields (`deny_unknown_fields`) keeps none.
+                Err(error) if error.to_string().starts_with("unknown field") => Outcome::Dropped,
+                Err(_) => Outcome::Uncertain,
+            }
+        };
+        let contents = [json!("x"), json!(1), json!(true), json!([]), json!(["x"]), json!({}), Value::Null];
+        contents.into_iter().map(outcome).collect()
+    }
+
+    /// Whether the type is a struct with fields. Serde also decodes a struct from a list of its fields, and a struct without
+    /// fields rejects the first item.
+    fn has_fields(&self, target: &CheckedValue<'_>) -> bool {
+        match self.decode_error(&(target.wrap)(json!([true]))).map(|error| error.to_string()) {
+            None => true,
+            Some(error) => {
+                // A variant of an enum rejects a list as a whole.
+                let decodes_no_list = error.starts_with("invalid type: sequence");
+                error.starts_with("invalid type: boolean") || error.contains("expected struct ") && !decodes_no_list
+            }
+        }
+    }
+}
+
+/// The result for a field that the schema doesn't name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Kept,
+    Dropped,
+    /// The type can't decode it, or no decoder is known.
+    Uncertain,
+}
+
+/// Whether a value contains the unknown field at any depth.
+fn contains_unknown_field(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => fields.contains_key(UNKNOWN) || fields.values().any(contains_unknown_field),
+        Value::Array(items) => items.iter().any(contains_unknown_field),
+        _ => false,
+    }
+}

@@ -1,0 +1,63 @@
+//! Parks objects, resets backoffs after changes by users, and reports write conflicts with other controllers as errors.
+
+use crate::{
+    error::{Error, Result},
+    reconcile::{Header, Worth, control_loop::Loop, next::Next},
+};
+use tokio::time::Instant;
+
+impl Loop {
+    /// Applies a change of a primary to its state: unparks the object, and if the change ends the backoff, resets the counts of
+    /// failures, conflicts and repairs. Returns the significance with the backoff taken into account: a request if the change ends
+    /// it, else news at most.
+    pub(super) fn apply_change(&self, header: &Header, significance: Worth) -> Worth {
+        let (key, uid) = (&header.key, &header.uid);
+        let ends_backoff = match significance {
+            Worth::Request => true,
+            Worth::Wish => !self.has_failures(header) || self.states.may_end_backoff(key, uid, Instant::now()),
+            _ => false,
+        };
+        if significance >= Worth::News {
+            self.states.unpark(key, uid, ends_backoff);
+        }
+        if ends_backoff {
+            self.shared.owner_states().reset_repairs(&self.identity(header));
+        }
+        if ends_backoff { Worth::Request } else { significance.min(Worth::News) }
+    }
+
+    /// Whether failures, conflicts or repairs of the object are counted.
+    fn has_failures(&self, header: &Header) -> bool {
+        let (key, uid) = (&header.key, &header.uid);
+        self.states.read(key, uid, |state| state.failures > 0 || state.conflicts > 0)
+            || self.shared.owner_states().has_repairs(key, uid)
+    }
+
+    /// Turns a fight (the operator and another client repeatedly undo each other's writes) into the error of a pass that has no
+    /// other error. Also returns when the next pass runs if this pass, which began at `start`, repaired nothing: at the end of the
+    /// fight.
+    pub(super) fn escalate_fight(
+        &self,
+        header: &Header,
+        start: Instant,
+        outcome: Result<()>,
+    ) -> (Result<()>, Option<Next>) {
+        let has_no_error = matches!(outcome, Ok(()) | Err(Error::Yield { .. } | Error::Conflict(_)));
+        let fight = || self.shared.owner_states().fight(&header.key, &header.uid);
+        let Some(fight) = has_no_error.then(fight).flatten() else { return (outcome, None) };
+        self.shared.counters.count_fight();
+        let repaired_nothing = fight.last < start;
+        let over = Next::After(fight.end.saturating_duration_since(Instant::now()));
+        (Err(Error::blocked("Fighting", fight.message)), repaired_nothing.then_some(over))
+    }
+
+    /// Whether the object waits for a change by a user.
+    pub(super) fn is_parked(&self, header: &Header) -> bool {
+        self.states.read(&header.key, &header.uid, |state| state.parked)
+    }
+
+    /// Stops passes over the object until a user changes it.
+    pub(super) fn park(&self, header: &Header) {
+        self.states.update(&header.key, &header.uid, |state| state.parked = true);
+    }
+}

@@ -1,0 +1,104 @@
+//! `OutcomeReport`: reports the outcome of a pass in the status or, for foreign kinds, by an event.
+
+use crate::{
+    cache::{Encoded, Entry, Header, ResourceVersion},
+    engine::pass::SideEffects,
+    error::{Error, Result},
+    event::EventType,
+    reconcile::{
+        control_loop::Loop,
+        panics,
+        stored_status::StoredStatus,
+        verdict::{Direction, verdict_of},
+    },
+};
+use opgen_api::__private::Verdict;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The result of a tree that ran.
+pub(super) struct TreeResult {
+    pub(super) outcome: Result<()>,
+    /// The status that the nodes set; `None` if it is the stored one.
+    pub(super) status: Option<Value>,
+    pub(super) side_effects: Arc<SideEffects>,
+}
+
+impl TreeResult {
+    /// The result of a tree that could not run.
+    pub(super) fn failed(error: Error) -> Self {
+        Self { outcome: Err(error), status: None, side_effects: Arc::default() }
+    }
+}
+
+/// The outcome of a pass, with the facts that its report needs.
+pub(super) struct OutcomeReport<'a> {
+    pub(super) entry: &'a Entry<Encoded>,
+    /// The version of the object, which own writes of the pass may have changed since `entry` was read.
+    pub(super) version: &'a ResourceVersion,
+    pub(super) direction: Direction,
+    pub(super) outcome: &'a Result<()>,
+    /// Reason and message that nodes set for the condition of a pass that succeeds.
+    pub(super) message: Option<(String, String)>,
+    /// The status as it is stored.
+    pub(super) stored: &'a dyn StoredStatus,
+    /// The status that the nodes set; `None` if it is the stored one.
+    pub(super) status: Option<Value>,
+}
+
+impl<'a> OutcomeReport<'a> {
+    /// A report without own writes, message and status of nodes.
+    pub(super) fn new(
+        entry: &'a Entry<Encoded>,
+        direction: Direction,
+        outcome: &'a Result<()>,
+        stored: &'a dyn StoredStatus,
+    ) -> Self {
+        let version = &entry.header.resource_version;
+        Self { entry, version, direction, outcome, message: None, stored, status: None }
+    }
+}
+
+impl Loop {
+    /// Logs a failure, and reports the outcome in the status, or by an event where the operator doesn't own the status. Returns
+    /// whether the status was written.
+    pub(super) async fn report_outcome(&self, report: OutcomeReport<'_>) -> Result<bool> {
+        let header = &report.entry.header;
+        let Some(mut verdict) = verdict_of(report.direction, report.outcome) else { return Ok(false) };
+        verdict.prefix.clone_from(&self.condition_prefix);
+        if report.outcome.is_ok()
+            && let Some(message) = &report.message
+        {
+            verdict = verdict.in_words(message);
+        }
+        if let Err(error) = report.outcome
+            && verdict.is_failure()
+        {
+            let (kind, object) = (self.source.kind(), &header.key);
+            panics::count(&self.shared, error);
+            tracing::error!(%kind, %object, reason = verdict.reason, %error, "the pass failed");
+        }
+        if self.reconciler.owns_status() {
+            return self.write_status(report, &verdict).await;
+        }
+        self.record_changed_outcome(header, &verdict);
+        Ok(false)
+    }
+
+    /// Records an event for an object without a status of the operator, if the outcome differs from the last one. The first
+    /// outcome after a restart is recorded only if it is not ready.
+    fn record_changed_outcome(&self, header: &Header, verdict: &Verdict) {
+        let last = self.states.set_reported_reason(header, &verdict.reason);
+        if last.as_ref().map_or(verdict.is_ready(), |last| *last == verdict.reason) {
+            return;
+        }
+        self.record_outcome(header, verdict);
+    }
+
+    /// Records an event with the reason and the message of an outcome.
+    pub(super) fn record_outcome(&self, header: &Header, verdict: &Verdict) {
+        let type_ = if verdict.is_failure() { EventType::Warning } else { EventType::Normal };
+        let regarding = self.identity(header).regarding();
+        self.shared.recorder.record(&regarding, type_, &verdict.reason, "Reconcile", &verdict.message);
+    }
+}

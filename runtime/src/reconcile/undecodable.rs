@@ -1,0 +1,34 @@
+//! Decodes primaries, and reports a decoding error in the status of the object.
+
+use crate::{
+    cache::{Encoded, Entry, ReadError},
+    error::{Error, Result},
+    panic::{Closure, catch},
+    reconcile::verdict::Direction,
+    reconcile::{control_loop::Loop, next::Next, outcome::OutcomeReport, reconciler::DecodedPrimary},
+};
+
+impl Loop {
+    /// Decodes an object.
+    ///
+    /// # Errors
+    /// A terminal error if the object doesn't match the type of its kind.
+    pub(super) fn decode(&self, entry: &Entry<Encoded>) -> Result<Box<dyn DecodedPrimary + '_>> {
+        let primary = catch(Closure::Object, || self.reconciler.decode(entry)).map_err(Error::unexpected)?;
+        primary.map_err(|error| undecodable(&error))
+    }
+
+    /// Reports the decoding error in the status.
+    pub(super) async fn report_undecodable(&self, entry: &Entry<Encoded>, error: Error) -> Result<Next> {
+        let (outcome, stored) = (Err(error), self.stored_status(entry));
+        self.report_outcome(OutcomeReport::new(entry, Direction::Up, &outcome, &stored)).await?;
+        Ok(outcome.map_or_else(|error| self.next_after_error(entry, error), |()| Next::AwaitChange))
+    }
+}
+
+fn undecodable(error: &ReadError) -> Error {
+    let why = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
+    // The error quotes values of the object, so its length is bounded.
+    let why = crate::bounds::foreign(&why);
+    Error::terminal("Undecodable", format!("the object doesn't have the form of its kind: {why}"))
+}
