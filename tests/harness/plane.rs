@@ -88,7 +88,7 @@ impl Plane {
         self.premises().folder.path()
     }
 
-    pub(super) fn premises(&self) -> &Premises {
+    fn premises(&self) -> &Premises {
         self.premises.as_ref().expect("a plane that is served: `case_served`, or `Options::served`")
     }
 

@@ -70,11 +70,7 @@ pub enum Meant {
 impl Meant {
     /// Calls the function for the variant: the one place outside of this crate's own that lists all of them.
     #[doc(hidden)]
-    pub fn fold<T>(
-        self,
-        named: impl FnOnce(NamespacedName) -> T,
-        labelled: impl FnOnce(LabelSelector) -> T,
-    ) -> T {
+    pub fn fold<T>(self, named: impl FnOnce(NamespacedName) -> T, labelled: impl FnOnce(LabelSelector) -> T) -> T {
         match self {
             Self::Named(name) => named(name),
             Self::Labelled(labels) => labelled(labels),

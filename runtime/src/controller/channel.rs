@@ -1,4 +1,4 @@
-//! `Channel`: enqueues primaries for events that come from outside Kubernetes.
+//! `Channel` enqueues primaries for events that come from outside Kubernetes.
 
 use crate::{cache::ObjectKey, reference::NamespacedName};
 use parking_lot::Mutex;
@@ -9,8 +9,8 @@ use tokio::sync::Notify;
 /// names of primaries; every controller that [listens](crate::Controller::listens) to the channel enqueues the primaries of its
 /// kind.
 ///
-/// A name has one pass, however often it is pushed before that pass. A name that is pushed before the operator runs waits for it; a
-/// name that is pushed before any controller listens is lost.
+/// A name has one pass, however often it is pushed before that pass. A name that is pushed before the operator runs waits for it;
+/// a name that is pushed before any controller listens is lost.
 ///
 /// ```
 /// # use opgen::{Channel, Foreign, NamespacedName, Operator, prelude::*};

@@ -1,4 +1,4 @@
-//! `Factory`: describes one controlled kind (definition, tree, settings) and builds its reconciler.
+//! `Factory` describes one controlled kind (definition, tree, settings) and builds its reconciler.
 
 use super::{Controller, Settings};
 use crate::{
@@ -18,8 +18,8 @@ use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 
 /// Describes one controlled kind: its definition, its tree, and how its controller runs. The manifests are generated from it.
 ///
-/// `Operator::controls` creates the usual factory from a kind and a tree. A factory of your own can wrap that one to change facts,
-/// or to do something before the controller runs.
+/// `Operator::controls` creates the usual factory from a kind and a tree. A factory of your own can wrap that one to change
+/// facts, or to do something before the controller runs.
 pub trait Factory: fmt::Debug + Send + Sync + 'static {
     /// The kind.
     fn kind(&self) -> Kind;

@@ -1,4 +1,4 @@
-//! `ViewSource`: fills a view from the objects of a kind, and maps changed projections to primaries.
+//! `ViewSource` fills a view from the objects of a kind, and maps changed projections to primaries.
 
 use crate::{
     cache::ObjectKey,
@@ -46,7 +46,7 @@ impl ViewSource {
     }
 
     /// Requests only the metadata of the objects from the API server.
-    pub(crate) fn metadata_client(self) -> Self {
+    pub(crate) fn with_metadata_only(self) -> Self {
         Self { metadata_only: true, ..self }
     }
 

@@ -1,4 +1,4 @@
-//! `Follow` and `Mapped`: map objects of another kind to the primaries that a change enqueues.
+//! `Follow` and `Mapped` map objects of another kind to the primaries that a change enqueues.
 
 use crate::{
     cache::ObjectKey,
@@ -78,8 +78,8 @@ impl<K> Follow<K> {
         Self { mapping: Mapping::All, predicate: None }
     }
 
-    /// Decides which updates of an object enqueue primaries. An update after which the object maps to other primaries always does,
-    /// and so do its creation and deletion. Default: all updates.
+    /// Decides which updates of an object enqueue primaries. An update after which the object maps to other primaries always
+    /// does, and so do its creation and deletion. Default: all updates.
     #[must_use]
     pub fn when(mut self, predicate: Predicate<K>) -> Self {
         self.predicate = Some(predicate);
@@ -177,8 +177,8 @@ impl Mapped {
         &self.kind
     }
 
-    /// Maps an object, as the server sent it, to primaries. The keys may have a namespace although the primaries are cluster-scoped;
-    /// the controller that enqueues them drops it.
+    /// Maps an object, as the server sent it, to primaries. The keys may have a namespace although the primaries are
+    /// cluster-scoped; the controller that enqueues them drops it.
     pub(crate) fn map(&self, json: &[u8], panics: &mut Panics) -> serde_json::Result<MappedKeys> {
         (self.map)(json, panics)
     }

@@ -1,4 +1,4 @@
-//! `Controller`: the options of a controller of one kind, and the parts that run it.
+//! `Controller` collects the options of the controller of one kind; the submodules run the controller.
 
 pub(crate) mod channel;
 pub(crate) mod factory;
@@ -105,8 +105,8 @@ impl<O: Owner> Controller<O> {
     }
 
     /// The delay after an unexpected error until the next pass. Meanwhile changes of children and of other objects start no pass.
-    /// A change of the object by a user, its deletion and the annotation [`RECONCILE`](crate::RECONCILE) do, and reset the delay. A
-    /// child that the operator repairs repeatedly, because another client changes it back, is such an error as well, with the
+    /// A change of the object by a user, its deletion and the annotation [`RECONCILE`](crate::RECONCILE) do, and reset the delay.
+    /// A child that the operator repairs repeatedly, because another client changes it back, is such an error as well, with the
     /// reason `Fighting`. Default: [`REQUEUE`], the same each time.
     #[must_use]
     pub fn errors(mut self, delay: Delay) -> Self {
@@ -129,9 +129,9 @@ impl<O: Owner> Controller<O> {
     }
 
     /// Controls only the objects that have all of these labels. The API server applies the selector to the list and the watch. An
-    /// object that loses a label is torn down as if it were deleted, even if it lost the label while no operator ran: its children
-    /// are removed, then the finalizer. To run several installations side by side, each for a class of objects, give their
-    /// operators different names. A kind with a selector has no finalizer policy. Default: all objects.
+    /// object that loses a label is torn down as if it were deleted, even if it lost the label while no operator ran: its
+    /// children are removed, then the finalizer. To run several installations side by side, each for a class of objects, give
+    /// their operators different names. A kind with a selector has no finalizer policy. Default: all objects.
     #[must_use]
     pub fn labels<N: Into<String>, V: Into<String>>(mut self, labels: impl IntoIterator<Item = (N, V)>) -> Self {
         self.settings.selection.labels.extend(labels.into_iter().map(|(name, value)| (name.into(), value.into())));
@@ -164,8 +164,8 @@ impl<O: Owner> Controller<O> {
     /// The prefix of the controller's condition types: with `Dns` they are `DnsAvailable`, `DnsReady`, `DnsReconciling` and
     /// `DnsStalled`. A domain such as `dns.example.com/` is possible as well. Use it for a controller of a part of an object that
     /// another controller controls as a whole: only the controller without prefix writes `observedGeneration`, and kstatus reads
-    /// its conditions. Two controllers of a kind that write the same types would overwrite each other forever, so such an operator
-    /// doesn't start. Default: empty.
+    /// its conditions. Two controllers of a kind that write the same types would overwrite each other forever, so such an
+    /// operator doesn't start. Default: empty.
     #[must_use]
     pub fn condition_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.condition_prefix = prefix.into();

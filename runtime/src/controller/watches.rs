@@ -1,4 +1,4 @@
-//! Options of a controller for its event sources: watches of other kinds, views, channels, predicates and polling.
+//! Adds event sources to a controller: watches of other kinds, views, channels, a predicate and poll periods.
 
 use crate::{
     cache::ObjectKey,
@@ -85,9 +85,9 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// Declares that the nodes read a view that another controller of the operator [fills](Controller::keeps). The workers of this
-    /// controller start when the first list of the view is complete, or when there can be none because the kind is missing or
-    /// forbidden. Changes of the view start no pass of this controller. Default: a controller waits only for the views that it
+    /// Declares that the nodes read a view that another controller of the operator [fills](Controller::keeps). The workers of
+    /// this controller start when the first list of the view is complete, or when there can be none because the kind is missing
+    /// or forbidden. Changes of the view start no pass of this controller. Default: a controller waits only for the views that it
     /// fills, and [`View::read`] of another view yields `CacheNotSynced` until that is filled.
     ///
     /// ```
@@ -165,7 +165,7 @@ impl<O: Owner> Controller<O> {
         N: IntoIterator<Item = NamespacedName>,
     {
         let project = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<ListedMetadata>(json)?.metadata));
-        self.settings.kept.push(ViewSource::new(kind_of::<K>(), view.clone(), project, map).metadata_client());
+        self.settings.kept.push(ViewSource::new(kind_of::<K>(), view.clone(), project, map).with_metadata_only());
         self
     }
 

@@ -1,4 +1,4 @@
-//! `RunningController`: the queue of a controller, its workers, and the methods that enqueue primaries.
+//! `RunningController` enqueues primaries and runs the workers that reconcile them.
 
 use crate::{
     cache::{Change, Encoded, ObjectKey},
@@ -90,8 +90,8 @@ impl RunningController {
         self.queue.add_for(key, priority_of(Priority::Normal, from_list), Trigger::Related);
     }
 
-    /// Enqueues the primaries that an event handler maps a changed object to. If the object is an output of a primary, that one is
-    /// enqueued as the owner of a changed child. Keys of cluster-scoped primaries lose their namespace.
+    /// Enqueues the primaries that an event handler maps a changed object to. If the object is an output of a primary, that one
+    /// is enqueued as the owner of a changed child. Keys of cluster-scoped primaries lose their namespace.
     pub(crate) fn enqueue_keys<'a>(
         &self,
         keys: impl IntoIterator<Item = &'a ObjectKey>,
@@ -136,7 +136,8 @@ impl RunningController {
         }
     }
 
-    /// Runs the workers until the queue is shut down and the running passes have ended. A dropped future ends its workers at once.
+    /// Runs the workers until the queue is shut down and the running passes have ended. A dropped future ends its workers at
+    /// once.
     pub(crate) async fn run_workers(self: Arc<Self>) {
         self.is_working.store(true, Ordering::Relaxed);
         let mut workers = JoinSet::new();

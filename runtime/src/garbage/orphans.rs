@@ -1,16 +1,16 @@
-//! `OrphanCollector`: deletes children whose owner no longer exists, and releases the references of deleted primaries.
+//! `OrphanCollector` deletes children whose owner no longer exists, and releases the references of deleted primaries.
 //!
-//! The garbage collector of Kubernetes deletes children with an owner reference. This collector deletes children with an owner mark:
-//! an annotation that replaces the owner reference if the owner is in another namespace than its child, or namespaced while the
-//! child is cluster-scoped.
+//! The garbage collector of Kubernetes deletes children with an owner reference. This collector deletes children with an owner
+//! mark: an annotation that replaces the owner reference if the owner is in another namespace than its child, or namespaced while
+//! the child is cluster-scoped.
 //!
 //! # Flow
 //! 1. When the watches have synced, and whenever one of them recovers, the collector examines all marked children. When a primary
 //!    leaves the cache, it examines the children of that primary.
-//! 2. A child is an orphan candidate if its mark names a kind that this operator controls, in the namespace that it watches, and an
-//!    owner that the cache doesn't have.
-//! 3. The cache alone is no proof, because another replica may have seen a new owner earlier. If a live read doesn't find the owner,
-//!    the collector deletes the child by its uid.
+//! 2. A child is an orphan candidate if its mark names a kind that this operator controls, in the namespace that it watches, and
+//!    an owner that the cache doesn't have.
+//! 3. The cache alone is no proof, because another replica may have seen a new owner earlier. If a live read doesn't find the
+//!    owner, the collector deletes the child by its uid.
 //! 4. Each kind of children and the references of each controller are a task of their own. A task that fails is retried with a
 //!    growing delay from where it stopped; the other tasks go on.
 //!
@@ -220,8 +220,8 @@ impl OrphanCollector {
         }
     }
 
-    /// Deletes the orphans of a kind. A retry begins after the child that failed last. An orphan whose deletion fails does not stop
-    /// the next one.
+    /// Deletes the orphans of a kind. A retry begins after the child that failed last. An orphan whose deletion fails does not
+    /// stop the next one.
     async fn delete_orphans(
         &self,
         children: &WatchedKind<Child>,

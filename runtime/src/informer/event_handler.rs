@@ -1,4 +1,4 @@
-//! `EventHandler`: stores the objects of a watch and handles their changes.
+//! `EventHandler` stores the objects of a watch and handles their changes.
 
 use crate::{
     cache::{Change, Header, Store},

@@ -1,4 +1,4 @@
-//! `FanOut`: passes the events of one watch to several sinks.
+//! `FanOut` passes the events of one watch to several sinks.
 
 use crate::informer::reflector::Sink;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Event handler of kinds that a controller maps to its primaries with a function (`watches`, `follows`).
+//! Handles events of mapped kinds: enqueues the primaries that a controller's function returns (`watches`, `follows`).
 
 use crate::{
     cache::{Change, Header, Store},

@@ -1,4 +1,4 @@
-//! `KubernetesSource`: lists and watches primaries of one kind, and writes their finalizers and status.
+//! `KubernetesSource` lists and watches primaries of one kind, and writes their finalizers and status.
 
 use crate::{
     cache::{Change, Encoded, Header, ObjectKey, PrimaryCache, ResourceVersion, Store},

@@ -1,4 +1,4 @@
-//! Event handler of kinds whose objects a controller projects into a view (`keeps`, `keeps_metadata`).
+//! Handles events of kinds that a controller projects into a view (`keeps`, `keeps_metadata`), and enqueues primaries.
 
 use crate::{
     cache::{Change, Header, Store},

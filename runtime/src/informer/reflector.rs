@@ -97,8 +97,8 @@ pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>
 const MIN_DELAY: Duration = Duration::from_millis(200);
 const MAX_DELAY: Duration = Duration::from_secs(5);
 
-/// How long a "forbidden" response counts as a failure that may pass: an API server that has just started forbids everything until
-/// it has read its roles, and the conditions of all objects would report that.
+/// How long a "forbidden" response counts as a failure that may pass: an API server that has just started forbids everything
+/// until it has read its roles, and the conditions of all objects would report that.
 const FORBIDDEN_GRACE: Duration = Duration::from_secs(5);
 
 /// The consecutive errors since the watch was last open.
@@ -154,8 +154,8 @@ fn watch_start_version(query: &str) -> Option<ResourceVersion> {
     Some(ResourceVersion::from(value("resourceVersion").unwrap_or_default()))
 }
 
-/// Whether the watch expired (410), so that the watcher lists again, or the API server throttled it (429 with `Retry-After`), which
-/// the client logs and counts.
+/// Whether the watch expired (410), so that the watcher lists again, or the API server throttled it (429 with `Retry-After`),
+/// which the client logs and counts.
 fn is_expired_or_throttled(error: &watcher::Error) -> bool {
     let status = match error {
         watcher::Error::WatchError(status) => status,

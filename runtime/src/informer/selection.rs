@@ -1,11 +1,11 @@
-//! `Selection`: the label and field selectors of a controller's primaries.
+//! `Selection` selects the primaries of a controller by labels and fields, and formats the selectors of requests.
 
 use crate::cache::Header;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Selects the objects that have all of these labels and all of these fields. The API server applies the selectors to the list and
-/// to the watch, so other objects cost the operator nothing.
+/// Selects the objects that have all of these labels and all of these fields. The API server applies the selectors to the list
+/// and to the watch, so other objects cost the operator nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Selection {

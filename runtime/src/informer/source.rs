@@ -1,7 +1,7 @@
-//! `Source`: the storage of primaries, as the reconcile loop sees it.
+//! `Source` gives the reconcile loop access to stored primaries: cache, watch, finalizers and status.
 //!
-//! The loop depends on this trait only. The differences between the Kubernetes API and another storage (finalizers, deletion marks,
-//! status writes) are inside the implementations.
+//! The loop depends on this trait only. The differences between the Kubernetes API and another storage (finalizers, deletion
+//! marks, status writes) are inside the implementations.
 
 pub(crate) use crate::informer::selection::Selection;
 use crate::{
@@ -56,8 +56,8 @@ pub(crate) trait Source: Debug + Send + Sync + 'static {
         let _ = key;
         Box::pin(async { Ok(UncachedObject::Deleted) })
     }
-    /// Lists the objects that are not selected and have this finalizer. Some of them may have left the selection while no operator
-    /// ran.
+    /// Lists the objects that are not selected and have this finalizer. Some of them may have left the selection while no
+    /// operator ran.
     fn list_deselected<'a>(&'a self, finalizer: &'a str) -> BoxFuture<'a, Result<Vec<ObjectKey>>> {
         let _ = finalizer;
         Box::pin(async { Ok(Vec::new()) })

@@ -1,4 +1,4 @@
-//! `View`: an indexed cache of projected objects that nodes read without an API call.
+//! `View` caches projections of watched objects with an index; nodes read it without an API call.
 
 use crate::{
     cache::ObjectKey,
@@ -20,9 +20,9 @@ use std::{
 /// An index ([`View::indexed`]) finds the objects of an index value `X` without a scan.
 ///
 /// # Guarantees
-/// - Nothing can be read before the first list is complete, or while the kind is missing or forbidden. So an object that is not in
-///   the view did not exist in the cluster. The exception is an object that doesn't decode, or on which the projection panics: the
-///   view has its earlier projection, or none. The log and an event on the object report it.
+/// - Nothing can be read before the first list is complete, or while the kind is missing or forbidden. So an object that is not
+///   in the view did not exist in the cluster. The exception is an object that doesn't decode, or on which the projection panics:
+///   the view has its earlier projection, or none. The log and an event on the object report it.
 /// - The content may be stale. Read the live object before you destroy something because an object is not in the view.
 ///
 /// # Assumptions

@@ -1,4 +1,4 @@
-//! `Health`, the state of a watch, and `WatchedKind`, the store that the watch fills.
+//! `Health` tracks the state of a watch, and `WatchedKind` has the store that the watch fills.
 
 use crate::{
     cache::{ObjectKey, ResourceVersion, Revision, Seen, Store, Unowned},

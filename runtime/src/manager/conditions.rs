@@ -1,7 +1,7 @@
 //! Refuses to run two controllers that write the same conditions of one object.
 //!
-//! The controllers of one operator are compared by their options when it starts. A controller of another operator is recognised on
-//! the objects: by its finalizer, and by the conditions that its field manager `<operator>/status` owns.
+//! The controllers of one operator are compared by their options when it starts. A controller of another operator is recognised
+//! on the objects: by its finalizer, and by the conditions that its field manager `<operator>/status` owns.
 
 use super::operator::Operator;
 use crate::{

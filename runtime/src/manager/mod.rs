@@ -1,4 +1,4 @@
-//! The operator process: starts controllers with their shared watches, supervises their tasks, and shuts them down.
+//! Runs the operator process: starts controllers with their shared watches, supervises tasks, and shuts down.
 
 pub(crate) mod conditions;
 mod health;

@@ -1,4 +1,4 @@
-//! `Operator`: the builder of an operator, with its controllers, settings and the project of its manifests.
+//! `Operator` builds an operator from controllers and settings, and describes it for the generation of manifests.
 
 use crate::{
     client::{selectors::PAGE_SIZE, timeouts::Timeouts},
@@ -20,8 +20,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde_json::Value;
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
-/// An operator: the kinds it controls, each with its tree, and its settings. A binary runs it, and the manifests are generated from
-/// it.
+/// An operator: the kinds it controls, each with its tree, and its settings. A binary runs it, and the manifests are generated
+/// from it.
 ///
 /// A library exports an operator from a function, and `operator!` makes a binary of it. The role contains the permissions of the
 /// trees of this operator, not of all trees that are linked.
@@ -177,8 +177,8 @@ impl Operator {
         self.controls_by(TreeFactory::<O, P> { operator, controller, tree: PhantomData })
     }
 
-    /// Installs the definition of a kind without a controller for it; other controllers of the operator create and read its objects.
-    /// A foreign kind has no definition to install.
+    /// Installs the definition of a kind without a controller for it; other controllers of the operator create and read its
+    /// objects. A foreign kind has no definition to install.
     #[must_use]
     pub fn defines<K: Managed>(mut self) -> Self {
         self.defined.extend(K::DEFINITION.map(|definition| DefinedKind {

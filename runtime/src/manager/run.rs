@@ -2,8 +2,8 @@
 //!
 //! # Flow
 //! 1. The hooks of the factories run. Then all watches start.
-//! 2. The workers of a controller start when the first list of each required watch is complete, or its kind is missing or forbidden.
-//!    So a kind that can't be listed delays only the controllers that require it.
+//! 2. The workers of a controller start when the first list of each required watch is complete, or its kind is missing or
+//!    forbidden. So a kind that can't be listed delays only the controllers that require it.
 //! 3. After a signal no new pass starts. The operator waits for the running passes, then writes the queued events within the
 //!    shutdown timeout, and then ends the watches.
 
@@ -79,8 +79,8 @@ impl Operator {
         }
     }
 
-    /// Runs with the client of the caller until `stop` completes. The operator's [timeouts](Operator::timeouts) apply to its calls,
-    /// except the timeout for connecting; [`Timeouts::client`](crate::Timeouts::client) creates a client with all of them.
+    /// Runs with the client of the caller until `stop` completes. The operator's [timeouts](Operator::timeouts) apply to its
+    /// calls, except the timeout for connecting; [`Timeouts::client`](crate::Timeouts::client) creates a client with all of them.
     ///
     /// # Errors
     /// Those that [`RunError`] lists.

@@ -1,4 +1,4 @@
-//! `RunError`: the errors with which the run of an operator ends.
+//! `RunError` lists the errors with which the run of an operator ends.
 
 use crate::{error::Error, kind::Kind, manager::conditions::ConditionsError, shape::Malformed};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! `StopSignals`: waits for SIGINT and SIGTERM, or for the console events of Windows.
+//! `StopSignals` waits for SIGINT and SIGTERM, or for the console events of Windows.
 
 use futures::future::BoxFuture;
 use std::{fmt::Debug, io};

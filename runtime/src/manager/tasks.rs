@@ -1,4 +1,4 @@
-//! `Tasks`: supervises the tasks of an operator, starts failed tasks again, and reports them to the probes.
+//! `Tasks` supervises the tasks of an operator, starts failed tasks again, and reports them to the probes.
 
 use crate::{
     counters::Counters,
@@ -22,8 +22,8 @@ pub(crate) struct Tasks {
     counters: Counters,
 }
 
-/// The tasks that wait for their restart, each with the reason of its end. The keys are name and number, because several tasks may
-/// have the same name.
+/// The tasks that wait for their restart, each with the reason of its end. The keys are name and number, because several tasks
+/// may have the same name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FailedTasks(Arc<Mutex<BTreeMap<(String, usize), String>>>);
 

@@ -1,4 +1,4 @@
-//! Parks objects, resets backoffs after changes by users, and reports write conflicts with other controllers as errors.
+//! Parks objects, resets backoffs after changes by users, and turns fights with other controllers into errors.
 
 use crate::{
     error::{Error, Result},
@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 impl Loop {
     /// Applies a change of a primary to its state: unparks the object, and if the change ends the backoff, resets the counts of
-    /// failures, conflicts and repairs. Returns the significance with the backoff taken into account: a request if the change ends
-    /// it, else news at most.
+    /// failures, conflicts and repairs. Returns the significance with the backoff taken into account: a request if the change
+    /// ends it, else news at most.
     pub(super) fn apply_change(&self, header: &Header, significance: Worth) -> Worth {
         let (key, uid) = (&header.key, &header.uid);
         let ends_backoff = match significance {
@@ -34,8 +34,8 @@ impl Loop {
     }
 
     /// Turns a fight (the operator and another client repeatedly undo each other's writes) into the error of a pass that has no
-    /// other error. Also returns when the next pass runs if this pass, which began at `start`, repaired nothing: at the end of the
-    /// fight.
+    /// other error. Also returns when the next pass runs if this pass, which began at `start`, repaired nothing: at the end of
+    /// the fight.
     pub(super) fn escalate_fight(
         &self,
         header: &Header,
@@ -47,8 +47,8 @@ impl Loop {
         let Some(fight) = has_no_error.then(fight).flatten() else { return (outcome, None) };
         self.shared.counters.count_fight();
         let repaired_nothing = fight.last < start;
-        let over = Next::After(fight.end.saturating_duration_since(Instant::now()));
-        (Err(Error::blocked("Fighting", fight.message)), repaired_nothing.then_some(over))
+        let after_fight = Next::After(fight.end.saturating_duration_since(Instant::now()));
+        (Err(Error::blocked("Fighting", fight.message)), repaired_nothing.then_some(after_fight))
     }
 
     /// Whether the object waits for a change by a user.

@@ -1,4 +1,4 @@
-//! The type-erased predicate of primaries, and cached facts of their recent states.
+//! Erases the type of the predicate of primaries (`News`), and caches facts of their recent states.
 
 use crate::{
     Managed,
@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// The annotation that requests an immediate pass. Each new value is a request, for example the current time.
 ///
-/// The pass is an ordinary one: it makes no additional writes, and it does nothing on a paused object. A parked object, which waits
-/// for an action of a user, is tried again. `opgen reconcile KIND/NAME` sets the annotation.
+/// The pass is an ordinary one: it makes no additional writes, and it does nothing on a paused object. A parked object, which
+/// waits for an action of a user, is tried again. `opgen reconcile KIND/NAME` sets the annotation.
 pub const RECONCILE: &str = "opgen.dev/reconcile";
 
 /// The predicate of a controller's primaries, without the type of their kind.

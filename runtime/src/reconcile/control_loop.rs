@@ -1,4 +1,4 @@
-//! `Loop`: the reconcile loop of one controller, with the state that its passes share.
+//! `Loop` is the reconcile loop of one controller and has the state that its passes share.
 
 use crate::reconcile::{
     ControllerState, ObjectStates, PanicReports, Selection, Source,

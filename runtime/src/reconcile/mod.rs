@@ -140,6 +140,7 @@ impl Loop {
         PassResult { next, earlier_failures, significance }
     }
 
+    /// Runs a pass over an object that the cache has: decides whether to tear it down, to provision it, or to do nothing.
     async fn reconcile_cached(&self, entry: &Entry<Encoded>, trigger: Trigger) -> Result<Next> {
         let header = &entry.header;
         let is_ending = header.deleting || !self.is_selected(header);
@@ -175,15 +176,15 @@ impl Loop {
             Err(error) => (Vec::new(), Err(error)),
         };
         let TreeResult { outcome, status, side_effects } = match acquired {
-            Ok(()) => self.run_tree(header, primary, &references, (Direction::Up, trigger)).await,
+            Ok(()) => self.run_tree(header, primary, &references, Direction::Up, trigger).await,
             Err(error) => TreeResult::failed(error),
         };
         let (outcome, period) = match outcome {
             Ok(()) => primary.poll_period().map_or_else(|error| (Err(error), None), |period| (Ok(()), period)),
             failed => (failed, None),
         };
-        // A node has written the object. If the status is another one, another client wrote it as well: the version of the cache
-        // stays, so that the status write is a conflict.
+        // A node has written the object, so the status write is based on the version after that. If the status differed then,
+        // another client wrote it as well, and the version of the cache stays, so that the status write is a conflict.
         if let Some((after_write, status)) = side_effects.owner_write.lock().take()
             && status == self.stored_status(entry).status()
         {
@@ -235,7 +236,8 @@ impl Loop {
         header: &Header,
         primary: &dyn DecodedPrimary,
         references: &[Named],
-        (direction, trigger): (Direction, Trigger),
+        direction: Direction,
+        trigger: Trigger,
     ) -> TreeResult {
         let mut core = PassCore::new(&self.shared, self.identity(header), &header.resource_version);
         core.spec_references = references.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();
@@ -258,8 +260,8 @@ impl Loop {
         }
     }
 
-    /// Decides when the next pass runs after a call of the loop itself failed, for example a write of the finalizer or the status.
-    /// A conflict, or an object that no longer exists, is an error only if it persists.
+    /// Decides when the next pass runs after a call of the loop itself failed, for example a write of the finalizer or the
+    /// status. A conflict, or an object that no longer exists, is an error only if it persists.
     fn next_after_loop_error(&self, key: &ObjectKey, uid: &Uid, error: Error) -> Next {
         let kind = self.source.kind();
         match &error {
@@ -281,7 +283,8 @@ impl Loop {
         }
     }
 
-    /// Whether a store does not show an own write of an earlier pass over the object yet, so that a pass would act on an old state.
+    /// Whether a store does not show an own write of an earlier pass over the object yet, so that a pass would act on an old
+    /// state.
     fn is_cache_stale(&self, key: &ObjectKey) -> bool {
         let stale = self.shared.own_writes.behind(key, |kind: &Option<Kind>| match kind {
             // The watch does not deliver an object that is no longer selected.

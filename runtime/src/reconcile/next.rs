@@ -1,4 +1,4 @@
-//! `Next`: decides when an object is enqueued again after a pass.
+//! `Next` decides when an object is enqueued again after a pass.
 
 use crate::{engine::pass::RequeueRequest, reconcile::Delay};
 use std::time::Duration;

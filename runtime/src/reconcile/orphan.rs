@@ -88,8 +88,8 @@ impl Loop {
         Ok(())
     }
 
-    /// Releases one child. Returns whether there was anything to remove. It patches the live object, because the garbage collector
-    /// may be changing it.
+    /// Releases one child. Returns whether there was anything to remove. It patches the live object, because the garbage
+    /// collector may be changing it.
     async fn release_child(&self, kind: &Kind, key: &ObjectKey, uid: &Uid, owner: &Uid) -> Result<bool, CallError> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
         let live = self.shared.client.get_metadata(target).await?;
@@ -155,7 +155,8 @@ mod tests {
     fn child(owners: Value) -> Value {
         json!({
             "name": "a", "uid": "c", "resourceVersion": "7", "ownerReferences": owners,
-            "labels": {MANAGED_BY_LABEL: "live", "app": "a"}, "annotations": {NODE_ANNOTATION: "config", DIGEST_ANNOTATION: "0f", "note": "mine"},
+            "labels": {MANAGED_BY_LABEL: "live", "app": "a"},
+            "annotations": {NODE_ANNOTATION: "config", DIGEST_ANNOTATION: "0f", "note": "mine"},
         })
     }
 
@@ -167,7 +168,9 @@ mod tests {
     fn owner_and_marks_are_removed_and_everything_else_stays() {
         let (own, other) = (json!({"uid": "o", "controller": true}), json!({"uid": "x", "blockOwnerDeletion": true}));
         let marks = json!({
-            "labels": {MANAGED_BY_LABEL: null}, "annotations": {NODE_ANNOTATION: null, DIGEST_ANNOTATION: null}, "uid": "c", "resourceVersion": "7",
+            "labels": {MANAGED_BY_LABEL: null},
+            "annotations": {NODE_ANNOTATION: null, DIGEST_ANNOTATION: null},
+            "uid": "c", "resourceVersion": "7",
         });
         for (owners, left) in
             [(json!([own, other]), Some(json!([other]))), (json!([own]), Some(Value::Null)), (json!([other]), None)]

@@ -1,4 +1,4 @@
-//! `OutcomeReport`: reports the outcome of a pass in the status or, for foreign kinds, by an event.
+//! Reports the outcome of a pass in the status or, for foreign kinds, by an event.
 
 use crate::{
     cache::{Encoded, Entry, Header, ResourceVersion},

@@ -1,4 +1,4 @@
-//! `RecentValues`: caches values that are computed from recently changed objects.
+//! `RecentValues` caches values that are computed from recently changed objects.
 
 use crate::cache::{Encoded, Entry, ObjectKey, ResourceVersion, Uid};
 use parking_lot::Mutex;
@@ -7,8 +7,8 @@ use std::collections::HashMap;
 /// The maximum number of objects in each of the two generations; both together take about 1 MB.
 const GENERATION_SIZE: usize = 4_096;
 
-/// Caches the value that was computed from the last state of an object. A comparison of the old and the new state of an object then
-/// costs one computation instead of two. It keeps the objects that change most often.
+/// Caches the value that was computed from the last state of an object. A comparison of the old and the new state of an object
+/// then costs one computation instead of two. It keeps the objects that change most often.
 #[derive(Debug)]
 pub(super) struct RecentValues<T>(Mutex<Generations<T>>);
 

@@ -1,4 +1,4 @@
-//! `Reconciler` and `DecodedPrimary`: the interface of a typed tree to the untyped reconcile loop.
+//! `Reconciler` and `DecodedPrimary` connect a typed tree with the untyped reconcile loop.
 
 use crate::{
     error::Result,

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 
 /// The reason of an object that is in a ring of references that the operator is about to break.
-pub(super) const RING: &str = "ReferenceRing";
+pub(super) const RING_REASON: &str = "ReferenceRing";
 
 impl Loop {
     /// Adds a reference to every object that the spec references, and checks that each object is ready.
@@ -122,8 +122,8 @@ impl Loop {
         Ok(())
     }
 
-    /// The primaries that a change of a referenced object enqueues: those that reference it, and those whose selector matches it or
-    /// no longer matches it.
+    /// The primaries that a change of a referenced object enqueues: those that reference it, and those whose selector matches it
+    /// or no longer matches it.
     pub(crate) fn referrers_to_enqueue(&self, kind: &Kind, change: &Change<Readiness>) -> BTreeSet<ObjectKey> {
         let (old, new) = (change.old(), change.new_entry());
         let Some(key) = new.or(old).map(|entry| &entry.header.key) else { return BTreeSet::new() };
@@ -154,8 +154,8 @@ impl Loop {
         keys
     }
 
-    /// Yields while other objects need an object that is being torn down. Breaks a ring of references in which each object is being
-    /// deleted and waits for the next one: the first pass reports the ring in the condition, and the next pass breaks it.
+    /// Yields while other objects need an object that is being torn down. Breaks a ring of references in which each object is
+    /// being deleted and waits for the next one: the first pass reports the ring in the condition, and the next pass breaks it.
     pub(super) async fn wait_for_referrers(&self, header: &Header, stored: &dyn StoredStatus) -> Result<()> {
         let Err(waiting) = self.check_unreferenced(header) else { return Ok(()) };
         let Some(ring) = self.shared.ring_of(self.source.kind(), header) else { return Err(waiting) };
@@ -165,10 +165,10 @@ impl Loop {
                 error => Err(error),
             };
         }
-        if self.has_reported(header, stored, RING) {
+        if self.has_reported(header, stored, RING_REASON) {
             self.shared.break_ring(&ring).await?;
         }
-        yield_because(RING, format!("it is in {ring}"))
+        yield_because(RING_REASON, format!("it is in {ring}"))
     }
 
     /// Whether an earlier pass has reported this reason, in a condition or by an event.

@@ -1,4 +1,4 @@
-//! `SettledKeys`: remembers the keys outside the selection for which a live read found nothing to do.
+//! `SettledKeys` remembers the keys outside the selection for which a live read found nothing to do.
 
 use crate::reconcile::ObjectKey;
 use parking_lot::Mutex;
@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 /// The keys outside the selection for which a live read found nothing to do.
 ///
-/// Events of children and of mapped objects enqueue primaries of every class, also those of other controllers. Without this memory
-/// each such event would cost a live read. An object outside the selection needs a pass again only after the watch has delivered
-/// it, and then its key is removed here.
+/// Events of children and of mapped objects enqueue primaries of every class, also those of other controllers. Without this
+/// memory each such event would cost a live read. An object outside the selection needs a pass again only after the watch has
+/// delivered it, and then its key is removed here.
 #[derive(Debug, Default)]
 pub(crate) struct SettledKeys(Mutex<HashMap<ObjectKey, ReadState>>);
 
@@ -25,8 +25,8 @@ enum ReadState {
 const MAX_KEYS: usize = 65_536;
 
 impl SettledKeys {
-    /// Notes that a live read begins, and returns `true`; returns `false` if the key is settled. Only one pass at a time runs over
-    /// a key, so it has one read at a time.
+    /// Notes that a live read begins, and returns `true`; returns `false` if the key is settled. Only one pass at a time runs
+    /// over a key, so it has one read at a time.
     pub(super) fn begin_read(&self, key: &ObjectKey) -> bool {
         let mut keys = self.0.lock();
         if keys.get(key) == Some(&ReadState::Settled) {

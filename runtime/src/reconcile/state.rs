@@ -1,4 +1,4 @@
-//! `ObjectStates`: the state that the loop keeps of each object between passes.
+//! `ObjectStates` stores the state of each object between passes: failures, conflicts, parking and teardown.
 
 use crate::{
     cache::{Header, ObjectKey, PerObject, Uid},
@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The number of consecutive conflicts after which the next conflict is an error. A usual conflict ends as soon as the cache shows
-/// the write of the other client. A conflict that persists for about five seconds (the sum of the delays between six passes) is a
-/// patch that never applies.
+/// The number of consecutive conflicts after which the next conflict is an error. A usual conflict ends as soon as the cache
+/// shows the write of the other client. A conflict that persists for about five seconds (the sum of the delays between six
+/// passes) is a patch that never applies.
 const MAX_CONFLICTS: u32 = 6;
 
 /// The number of consecutive changes of spec, labels or annotations that end a backoff. A person makes no more than that. Another
@@ -92,8 +92,8 @@ impl ObjectStates {
         }
     }
 
-    /// Whether the status was searched for fields of an earlier release. Once per object is enough, because this release writes no
-    /// such fields.
+    /// Whether the status was searched for fields of an earlier release. Once per object is enough, because this release writes
+    /// no such fields.
     pub(super) fn is_status_searched(&self, header: &Header) -> bool {
         self.read(&header.key, &header.uid, |state| state.status_searched)
     }
@@ -150,8 +150,8 @@ impl ObjectStates {
         })
     }
 
-    /// Counts the result of a pass. Returns the count before it: of consecutive conflicts if the pass ended with a conflict, else of
-    /// consecutive failures.
+    /// Counts the result of a pass. Returns the count before it: of consecutive conflicts if the pass ended with a conflict, else
+    /// of consecutive failures.
     pub(super) fn count_failures(&self, key: &ObjectKey, uid: &Uid, next: Next) -> u32 {
         let (failures, conflicts) = self.read(key, uid, |state| (state.failures, state.conflicts));
         let counts = match next {

@@ -121,7 +121,7 @@ fn with_conditions(status: Value, verdict: &Verdict, generation: i64, now: Times
     Ok(status)
 }
 
-/// Whether the status or the reason of the condition of this type changed, which is worth an event.
+/// Whether the status or the reason of the condition of this type changed, so that an event is recorded.
 fn is_condition_changed(before: &Value, after: &Value, type_: &str) -> bool {
     let status_and_reason = |status: &Value| {
         let conditions = status["conditions"].as_array().cloned().unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Merges a changed status into the stored JSON, so that a replacing write loses no field that the operator doesn't know.
 //!
-//! The status is written by PUT, which replaces all of it. The Rust type of a status may have fewer fields than the stored object:
-//! another controller writes some, and a newer release of the operator has more. So the change of the typed status (`before` to
-//! `after`) is merged into the stored JSON. Obsolete fields, which the type of an earlier release had, are recognised by their field
-//! manager.
+//! The status is written by PUT, which replaces all of it. The Rust type of a status may have fewer fields than the stored
+//! object: another controller writes some, and a newer release of the operator has more. So the change of the typed status
+//! (`before` to `after`) is merged into the stored JSON. Obsolete fields, which the type of an earlier release had, are
+//! recognised by their field manager.
 
 use serde_json::{Map, Value};
 
@@ -107,8 +107,8 @@ impl<'a> StatusOwners<'a> {
     }
 }
 
-/// Removes the obsolete fields: those that `known` lacks and that only the operator owns, so an earlier release wrote them. Fields
-/// of other managers and fields without an owner stay. Returns whether there were obsolete fields.
+/// Removes the obsolete fields: those that `known` lacks and that only the operator owns, so an earlier release wrote them.
+/// Fields of other managers and fields without an owner stay. Returns whether there were obsolete fields.
 ///
 /// Where a field is removed, the fields that `known` has and the object lacks are added: one may be the new name (`serde(alias)`)
 /// of the removed field.
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(stored, json!({"endpoints": [{"name": "a", "address": "x"}]}));
     }
 
-    /// The typed view of JSON: only the fields that are named by a letter below `n`.
+    /// The typed view of JSON: only the fields whose name is a letter before `n`.
     fn view(value: &Value) -> Value {
         match value {
             Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! `StoredStatus`: the status of an object as the API server stores it, typed or as JSON.
+//! `StoredStatus` reads the status of an object as the API server stores it, typed or as JSON.
 
 use crate::condition::Status;
 use serde_json::Value;

@@ -10,7 +10,7 @@ use crate::{
 };
 use serde_json::Value;
 use {
-    super::reference::RING,
+    super::reference::RING_REASON,
     crate::reconcile::{
         control_loop::Loop,
         next::{CATCH_UP, Next},
@@ -31,7 +31,7 @@ impl Loop {
             Ok(pointers) => {
                 // A reference that can't be resolved now is no error: the end of the teardown releases all references.
                 let (references, _) = self.resolve(&header.key, &pointers);
-                self.run_tree(header, primary, &references, (Direction::Down, Trigger::Related)).await
+                self.run_tree(header, primary, &references, Direction::Down, Trigger::Related).await
             }
             Err(error) => TreeResult::failed(error),
         };
@@ -59,8 +59,8 @@ impl Loop {
         self.finish_teardown(entry, outcome, &stored, None).await
     }
 
-    /// Tears down a primary that is deleted with the propagation policy `Orphan`. The release of the children does not wait for the
-    /// objects that reference the primary, as the garbage collector doesn't either.
+    /// Tears down a primary that is deleted with the propagation policy `Orphan`. The release of the children does not wait for
+    /// the objects that reference the primary, as the garbage collector doesn't either.
     async fn orphan_children(&self, entry: &Entry<Encoded>, stored: &dyn StoredStatus) -> Result<Next> {
         let header = &entry.header;
         let outcome = match self.release_children(header).await {
@@ -99,7 +99,7 @@ impl Loop {
                 self.report_outcome(OutcomeReport { status, ..report }).await?;
                 Ok(match outcome {
                     // A teardown is never parked, because the finalizer would stay forever.
-                    Err(Error::Yield { reason, .. }) if reason == RING => Next::After(CATCH_UP),
+                    Err(Error::Yield { reason, .. }) if reason == RING_REASON => Next::After(CATCH_UP),
                     Err(Error::Yield { .. }) => Next::Requeue,
                     Err(Error::Conflict(_)) => Next::Retry,
                     _ => Next::Failed,
@@ -109,8 +109,8 @@ impl Loop {
     }
 
     /// Whether the finalizer was removed and only the cache does not show it yet. The version can't tell: the response to the
-    /// removal of the last finalizer has the version of before. The state is final, because the API server accepts no new finalizer
-    /// on an object that is being deleted.
+    /// removal of the last finalizer has the version of before. The state is final, because the API server accepts no new
+    /// finalizer on an object that is being deleted.
     pub(super) fn is_finalizer_removed(&self, header: &Header) -> bool {
         header.deleting && self.states.is_finalizer_removed(header)
     }

@@ -1,4 +1,4 @@
-//! `TreeReconciler`: runs a typed tree of provisioners for the untyped reconcile loop.
+//! `TreeReconciler` runs a typed tree of provisioners for the untyped reconcile loop.
 
 use crate::{
     cache::{Encoded, Entry, ObjectKey, ReadError, Reader},

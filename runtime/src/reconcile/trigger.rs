@@ -10,8 +10,8 @@ use crate::{
 use serde_json::Value;
 
 impl Loop {
-    /// The significance of an update of a primary: whether it starts a pass and ends a backoff. During a pass over the object it is
-    /// nothing, and the significance at the end of the pass includes it.
+    /// The significance of an update of a primary: whether it starts a pass, and whether it ends the backoff. While a pass over the
+    /// object runs, this returns `Nothing`, and the result of that pass includes the significance.
     pub(crate) fn significance_of(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
         let (header, significance) = (&new.header, self.significance_by_others(old, new));
         let (key, uid, version) = (&header.key, &header.uid, &header.resource_version);
@@ -61,8 +61,8 @@ impl Loop {
         }
     }
 
-    /// The facts that the controller's own predicate compares; `None` without a predicate, for an object that can't be decoded, and
-    /// if the predicate panics.
+    /// The facts that the controller's own predicate compares; `None` without a predicate, for an object that can't be decoded,
+    /// and if the predicate panics.
     fn facts(&self, entry: &Entry<Encoded>, panics: &mut Panics) -> Option<Facts> {
         let predicate = self.predicate.as_ref()?;
         self.recent_states.facts.get(entry, || {
@@ -71,8 +71,8 @@ impl Loop {
         })
     }
 
-    /// Whether the operator's finalizer was added or removed. On an object that is being torn down every finalizer counts, because
-    /// the teardown waits for those of references.
+    /// Whether the operator's finalizer was added or removed. On an object that is being torn down every finalizer counts,
+    /// because the teardown waits for those of references.
     fn has_finalizer_change(&self, before: &Header, after: &Header) -> bool {
         let has_ours = |header: &Header| header.finalizers.contains(&self.finalizer);
         let is_ending = after.deleting || !self.is_selected(after);
@@ -116,7 +116,8 @@ impl Loop {
         self.content_digest(entry)
     }
 
-    /// The digest of the parts of an object that users write: all but the status and the metadata other than labels and annotations.
+    /// The digest of the parts of an object that users write: all but the status and the metadata other than labels and
+    /// annotations.
     fn content_digest(&self, entry: &Entry<Encoded>) -> String {
         self.recent_states.content_digests.get(entry, || Some(self.compute_digest(entry))).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Reads the outcome of a pass as a verdict for the conditions.
+//! Converts the outcome of a pass to the verdict that its conditions report.
 
 use crate::{
     client::condition_text,
@@ -6,16 +6,16 @@ use crate::{
 };
 use opgen_api::__private::{Truth, Verdict, VerdictState};
 
-/// Which way a pass went.
+/// The direction of a pass through the tree: provision (`Up`) or deprovision (`Down`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Up,
     Down,
 }
 
-/// Reads an outcome; `None` where it says nothing about the object (a conflict).
+/// Converts an outcome to a verdict; `None` for a conflict, which changes no condition.
 pub(crate) fn verdict_of(direction: Direction, outcome: &Result<()>) -> Option<Verdict> {
-    let (done, going) = match direction {
+    let (done, in_progress) = match direction {
         Direction::Up => ("Provisioned", "Provisioning"),
         Direction::Down => ("Deprovisioned", "Deprovisioning"),
     };
@@ -23,7 +23,7 @@ pub(crate) fn verdict_of(direction: Direction, outcome: &Result<()>) -> Option<V
         Ok(()) if direction == Direction::Up => Verdict::new(Truth::True, VerdictState::Ready, done, ""),
         Ok(()) => Verdict::new(Truth::False, VerdictState::Reconciling, done, "everything is removed"),
         Err(Error::Yield { reason, message }) => {
-            let reason = if reason.is_empty() { going } else { reason };
+            let reason = if reason.is_empty() { in_progress } else { reason };
             Verdict::new(Truth::False, VerdictState::Reconciling, reason, message)
         }
         Err(Error::Conflict(_)) => return None,
@@ -35,4 +35,42 @@ pub(crate) fn verdict_of(direction: Direction, outcome: &Result<()>) -> Option<V
             Verdict::new(Truth::False, VerdictState::Stalled, reason, message)
         }
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use k8s_openapi::jiff::Timestamp;
+
+    #[test]
+    fn condition_k7_each_outcome_can_be_read_by_kstatus() {
+        let read = |outcome: Result<(), Error>| {
+            let mut conditions = Vec::new();
+            verdict_of(Direction::Up, &outcome)?.set(&mut conditions, 1, Timestamp::UNIX_EPOCH);
+            Some(conditions.iter().map(|held| format!("{}={}", held.type_, held.status)).collect::<Vec<_>>().join(" "))
+        };
+        assert_eq!(read(Ok(())).unwrap(), "Available=True Ready=True");
+        assert_eq!(read(Err(Error::yielding("Waiting", "m"))).unwrap(), "Available=False Ready=Unknown Reconciling=True");
+        assert_eq!(read(Err(Error::unexpected("broke"))).unwrap(), "Available=False Ready=False Reconciling=True");
+        let stalled = "Available=False Ready=False Stalled=True";
+        assert_eq!(read(Err(Error::user_action("Edit", "m"))).unwrap(), stalled);
+        assert_eq!(read(Err(Error::terminal("Never", "m"))).unwrap(), stalled);
+        assert_eq!(read(Err(Error::Conflict("409".into()))), None);
+    }
+
+    #[test]
+    fn available_is_false_on_the_way_out() {
+        let mut conditions = Vec::new();
+        verdict_of(Direction::Down, &Ok(())).unwrap().set(&mut conditions, 1, Timestamp::UNIX_EPOCH);
+        assert_eq!(conditions[0].status, "False");
+        assert_eq!(conditions[0].reason, "Deprovisioned");
+    }
+
+    #[test]
+    fn an_unexpected_error_is_not_quoted_in_a_condition() {
+        let verdict = verdict_of(Direction::Up, &Err(Error::unexpected("password=hunter2"))).unwrap();
+        assert_eq!(verdict.reason, "Errored");
+        assert!(!verdict.message.contains("hunter2"));
+    }
 }

@@ -79,41 +79,10 @@ fn condition_k6_a_pass_that_changes_nothing_gives_the_same_bytes() {
 }
 
 #[test]
-fn condition_k7_each_outcome_can_be_read_by_kstatus() {
-    let read = |outcome: Result<(), Error>| {
-        let mut conditions = Vec::new();
-        Verdict::of(Direction::Up, &outcome)?.set(&mut conditions, 1, at(1));
-        Some(conditions.iter().map(|held| format!("{}={}", held.type_, held.status)).collect::<Vec<_>>().join(" "))
-    };
-    assert_eq!(read(Ok(())).unwrap(), "Available=True Ready=True");
-    assert_eq!(read(Err(Error::yielding("Waiting", "m"))).unwrap(), "Available=False Ready=Unknown Reconciling=True");
-    assert_eq!(read(Err(Error::unexpected("broke"))).unwrap(), "Available=False Ready=False Reconciling=True");
-    let stalled = "Available=False Ready=False Stalled=True";
-    assert_eq!(read(Err(Error::user_action("Edit", "m"))).unwrap(), stalled);
-    assert_eq!(read(Err(Error::terminal("Never", "m"))).unwrap(), stalled);
-    assert_eq!(read(Err(Error::Conflict("409".into()))), None);
-}
-
-#[test]
-fn available_is_false_on_the_way_out() {
-    let mut conditions = Vec::new();
-    Verdict::of(Direction::Down, &Ok(())).unwrap().set(&mut conditions, 1, at(1));
-    assert_eq!(conditions[0].status, "False");
-    assert_eq!(conditions[0].reason, "Deprovisioned");
-}
-
-#[test]
-fn an_unexpected_error_is_not_quoted_in_a_condition() {
-    let verdict = Verdict::of(Direction::Up, &Err(Error::unexpected("password=hunter2"))).unwrap();
-    assert_eq!(verdict.reason, "Errored");
-    assert!(!verdict.message.contains("hunter2"));
-}
-
-#[test]
 fn a_controller_with_a_prefix_leaves_all_other_conditions_and_the_generation_alone() {
     let mut status = Status::default();
     status.ready("Reconciled", "done", 3, at(1));
-    let mut verdict = Verdict::of(Direction::Up, &Err(Error::yielding("Waiting", "for a zone"))).unwrap();
+    let mut verdict = Verdict::new(Truth::False, VerdictState::Reconciling, "Waiting", "for a zone");
     verdict.prefix = "Dns".to_owned();
     let before = status.clone();
     status.say(&verdict, 4, at(2));
