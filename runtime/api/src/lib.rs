@@ -16,7 +16,6 @@
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
-//! /// A team and its mail address.
 //! #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 //! #[kube(group = "demo.example.com", version = "v1", kind = "Team", namespaced, status = "opgen::Status")]
 //! pub struct TeamSpec {

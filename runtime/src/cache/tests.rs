@@ -1,4 +1,4 @@
-//! The store beside a naive model of it, and what single events do.
+//! Tests the store with single events, and against a simple model of it in random histories.
 
 use super::{Change, Entry, Header, ObjectKey, OwnerReference, ResourceVersion, Seen, Store, Uid};
 use std::{

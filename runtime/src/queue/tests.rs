@@ -1,3 +1,5 @@
+//! Tests priorities, delays, holds and shutdown of the queue.
+
 use super::{Backoff, Delay, Item, Priority, Queue, Trigger};
 use futures::{FutureExt, poll};
 use std::{hash::Hash, pin::pin, sync::Arc, time::Duration};

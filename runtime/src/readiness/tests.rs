@@ -1,3 +1,5 @@
+//! Tests the readiness rules of built-in kinds and of status conditions.
+
 #![allow(clippy::unwrap_used)]
 
 use super::*;

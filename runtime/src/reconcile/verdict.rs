@@ -51,7 +51,10 @@ mod tests {
             Some(conditions.iter().map(|held| format!("{}={}", held.type_, held.status)).collect::<Vec<_>>().join(" "))
         };
         assert_eq!(read(Ok(())).unwrap(), "Available=True Ready=True");
-        assert_eq!(read(Err(Error::yielding("Waiting", "m"))).unwrap(), "Available=False Ready=Unknown Reconciling=True");
+        assert_eq!(
+            read(Err(Error::yielding("Waiting", "m"))).unwrap(),
+            "Available=False Ready=Unknown Reconciling=True"
+        );
         assert_eq!(read(Err(Error::unexpected("broke"))).unwrap(), "Available=False Ready=False Reconciling=True");
         let stalled = "Available=False Ready=False Stalled=True";
         assert_eq!(read(Err(Error::user_action("Edit", "m"))).unwrap(), stalled);

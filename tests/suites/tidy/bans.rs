@@ -6,10 +6,19 @@ use super::{
 };
 
 /// Code that ships: it runs in a user's build or cluster.
-const SHIPPED: [&str; 7] =
-    ["macros/src", "runtime/src", "cli/src", "examples", "templates", "tests/sandbox/src", "tests/testing/src"];
+const SHIPPED: [&str; 8] = [
+    "macros/src",
+    "runtime/src",
+    "runtime/api/src",
+    "cli/src",
+    "examples",
+    "templates",
+    "tests/sandbox/src",
+    "tests/testing/src",
+];
 
-const LIBRARIES: [&str; 5] = ["macros/src", "runtime/src", "cli/src", "tests/sandbox/src", "tests/testing/src"];
+const LIBRARIES: [&str; 6] =
+    ["macros/src", "runtime/src", "runtime/api/src", "cli/src", "tests/sandbox/src", "tests/testing/src"];
 
 /// The one module of the CLI that speaks to its user.
 const VOICE: [&str; 1] = ["cli/src/ui"];

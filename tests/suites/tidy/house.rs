@@ -10,8 +10,15 @@ use super::{
 };
 
 /// The roots of the crates.
-const CRATES: [&str; 6] =
-    ["macros/src", "runtime/src", "cli/src", "tests/harness", "tests/sandbox/src", "tests/testing/src"];
+const CRATES: [&str; 7] = [
+    "macros/src",
+    "runtime/src",
+    "runtime/api/src",
+    "cli/src",
+    "tests/harness",
+    "tests/sandbox/src",
+    "tests/testing/src",
+];
 
 #[test]
 fn files_name_each_other_in_no_circle() {

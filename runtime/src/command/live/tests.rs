@@ -1,3 +1,5 @@
+//! Tests the state of live objects in tree diagrams.
+
 #![allow(clippy::unwrap_used)]
 
 use crate::{

@@ -1,3 +1,5 @@
+//! Tests the check of definitions against their Rust types.
+
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

@@ -1,3 +1,5 @@
+//! Tests writing the generated files to a folder and comparing them with it.
+
 #![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-#![allow(clippy::unwrap_used)]
+//! Tests the generated RBAC roles and their findings.
 
+#![allow(clippy::unwrap_used)]
 use super::*;
 use crate::{
     kind::kind_of,

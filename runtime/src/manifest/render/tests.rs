@@ -1,3 +1,5 @@
+//! Tests the rendered manifest files of a project.
+
 #![allow(clippy::unwrap_used)]
 
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! Tests the samples that are generated from schemas or completed from the user's object.
+
 #![allow(clippy::unwrap_used)]
 
 use super::super::{files, fixture};

@@ -1,3 +1,5 @@
+//! Tests the cost estimate of CEL rules against verdicts of a real API server.
+
 #![allow(clippy::unwrap_used)]
 
 use serde::Deserialize;

@@ -1,3 +1,5 @@
+//! Tests the fixes of derived schemas.
+
 #![allow(clippy::unwrap_used)]
 
 use super::*;

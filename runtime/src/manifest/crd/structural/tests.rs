@@ -1,3 +1,5 @@
+//! Tests the linter of structural schemas against verdicts of a real API server.
+
 #![allow(clippy::unwrap_used)]
 
 use serde::Deserialize;

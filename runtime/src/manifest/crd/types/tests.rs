@@ -1,3 +1,5 @@
+//! Tests the correction of schemas by their types.
+
 #![allow(clippy::unwrap_used)]
 
 use serde_json::json;

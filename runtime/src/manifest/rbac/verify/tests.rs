@@ -1,3 +1,5 @@
+//! Tests the comparison of a generated role with an audit log.
+
 #![allow(clippy::unwrap_used)]
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests the SVG images of trees against golden files, and the layout of their boxes.
+
 use super::{
     super::{example, svg},
     *,
