@@ -121,6 +121,7 @@ pub fn set(
 }
 
 /// Whether a text is a condition type by the schema of [`Status`]: a name, or a domain and a name.
+#[doc(hidden)]
 pub fn is_type(text: &str) -> bool {
     let (domain, name) = text.split_once('/').map_or((None, text), |(domain, name)| (Some(domain), name));
     let is_label = |label: &str| {
@@ -144,6 +145,7 @@ fn whole_seconds(now: Timestamp) -> Timestamp {
 const ABNORMAL: [&str; 2] = ["Reconciling", "Stalled"];
 
 /// What the conditions say of one outcome.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// What the types of its conditions begin with: those of the controller.
@@ -154,6 +156,7 @@ pub struct Verdict {
     pub message: String,
 }
 
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerdictState {
     Ready,
@@ -235,6 +238,7 @@ impl Status {
         self.say(&Verdict::new(Truth::False, VerdictState::Stalled, reason, message), generation, now);
     }
 
+    #[doc(hidden)]
     pub fn say(&mut self, verdict: &Verdict, generation: i64, now: Timestamp) {
         verdict.set(&mut self.conditions, generation, now);
         if verdict.is_of_whole() {
