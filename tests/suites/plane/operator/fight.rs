@@ -124,6 +124,7 @@ async fn over_a_field(plane: Arc<Plane>) {
     repaired(&site, before + 3).await;
     assert!(since.elapsed() >= DELAY * 2, "3 patches in {:?}", since.elapsed());
     rival.abort();
+    until_object(&site.api::<ConfigMap>(), "one", "is restored", |config| kinds::text(config) == "a").await;
     let since = Instant::now();
     note_says(&site, "Provisioned").await;
     // A fight is over 30 s after the last repair, and the pass that says so does not wait for the delay after an error.
