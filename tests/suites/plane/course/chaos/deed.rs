@@ -178,7 +178,13 @@ impl<'a, S: Stock> Villain<'a, S> {
         let all = self.world.of(kind).list(&Default::default()).await?.items;
         let is_child = |object: &&DynamicObject| {
             let name = object.name_any();
-            name.starts_with("object-") && !(deed == Deed::DeleteChild && is_spared(&name))
+            // With neither labels nor an owner it is an object like any other that nobody knows of: it stays when the owner goes.
+            let is_last_mark = match deed {
+                Deed::StripLabels => object.owner_references().is_empty(),
+                Deed::Disown => object.labels().is_empty(),
+                _ => false,
+            };
+            name.starts_with("object-") && !(deed == Deed::DeleteChild && is_spared(&name)) && !is_last_mark
         };
         let children: Vec<_> = all.iter().filter(is_child).collect();
         if children.is_empty() {
