@@ -211,7 +211,11 @@ impl Loop {
         let next = match outcome {
             Ok(()) if requeue.soon => Next::Requeue,
             Ok(()) => period.map_or(Next::Poll, Next::After),
-            Err(error) => next_after_fight.unwrap_or_else(|| self.next_after_error(entry, error)),
+            // A pass that wrote the status repeats itself by that write, so only the backoff of an error slows it down.
+            Err(error) => match next_after_fight {
+                Some(next) if !is_written => next,
+                _ => self.next_after_error(entry, error),
+            },
         };
         Ok(requeue.apply_to(next))
     }
