@@ -1,5 +1,6 @@
 //! Generates one sample object per kind and version, ready for `kubectl apply`.
 
+use crate::manifest::crd::keyword::INT_OR_STRING;
 use serde_json::{Map, Value, json};
 
 use super::crd::{self, value};
@@ -100,7 +101,7 @@ pub(crate) fn make(schema: &Value, name: &str) -> Value {
         "integer" | "number" => number(schema),
         "boolean" => json!(false),
         "string" => text(schema, name),
-        _ if crd::flag(schema, "x-kubernetes-int-or-string") => number(schema),
+        _ if crd::flag(schema, INT_OR_STRING) => number(schema),
         _ => json!({}),
     }
 }

@@ -1,5 +1,6 @@
 //! Reports schema keywords that don't apply to the schema's type, which the API server ignores.
 
+use crate::manifest::crd::keyword::INT_OR_STRING;
 use serde_json::Value;
 
 use super::super::lint::Findings;
@@ -15,7 +16,7 @@ const TEXT_FORMATS: [&str; 10] =
 /// It does not see an attribute `#[schemars(...)]` that doesn't fit the Rust type, because `schemars` leaves it out of the
 /// schema.
 pub(crate) fn check(schema: &Value, path: &str, findings: &mut Findings) {
-    let kind = if flag(schema, "x-kubernetes-int-or-string") { "int-or-string" } else { text(schema, "type") };
+    let kind = if flag(schema, INT_OR_STRING) { "int-or-string" } else { text(schema, "type") };
     for (keyword, value) in schema.as_object().into_iter().flatten().filter(|_| !kind.is_empty()) {
         let of_types: &[&str] = match keyword.as_str() {
             "minLength" | "maxLength" | "pattern" => &["string", "int-or-string"],

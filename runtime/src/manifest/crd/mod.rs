@@ -5,7 +5,7 @@ mod cost;
 pub(crate) mod definition;
 mod effect;
 mod fix;
-mod keyword;
+pub(crate) mod keyword;
 mod schema;
 mod size;
 mod structural;

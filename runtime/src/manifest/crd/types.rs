@@ -5,14 +5,13 @@
 
 mod kubernetes;
 
+use crate::manifest::crd::keyword::INT_OR_STRING;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
 use super::super::lint::Findings;
 use super::schema::{JUNCTORS, field, items, list, values};
-
-const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
 
 /// Keywords that a schema of a definition may have. The API server drops all others.
 const KEYWORDS: [&str; 42] = [

@@ -1,5 +1,6 @@
 //! Validates a value against a schema as the API server does, without patterns and CEL rules.
 
+use crate::manifest::crd::keyword::{EMBEDDED_RESOURCE, INT_OR_STRING, PRESERVE_UNKNOWN_FIELDS};
 use serde_json::Value;
 
 use super::schema::{entries, field, flag, list, text};
@@ -47,8 +48,7 @@ fn check_node(value: &Value, schema: &Value, outer: &Value, path: &str, complain
         return;
     }
     if !is_of_type(value, schema) {
-        let expected =
-            if flag(schema, "x-kubernetes-int-or-string") { "integer or string" } else { text(schema, "type") };
+        let expected = if flag(schema, INT_OR_STRING) { "integer or string" } else { text(schema, "type") };
         complaints.push(format!("{shown_path} is not of type {expected}"));
         return;
     }
@@ -75,7 +75,7 @@ fn check_node(value: &Value, schema: &Value, outer: &Value, path: &str, complain
 
 /// Whether the value has the type of the schema.
 fn is_of_type(value: &Value, schema: &Value) -> bool {
-    if flag(schema, "x-kubernetes-int-or-string") {
+    if flag(schema, INT_OR_STRING) {
         return value.is_i64() || value.is_u64() || value.is_string();
     }
     match text(schema, "type") {
@@ -140,7 +140,7 @@ fn check_object(value: &Value, schema: &Value, outer: &Value, path: &str, compla
     }
     let fields = value.as_object().into_iter().flatten();
     check_length(fields.clone().count(), schema, ["minProperties", "maxProperties"], shown_path, complaints);
-    let open = flag(outer, "x-kubernetes-preserve-unknown-fields") || flag(outer, "x-kubernetes-embedded-resource");
+    let open = flag(outer, PRESERVE_UNKNOWN_FIELDS) || flag(outer, EMBEDDED_RESOURCE);
     for (name, inner) in fields {
         let field_path = field(path, name);
         if let Some(known) = schema["properties"].get(name) {

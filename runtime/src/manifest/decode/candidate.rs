@@ -1,5 +1,6 @@
 //! Generates candidate values at the limits of what a schema admits.
 
+use crate::manifest::crd::keyword::INT_OR_STRING;
 use serde_json::{Map, Value, json};
 
 use super::super::{crd, sample};
@@ -34,7 +35,7 @@ pub(super) fn values(schema: &Value, name: &str, has_rules: bool) -> Vec<Value> 
                 json!({key: value})
             }));
         }
-        _ if crd::flag(schema, "x-kubernetes-int-or-string") => {
+        _ if crd::flag(schema, INT_OR_STRING) => {
             all.extend(whole_numbers(schema).into_iter().chain(strings(schema)));
         }
         _ => all.extend([json!(true), json!(0.5), json!("-"), json!([1]), json!({"-": {"-": null}})]),

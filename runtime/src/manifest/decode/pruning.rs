@@ -1,5 +1,6 @@
 //! Finds content that a type keeps and the API server prunes because the schema doesn't name it.
 
+use crate::manifest::crd::keyword::PRESERVE_UNKNOWN_FIELDS;
 use serde_json::{Map, Value, json};
 
 use super::{CheckedValue, DecodeCheck};
@@ -14,7 +15,7 @@ impl DecodeCheck<'_> {
     /// Reports an object of which the API server prunes something that the type keeps. It also reports an object without fields
     /// in the schema, unless its type is known to have none.
     pub(super) fn check_pruning(&mut self, target: &CheckedValue<'_>, base: &Map<String, Value>) {
-        let open = crd::flag(target.schema, "x-kubernetes-preserve-unknown-fields");
+        let open = crd::flag(target.schema, PRESERVE_UNKNOWN_FIELDS);
         if open || target.schema["additionalProperties"].is_object() || target.schema["maxProperties"] == 0 {
             return;
         }

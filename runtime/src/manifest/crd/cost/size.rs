@@ -1,5 +1,6 @@
 //! Computes the maximum and minimum sizes of values from the bounds in their schema.
 
+use crate::manifest::crd::keyword::INT_OR_STRING;
 use serde_json::Value;
 
 use super::super::schema::{entries, flag, list, text};
@@ -26,7 +27,7 @@ pub(super) fn bound(schema: &Value) -> Bound {
             ("maxProperties", (MAX_REQUEST_BYTES - 2.0) / (minimum_bytes(&schema["additionalProperties"]) + 6.0))
         }
         "string" => return text_bound(schema),
-        _ if flag(schema, "x-kubernetes-int-or-string") => return text_bound(schema),
+        _ if flag(schema, INT_OR_STRING) => return text_bound(schema),
         _ => return Bound { limit: Some(0.0), maximum: 0.0, missing: None },
     };
     let limit = schema[keyword].as_f64();
@@ -55,7 +56,7 @@ pub(super) fn max_per_request(schema: &Value) -> f64 {
 
 /// Returns the minimum size of a value as JSON, in bytes.
 fn minimum_bytes(schema: &Value) -> f64 {
-    if flag(schema, "x-kubernetes-int-or-string") {
+    if flag(schema, INT_OR_STRING) {
         return 1.0;
     }
     match text(schema, "type") {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::super::lint::Findings;
 use super::super::schema::{JUNCTORS, branch, entries, field, items, list};
-use crate::manifest::crd::keyword::INT_OR_STRING;
+use crate::manifest::crd::keyword::{INT_OR_STRING, PRESERVE_UNKNOWN_FIELDS};
 
 const FORBIDDEN_KEYWORDS: [&str; 10] = [
     "additionalProperties",
@@ -15,7 +15,7 @@ const FORBIDDEN_KEYWORDS: [&str; 10] = [
     "x-kubernetes-embedded-resource",
     "x-kubernetes-list-type",
     "x-kubernetes-map-type",
-    "x-kubernetes-preserve-unknown-fields",
+    PRESERVE_UNKNOWN_FIELDS,
     "x-kubernetes-validations",
 ];
 
@@ -69,7 +69,7 @@ fn check_branch(value: &Value, schema: &Value, path: &str, findings: &mut Findin
     {
         findings.error(path, format!("`{keyword}` is not allowed in a branch"), FIX);
     }
-    for keyword in ["x-kubernetes-int-or-string", "x-kubernetes-list-map-keys"] {
+    for keyword in [INT_OR_STRING, "x-kubernetes-list-map-keys"] {
         if !value[keyword].is_null() {
             findings.error(path, format!("`{keyword}` is not allowed in a branch"), FIX);
         }

@@ -1,8 +1,7 @@
 //! Adds list types, map keys and bounds from the published OpenAPI to embedded Kubernetes types.
 
+use crate::manifest::crd::keyword::PRESERVE_UNKNOWN_FIELDS;
 use serde_json::{Map, Value, json};
-
-const PRESERVE_UNKNOWN_FIELDS: &str = "x-kubernetes-preserve-unknown-fields";
 
 /// The pattern of times that the Rust type decodes: up to the year 9998, at most nanoseconds, an offset of less than a day.
 const TIME_PATTERN: &str = r"^([0-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8])-.{5}[Tt].{8}(\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
