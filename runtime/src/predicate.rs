@@ -144,25 +144,26 @@ impl<K> Predicate<K> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts(Vec<u64>);
 
-/// What a change of a primary is worth, from the least to the most.
+/// How a change of a primary affects the queue, from the least to the most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Worth {
-    /// No pass.
+pub(crate) enum Significance {
+    /// Enqueues nothing.
     #[default]
-    Nothing,
-    /// A pass, although it was the operator itself that wrote the object.
-    Own,
-    /// A pass: a finalizer came or went.
+    None,
+    /// Enqueues the object after a write by the operator itself.
+    OwnWrite,
+    /// Enqueues the object: its finalizers changed.
     Finalizers,
-    /// A pass: the predicate says so, and nothing changed but what controllers write.
-    News,
-    /// A pass, and the end of a backoff: spec, labels or annotations changed. Of another controller's changes not each ends one.
-    Wish,
-    /// A pass, and the end of a backoff: the object is new, is deleted, or its annotation asks for a pass.
+    /// Enqueues the object: the predicate accepts the change, and spec, labels and annotations are unchanged.
+    Accepted,
+    /// Enqueues the object and ends its backoff: spec, labels or annotations changed. After many such changes in a row, which another
+    /// controller makes, the backoff stays.
+    UserChange,
+    /// Enqueues the object and ends its backoff: it is new, is being deleted, or its annotation requests a pass.
     Request,
 }
 
-/// A predicate with its type gone: whether the change between two states is worth a pass.
+/// A predicate without its type: whether the change between two states starts a pass.
 pub(crate) type Passes = Arc<dyn Fn(&Facts, &Facts) -> bool + Send + Sync>;
 
 fn digest(part: &impl Hash) -> u64 {

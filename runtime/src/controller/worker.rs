@@ -5,7 +5,7 @@ use crate::{
     controller::{Settings, channel::Lane},
     environment::Environment,
     panic::{Closure, Panicked},
-    predicate::Worth,
+    predicate::Significance,
     queue::{Backoff, Item, Priority, Queue, Trigger},
     reconcile::{
         PassResult,
@@ -71,12 +71,14 @@ impl RunningController {
     }
 
     /// Enqueues a primary that changed itself.
-    fn enqueue_changed(&self, key: ObjectKey, significance: Worth, from_list: bool) {
+    fn enqueue_changed(&self, key: ObjectKey, significance: Significance, from_list: bool) {
         match significance {
-            Worth::Nothing => {}
-            Worth::Own => self.queue.add_for(key, priority_of(Priority::Normal, from_list), Trigger::Own),
-            Worth::Finalizers | Worth::News | Worth::Wish => self.enqueue_related(key, from_list),
-            Worth::Request => self.queue.add(key, Priority::High),
+            Significance::None => {}
+            Significance::OwnWrite => self.queue.add_for(key, priority_of(Priority::Normal, from_list), Trigger::Own),
+            Significance::Finalizers | Significance::Accepted | Significance::UserChange => {
+                self.enqueue_related(key, from_list)
+            }
+            Significance::Request => self.queue.add(key, Priority::High),
         }
     }
 

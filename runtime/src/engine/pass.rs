@@ -19,7 +19,7 @@ use crate::{
     informer::watch::{WatchedKind, WatchedRevisions},
     kind::Kind,
     managed::Managed,
-    predicate::Worth,
+    predicate::Significance,
     queue::Trigger,
     reference::{Graph, Referrers, Targets},
     shape::Shape,
@@ -56,7 +56,7 @@ pub(crate) struct ControllerState {
     /// their own, also where a child has the same kind.
     pub(crate) own_writes: OwnWrites<Option<Kind>>,
     /// Tells the changes of primaries that are own writes from those of other clients.
-    pub(crate) own_write_events: OwnWriteEvents<Worth>,
+    pub(crate) own_write_events: OwnWriteEvents<Significance>,
     pub(crate) owner_states: Mutex<OwnerStates>,
     pub(crate) counters: Counters,
     /// All watches of the controller; unset until the watches start.

@@ -2,7 +2,7 @@
 
 use crate::{
     error::{Error, Result},
-    reconcile::{Header, Worth, control_loop::Loop, next::Next},
+    reconcile::{Header, Significance, control_loop::Loop, next::Next},
 };
 use tokio::time::Instant;
 
@@ -10,20 +10,22 @@ impl Loop {
     /// Applies a change of a primary to its state: unparks the object, and if the change ends the backoff, resets the counts of
     /// failures, conflicts and repairs. Returns the significance with the backoff taken into account: a request if the change
     /// ends it, else news at most.
-    pub(super) fn apply_change(&self, header: &Header, significance: Worth) -> Worth {
+    pub(super) fn apply_change(&self, header: &Header, significance: Significance) -> Significance {
         let (key, uid) = (&header.key, &header.uid);
         let ends_backoff = match significance {
-            Worth::Request => true,
-            Worth::Wish => !self.has_failures(header) || self.states.may_end_backoff(key, uid, Instant::now()),
+            Significance::Request => true,
+            Significance::UserChange => {
+                !self.has_failures(header) || self.states.may_end_backoff(key, uid, Instant::now())
+            }
             _ => false,
         };
-        if significance >= Worth::News {
+        if significance >= Significance::Accepted {
             self.states.unpark(key, uid, ends_backoff);
         }
         if ends_backoff {
             self.shared.owner_states().reset_repairs(&self.identity(header));
         }
-        if ends_backoff { Worth::Request } else { significance.min(Worth::News) }
+        if ends_backoff { Significance::Request } else { significance.min(Significance::Accepted) }
     }
 
     /// Whether failures, conflicts or repairs of the object are counted.

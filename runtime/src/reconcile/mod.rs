@@ -50,7 +50,7 @@ use crate::{
     informer::source::{Selection, Source},
     kind::Kind,
     panic::{Closure, Panicked, catch},
-    predicate::Worth,
+    predicate::Significance,
     queue::{Delay, Trigger},
     reconcile::{
         change::RecentStates,
@@ -76,7 +76,7 @@ pub(crate) struct PassResult {
     /// The number of consecutive passes before this one with the same kind of failure: errors, or conflicts.
     pub(crate) earlier_failures: u32,
     /// The significance of the changes of the object that the watch delivered during the pass.
-    pub(crate) significance: Worth,
+    pub(crate) significance: Significance,
 }
 
 impl Loop {
@@ -133,9 +133,12 @@ impl Loop {
         // A pass over an uncached object may have learned its uid.
         let uid = if entry.is_some() { uid } else { last_uid() };
         let earlier_failures = self.states.count_failures(key, &uid, next);
-        let significance = entry.map_or(Worth::Nothing, |entry| {
+        let significance = entry.map_or(Significance::None, |entry| {
             let version = &entry.header.resource_version;
-            self.apply_change(&entry.header, self.shared.own_write_events.end_pass(key, &uid, version, Worth::Own))
+            self.apply_change(
+                &entry.header,
+                self.shared.own_write_events.end_pass(key, &uid, version, Significance::OwnWrite),
+            )
         });
         PassResult { next, earlier_failures, significance }
     }

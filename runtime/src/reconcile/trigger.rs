@@ -4,7 +4,7 @@ use crate::{
     cache::{Encoded, Entry, Header},
     engine::{desired::digest, owner_mark::OWNER_ANNOTATION},
     panic::{Closure, Panics},
-    predicate::{Facts, Worth},
+    predicate::{Facts, Significance},
     reconcile::{change::RECONCILE, control_loop::Loop},
 };
 use serde_json::Value;
@@ -12,32 +12,33 @@ use serde_json::Value;
 impl Loop {
     /// The significance of an update of a primary: whether it starts a pass, and whether it ends the backoff. While a pass over the
     /// object runs, this returns `Nothing`, and the result of that pass includes the significance.
-    pub(crate) fn significance_of(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
+    pub(crate) fn significance_of(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Significance {
         let (header, significance) = (&new.header, self.significance_by_others(old, new));
         let (key, uid, version) = (&header.key, &header.uid, &header.resource_version);
-        let significance = self.shared.own_write_events.classify(key, uid, version, significance, Worth::Own);
+        let significance =
+            self.shared.own_write_events.classify(key, uid, version, significance, Significance::OwnWrite);
         self.apply_change(header, significance)
     }
 
     /// The significance of an update that another client wrote.
-    fn significance_by_others(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
+    fn significance_by_others(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Significance {
         let (before, after) = (&old.header, &new.header);
         let is_request = before.uid != after.uid
             || before.deleting != after.deleting
             || self.is_selected(before) != self.is_selected(after)
             || before.annotations.get(RECONCILE) != after.annotations.get(RECONCILE);
         match self.significance_by_predicate(old, new) {
-            _ if is_request => Worth::Request,
-            Worth::Nothing if self.has_finalizer_change(before, after) => Worth::Finalizers,
+            _ if is_request => Significance::Request,
+            Significance::None if self.has_finalizer_change(before, after) => Significance::Finalizers,
             significance => significance,
         }
     }
 
     /// The significance of an update by the controller's own predicate, or by the default one: a change of the wanted state.
-    fn significance_by_predicate(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Worth {
+    fn significance_by_predicate(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Significance {
         let by_default = || match self.wanted_state(old) != self.wanted_state(new) {
-            true => Worth::Wish,
-            false => Worth::Nothing,
+            true => Significance::UserChange,
+            false => Significance::None,
         };
         let Some(predicate) = &self.predicate else { return by_default() };
         let (before, mut panics) = (self.facts(old, &mut Panics::default()), Panics::default());
@@ -55,9 +56,9 @@ impl Loop {
                 || self.content_digest(old) != self.content_digest(new)
         };
         match passes {
-            true if is_by_user() => Worth::Wish,
-            true => Worth::News,
-            false => Worth::Nothing,
+            true if is_by_user() => Significance::UserChange,
+            true => Significance::Accepted,
+            false => Significance::None,
         }
     }
 
