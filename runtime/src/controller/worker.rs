@@ -214,8 +214,9 @@ impl RunningController {
             Next::Requeue => (self.backoff.spread(self.settings.requeue), repeated),
             Next::After(period) => (self.backoff.spread(period), repeated),
             Next::CatchUp => return self.queue.add_after_for(key, CATCH_UP, priority, trigger),
-            Next::Failed => {
-                let delay = self.backoff.spread(self.settings.errors.after(earlier_failures));
+            Next::Failed | Next::FailedAtMost(_) => {
+                let backoff = self.backoff.spread(self.settings.errors.after(earlier_failures));
+                let delay = if let Next::FailedAtMost(limit) = next { backoff.min(limit) } else { backoff };
                 return self.queue.hold(key, delay.max(MIN_DELAY), repeated);
             }
             Next::Retry => {

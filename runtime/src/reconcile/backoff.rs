@@ -2,8 +2,9 @@
 
 use crate::{
     error::{Error, Result},
-    reconcile::{Header, Significance, control_loop::Loop, next::Next},
+    reconcile::{Header, Significance, control_loop::Loop},
 };
+use std::time::Duration;
 use tokio::time::Instant;
 
 impl Loop {
@@ -36,21 +37,20 @@ impl Loop {
     }
 
     /// Turns a fight (the operator and another client repeatedly undo each other's writes) into the error of a pass that has no
-    /// other error. Also returns when the next pass runs if this pass, which began at `start`, repaired nothing: at the end of
-    /// the fight.
+    /// other error. Also returns the time until the end of the fight if this pass, which began at `start`, repaired nothing: the
+    /// next pass is due then, however long the backoff is.
     pub(super) fn escalate_fight(
         &self,
         header: &Header,
         start: Instant,
         outcome: Result<()>,
-    ) -> (Result<()>, Option<Next>) {
+    ) -> (Result<()>, Option<Duration>) {
         let has_no_error = matches!(outcome, Ok(()) | Err(Error::Yield { .. } | Error::Conflict(_)));
         let fight = || self.shared.owner_states().fight(&header.key, &header.uid);
         let Some(fight) = has_no_error.then(fight).flatten() else { return (outcome, None) };
         self.shared.counters.count_fight();
-        let repaired_nothing = fight.last < start;
-        let after_fight = Next::After(fight.end.saturating_duration_since(Instant::now()));
-        (Err(Error::blocked("Fighting", fight.message)), repaired_nothing.then_some(after_fight))
+        let remaining = fight.end.saturating_duration_since(Instant::now());
+        (Err(Error::blocked("Fighting", fight.message)), (fight.last < start).then_some(remaining))
     }
 
     /// Whether the object waits for a change by a user.

@@ -200,7 +200,7 @@ impl Loop {
         if outcome.is_ok() && *side_effects.owner_deleted.lock() {
             return Ok(Next::AwaitChange);
         }
-        let (outcome, next_after_fight) = self.escalate_fight(header, start, outcome);
+        let (outcome, rest_of_fight) = self.escalate_fight(header, start, outcome);
         let message = side_effects.report.lock().take();
         let is_status_of_nodes = status.is_some() || matches!(outcome, Ok(()) | Err(Error::Yield { .. }));
         let report = OutcomeReport::new(entry, Direction::Up, &outcome, primary);
@@ -214,10 +214,10 @@ impl Loop {
         let next = match outcome {
             Ok(()) if requeue.soon => Next::Requeue,
             Ok(()) => period.map_or(Next::Poll, Next::After),
-            // A pass that wrote the status repeats itself by that write, so only the backoff of an error slows it down.
-            Err(error) => match next_after_fight {
-                Some(next) if !is_written => next,
-                _ => self.next_after_error(entry, error),
+            Err(error) => match (self.next_after_error(entry, error), rest_of_fight) {
+                // A status that each pass changes is such a fight, too: a pass that wrote it is not quiet.
+                (Next::Failed, Some(rest)) if !is_written => Next::FailedAtMost(rest),
+                (next, _) => next,
             },
         };
         Ok(requeue.apply_to(next))

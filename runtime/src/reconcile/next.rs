@@ -26,6 +26,8 @@ pub(crate) enum Next {
     After(Duration),
     /// After an error, with the backoff of the controller.
     Failed,
+    /// As [`Next::Failed`], but after this time if the backoff is longer.
+    FailedAtMost(Duration),
     /// After a short backoff. The pass ended with a conflict, or with a call on an object that does not exist: another client was
     /// faster than the cache.
     Retry,
@@ -41,7 +43,7 @@ impl Next {
             Self::Poll => "again after the poll period",
             Self::Requeue => "not done yet, again after the requeue interval",
             Self::After(_) => "again after the time that it asked for",
-            Self::Failed => "failed, again after the interval for errors",
+            Self::Failed | Self::FailedAtMost(_) => "failed, again after the interval for errors",
             Self::Retry => "conflict, again after a short delay",
             Self::CatchUp => "again as soon as the cache has caught up",
         }
