@@ -21,7 +21,7 @@ pub struct ReferenceField<K: 'static> {
 
 impl<K> fmt::Debug for ReferenceField<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reference").field("field", &self.field).finish_non_exhaustive()
+        f.debug_struct("ReferenceField").field("field", &self.field).finish_non_exhaustive()
     }
 }
 
@@ -68,7 +68,7 @@ pub enum Meant {
 }
 
 impl Meant {
-    /// Calls the function for the variant: the one place outside of this crate's own that lists all of them.
+    /// Calls the function of the variant. A new variant adds a parameter, so `opgen` can't ignore it.
     #[doc(hidden)]
     pub fn fold<T>(self, named: impl FnOnce(NamespacedName) -> T, labelled: impl FnOnce(LabelSelector) -> T) -> T {
         match self {

@@ -7,8 +7,7 @@
 //!
 //! A field of an object in a namespace names objects of that namespace, or of none. With `#[managed(reference = Kind, grant)]` it
 //! names those of other namespaces, too, that allow it by the annotation [`ALLOW_FROM`]. An object that is in no namespace may name
-//! any. Which namespaces a node names is the matter of its code: it must not take one from a spec without asking for a
-//! permission of its own.
+//! any. The same holds for the references of a node.
 //!
 //! Objects that name each other in a ring are deleted all the same, once all of them, and all that name one of them, are to go: the
 //! references that the youngest of them holds in the ring are released first, youngest by `creationTimestamp`, and by uid where that

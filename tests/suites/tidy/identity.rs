@@ -29,7 +29,7 @@ const ALLOWED: [(&str, &str); 10] = [
     ("runtime/src/reconcile/recent", "compares uid and version"),
     (
         "runtime/src/reconcile/settled",
-        "an object that is not in the cache has no known uid; a question is dropped when the watch shows the object",
+        "an object that is not in the cache has no known uid; an entry is removed when the watch shows the object",
     ),
     ("runtime/src/reference/referrers", "each pass replaces it; it only wakes"),
     ("runtime/src/reference/selector", "each pass replaces it; it only wakes"),
