@@ -24,12 +24,12 @@ pub(crate) struct Cli {
     pub(crate) quiet: bool,
 
     /// What stdout carries; mermaid and svg are for trees
-    #[arg(short, long, global = true, value_enum, value_name = "FORMAT", default_value_t = Output::Text)]
-    pub(crate) output: Output,
+    #[arg(short, long, global = true, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Text)]
+    pub(crate) output: OutputFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Output {
+pub(crate) enum OutputFormat {
     /// For people
     Text,
     /// For programs: one JSON document, or one a line
@@ -40,7 +40,7 @@ pub(crate) enum Output {
     Svg,
 }
 
-impl Output {
+impl OutputFormat {
     /// The value of `--output`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {

@@ -11,7 +11,7 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::CommandFactory as _;
 
 use crate::{
-    args::{Cli, Command, Completions, ObjectArgs, Output, Rbac, Tree},
+    args::{Cli, Command, Completions, ObjectArgs, OutputFormat, Rbac, Tree},
     error::{Error, Result},
     interrupt,
     ui::{self, Ui},
@@ -19,7 +19,7 @@ use crate::{
 
 pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
     let output = ui.output();
-    if matches!(output, Output::Mermaid | Output::Svg) && !matches!(command, Command::Tree(_)) {
+    if matches!(output, OutputFormat::Mermaid | OutputFormat::Svg) && !matches!(command, Command::Tree(_)) {
         let what = format!("`--output {}` is for trees only", output.as_str());
         return Err(Error::usage(what).hint("`opgen tree` draws; everything else says `text` or `json`"));
     }
@@ -41,8 +41,8 @@ pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
 }
 
 /// The arguments for the operator's `tree`.
-fn tree_args(args: &Tree, output: Output) -> Result<Vec<OsString>> {
-    if args.mermaid && output != Output::Text {
+fn tree_args(args: &Tree, output: OutputFormat) -> Result<Vec<OsString>> {
+    if args.mermaid && output != OutputFormat::Text {
         let what = format!("`--mermaid` and `--output {}` can't both be meant", output.as_str());
         return Err(Error::usage(what).hint("leave one of them out"));
     }

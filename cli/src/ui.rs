@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
 use crate::{
-    args::Output,
+    args::OutputFormat,
     error::{Error, Result, ResultExt as _},
 };
 
@@ -28,25 +28,25 @@ static STDOUT_ERROR: Mutex<Option<io::Error>> = Mutex::new(None);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ui {
     quiet: bool,
-    output: Output,
+    output: OutputFormat,
 }
 
 impl Ui {
-    pub(crate) fn new(quiet: bool, output: Output) -> Self {
+    pub(crate) fn new(quiet: bool, output: OutputFormat) -> Self {
         Self { quiet, output }
     }
 
-    pub(crate) fn output(self) -> Output {
+    pub(crate) fn output(self) -> OutputFormat {
         self.output
     }
 
     pub(crate) fn is_json(self) -> bool {
-        self.output == Output::Json
+        self.output == OutputFormat::Json
     }
 
     /// Whether output may be redrawn in place on a terminal.
     pub(crate) fn is_interactive(self) -> bool {
-        self.output == Output::Text && !self.quiet && io::stdout().is_terminal() && io::stderr().is_terminal()
+        self.output == OutputFormat::Text && !self.quiet && io::stdout().is_terminal() && io::stderr().is_terminal()
     }
 
     /// Prints a status line with a verb, right-aligned like cargo's.

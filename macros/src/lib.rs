@@ -42,7 +42,7 @@ pub fn managed(item: TokenStream) -> TokenStream {
 /// - `concurrent`: provisions and deprovisions all children at once.
 /// - `up = concurrent, down = serial`: one order for provision and another for deprovision.
 /// - `owner = Kind`: the owner of the tree: a managed kind, `For<Kind, Options>`, or `Each<Kind, Item>` below `each`.
-/// - `takes(config: ConfigMap, plan: Plan)`: the inputs from the parent group; the children name them in `from(...)`.
+/// - `inputs(config: ConfigMap, plan: Plan)`: the inputs from the parent group; the children name them in `from(...)`.
 /// - `retired(cache: Deployment)`: nodes of earlier releases. Their objects are removed after the children have succeeded. An
 ///   object that another node builds now is not removed: it moves to that node, see below.
 /// - `crate = "path"`: the path of opgen, if not `::opgen`.
@@ -50,8 +50,8 @@ pub fn managed(item: TokenStream) -> TokenStream {
 /// # On the struct of a hand-written node, which implements `Provision` itself
 ///
 /// - `access(Secret: get, list; Pod/status: patch)`: the access rights of the node, see below; `access()` grants none.
-/// - `takes(config: ConfigMap)`: the inputs from the parent group; `cx.taken()` returns them as a tuple.
-/// - `gives = Plan`: the type of the output for nodes that read this one, set with `cx.give(...)`.
+/// - `inputs(config: ConfigMap)`: the inputs from the parent group; `cx.inputs()` returns them as a tuple.
+/// - `output = Plan`: the type of the output for nodes that read this one, set with `cx.set_output(...)`.
 /// - `crate = "path"`: as above.
 ///
 /// `access(...)` reads like a role, with entries separated by `;`:
@@ -79,7 +79,7 @@ pub fn managed(item: TokenStream) -> TokenStream {
 /// - `resource(once)`: created once; later passes don't change the content.
 /// - `resource(adopt)`: adopts an existing object of the same name.
 /// - `resource(adopt("helm"))`: as `adopt`, and takes over the fields of these field managers.
-/// - `resource(hands_on(ConfigMap: get))`: for a role: the rights it grants, which the operator holds, too.
+/// - `resource(grants(ConfigMap: get))`: for a role: the rights it grants, which the operator holds, too.
 /// - `resource(pods)`: for a workload: while it is not ready, its Pods are searched for the cause.
 /// - `manifest = "manifests/agent.yaml"`: the field is a `Manifest`, the objects of a YAML file of the crate; with the types
 ///   of its custom kinds, `manifest("manifests/agent.yaml", Gauge)`.
@@ -96,10 +96,10 @@ pub fn managed(item: TokenStream) -> TokenStream {
 /// The names in `from` become, in their order,
 ///
 /// - for a resource, further arguments of its build function: `&K` and `&Vec<K>`; an `Option<K>` of the same group or of
-///   its `takes` becomes an `Option<&K>`, one of a nested child a `&Option<K>`;
-/// - for a provisioner, its inputs in `takes`;
+///   an input of it becomes an `Option<&K>`, one of a nested child a `&Option<K>`;
+/// - for a provisioner, the values of its `inputs`;
 /// - for a closure of `when` or `each` that takes more than the object, its further arguments; then none remain for
-///   `takes`.
+///   `inputs`.
 ///
 /// A closure takes references, whose types need no annotation. A function can replace a closure; it takes all names in
 /// `from`.
@@ -121,9 +121,9 @@ pub fn provisioner(item: TokenStream) -> TokenStream {
     stages::provisioner(item.into()).into_tokens().into()
 }
 
-/// Expands to the `main` of an operator: `operator! { WebApp => WebAppTree, Network => NetworkTree { poll: "60s" } }`.
+/// Expands to the `main` of an operator: `operator! { WebApp => WebAppTree, Network => NetworkTree { resync_period: "60s" } }`.
 ///
-/// Options of a kind: `poll`, `events`, `workers`, `finalizer`, `labels` (`"team=web,tier=front"`: only objects with these
+/// Options of a kind: `resync_period`, `events`, `workers`, `finalizer`, `labels` (`"team=web,tier=front"`: only objects with these
 /// labels). A kind of another API is `Foreign<Namespace> => NamespaceTree`. A leading `name: "webapp",` names the operator; the
 /// default is the name of the package. `operator!(my_lib::operator())` runs an operator that a library exports.
 ///

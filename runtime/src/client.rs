@@ -13,9 +13,9 @@ mod throttle;
 pub(crate) mod timeouts;
 mod write;
 
-pub use crate::error::call_error::CallError;
+pub(crate) use crate::error::call_error::CallError;
 pub(crate) use crate::error::condition_text;
-pub use crate::error::missing_rule::MissingRule;
+pub(crate) use crate::error::missing_rule::MissingRule;
 use crate::{counters::Counters, environment::Environment, shape::Verb};
 use http::Request;
 use kube::{

@@ -1,6 +1,7 @@
 //! `Counters`: counts of panics, timeouts, orphans and other events of an operator, for metrics.
 
-use crate::{kind::Kind, panic::Closure};
+use crate::kind::Kind;
+pub use crate::panic::Closure;
 use parking_lot::Mutex;
 use std::{
     collections::BTreeMap,

@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc};
 /// A pass over an object, which an [observer](Environment::observed) gets when the pass begins.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Passing<'a> {
+pub struct PassStart<'a> {
     /// The kind of the object.
     pub kind: &'a Kind,
     /// The namespace of the object, if its kind has any.
@@ -18,10 +18,10 @@ pub struct Passing<'a> {
 
 /// A callback with the outcome of a pass, in words such as `again when something changes`. It is dropped without a call if the
 /// process ends during the pass.
-pub type Passed = Box<dyn FnOnce(&'static str) + Send>;
+pub type OnPassEnd = Box<dyn FnOnce(&'static str) + Send>;
 
-type Observer = dyn Fn(Passing<'_>) -> Passed + Send + Sync;
-type PanicObserver = dyn Fn(Passing<'_>, &str) + Send + Sync;
+type Observer = dyn Fn(PassStart<'_>) -> OnPassEnd + Send + Sync;
+type PanicObserver = dyn Fn(PassStart<'_>, &str) + Send + Sync;
 
 /// The clock, the source of random numbers and the observers of an operator.
 #[derive(Clone)]
@@ -54,7 +54,7 @@ impl Environment {
     /// Calls `observer` when a pass of any controller begins, and calls the returned callback when the pass ends. For tests
     /// that show the passes of an operator; there is no observer by default.
     #[must_use]
-    pub fn observed(mut self, observer: impl Fn(Passing<'_>) -> Passed + Send + Sync + 'static) -> Self {
+    pub fn observed(mut self, observer: impl Fn(PassStart<'_>) -> OnPassEnd + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self
     }
@@ -62,7 +62,7 @@ impl Environment {
     /// Calls `observer` for each panic in a node of a tree, with the pass and the path of the node: first for the innermost
     /// node, then for the groups around it. For tests that name the node; there is no observer by default.
     #[must_use]
-    pub fn panics_observed(mut self, observer: impl Fn(Passing<'_>, &str) + Send + Sync + 'static) -> Self {
+    pub fn panics_observed(mut self, observer: impl Fn(PassStart<'_>, &str) + Send + Sync + 'static) -> Self {
         self.panic_observer = Some(Arc::new(observer));
         self
     }
@@ -78,12 +78,12 @@ impl Environment {
     }
 
     /// Reports the start of a pass to the observer, and returns the callback for its end.
-    pub(crate) fn begin_pass(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Option<Passed> {
-        self.observer.as_ref().map(|observer| observer(Passing { kind, namespace, name }))
+    pub(crate) fn begin_pass(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Option<OnPassEnd> {
+        self.observer.as_ref().map(|observer| observer(PassStart { kind, namespace, name }))
     }
 
     /// Reports the panic of a node to the observer.
-    pub(crate) fn node_panicked(&self, pass: Passing<'_>, node: &str) {
+    pub(crate) fn node_panicked(&self, pass: PassStart<'_>, node: &str) {
         if let Some(observer) = &self.panic_observer {
             observer(pass, node);
         }

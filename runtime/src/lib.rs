@@ -4,19 +4,22 @@
 //! controller, the watches, finalizers, role and manifests follow. Start with [`prelude`], and with [`Operator`] for what
 //! runs.
 
+#![warn(missing_docs)]
+
 #[cfg(panic = "abort")]
 compile_error!("opgen contains the panics of provisioners; remove `panic = \"abort\"` from the profile");
 
 pub mod access;
+#[doc(hidden)]
 pub mod cache;
 mod client;
-mod command;
-mod context;
-mod controller;
-mod counters;
+pub mod command;
+pub mod context;
+pub mod controller;
+pub mod counters;
 mod engine;
-mod environment;
-mod error;
+pub mod environment;
+pub mod error;
 mod event;
 mod foreign;
 mod garbage;
@@ -24,64 +27,39 @@ mod informer;
 #[cfg(test)]
 mod log;
 mod managed;
-mod manager;
+pub mod manager;
 pub mod manifest;
 mod panic;
 pub mod patch;
 mod predicate;
 mod provisioner;
+#[doc(hidden)]
 pub mod queue;
-mod readiness;
+pub mod readiness;
 mod reconcile;
 pub mod reference;
-mod shape;
+pub mod shape;
 pub mod testing;
 
-pub use crate::reconcile::{
-    change::{News, RECONCILE},
-    next::REQUEUE,
-};
-pub use access::part::{self, Part};
-pub use client::{CallError, MissingRule, timeouts::Timeouts};
-pub use context::{Calls, Cause, Context, Draft, PartCalls, References, Teardown};
-pub use controller::{
-    Controller, Settings,
-    channel::{Channel, Lane},
-    factory::{Factory, Runs, SpecFacts},
-    mapped::{Follow, Mapped},
-};
-pub use counters::{Counters, Orphans};
-pub use environment::{Environment, Passed, Passing};
-pub use error::{BoxError, Error, Result, yield_because};
+pub use access::subresource::Subresource;
+pub use cache::ObjectKey;
+pub use client::timeouts::Timeouts;
+pub use context::{Cause, Context, Draft, Teardown};
+pub use controller::{Controller, channel::Channel, mapped::Enqueue};
+pub use error::{CallError, Error, Result, yield_because};
 pub use event::EventType;
 pub use foreign::Foreign;
-pub use informer::view::{Shown, View};
-pub use informer::watch::{Health, WatchState};
+pub use informer::lister::{ListedObjects, Lister};
 pub use managed::{Each, For, Owner};
+pub use manager::{Operator, RunError, RunOptions};
 pub use opgen_api::{Kind, Managed, Status, Typed, condition, dynamic_kind};
 pub(crate) use opgen_api::{bounds, kind};
 pub use opgen_macros::{Provisioner, operator};
-pub use panic::Closure;
 pub use predicate::Predicate;
-pub use readiness::{Readiness, readiness};
+pub use provisioner::{Keyed, Provision, group::Wanted, manifest::Manifest, output::Output};
+pub use queue::Backoff;
 pub use reference::NamespacedName;
-pub use {
-    crate::shape::Provisioner,
-    provisioner::{
-        Keyed, Provision,
-        build::{Builds, Objects},
-        group::{Answers, Wanted},
-        manifest::Manifest,
-        output::Made,
-    },
-    shape::{
-        Access, Count, Edge, Embedded, Malformed, Node, Order, Path, Place, Reach, ResourceOptions, Shape, Stop, Verb,
-    },
-};
-pub use {
-    command::{lookup::LiveError, why::cause::Why},
-    manager::{conditions::ConditionsError, operator::Operator, run::RunOptions, run_error::RunError},
-};
+pub use shape::Provisioner;
 
 /// What a project of an operator names all the time; and of kube what a builder asks an object: its name, its namespace, its uid.
 ///
@@ -102,7 +80,7 @@ pub mod prelude {
     pub use kube::ResourceExt;
 
     pub use crate::{
-        Context, Draft, Each, Error, EventType, For, Foreign, Keyed, Made, Managed, Manifest, Operator, Provision,
+        Context, Draft, Each, Error, EventType, For, Foreign, Keyed, Managed, Manifest, Operator, Output, Provision,
         Provisioner, Result, Status, Teardown, Wanted, operator, yield_because,
     };
 }
@@ -114,17 +92,17 @@ pub mod __private {
         command::cli::{main, main_with},
         context::Draft,
         provisioner::{
-            build::wanted,
-            escalation::hand_on,
+            build::{BuildResult, ResourceField, wanted},
+            escalation::granted_roles,
             group::{
-                apply, apply_with, down, edge, is_wanted, not_wanted, remove, remove_with, resource_edge, retire, up,
-                up_with,
+                WhenResult, apply, apply_with, down, edge, is_wanted, not_wanted, remove, remove_with, resource_edge,
+                retire, up, up_with,
             },
-            input::{ask1, ask2, ask3, ask4, subject},
+            input::{call1, call2, call3, call4, subject},
             keyed::{Keys, down_each, keyed, keys_below, keys_of_objects, text, up_each},
             manifest::{applied, apply_file, apply_manifest, manifest_edge, remove_manifest, text_of},
-            nested::{Group, Mended, NoChildren, NodeChild as Node, ResourceChild as Resource, Several},
-            output::{GivesValue, given, inputs, read, version},
+            nested::{ErroneousChild, Group, NoChildren, NodeChild as Node, ResourceChild as Resource, Several},
+            output::{HasOutput, inputs_digest, node_output, read, version},
             schedule::{boxed, concurrently, in_order},
         },
         readiness::pod::PODS,

@@ -10,19 +10,19 @@ pub enum Closure {
     Provisioner,
     /// Decoding an object, or reading whether it is paused and what it references.
     Object,
-    /// The map function of [`Controller::watches`](crate::Controller::watches) or [`Follow`](crate::Follow).
+    /// The map function of [`Controller::watches`](crate::Controller::watches) or [`Enqueue`](crate::Enqueue).
     Watches,
-    /// The projection of [`Controller::keeps`](crate::Controller::keeps) or of `keeps_metadata`.
-    Keeps,
-    /// The map function of [`Controller::keeps`](crate::Controller::keeps) or of `keeps_metadata`.
-    KeepsMap,
-    /// The index function of [`View::indexed`](crate::View::indexed).
+    /// The projection of [`Controller::lister`](crate::Controller::lister) or of `metadata_lister`.
+    Projection,
+    /// The map function of [`Controller::lister`](crate::Controller::lister) or of `metadata_lister`.
+    ProjectionMap,
+    /// The index function of [`Lister::indexed`](crate::Lister::indexed).
     Index,
     /// The function of [`Predicate::of`](crate::Predicate::of).
     Predicate,
-    /// The function of [`Controller::poll_by`](crate::Controller::poll_by).
-    PollBy,
-    /// A function of the [`Environment`](crate::Environment), or the runtime itself.
+    /// The function of [`Controller::resync_period_by`](crate::Controller::resync_period_by).
+    ResyncPeriod,
+    /// A function of the [`Environment`](crate::environment::Environment), or the runtime itself.
     Runtime,
 }
 
@@ -32,11 +32,11 @@ impl Closure {
         Self::Provisioner,
         Self::Object,
         Self::Watches,
-        Self::Keeps,
-        Self::KeepsMap,
+        Self::Projection,
+        Self::ProjectionMap,
         Self::Index,
         Self::Predicate,
-        Self::PollBy,
+        Self::ResyncPeriod,
         Self::Runtime,
     ];
 
@@ -46,11 +46,11 @@ impl Closure {
             Self::Provisioner => "provisioner",
             Self::Object => "object",
             Self::Watches => "watches",
-            Self::Keeps => "keeps",
-            Self::KeepsMap => "keeps_map",
+            Self::Projection => "projection",
+            Self::ProjectionMap => "projection_map",
             Self::Index => "index",
             Self::Predicate => "predicate",
-            Self::PollBy => "poll_by",
+            Self::ResyncPeriod => "resync_period_by",
             Self::Runtime => "runtime",
         }
     }
@@ -61,11 +61,11 @@ impl Closure {
             Self::Provisioner => "a provisioner",
             Self::Object => "the type of the object",
             Self::Watches => "the map function of `watches`",
-            Self::Keeps => "the projection of `keeps`",
-            Self::KeepsMap => "the map function of `keeps`",
-            Self::Index => "the index function of the view",
+            Self::Projection => "the projection of `lister`",
+            Self::ProjectionMap => "the map function of `lister`",
+            Self::Index => "the index function of the lister",
             Self::Predicate => "the predicate",
-            Self::PollBy => "the function of `poll_by`",
+            Self::ResyncPeriod => "the function of `resync_period_by`",
             Self::Runtime => "the operator's runtime",
         }
     }
@@ -94,7 +94,7 @@ impl Panicked {
     }
 }
 
-/// Runs user code, and turns a panic into an error.
+/// BoxReconciler user code, and turns a panic into an error.
 pub(crate) fn catch<T>(closure: Closure, run: impl FnOnce() -> T) -> Result<T, Panicked> {
     std::panic::catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panicked::new(closure, &*payload))
 }
@@ -104,7 +104,7 @@ pub(crate) fn catch<T>(closure: Closure, run: impl FnOnce() -> T) -> Result<T, P
 pub(crate) struct Panics(pub(crate) Vec<Panicked>);
 
 impl Panics {
-    /// Runs user code; records a panic and returns `None`.
+    /// BoxReconciler user code; records a panic and returns `None`.
     pub(crate) fn catch<T>(&mut self, closure: Closure, run: impl FnOnce() -> T) -> Option<T> {
         catch(closure, run).map_err(|panicked| self.0.push(panicked)).ok()
     }
@@ -124,7 +124,7 @@ mod tests {
         let mut panics = Panics::default();
         assert_eq!(panics.catch(Closure::Index, || 1), Some(1));
         assert_eq!(panics.catch(Closure::Index, || std::panic::panic_any(7_u8)), None::<()>);
-        assert_eq!(panics.0[0].to_string(), "the index function of the view panicked: without a message");
+        assert_eq!(panics.0[0].to_string(), "the index function of the lister panicked: without a message");
     }
 
     #[test]

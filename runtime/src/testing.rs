@@ -1,11 +1,11 @@
-//! Tests provisioner trees without a cluster: `Rehearsal` records the calls of nodes and simulates their results.
+//! Tests provisioner trees without a cluster: `TreeHarness` records the calls of nodes and simulates their results.
 //!
-//! In a [`Rehearsal`] every resource node and every [`Recorder`] records its call and returns the answer that the test sets; no
+//! In a [`TreeHarness`] every resource node and every [`Recorder`] records its call and returns the answer that the test sets; no
 //! request leaves the process. Custom nodes run as they are; their API calls fail, since there is no API server.
 
 pub use crate::{
-    engine::rehearsal::{Answer, Call, NodeAction},
-    provisioner::rehearsal::Recorder,
+    engine::tree_harness::{Answer, Call, NodeAction},
+    provisioner::tree_harness::Recorder,
 };
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     engine::{
         identity::Identity,
         pass::{ControllerState, Pass, PassCore, status_value},
-        rehearsal::FakeCluster,
+        tree_harness::FakeCluster,
     },
     environment::Environment,
     error::Result,
@@ -32,7 +32,7 @@ use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 ///
 /// ```
 /// # use opgen::prelude::*;
-/// # use opgen::testing::{Answer, Recorder, Rehearsal};
+/// # use opgen::testing::{Answer, Recorder, TreeHarness};
 /// # use kube::CustomResource;
 /// # use schemars::JsonSchema;
 /// # use serde::{Deserialize, Serialize};
@@ -49,19 +49,19 @@ use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let app = WebApp::new("shop", WebAppSpec { image: "shop:1".into() });
-/// let rehearsal = Rehearsal::<WebApp, Tree>::new(app);
-/// rehearsal.answer("config", Answer::Yield);
-/// assert!(matches!(rehearsal.up().await, Err(Error::Yield { .. })));
-/// assert_eq!(rehearsal.called(), ["provision config: yield"]);
-/// rehearsal.answer("config", Answer::Ok);
-/// assert!(rehearsal.up().await.is_ok() && rehearsal.down().await.is_ok());
+/// let tree_harness = TreeHarness::<WebApp, Tree>::new(app);
+/// tree_harness.answer("config", Answer::Yield);
+/// assert!(matches!(tree_harness.up().await, Err(Error::Yield { .. })));
+/// assert_eq!(tree_harness.called(), ["provision config: yield"]);
+/// tree_harness.answer("config", Answer::Ok);
+/// assert!(tree_harness.up().await.is_ok() && tree_harness.down().await.is_ok());
 /// assert_eq!(
-///     rehearsal.called(),
+///     tree_harness.called(),
 ///     ["provision config", "provision workload", "deprovision workload", "deprovision config"]
 /// );
 /// # }
 /// ```
-pub struct Rehearsal<O: Owner, P> {
+pub struct TreeHarness<O: Owner, P> {
     object: Mutex<O::Object>,
     options: O::Options,
     shared: Arc<ControllerState>,
@@ -69,12 +69,12 @@ pub struct Rehearsal<O: Owner, P> {
     tree: PhantomData<fn() -> P>,
 }
 
-impl<O, P> Rehearsal<O, P>
+impl<O, P> TreeHarness<O, P>
 where
     O: Owner<Item = ()>,
-    P: Provision<O> + Provisioner<Takes = ()>,
+    P: Provision<O> + Provisioner<Inputs = ()>,
 {
-    /// Returns a rehearsal in which every node succeeds.
+    /// Returns a tree_harness in which every node succeeds.
     pub fn new(object: O::Object) -> Self
     where
         O::Options: Default,
@@ -82,13 +82,13 @@ where
         Self::with_options(object, O::Options::default())
     }
 
-    /// Returns a rehearsal of a tree with options.
+    /// Returns a tree_harness of a tree with options.
     pub fn with_options(object: O::Object, options: O::Options) -> Self {
         let world = Arc::new(FakeCluster::default());
         let shared = Arc::new(ControllerState {
             client: Client::disconnected(),
-            operator: "rehearsal".to_owned(),
-            namespace: "rehearsal-system".to_owned(),
+            operator: "tree_harness".to_owned(),
+            namespace: "tree_harness-system".to_owned(),
             environment: Environment::system(),
             recorder: event::EventRecorder::disabled(),
             children: Default::default(),
@@ -100,7 +100,7 @@ where
             owner_states: Default::default(),
             counters: Default::default(),
             watches: Default::default(),
-            rehearsal: Some(world.clone()),
+            tree_harness: Some(world.clone()),
         });
         Self { object: Mutex::new(object), options, shared, world, tree: PhantomData }
     }
@@ -120,7 +120,7 @@ where
         self.world.answer(node, answer);
     }
 
-    /// Runs one provisioning pass.
+    /// BoxReconciler one provisioning pass.
     ///
     /// # Errors
     /// Fails with the error of the tree.
@@ -128,7 +128,7 @@ where
         self.pass(async |pass| P::provision(&Context::root(pass)).await).await
     }
 
-    /// Runs one deprovisioning pass.
+    /// BoxReconciler one deprovisioning pass.
     ///
     /// # Errors
     /// Fails with the error of the tree.
@@ -157,7 +157,7 @@ where
         self.world.nodes_with_objects()
     }
 
-    /// Runs one pass with the current object, and stores the status that it sets.
+    /// BoxReconciler one pass with the current object, and stores the status that it sets.
     async fn pass(&self, run: impl AsyncFnOnce(&Pass<'_, O::Object, O::Options>) -> Result<()>) -> Result<()> {
         let object = self.object.lock().clone();
         let metadata = object.metadata();
@@ -185,8 +185,8 @@ where
     }
 }
 
-impl<O: Owner, P> fmt::Debug for Rehearsal<O, P> {
+impl<O: Owner, P> fmt::Debug for TreeHarness<O, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rehearsal").field("world", &self.world).finish_non_exhaustive()
+        f.debug_struct("TreeHarness").field("world", &self.world).finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 //! The example `ippool`: a pass over a full pool that changes nothing, and hundreds of pools while thousands of Pods come and
 //! go, over an API server in the process.
 //!
-//! Passes come from a poll period of nothing. CPU and allocations are those of the thread on which the operator and its server
+//! Passes come from a resync period of nothing. CPU and allocations are those of the thread on which the operator and its server
 //! run; the server is asked nothing in a pass that changes nothing.
 //!
 //! `cargo bench -p opgen-tests --bench ippool`, with `-- pass` or `-- churn POOLS PODS` for one of the two. The second ends within

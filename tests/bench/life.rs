@@ -77,7 +77,8 @@ fn main() -> ExitCode {
 
 /// What is run again and again, in turn.
 fn rates(findings: &mut Findings) {
-    let checks = [(Check::Stop, "crash points"), (Check::Edit, "runs of spec transitions"), (Check::Chance, "seeds")];
+    let checks =
+        [(Check::Stop, "crash points"), (Check::Edit, "runs of spec transitions"), (Check::RandomFaults, "seeds")];
     let mut figures = vec![Vec::<Took>::new(); OPERATORS.len() * checks.len()];
     for _ in 0..ROUNDS {
         let all = OPERATORS.iter().flat_map(|operator| checks.iter().map(move |check| (operator, check)));
@@ -105,8 +106,8 @@ fn long(findings: &mut Findings, seeds: u64) {
     let pairs = trial(webapp_controller::operator).only([Check::TwoStops]).pairs(usize::MAX);
     row("webapp: every pair of crashes", findings.run(&pairs, Check::TwoStops));
     for (name, operator) in OPERATORS {
-        let by_chance = trial(operator).only([Check::Chance]).seeds(0..seeds);
-        row(&format!("{name}: {seeds} seeds"), findings.run(&by_chance, Check::Chance));
+        let by_chance = trial(operator).only([Check::RandomFaults]).seeds(0..seeds);
+        row(&format!("{name}: {seeds} seeds"), findings.run(&by_chance, Check::RandomFaults));
     }
     println!("{}", table.text());
 }

@@ -23,7 +23,7 @@ use kube::{
     Api, CustomResourceExt, ResourceExt,
     api::{ListParams, Patch, PatchParams, PostParams},
 };
-use opgen::{Follow, NamespacedName, Predicate, RunOptions, prelude::*};
+use opgen::{Enqueue, NamespacedName, Predicate, RunOptions, prelude::*};
 use opgen_tests::{Form, Options, Plane, Process, wait};
 
 use kind::{Widget, WidgetSpec};
@@ -66,10 +66,10 @@ impl Provision<Foreign<Node>> for Nothing {
 fn operator(name: &str) -> Operator {
     let operator = Operator::new(name);
     match name {
-        "pods" => operator.controls_with::<Foreign<Pod>, Nothing>(|pods| pods.unclaimed().events(false)),
+        "pods" => operator.controls_with::<Foreign<Pod>, Nothing>(|pods| pods.without_finalizer().events(false)),
         "followed" => operator.controls_with::<Foreign<Node>, Nothing>(|nodes| {
-            let all = Follow::<Pod>::for_one(NamespacedName::cluster("none"));
-            nodes.unclaimed().events(false).follows(all.when(Predicate::never()))
+            let all = Enqueue::<Pod>::for_one(NamespacedName::cluster("none"));
+            nodes.without_finalizer().events(false).watches(all.when(Predicate::never()))
         }),
         _ => kind::operator(),
     }

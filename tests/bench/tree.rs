@@ -1,7 +1,7 @@
 //! What a pass over a tree of 300 objects costs that finds everything as it left it: the loop, the cache and the tree, and an
 //! API server in the process that is asked nothing any more.
 //!
-//! Passes come from a poll period of nothing. The time of the tree is taken by its first and its last node, the rest of the
+//! Passes come from a resync period of nothing. The time of the tree is taken by its first and its last node, the rest of the
 //! pass is seen in the CPU time of the thread, on which all runs. Allocations are counted by an allocator that itself costs
 //! a little.
 //!
@@ -124,7 +124,7 @@ fn main() {
 }
 
 fn polled(controller: opgen::Controller<Wide>) -> opgen::Controller<Wide> {
-    controller.events(false).workers(1).poll(Duration::from_nanos(1))
+    controller.events(false).workers(1).resync_period(Duration::from_nanos(1))
 }
 
 /// An operator over a server of its own, until it has made so many objects and then so many passes.

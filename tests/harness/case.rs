@@ -151,12 +151,19 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
         let _ = binaries::find(Form::chosen());
     }
     let cases = cases.into_iter().filter(|case| !Form::course_alone() || case.name().starts_with(COURSE)).collect();
-    let conclusion = libtest_mimic::run(&Arguments::from_args(), cases);
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads = arguments.test_threads.or_else(default_threads);
+    let conclusion = libtest_mimic::run(&arguments, cases);
     for plane in [&SHARED, &SHARED_BY_COURSE] {
         drop(plane.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
     Folder::sweep(&planes_folder());
     conclusion.exit_code()
+}
+
+/// Cases spend most of their time waiting for servers, so twice as many as cores run at a time. The course runs its own alone.
+fn default_threads() -> Option<usize> {
+    std::thread::available_parallelism().ok().map(|cores| cores.get() * 2)
 }
 
 fn run_both() -> ExitCode {

@@ -11,7 +11,7 @@ use kube::{
     runtime::{WatchStreamExt as _, watcher},
 };
 use opgen_sandbox::fate;
-pub use opgen_sandbox::fate::{ANNOTATION, Fate, NODE};
+pub use opgen_sandbox::fate::{ANNOTATION, NODE, PodScenario};
 use serde_json::json;
 use tokio::sync::oneshot;
 

@@ -2,7 +2,7 @@
 
 use opgen::{
     Operator,
-    manifest::{Described as _, tree},
+    manifest::{Describe as _, tree},
 };
 
 #[test]

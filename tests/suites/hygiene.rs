@@ -115,7 +115,7 @@ mod hostile {
     }
 
     #[derive(::opgen::Provisioner)]
-    #[provisioner(serial, owner = Hidden, takes(given: ()))]
+    #[provisioner(serial, owner = Hidden, inputs(given: ()))]
     struct Taker {
         #[provisioner(resource, from(given))]
         config: ConfigMap,
@@ -141,12 +141,12 @@ mod hostile {
     }
 
     #[derive(::opgen::Provisioner)]
-    #[provisioner(access(), gives = ())]
+    #[provisioner(access(), output = ())]
     struct Giver;
 
     impl ::opgen::Provision<Hidden> for Giver {
         async fn provision(cx: &::opgen::Context<'_, Hidden, Self>) -> ::opgen::Result<()> {
-            cx.give(());
+            cx.set_output(());
             ::std::result::Result::Ok(())
         }
 
@@ -179,7 +179,7 @@ mod binary {
 
     opgen::operator! {
         name: "hidden",
-        Hidden => Tree { poll: "60s", events: false, workers: 2, finalizer: "demo.example.com/hidden" },
+        Hidden => Tree { resync_period: "60s", events: false, workers: 2, finalizer: "demo.example.com/hidden" },
     }
 }
 

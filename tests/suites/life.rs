@@ -4,7 +4,7 @@ mod doubt;
 mod release;
 mod waiting;
 
-use opgen_sandbox::fault::{Happening, PassPart};
+use opgen_sandbox::fault::{PassPhase, TimelineEvent};
 use opgen_testing::{Check, Timeline, trial};
 use webapp_api::{WebApp, WebAppSpec};
 
@@ -50,13 +50,17 @@ fn nobody_writes_to_what_is_gone() {
 #[test]
 fn a_timeline_tells_stops_from_ends() {
     let trial = trial(webapp_controller::operator);
-    let count = |course: &str, what: &Happening| {
+    let count = |course: &str, what: &TimelineEvent| {
         let moments = trial.timeline(course).unwrap().moments;
-        assert_eq!(moments.last().map(|moment| &moment.what), Some(&Happening::End), "{course}");
+        assert_eq!(moments.last().map(|moment| &moment.what), Some(&TimelineEvent::End), "{course}");
         moments.iter().filter(|moment| moment.what == *what).count()
     };
     for (course, stops, ends) in [("dice:1", 0, 1), ("idle:1", 0, 2), ("after:5", 1, 1), ("before:5 after:9", 2, 1)] {
-        assert_eq!((count(course, &Happening::Stop), count(course, &Happening::End)), (stops, ends), "{course}");
+        assert_eq!(
+            (count(course, &TimelineEvent::Stop), count(course, &TimelineEvent::End)),
+            (stops, ends),
+            "{course}"
+        );
     }
 }
 
@@ -67,20 +71,20 @@ fn a_timeline_tells_where_passes_begin_and_end() {
     let (mut going_on, mut outside, mut cut_short) = (0, Vec::new(), 0);
     for moment in &timeline.moments {
         match &moment.what {
-            Happening::Pass(pass) => {
+            TimelineEvent::Pass(pass) => {
                 assert_eq!(pass.resource, "webapps.demo.example.com");
                 match &pass.part {
-                    PassPart::Beginning => going_on += 1,
-                    PassPart::End { outcome } => {
+                    PassPhase::Beginning => going_on += 1,
+                    PassPhase::End { outcome } => {
                         assert!(!outcome.is_empty());
                         going_on -= 1;
                     }
                     _ => {}
                 }
             }
-            Happening::Stop => cut_short += std::mem::take(&mut going_on),
+            TimelineEvent::Stop => cut_short += std::mem::take(&mut going_on),
             // Events of objects are written on the side.
-            Happening::Call(call) if call.is_write() && going_on == 0 && !call.uri.contains("/events") => {
+            TimelineEvent::Call(call) if call.is_write() && going_on == 0 && !call.uri.contains("/events") => {
                 outside.push(call.to_string());
             }
             _ => {}

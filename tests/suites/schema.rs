@@ -6,7 +6,7 @@ mod refused;
 
 use kube::{CustomResource, KubeSchema};
 use opgen::{
-    manifest::{Described, ManifestError, Rendered, files},
+    manifest::{Describe, ManifestError, Rendered, files},
     prelude::*,
 };
 use serde::{Deserialize, Serialize};

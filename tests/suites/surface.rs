@@ -14,23 +14,23 @@ mod crate_;
 #[path = "surface/list.rs"]
 mod list;
 
-use std::{env, fs, path::PathBuf};
+use std::{collections::BTreeSet, env, fs, path::PathBuf};
 
 use crate_::Crate;
 
 /// Public types that have all the parts that they will ever have, and why.
 const CLOSED: &[(&str, &str)] = &[
-    ("opgen::Access", "expansions of the macros, which have its version, write it as a constant"),
-    ("opgen::Count", "expansions of the macros, which have its version, write it as a constant"),
-    ("opgen::Edge", "expansions of the macros, which have its version, write it as a constant"),
-    ("opgen::Embedded", "expansions of the macros, which have its version, write it as a constant"),
-    ("opgen::Node", "expansions of the macros, which have its version, write it as a constant"),
-    ("opgen::Order", "expansions of the macros, which have its version, write it as a constant"),
-    ("opgen::Place", "expansions of the macros, which have its version, write it as a constant"),
-    ("opgen::Reach", "expansions of the macros, which have its version, write it as a constant"),
-    ("opgen::ResourceOptions", "expansions of the macros, which have its version, write it as a constant"),
-    ("opgen::Shape", "expansions of the macros, which have its version, write it as a constant"),
-    ("opgen::Verb", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::shape::Access", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::shape::Cardinality", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::shape::Edge", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::shape::EmbeddedManifest", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::shape::Node", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::shape::Order", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::shape::SourceLocation", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::shape::AccessTarget", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::shape::ResourceOptions", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::shape::Shape", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::shape::Verb", "expansions of the macros, which have its version, write it as a constant"),
     ("opgen::Foreign", "a new type around a kind"),
     ("opgen_api::Kind", "people write kinds as literals, and these are all the names of one"),
     ("opgen_api::NamespacedName", "people write it as a literal, and a name has no more"),
@@ -42,10 +42,10 @@ const CLOSED: &[(&str, &str)] = &[
     ),
     ("opgen::testing::Answer", "a model of trees matches all answers"),
     ("opgen_sandbox::Record", "`opgen dev`, which has its version, makes them of the calls to a cluster"),
-    ("opgen_sandbox::fault::CallSeen", "`opgen dev`, which has its version, makes them of the calls to a cluster"),
-    ("opgen_sandbox::fault::EventSeen", "`opgen dev`, which has its version, makes them of the calls to a cluster"),
-    ("opgen_sandbox::fault::Moment", "`opgen dev`, which has its version, makes them of the calls to a cluster"),
-    ("opgen_sandbox::fault::PassSeen", "`opgen dev`, which has its version, makes them of the calls to a cluster"),
+    ("opgen_sandbox::fault::ObservedCall", "`opgen dev`, which has its version, makes them of the calls to a cluster"),
+    ("opgen_sandbox::fault::ObservedEvent", "`opgen dev`, which has its version, makes them of the calls to a cluster"),
+    ("opgen_sandbox::fault::TimelineEntry", "`opgen dev`, which has its version, makes them of the calls to a cluster"),
+    ("opgen_sandbox::fault::ObservedPass", "`opgen dev`, which has its version, makes them of the calls to a cluster"),
 ];
 
 fn path(below: &str) -> PathBuf {
@@ -70,6 +70,15 @@ fn the_public_interface_is_the_one_in_git() {
     let mut found = list::of(&runtime());
     found.extend(list::of_macros(&path("../macros/src/lib.rs")));
     is_in_git("public-api.txt", &found);
+}
+
+/// What a user meets first must be few; the rest has a module that says what it is for.
+#[test]
+fn the_root_of_the_crate_has_at_most_forty_names() {
+    let lines = list::of(&runtime());
+    let name = |line: &String| line.strip_prefix("opgen::")?.split_once(": ").map(|(name, _)| name.to_owned());
+    let names: BTreeSet<_> = lines.iter().filter_map(name).filter(|name| !name.contains("::")).collect();
+    assert!(names.len() > 20 && names.len() <= 40, "{} names: {names:?}", names.len());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    args::Output,
+    args::OutputFormat,
     error::{Result, ResultExt as _},
     generator::cargo,
     interrupt,
@@ -25,7 +25,7 @@ pub(super) fn run(verb: &str, args: &[OsString], ui: Ui) -> Result<ExitCode> {
         cargo::build(&project, manifest.as_std_path(), &project.name, metadata.target_directory.as_std_path(), ui)?;
     let mut operator = Command::new(&program);
     operator.arg(verb).args(args);
-    if ui.output() != Output::Text {
+    if ui.output() != OutputFormat::Text {
         operator.args(["--output", ui.output().as_str()]);
     }
     let failed = || format!("failed to run `{}`", program.display());

@@ -9,7 +9,7 @@ use std::{
 
 use opgen_sandbox::{
     Record,
-    fault::{CallSeen, EventSeen, Happening, Moment, PassPart, PassSeen, Timeline},
+    fault::{ObservedCall, ObservedEvent, ObservedPass, PassPhase, Timeline, TimelineEntry, TimelineEvent},
     page,
 };
 use serde::Deserialize;
@@ -39,7 +39,7 @@ struct RecordingState {
     watches: HashMap<String, u64>,
     passes: u64,
     /// The running passes of the current operator, by its own numbers.
-    running_passes: HashMap<u64, PassSeen>,
+    running_passes: HashMap<u64, ObservedPass>,
     dropped: usize,
 }
 
@@ -74,26 +74,26 @@ impl Recording {
             let number = state.calls;
             state.watches.insert(record.uri.clone(), number);
         }
-        let call = CallSeen {
+        let call = ObservedCall {
             number: state.calls,
             method: method(record.verb).to_owned(),
             uri: record.uri.clone(),
             code: Some(record.code),
             fault: None,
         };
-        self.add(&mut state, Happening::Call(call));
+        self.add(&mut state, TimelineEvent::Call(call));
     }
 
     /// Records an event of a watch of the operator; ignores other clients.
-    pub(super) fn record_event(&self, watch: &Record, event: EventSeen) {
+    pub(super) fn record_event(&self, watch: &Record, event: ObservedEvent) {
         if !is_operator(&watch.user) {
             return;
         }
         let mut state = self.lock();
         state.events += 1;
         let start = state.watches.get(&watch.uri).copied().unwrap_or_default();
-        let event = EventSeen { number: state.events, watch: start, ..event };
-        self.add(&mut state, Happening::Event(event));
+        let event = ObservedEvent { number: state.events, watch: start, ..event };
+        self.add(&mut state, TimelineEvent::Event(event));
     }
 
     /// Records a line of the operator about a pass. Returns false for other lines.
@@ -104,16 +104,17 @@ impl Recording {
             PassLine::Begins { number: its, resource, namespace, name } => {
                 state.passes += 1;
                 let number = state.passes;
-                let pass = PassSeen { number, resource, namespace, name, part: PassPart::Beginning };
+                let pass = ObservedPass { number, resource, namespace, name, part: PassPhase::Beginning };
                 state.running_passes.insert(its, pass.clone());
                 Some(pass)
             }
-            PassLine::Ends { number, outcome } => {
-                state.running_passes.remove(&number).map(|pass| PassSeen { part: PassPart::End { outcome }, ..pass })
-            }
+            PassLine::Ends { number, outcome } => state
+                .running_passes
+                .remove(&number)
+                .map(|pass| ObservedPass { part: PassPhase::End { outcome }, ..pass }),
         };
         if let Some(pass) = pass {
-            self.add(&mut state, Happening::Pass(pass));
+            self.add(&mut state, TimelineEvent::Pass(pass));
         }
         true
     }
@@ -124,17 +125,17 @@ impl Recording {
         state.life += 1;
         state.watches.clear();
         state.running_passes.clear();
-        self.add(&mut state, Happening::Note { text: what.to_owned() });
+        self.add(&mut state, TimelineEvent::Note { text: what.to_owned() });
     }
 
     /// Records the exit of the operator.
     pub(super) fn record_exit(&self) {
-        self.add(&mut self.lock(), Happening::End);
+        self.add(&mut self.lock(), TimelineEvent::End);
     }
 
     /// Records a note.
     pub(super) fn note(&self, text: String) {
-        self.add(&mut self.lock(), Happening::Note { text });
+        self.add(&mut self.lock(), TimelineEvent::Note { text });
     }
 
     /// Writes the report atomically, and returns its path.
@@ -156,14 +157,14 @@ impl Recording {
         Ok(&self.path)
     }
 
-    fn add(&self, state: &mut RecordingState, what: Happening) {
+    fn add(&self, state: &mut RecordingState, what: TimelineEvent) {
         if state.timeline.moments.len() >= MAX_MOMENTS {
             state.timeline.moments.drain(..TRIM_COUNT);
             state.dropped += TRIM_COUNT;
         }
         let at = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let life = state.life;
-        state.timeline.moments.push(Moment { at, life, what });
+        state.timeline.moments.push(TimelineEntry { at, life, what });
     }
 
     fn lock(&self) -> MutexGuard<'_, RecordingState> {
@@ -220,7 +221,7 @@ mod tests {
         recording.record_call(&record("kubernetes-admin", "person"));
         let watch =
             |user: &str| Record { verb: "watch", uri: "/api/v1/configmaps?watch=true".to_owned(), ..record(user, "") };
-        let event = |name: &str| EventSeen {
+        let event = |name: &str| ObservedEvent {
             number: 0,
             watch: 0,
             type_: "ADDED".to_owned(),
@@ -236,7 +237,7 @@ mod tests {
         recording.record_event(&watch("system:serviceaccount:shop:shop"), event("told"));
         recording.record_event(&watch("kubernetes-admin"), event("secretly"));
         let last = recording.lock().timeline.moments.last().map(|moment| moment.what.clone());
-        assert_eq!(last, Some(Happening::Event(EventSeen { number: 1, watch: 2, ..event("told") })));
+        assert_eq!(last, Some(TimelineEvent::Event(ObservedEvent { number: 1, watch: 2, ..event("told") })));
         let begins = |name: &str| {
             format!(
                 r#"{{"pass":"begins","number":1,"resource":"shops.example.com","namespace":"default","name":"{name}"}}"#
@@ -254,12 +255,12 @@ mod tests {
             .moments
             .iter()
             .filter_map(|moment| match &moment.what {
-                Happening::Pass(pass) => Some((pass.number, pass.part.clone())),
+                TimelineEvent::Pass(pass) => Some((pass.number, pass.part.clone())),
                 _ => None,
             })
             .collect::<Vec<_>>();
-        let ended = PassPart::End { outcome: "done".to_owned() };
-        assert_eq!(passes, [(1, PassPart::Beginning), (1, ended), (2, PassPart::Beginning)]);
+        let ended = PassPhase::End { outcome: "done".to_owned() };
+        assert_eq!(passes, [(1, PassPhase::Beginning), (1, ended), (2, PassPhase::Beginning)]);
         let page = std::fs::read_to_string(recording.write("shop").unwrap()).unwrap();
         assert!(page.contains("default/mine") && page.contains("started"), "{page}");
         assert!(page.contains("default/told"), "{page}");

@@ -30,7 +30,7 @@ pub(crate) struct KindInput {
     pub(crate) options: Vec<OperatorOption>,
 }
 
-const ENTRY: &str = "write `Kind => Tree`, perhaps with `{ poll: \"60s\" }`";
+const ENTRY: &str = "write `Kind => Tree`, perhaps with `{ resync_period: \"60s\" }`";
 
 pub(crate) fn read(input: TokenStream, diags: &mut Diags) -> OperatorInput {
     if !input.is_empty() && !is_list(&input) {
@@ -99,7 +99,7 @@ fn entry(
             match option(&inside) {
                 Ok(option) => inner.push(option),
                 Err(error) => {
-                    diags.syntax(&error, "write `key: value`, for example `poll: \"60s\"`");
+                    diags.syntax(&error, "write `key: value`, for example `resync_period: \"60s\"`");
                     skip_until(&inside, |input| input.peek(Token![,]));
                 }
             }

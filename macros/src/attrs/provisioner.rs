@@ -28,7 +28,7 @@ pub(crate) enum ArgValue {
     Access(Vec<access::AccessEntry>),
     /// Paths of nodes: `after(config, workload.service)`.
     Nodes(Vec<NodePath>),
-    /// Names with types: `takes(config: ConfigMap)`.
+    /// Names with types: `inputs(config: ConfigMap)`.
     NamedTypes(Vec<NamedType>),
     /// Options of a resource: `resource(once, adopt("helm"))`.
     ResourceOptions(Vec<ResourceOption>),
@@ -60,11 +60,11 @@ pub(crate) struct NamedType {
     pub(crate) ty: Type,
 }
 
-/// An option of `resource(...)`: `once`, `adopt("helm")`, `hands_on(Secret: get)` or `pods`.
+/// An option of `resource(...)`: `once`, `adopt("helm")`, `grants(Secret: get)` or `pods`.
 pub(crate) struct ResourceOption {
     pub(crate) name: Ident,
     pub(crate) texts: Vec<LitStr>,
-    /// The rights in `hands_on(...)`; `None` for other options.
+    /// The rights in `grants(...)`; `None` for other options.
     pub(crate) access: Option<Vec<access::AccessEntry>>,
 }
 
@@ -160,14 +160,14 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ArgV
         "after" | "from" => parenthesized_list(input, node_path)
             .map(ArgValue::Nodes)
             .map_err(|error| (error, "name nodes of the group: `after(config)`, `from(workload.service)`")),
-        "takes" => parenthesized_list(input, named_type)
+        "inputs" => parenthesized_list(input, named_type)
             .map(ArgValue::NamedTypes)
-            .map_err(|error| (error, "write names with types: `takes(config: ConfigMap)`")),
+            .map_err(|error| (error, "write names with types: `inputs(config: ConfigMap)`")),
         "retired" => parenthesized_list(input, named_type)
             .map(ArgValue::NamedTypes)
             .map_err(|error| (error, "write names with kinds: `retired(config: ConfigMap)`")),
-        "gives" => equal_type(input, "a value has a type, not a text")
-            .map_err(|error| (error, "name the type of the value: `gives = Plan`")),
+        "output" => equal_type(input, "a value has a type, not a text")
+            .map_err(|error| (error, "name the type of the value: `output = Plan`")),
         "resource" if input.peek(syn::token::Paren) => Ok(match resource_options(input, diags) {
             Ok(options) => ArgValue::ResourceOptions(options),
             Err(error) => {
@@ -224,7 +224,7 @@ fn named_type(input: ParseStream<'_>) -> syn::Result<NamedType> {
     Ok(NamedType { name, ty: input.parse()? })
 }
 
-/// Parses `(once, adopt("helm"), hands_on(Secret: get))`.
+/// Parses `(once, adopt("helm"), grants(Secret: get))`.
 fn resource_options(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Vec<ResourceOption>> {
     let inside;
     parenthesized!(inside in input);
@@ -243,7 +243,7 @@ fn resource_option(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Res
     if !input.peek(syn::token::Paren) {
         return Ok(option);
     }
-    if option.name == "hands_on" {
+    if option.name == "grants" {
         let inside;
         parenthesized!(inside in input);
         option.access = Some(access::read(&inside, diags));

@@ -83,7 +83,7 @@ pub(super) fn check_calls(access: &[Access], diags: &mut Diags) {
     for access in access.iter().filter(|access| !access.raw) {
         if let (Some(Subresource::Other(word)), Some(path)) = (access.subresource(), &access.subresource_path) {
             let fix = format!(
-                "use one of `{}`, a type of yours that is a `Part`, or `raw({}/{word}: ...)`",
+                "use one of `{}`, a type of yours that is a `Subresource`, or `raw({}/{word}: ...)`",
                 subresource_names().join("`, `"),
                 access.target_text(),
             );

@@ -105,7 +105,7 @@ fn closure(child: &Child, key: &str, expression: &Expr, diags: &mut Diags) {
     match expression {
         Expr::Closure(closure) => {
             if let Some(asyncness) = &closure.asyncness {
-                let fix = "ask in a hand-written node, which gives the answer to this one";
+                let fix = "call in a hand-written node, which gives the answer to this one";
                 return diags.error(asyncness, format!("the closure of `{key}` cannot wait"), fix);
             }
             arguments(child, key, closure, diags);

@@ -23,11 +23,17 @@ pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     }
 }
 
-/// Checks the inputs in `takes(...)`, of a group or a hand-written node.
-pub(super) fn inputs(takes: &[NamedType], diags: &mut Diags) {
-    for (at, NamedType { name, .. }) in takes.iter().enumerate() {
-        if let Some(first) = takes[..at].iter().find(|first| node_name(&first.name) == node_name(name)) {
-            diags.conflict(name, format!("`{name}` is taken twice"), "keep one", &first.name, "first taken here");
+/// Checks the inputs in `inputs(...)`, of a group or a hand-written node.
+pub(super) fn inputs(inputs: &[NamedType], diags: &mut Diags) {
+    for (at, NamedType { name, .. }) in inputs.iter().enumerate() {
+        if let Some(first) = inputs[..at].iter().find(|first| node_name(&first.name) == node_name(name)) {
+            diags.conflict(
+                name,
+                format!("input `{name}` is declared twice"),
+                "keep one",
+                &first.name,
+                "first declared here",
+            );
         }
     }
 }
@@ -90,11 +96,11 @@ fn from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
     if group.input_index(name).is_some() {
         if let Some(inner) = nested.first() {
             let fix = format!("write `from({name})`");
-            diags.error(inner, format!("`{name}` is handed down as a whole"), fix);
+            diags.error(inner, format!("`{name}` is an input as a whole"), fix);
         }
         return;
     }
-    let Some(source) = earlier(group, at, name, &group.takes, diags) else { return };
+    let Some(source) = earlier(group, at, name, &group.inputs, diags) else { return };
     let reader = &group.children[at];
     if source.manifest.is_some() {
         let what = format!("`{name}` is a manifest, which hands nothing on");

@@ -90,7 +90,7 @@ fn check_kind(kind: &Kind, earlier: &[Kind], diags: &mut Diags) {
 
 fn check_option(option: &KindOption, diags: &mut Diags) {
     match option {
-        KindOption::Poll { literal, every } if every.is_zero() => {
+        KindOption::ResyncPeriod { literal, every } if every.is_zero() => {
             diags.error(
                 literal,
                 "a poll without pause never ends",

@@ -21,7 +21,7 @@ pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Pro
         diags.error(&model.generics, format!("`{}` is generic, and a node is one type", model.ident), fix);
     }
     combination(&model, diags);
-    dependency::inputs(&model.takes, diags);
+    dependency::inputs(&model.inputs, diags);
     match model.node() {
         Node::Group { .. } if model.is_custom => (),
         Node::Group { .. } => group(&model, diags),
@@ -83,8 +83,8 @@ fn group(model: &Provisioner, diags: &mut Diags) {
             diags.error(&model.ident, format!("`{}` has no children", model.ident), "add a field for each, in braces")
         }
     }
-    if let Some(gives) = &model.gives_key {
-        diags.error(gives, "a group gives nothing of its own", "remove it; its children are read one by one");
+    if let Some(output) = &model.output_key {
+        diags.error(output, "a group has no output of its own", "remove it; `from(group.child)` reads a child");
     }
     names(model, diags);
     for at in 0..model.children.len() {
@@ -94,9 +94,9 @@ fn group(model: &Provisioner, diags: &mut Diags) {
 
 /// Inputs and retired nodes share the namespace of the children.
 fn names(model: &Provisioner, diags: &mut Diags) {
-    for NamedType { name, .. } in &model.takes {
+    for NamedType { name, .. } in &model.inputs {
         if let Some((_, child)) = model.child(name) {
-            let what = format!("`{name}` is taken, and a child");
+            let what = format!("`{name}` is an input and a child");
             diags.conflict(name, what, "rename one", &child.ident, "also named here");
         }
     }

@@ -14,28 +14,24 @@ use syn::Type;
 pub(super) fn check(child: &Child, diags: &mut Diags) {
     let Some(resource) = &child.resource else { return };
     let role = role(&child.ty);
-    let Some((word, rights)) = &resource.hands_on else {
+    let Some((word, rights)) = &resource.grants else {
         if let Some(role) = role {
             let what = format!(
-                "a `{role}` hands on rights, and the API server refuses that as an escalation \
+                "a `{role}` grants rights, and the API server refuses that as an escalation \
                  unless the operator holds them itself"
             );
-            let fix = "declare them, and the operator's role gets them: `resource(hands_on(ConfigMap: get, list))`";
+            let fix = "declare them, and the operator's role gets them: `resource(grants(ConfigMap: get, list))`";
             diags.error(&child.ty, what, fix);
         }
         return;
     };
     if rights.is_empty() && !diags.has_errors() {
-        diags.error(
-            word,
-            "`hands_on` hands on nothing",
-            "write what the role grants: `hands_on(ConfigMap: get, list)`",
-        );
+        diags.error(word, "`grants` names no rights", "write what the role grants: `grants(ConfigMap: get, list)`");
     }
     access::check(rights, diags);
     for right in rights {
         if right.raw {
-            diags.error(word, "a role hands on rights, and no client", "remove `raw`, and keep what is in it");
+            diags.error(word, "a role grants rights, and no client", "remove `raw`, and keep what is in it");
         }
         if let Some(namespace) = &right.namespace {
             diags.error(
@@ -55,7 +51,7 @@ pub(super) fn check(child: &Child, diags: &mut Diags) {
             diags.error(
                 path,
                 "a `Role` holds in one namespace, and a path is in none",
-                "hand it on with a `ClusterRole`",
+                "grant it with a `ClusterRole`",
             );
         }
     }

@@ -105,7 +105,7 @@ fn subresource_type(paths: &Paths, access: &Access) -> Option<TokenStream> {
         Subresource::Status | Subresource::Scale | Subresource::Other(_) => None,
         Subresource::Known { type_name, .. } => {
             let type_name = ident(type_name);
-            Some(quote! { #krate::part::#type_name })
+            Some(quote! { #krate::access::subresource::#type_name })
         }
         Subresource::Type(path) => Some(quote! { #path }),
     }
@@ -114,19 +114,19 @@ fn subresource_type(paths: &Paths, access: &Access) -> Option<TokenStream> {
 fn entry(paths: &Paths, access: &Access) -> TokenStream {
     let (krate, private) = (&paths.krate, &paths.private);
     let verbs = access.verbs.iter().map(|verb| ident(verb.name()));
-    let verbs = quote! { &[#(#krate::Verb::#verbs),*] };
+    let verbs = quote! { &[#(#krate::shape::Verb::#verbs),*] };
     let span = match &access.target {
         AccessTarget::Kind(kind) => kind.span(),
         AccessTarget::Url(path) => path.span(),
     };
     let line = quote_spanned! { span => ::core::line!() };
-    let place = quote! { #krate::Place { file: ::core::file!(), line: #line } };
+    let place = quote! { #krate::shape::SourceLocation { file: ::core::file!(), line: #line } };
     let mut entry = match &access.target {
         AccessTarget::Kind(kind) => {
             let kind_of = quote_spanned! { span => #private::kind_of::<#kind> };
-            quote! { #krate::Access::to(#kind_of, #verbs, #place) }
+            quote! { #krate::shape::Access::to(#kind_of, #verbs, #place) }
         }
-        AccessTarget::Url(path) => quote! { #krate::Access::to_url(#path, #verbs, #place) },
+        AccessTarget::Url(path) => quote! { #krate::shape::Access::to_url(#path, #verbs, #place) },
     };
     if let Some(subresource) = access.subresource() {
         let name = match subresource {
@@ -134,9 +134,9 @@ fn entry(paths: &Paths, access: &Access) -> TokenStream {
             Subresource::Scale => quote! { "scale" },
             Subresource::Known { name, .. } => quote! { #name },
             Subresource::Other(name) => quote! { #name },
-            Subresource::Type(path) => quote! { <#path as #krate::Part>::NAME },
+            Subresource::Type(path) => quote! { <#path as #krate::Subresource>::NAME },
         };
-        entry.extend(quote! { .part(#name) });
+        entry.extend(quote! { .subresource(#name) });
     }
     if let Some(names) = &access.names {
         entry.extend(quote! { .named(&[#(#names),*]) });
@@ -158,10 +158,10 @@ fn traits(access: &Access) -> Vec<&'static str> {
         (Some(Subresource::Scale), Verb::Get) => Some("GetScale"),
         (Some(Subresource::Scale), Verb::Patch) => Some("PatchScale"),
         (Some(Subresource::Scale), Verb::Update) => Some("UpdateScale"),
-        (Some(Subresource::Known { .. } | Subresource::Type(_)), Verb::Get) => Some("GetPart"),
-        (Some(Subresource::Known { .. } | Subresource::Type(_)), Verb::Create) => Some("CreatePart"),
-        (Some(Subresource::Known { .. } | Subresource::Type(_)), Verb::Patch) => Some("PatchPart"),
-        (Some(Subresource::Known { .. } | Subresource::Type(_)), Verb::Update) => Some("UpdatePart"),
+        (Some(Subresource::Known { .. } | Subresource::Type(_)), Verb::Get) => Some("GetSubresource"),
+        (Some(Subresource::Known { .. } | Subresource::Type(_)), Verb::Create) => Some("CreateSubresource"),
+        (Some(Subresource::Known { .. } | Subresource::Type(_)), Verb::Patch) => Some("PatchSubresource"),
+        (Some(Subresource::Known { .. } | Subresource::Type(_)), Verb::Update) => Some("UpdateSubresource"),
         (Some(_), _) => None,
     };
     access.verbs.iter().filter_map(of).collect()

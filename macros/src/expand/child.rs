@@ -42,7 +42,7 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
         fields.push(quote! { resource: #options });
     }
     let resource = child.resource.as_ref();
-    if let Some((_, rights)) = resource.and_then(|resource| resource.hands_on.as_ref()) {
+    if let Some((_, rights)) = resource.and_then(|resource| resource.grants.as_ref()) {
         let rights = access::entries(&node.paths, rights);
         fields.push(quote! { access: #rights });
     } else if resource.is_some_and(|resource| resource.pods.is_some()) {
@@ -51,7 +51,7 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     if fields.is_empty() {
         edge
     } else {
-        quote! { #krate::Edge { #(#fields,)* ..#edge } }
+        quote! { #krate::shape::Edge { #(#fields,)* ..#edge } }
     }
 }
 
@@ -68,8 +68,8 @@ fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, line: &Tok
     let access = manifest.kinds.iter().map(|kind| quote_spanned! { kind.span() => #private::applied::<#kind>() });
     quote! {
         {
-            const MANIFEST: #krate::Shape = #krate::Shape {
-                node: #krate::Node::Manifest(#krate::Embedded { file: #file, text: #text }),
+            const MANIFEST: #krate::shape::Shape = #krate::shape::Shape {
+                node: #krate::shape::Node::Manifest(#krate::shape::EmbeddedManifest { file: #file, text: #text }),
                 access: &[#(#access),*],
                 children: &[],
             };
@@ -83,8 +83,8 @@ pub(super) fn retired_edge(node: &Provisioner, retired: &NamedType) -> TokenStre
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &retired.ty, node_name(&retired.name));
     let line = quote_spanned! { retired.name.span() => ::core::line!() };
     quote_spanned! { ty.span() =>
-        #krate::Edge {
-            resource: #krate::ResourceOptions::RETIRED,
+        #krate::shape::Edge {
+            resource: #krate::shape::ResourceOptions::RETIRED,
             ..#private::resource_edge::<#ty, _>(#name, #line)
         }
     }
@@ -103,7 +103,7 @@ pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) 
         };
     };
     let (down, name, answer) = (deprovision(node, child, owner), child.name(), dependency::call(node, child, when));
-    let (before, inside) = if dependency::takes_values(child, when) { (reads, quote! {}) } else { (quote! {}, reads) };
+    let (before, inside) = if dependency::has_inputs(child, when) { (reads, quote! {}) } else { (quote! {}, reads) };
     quote! {
         #private::boxed(async move {
             #before
@@ -125,15 +125,15 @@ pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) 
 fn build(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let (private, ty, name, function) = (&node.paths.private, &child.ty, child.name(), &child.ident);
     if child.resource.is_some() {
-        let hands_on = hands_on(node, child);
-        if child.from.is_empty() && own_options(node, child).is_none() && hands_on.is_none() {
+        let grants = grants(node, child);
+        if child.from.is_empty() && own_options(node, child).is_none() && grants.is_none() {
             return quote_spanned! { ty.span() =>
                 #private::apply::<#ty, _, _, _, _>(cx, #name, |draft| Self::#function(draft))
             };
         }
         let (options, inputs) = (options(node, child), dependency::inputs(node, child));
         let (names, values) = (dependency::value_names(child), dependency::values(node, child));
-        let objects = hands_on.unwrap_or_else(|| quote_spanned! { ty.span() => #private::wanted::<#ty, _>(built) });
+        let objects = grants.unwrap_or_else(|| quote_spanned! { ty.span() => #private::wanted::<#ty, _>(built) });
         return quote_spanned! { ty.span() =>
             #private::apply_with::<#ty, _, _, _>(cx, #name, #options, #inputs, |draft| {
                 #(let #names = #values;)*
@@ -157,7 +157,7 @@ fn build(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream 
     }
     let span = located(ty.span());
     let (private, values, inputs) =
-        (node.paths.private_at(span), dependency::takes_tuple(child), dependency::inputs(node, child));
+        (node.paths.private_at(span), dependency::inputs_tuple(child), dependency::inputs(node, child));
     match (&child.each, &child.key) {
         (Some(each), Some(key)) => {
             let items = dependency::items(node, child, each, key, owner);
@@ -171,13 +171,13 @@ fn build(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream 
 }
 
 /// Roles with the rights that the tree declares for them.
-fn hands_on(node: &Provisioner, child: &Child) -> Option<TokenStream> {
+fn grants(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &child.ty, child.name());
-    child.resource.as_ref()?.hands_on.as_ref()?;
+    child.resource.as_ref()?.grants.as_ref()?;
     let (at, _) = node.child(&child.ident)?;
     let at = Literal::usize_unsuffixed(at);
     Some(quote_spanned! { ty.span() =>
-        #private::hand_on::<#ty, _>(#name, <Self as #krate::Provisioner>::SHAPE.children[#at].access, built)
+        #private::granted_roles::<#ty, _>(#name, <Self as #krate::Provisioner>::SHAPE.children[#at].access, built)
     })
 }
 
@@ -206,12 +206,12 @@ pub(super) fn remove_retired(node: &Provisioner, retired: &NamedType, provision:
     if provision {
         return quote_spanned! { ty.span() => #private::retire::<#ty, _, _, _>(cx, #name) };
     }
-    quote_spanned! { ty.span() => #private::remove_with::<#ty, _, _, _>(cx, #name, #krate::ResourceOptions::RETIRED) }
+    quote_spanned! { ty.span() => #private::remove_with::<#ty, _, _, _>(cx, #name, #krate::shape::ResourceOptions::RETIRED) }
 }
 
 fn options(node: &Provisioner, child: &Child) -> TokenStream {
     let krate = &node.paths.krate;
-    own_options(node, child).unwrap_or_else(|| quote! { #krate::ResourceOptions::DEFAULT })
+    own_options(node, child).unwrap_or_else(|| quote! { #krate::shape::ResourceOptions::DEFAULT })
 }
 
 /// The options of a resource; `None` if all are the defaults.
@@ -231,7 +231,8 @@ fn own_options(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     if resource.pods.is_some() {
         fields.push(quote! { pods: true });
     }
-    (!fields.is_empty()).then(|| quote! { #krate::ResourceOptions { #(#fields,)* ..#krate::ResourceOptions::DEFAULT } })
+    (!fields.is_empty())
+        .then(|| quote! { #krate::shape::ResourceOptions { #(#fields,)* ..#krate::shape::ResourceOptions::DEFAULT } })
 }
 
 /// The source text of a closure's body or a function's path, formatted for display.

@@ -26,7 +26,7 @@ fn source(node: &Provisioner, path: &NodePath) -> TokenStream {
     let (private, name, text) = (&node.paths.private, &path.0[0], path.text("/"));
     if let Some(index) = node.input_index(name) {
         let index = Literal::usize_unsuffixed(index);
-        return quote! { ::core::clone::Clone::clone(&cx.taken().#index) };
+        return quote! { ::core::clone::Clone::clone(&cx.inputs().#index) };
     }
     let Some((_, source)) = node.child(name) else { return quote! {} };
     let ty = &source.ty;
@@ -36,7 +36,7 @@ fn source(node: &Provisioner, path: &NodePath) -> TokenStream {
             quote_spanned! { inner.span() => <#group>::#inner.read(cx, #text)? }
         }
         (None, Some(_)) => quote_spanned! { name.span() => #private::read::<#ty, _, _, _>(cx, #text)? },
-        (None, None) => quote_spanned! { name.span() => #private::given::<#ty, _, _>(cx, #text)? },
+        (None, None) => quote_spanned! { name.span() => #private::node_output::<#ty, _, _>(cx, #text)? },
     }
 }
 
@@ -47,12 +47,12 @@ pub(super) fn inputs(node: &Provisioner, child: &Child) -> TokenStream {
         let variable = variable(at);
         quote! { #private::version(&#variable) }
     });
-    quote! { #private::inputs(cx, &[#(#versions),*]) }
+    quote! { #private::inputs_digest(cx, &[#(#versions),*]) }
 }
 
-/// The values for a child's `takes`: everything that `from` names, unless `when` or `each` takes it.
-pub(super) fn takes_tuple(child: &Child) -> TokenStream {
-    let consumed = [&child.when, &child.each].into_iter().flatten().any(|closure| takes_values(child, closure));
+/// The values for a child's `inputs`: everything that `from` names, unless `when` or `each` takes it.
+pub(super) fn inputs_tuple(child: &Child) -> TokenStream {
+    let consumed = [&child.when, &child.each].into_iter().flatten().any(|closure| has_inputs(child, closure));
     let values = (0..if consumed { 0 } else { child.from.len() }).map(|at| {
         let variable = variable(at);
         quote! { ::core::clone::Clone::clone(&#variable), }
@@ -65,7 +65,7 @@ pub(super) fn items(node: &Provisioner, child: &Child, each: &Expr, key: &Expr, 
     let (ty, items) = (&child.ty, call_with(node, child, each, "draft_of_items"));
     let (of_each, of_key) = (located(each.span()), located(key.span()));
     let private = node.paths.private_at(of_key);
-    let key = quote_spanned! { of_key => #private::text(#private::ask1(item, #key)) };
+    let key = quote_spanned! { of_key => #private::text(#private::call1(item, #key)) };
     let private = node.paths.private_at(of_each);
     quote_spanned! { of_each => #private::keyed::<#ty, _, #owner, _>(#items, |item| #key) }
 }
@@ -75,8 +75,9 @@ pub(super) fn values(node: &Provisioner, child: &Child) -> Vec<TokenStream> {
     let of = |(at, path): (usize, &NodePath)| {
         let variable = variable(at);
         let sibling = node.child(&path.0[0]).filter(|(_, source)| source.resource.is_some() && path.0.len() == 1);
-        let ty =
-            sibling.map(|(_, source)| &source.ty).or_else(|| node.input_index(&path.0[0]).map(|at| &node.takes[at].ty));
+        let ty = sibling
+            .map(|(_, source)| &source.ty)
+            .or_else(|| node.input_index(&path.0[0]).map(|at| &node.inputs[at].ty));
         match ty.is_some_and(is_option) {
             true => quote! { ::core::option::Option::as_ref(#variable.get()?) },
             false => quote! { #variable.get()? },
@@ -95,7 +96,7 @@ pub(super) fn value_names(child: &Child) -> Vec<Ident> {
 }
 
 /// Whether a closure or function also takes the values that `from` names.
-pub(super) fn takes_values(child: &Child, closure: &Expr) -> bool {
+pub(super) fn has_inputs(child: &Child, closure: &Expr) -> bool {
     match closure {
         Expr::Closure(closure) => closure.inputs.len() > 1,
         _ => !child.from.is_empty(),
@@ -111,11 +112,11 @@ pub(super) fn call(node: &Provisioner, child: &Child, closure: &Expr) -> TokenSt
 fn call_with(node: &Provisioner, child: &Child, closure: &Expr, draft: &str) -> TokenStream {
     let span = located(closure.span());
     let private = node.paths.private_at(span);
-    let values = if takes_values(child, closure) { values(node, child) } else { Vec::new() };
+    let values = if has_inputs(child, closure) { values(node, child) } else { Vec::new() };
     match closure {
         Expr::Closure(_) => {
-            let ask = format_ident!("ask{}", values.len() + 1, span = span);
-            quote_spanned! { span => #private::#ask(#private::subject(cx), #(#values,)* #closure) }
+            let call = format_ident!("call{}", values.len() + 1, span = span);
+            quote_spanned! { span => #private::#call(#private::subject(cx), #(#values,)* #closure) }
         }
         _ => {
             let draft = Ident::new(draft, span);
@@ -136,7 +137,7 @@ pub(super) fn children(node: &Provisioner, checked: &[Child], unchecked: &[Child
         };
         (child, source)
     });
-    let constants = checked.chain(unchecked.iter().map(|child| (child, "Mended"))).map(|(child, source)| {
+    let constants = checked.chain(unchecked.iter().map(|child| (child, "ErroneousChild"))).map(|(child, source)| {
         let (ty, child, source) = (&child.ty, constant(&child.ident), format_ident!("{source}"));
         quote_spanned! { ty.span() => pub const #child: #private::#source<#ty> = #private::#source::CHILD; }
     });

@@ -75,9 +75,9 @@ fn controls(kind: &Kind) -> TokenStream {
 
 fn option(option: &KindOption) -> TokenStream {
     match option {
-        KindOption::Poll { every, .. } => {
+        KindOption::ResyncPeriod { every, .. } => {
             let milliseconds = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);
-            quote! { .poll(::core::time::Duration::from_millis(#milliseconds)) }
+            quote! { .resync_period(::core::time::Duration::from_millis(#milliseconds)) }
         }
         KindOption::Events(on) => quote! { .events(#on) },
         KindOption::Workers { count, .. } => quote! { .workers(#count) },

@@ -22,7 +22,7 @@ pub(crate) fn expand(node: &Checked<Provisioner>) -> TokenStream {
         }
         Node::Custom | Node::Unspecified => code.extend(access::grants(node)),
     }
-    code.extend(gives(node));
+    code.extend(has_output(node));
     code.extend(private_items(node));
     code
 }
@@ -33,20 +33,20 @@ fn shape(node: &Provisioner) -> TokenStream {
     let (parameters, arguments, bounds) = generics.split_for_impl();
     let kind = match node.node() {
         Node::Group { up, down } => group(node, up, down),
-        Node::Custom | Node::Unspecified => quote! { #krate::Node::Custom },
+        Node::Custom | Node::Unspecified => quote! { #krate::shape::Node::Custom },
     };
     let access = access::entries(&node.paths, &node.access);
-    let takes = node.takes.iter().map(|taken| &taken.ty);
-    let gives = node.gives.as_ref().map_or_else(|| quote! { () }, |gives| quote! { #gives });
+    let inputs = node.inputs.iter().map(|input| &input.ty);
+    let output = node.output.as_ref().map_or_else(|| quote! { () }, |output| quote! { #output });
     let edges = children(node).iter().map(|child| child::edge(node, child));
     let retired = node.retired.iter().map(|retired| child::retired_edge(node, retired));
     let edges = edges.chain(retired);
     quote! {
         #[automatically_derived]
         impl #parameters #krate::Provisioner for #ident #arguments #bounds {
-            type Takes = (#(#krate::Made<#takes>,)*);
-            type Gives = #gives;
-            const SHAPE: #krate::Shape = #krate::Shape {
+            type Inputs = (#(#krate::Output<#inputs>,)*);
+            type Output = #output;
+            const SHAPE: #krate::shape::Shape = #krate::shape::Shape {
                 node: #kind,
                 access: #access,
                 children: &[#(#edges),*],
@@ -58,15 +58,15 @@ fn shape(node: &Provisioner) -> TokenStream {
 fn group(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     let krate = &node.paths.krate;
     let order = |order| match order {
-        Order::Serial => quote! { #krate::Order::Serial },
-        Order::Concurrent => quote! { #krate::Order::Concurrent },
+        Order::Serial => quote! { #krate::shape::Order::Serial },
+        Order::Concurrent => quote! { #krate::shape::Order::Concurrent },
     };
     match (up, down) {
-        (Order::Serial, Order::Serial) => quote! { #krate::Node::SERIAL },
-        (Order::Concurrent, Order::Concurrent) => quote! { #krate::Node::CONCURRENT },
+        (Order::Serial, Order::Serial) => quote! { #krate::shape::Node::SERIAL },
+        (Order::Concurrent, Order::Concurrent) => quote! { #krate::shape::Node::CONCURRENT },
         _ => {
             let (up, down) = (order(up), order(down));
-            quote! { #krate::Node::Group { up: #up, down: #down } }
+            quote! { #krate::shape::Node::Group { up: #up, down: #down } }
         }
     }
 }
@@ -196,9 +196,9 @@ fn keyed(node: &Provisioner) -> TokenStream {
     }
 }
 
-/// Implements `GivesValue` for a node with `gives`.
-fn gives(node: &Provisioner) -> TokenStream {
-    if node.gives.is_none() {
+/// Implements `HasOutput` for a node with `output`.
+fn has_output(node: &Provisioner) -> TokenStream {
+    if node.output.is_none() {
         return quote! {};
     }
     let (private, ident) = (&node.paths.private, &node.ident);
@@ -206,7 +206,7 @@ fn gives(node: &Provisioner) -> TokenStream {
     let (parameters, arguments, bounds) = generics.split_for_impl();
     quote! {
         #[automatically_derived]
-        impl #parameters #private::GivesValue for #ident #arguments #bounds {}
+        impl #parameters #private::HasOutput for #ident #arguments #bounds {}
     }
 }
 

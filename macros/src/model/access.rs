@@ -28,7 +28,7 @@ pub(crate) struct Access {
 pub(crate) enum Subresource<'a> {
     Status,
     Scale,
-    /// A subresource with a type in `opgen::part`.
+    /// A subresource with a type in `opgen::subresource`.
     Known {
         name: &'static str,
         type_name: &'static str,
@@ -39,7 +39,7 @@ pub(crate) enum Subresource<'a> {
     Other(String),
 }
 
-/// The subresources with a type in `opgen::part`.
+/// The subresources with a type in `opgen::subresource`.
 const SUBRESOURCES: [(&str, &str); 8] = [
     ("approval", "Approval"),
     ("binding", "Binding"),

@@ -38,11 +38,11 @@ pub(crate) struct Resource {
     pub(crate) once: Option<Ident>,
     pub(crate) adopt: Option<(Ident, Vec<LitStr>)>,
     /// The rights that the roles grant to others.
-    pub(crate) hands_on: Option<(Ident, Vec<Access>)>,
+    pub(crate) grants: Option<(Ident, Vec<Access>)>,
     pub(crate) pods: Option<Ident>,
 }
 
-const RESOURCE_OPTIONS: [&str; 4] = ["once", "adopt", "hands_on", "pods"];
+const RESOURCE_OPTIONS: [&str; 4] = ["once", "adopt", "grants", "pods"];
 
 impl Child {
     pub(super) fn resolve(input: ProvisionerFieldInput, diags: &mut Diags) -> Option<Self> {
@@ -142,7 +142,7 @@ impl Child {
 
 impl Resource {
     fn without_options(key: Ident) -> Self {
-        Self { key, once: None, adopt: None, hands_on: None, pods: None }
+        Self { key, once: None, adopt: None, grants: None, pods: None }
     }
 
     fn resolve(key: Ident, options: Vec<ResourceOption>, diags: &mut Diags) -> Self {
@@ -159,9 +159,9 @@ impl Resource {
                     diags.error(&name, format!("`{word}` takes nothing"), format!("write `{word}` alone"));
                 }
                 "adopt" => resource.adopt = Some((name, texts)),
-                "hands_on" => {
+                "grants" => {
                     let rights = access::resolve(access.unwrap_or_default(), diags);
-                    resource.hands_on = Some((name, rights));
+                    resource.grants = Some((name, rights));
                 }
                 _ => diags.unknown("word", &name, &RESOURCE_OPTIONS),
             }

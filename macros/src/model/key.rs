@@ -5,7 +5,7 @@ use proc_macro2::Ident;
 
 /// The keys of a struct, for messages.
 pub(super) const STRUCT_KEYS: [&str; 10] =
-    ["serial", "concurrent", "up", "down", "access", "owner", "takes", "gives", "retired", "crate"];
+    ["serial", "concurrent", "up", "down", "access", "owner", "inputs", "output", "retired", "crate"];
 /// The keys of a field, for messages.
 pub(super) const FIELD_KEYS: [&str; 8] = ["resource", "manifest", "when", "each", "key", "after", "from", "if_api"];
 /// Keys reserved for future node kinds.

@@ -35,7 +35,7 @@ pub(crate) struct Kind {
 
 /// An option of the controller of a kind.
 pub(crate) enum KindOption {
-    Poll {
+    ResyncPeriod {
         literal: LitStr,
         every: Duration,
     },
@@ -52,7 +52,7 @@ pub(crate) enum KindOption {
     },
 }
 
-const OPTIONS: [&str; 6] = ["poll", "events", "workers", "finalizer", "labels", "options"];
+const OPTIONS: [&str; 6] = ["resync_period", "events", "workers", "finalizer", "labels", "options"];
 const POLL: &str = "use a number and a unit, for example `\"500ms\"`, `\"60s\"`, `\"5m\"` or `\"1h\"`";
 
 pub(crate) fn resolve(input: OperatorInput, diags: &mut Diags) -> Operator {
@@ -101,13 +101,13 @@ impl Kind {
 impl KindOption {
     fn resolve(option: OperatorOption, diags: &mut Diags) -> Option<Self> {
         match option.key.to_string().as_str() {
-            "poll" => {
+            "resync_period" => {
                 let literal = text(&option, POLL, diags)?;
                 let every = duration(&literal.value());
                 if every.is_none() {
                     diags.error(&literal, format!("`\"{}\"` is not a duration", literal.value()), POLL);
                 }
-                Some(Self::Poll { every: every?, literal })
+                Some(Self::ResyncPeriod { every: every?, literal })
             }
             "events" => match &option.value {
                 Expr::Lit(ExprLit { lit: Lit::Bool(flag), .. }) => Some(Self::Events(flag.clone())),

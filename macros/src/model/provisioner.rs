@@ -30,10 +30,10 @@ pub(crate) struct Provisioner {
     pub(crate) owner: Option<Type>,
     pub(crate) owner_key: Option<Ident>,
     pub(crate) access: Vec<Access>,
-    pub(crate) takes: Vec<NamedType>,
-    pub(crate) takes_key: Option<Ident>,
-    pub(crate) gives: Option<Type>,
-    pub(crate) gives_key: Option<Ident>,
+    pub(crate) inputs: Vec<NamedType>,
+    pub(crate) inputs_key: Option<Ident>,
+    pub(crate) output: Option<Type>,
+    pub(crate) output_key: Option<Ident>,
     /// Nodes of earlier releases, whose objects are removed.
     pub(crate) retired: Vec<NamedType>,
     pub(crate) retired_key: Option<Ident>,
@@ -92,10 +92,10 @@ pub(crate) fn resolve(input: ProvisionerInput, diags: &mut Diags) -> Option<Prov
         owner: None,
         owner_key: None,
         access: Vec::new(),
-        takes: Vec::new(),
-        takes_key: None,
-        gives: None,
-        gives_key: None,
+        inputs: Vec::new(),
+        inputs_key: None,
+        output: None,
+        output_key: None,
         retired: Vec::new(),
         retired_key: None,
         children: Vec::new(),
@@ -142,9 +142,9 @@ impl Provisioner {
         self.children.iter().enumerate().find(|(_, child)| child.name() == node_name(name))
     }
 
-    /// The index of an input in `takes(...)`.
+    /// The index of an input in `inputs(...)`.
     pub(crate) fn input_index(&self, name: &Ident) -> Option<usize> {
-        self.takes.iter().position(|input| node_name(&input.name) == node_name(name))
+        self.inputs.iter().position(|input| node_name(&input.name) == node_name(name))
     }
 
     fn add(&mut self, arg: ProvisionerArg, diags: &mut Diags) {
@@ -167,11 +167,11 @@ impl Provisioner {
             }
             ("owner", ArgValue::Type(owner)) => (self.owner, self.owner_key) = (Some(*owner), Some(arg.key)),
             ("crate", ArgValue::Path(path)) => self.paths = Paths::new(Some(path)),
-            ("takes" | "retired", ArgValue::NamedTypes(typed)) if typed.is_empty() => {
+            ("inputs" | "retired", ArgValue::NamedTypes(typed)) if typed.is_empty() => {
                 diags.error(&arg.key, format!("`{key}()` names nothing"), "name something, or remove it");
             }
-            ("takes", ArgValue::NamedTypes(takes)) => (self.takes, self.takes_key) = (takes, Some(arg.key)),
-            ("gives", ArgValue::Type(gives)) => (self.gives, self.gives_key) = (Some(*gives), Some(arg.key)),
+            ("inputs", ArgValue::NamedTypes(inputs)) => (self.inputs, self.inputs_key) = (inputs, Some(arg.key)),
+            ("output", ArgValue::Type(output)) => (self.output, self.output_key) = (Some(*output), Some(arg.key)),
             ("retired", ArgValue::NamedTypes(retired)) => (self.retired, self.retired_key) = (retired, Some(arg.key)),
             ("serial" | "concurrent", _) => {
                 diags.error(&arg.key, format!("`{key}` takes nothing"), format!("write `{key}` alone"))

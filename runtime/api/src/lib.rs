@@ -24,6 +24,8 @@
 //! # fn main() {}
 //! ```
 
+#![warn(missing_docs)]
+
 #[doc(hidden)]
 pub mod bounds;
 pub mod condition;

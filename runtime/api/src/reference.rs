@@ -13,7 +13,7 @@ pub struct ReferenceField<K: 'static> {
     /// The kind of the objects.
     pub kind: fn() -> Kind,
     /// What the field says now.
-    pub names: fn(&K) -> Vec<Meant>,
+    pub names: fn(&K) -> Vec<ReferenceTarget>,
     /// Whether the objects may be in another namespace than the one that names them, if they [allow it](ALLOW_FROM).
     /// Default: `false`; a field that names an object of another namespace is refused then.
     pub granted: bool,
@@ -59,7 +59,7 @@ impl NamespacedName {
 /// What a field says of objects.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Meant {
+pub enum ReferenceTarget {
     /// One object, by its name.
     Named(NamespacedName),
     /// All objects with these labels, in the namespace of the object that selects them; of an object without a namespace, in
@@ -67,7 +67,7 @@ pub enum Meant {
     Labelled(LabelSelector),
 }
 
-impl Meant {
+impl ReferenceTarget {
     /// Calls the function of the variant. A new variant adds a parameter, so `opgen` can't ignore it.
     #[doc(hidden)]
     pub fn fold<T>(self, named: impl FnOnce(NamespacedName) -> T, labelled: impl FnOnce(LabelSelector) -> T) -> T {
@@ -95,41 +95,41 @@ impl Meant {
 )]
 pub trait Names {
     /// What it says.
-    fn names(&self) -> Vec<Meant>;
+    fn names(&self) -> Vec<ReferenceTarget>;
 }
 
 impl Names for String {
-    fn names(&self) -> Vec<Meant> {
+    fn names(&self) -> Vec<ReferenceTarget> {
         NamespacedName::cluster(self).names()
     }
 }
 
 impl Names for NamespacedName {
-    fn names(&self) -> Vec<Meant> {
-        if self.name.is_empty() { Vec::new() } else { vec![Meant::Named(self.clone())] }
+    fn names(&self) -> Vec<ReferenceTarget> {
+        if self.name.is_empty() { Vec::new() } else { vec![ReferenceTarget::Named(self.clone())] }
     }
 }
 
 impl Names for LabelSelector {
-    fn names(&self) -> Vec<Meant> {
-        vec![Meant::Labelled(self.clone())]
+    fn names(&self) -> Vec<ReferenceTarget> {
+        vec![ReferenceTarget::Labelled(self.clone())]
     }
 }
 
 impl<T: Names> Names for Option<T> {
-    fn names(&self) -> Vec<Meant> {
+    fn names(&self) -> Vec<ReferenceTarget> {
         self.iter().flat_map(Names::names).collect()
     }
 }
 
 impl<T: Names> Names for Vec<T> {
-    fn names(&self) -> Vec<Meant> {
+    fn names(&self) -> Vec<ReferenceTarget> {
         self.iter().flat_map(Names::names).collect()
     }
 }
 
 impl<T: Names> Names for BTreeSet<T> {
-    fn names(&self) -> Vec<Meant> {
+    fn names(&self) -> Vec<ReferenceTarget> {
         self.iter().flat_map(Names::names).collect()
     }
 }
@@ -180,12 +180,12 @@ mod tests {
 
     #[test]
     fn a_field_names_what_its_type_can() {
-        let named = |name: &str| Meant::Named(NamespacedName::cluster(name));
+        let named = |name: &str| ReferenceTarget::Named(NamespacedName::cluster(name));
         assert_eq!("a".to_owned().names(), [named("a")]);
         assert!(String::new().names().is_empty() && None::<String>.names().is_empty());
         assert_eq!(vec!["a".to_owned(), "b".to_owned()].names(), [named("a"), named("b")]);
         assert_eq!(Some(NamespacedName::cluster("a")).names(), [named("a")]);
         assert!(None::<LabelSelector>.names().is_empty());
-        assert_eq!(LabelSelector::default().names(), [Meant::Labelled(LabelSelector::default())]);
+        assert_eq!(LabelSelector::default().names(), [ReferenceTarget::Labelled(LabelSelector::default())]);
     }
 }

@@ -5,16 +5,17 @@
 //! made from the declarations can't be too small. The kind carries the bound: with `Snapshot: Get<Secret>`, a node with a
 //! single grant would make the compiler guess that kind, and report mismatched types instead of the missing permission.
 
-pub mod part;
 mod rule;
+pub mod subresource;
 mod within;
 
 pub use within::Within;
 
-pub use part::{
-    CreatePart, GetPart, GetScale, GetStatus, PatchPart, PatchScale, PatchStatus, UpdatePart, UpdateScale, UpdateStatus,
-};
 pub(crate) use rule::{Rule, is_below, merge};
+pub use subresource::{
+    CreateSubresource, GetScale, GetStatus, GetSubresource, PatchScale, PatchStatus, PatchSubresource, UpdateScale,
+    UpdateStatus, UpdateSubresource,
+};
 
 /// The node `P` may read one object of this kind.
 #[diagnostic::on_unimplemented(
@@ -40,7 +41,7 @@ pub trait List<P> {
 
 /// The node `P` may follow the changes of this kind.
 ///
-/// No call of a context asks for it, since a node doesn't wait. It is for functions of your own, and for what is handed the
+/// No call of a context asks for it, since a node doesn't wait. It is for functions of your own, and for what gets the
 /// raw client.
 #[diagnostic::on_unimplemented(
     message = "`{P}` may not watch `{Self}`",

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::shape::{Access, Reach};
+use crate::shape::{Access, AccessTarget};
 
 /// What a role allows: verbs on resources of groups, perhaps only on named objects, or on URLs of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -34,12 +34,12 @@ impl Rule {
     /// What a role says for a permission; the namespace is the role's own business.
     pub(crate) fn of(access: &Access) -> Self {
         let verbs: Vec<_> = access.verbs.iter().flat_map(|verb| verb.in_roles()).copied().collect();
-        match access.reach {
-            Reach::Url(path) => {
+        match access.target {
+            AccessTarget::Url(path) => {
                 let verbs = verbs.into_iter().map(str::to_owned).collect();
                 Self { urls: vec![path.to_owned()], verbs, ..Self::default() }
             }
-            Reach::Objects { kind, subresource, names, .. } => {
+            AccessTarget::Objects { kind, subresource, names, .. } => {
                 let kind = kind();
                 let resource = match subresource {
                     "" => kind.plural.to_string(),

@@ -1,17 +1,16 @@
 //! `Store`: the cached objects of one kind and scope, written by one watch and read by many.
 
-use super::{
-    Change, Entry, Header, ObjectKey, ResourceVersion, Seen, Uid, entry::EntryByKey, index::OwnerIndex,
-    version::SeenVersions,
-};
+use super::{Change, Entry, Header, ObjectKey, Seen, Uid, entry::EntryByKey, index::OwnerIndex, version::SeenVersions};
 use hashbrown::HashSet;
 use parking_lot::RwLock;
 use std::{
     convert::Infallible,
     fmt,
-    sync::{Arc, Weak},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
 };
-use tokio::sync::watch;
 
 /// The objects of one kind and scope (cluster, namespaces, selector), each as an [`Entry<V>`].
 ///
@@ -27,7 +26,7 @@ use tokio::sync::watch;
 /// Versions only grow. They don't after a restore of etcd from a backup; Kubernetes then requires a restart of clients.
 pub struct Store<V> {
     state: RwLock<StoreState<V>>,
-    synced: watch::Sender<bool>,
+    synced: AtomicBool,
 }
 
 /// The entries of a store, its index and its progress, behind a lock.
@@ -50,7 +49,7 @@ impl<V> Default for Store<V> {
                 versions: SeenVersions::default(),
                 last_inserted: Weak::new(),
             }),
-            synced: watch::Sender::new(false),
+            synced: AtomicBool::new(false),
         }
     }
 }
@@ -107,22 +106,7 @@ impl<V> Store<V> {
 
     /// Whether the first listing is complete; it stays true from then on.
     pub fn synced(&self) -> bool {
-        *self.synced.borrow()
-    }
-
-    /// Waits until the first listing is complete.
-    pub async fn wait_synced(&self) {
-        // The sender lives as long as `self`, so the wait ends only when the value becomes true.
-        let _ = self.synced.subscribe().wait_for(|synced| *synced).await;
-    }
-
-    /// Returns the highest version that the watch has reported, with bookmarks; `None` until synced, or if versions are not
-    /// numbers.
-    pub fn resource_version(&self) -> Option<u64> {
-        match self.seen() {
-            Seen::Version(version) => Some(version),
-            Seen::Nothing | Seen::Incomparable => None,
-        }
+        self.synced.load(Ordering::Acquire)
     }
 
     /// Returns the progress of the watch, for [`OwnWrites::behind`](super::OwnWrites::behind).
@@ -193,16 +177,6 @@ impl<V> Store<V> {
         }
     }
 
-    /// Removes the object with the key, for sources whose deletion events contain no object.
-    pub fn delete_key(&self, key: &ObjectKey) -> Change<V> {
-        self.state.write().remove(key).map_or(Change::Unchanged, |old| Change::Deleted { old })
-    }
-
-    /// Records the version of a bookmark.
-    pub fn bookmark(&self, version: &ResourceVersion) {
-        self.state.write().versions.record(version);
-    }
-
     /// Begins a relist: objects that are not applied until [`Store::finish_replace`] will be removed.
     ///
     /// A relist that broke off needs no end; the next one begins again.
@@ -228,7 +202,7 @@ impl<V> Store<V> {
         removed.iter().for_each(|entry| state.children.remove(entry));
         state.versions.end_listing();
         drop(state);
-        self.synced.send_replace(true);
+        self.synced.store(true, Ordering::Release);
         removed
     }
 }

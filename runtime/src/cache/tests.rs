@@ -50,7 +50,7 @@ fn opaque_versions_replace_each_other_as_they_come() {
     assert!(matches!(store.apply(opaque("b"), || 2), Change::Unchanged));
     assert!(matches!(store.apply(opaque("a"), || 3), Change::Updated { .. }));
     store.finish_replace();
-    assert_eq!((store.seen(), store.resource_version()), (Seen::Incomparable, None));
+    assert_eq!(store.seen(), Seen::Incomparable);
 }
 
 #[test]
@@ -61,20 +61,19 @@ fn stale_y1_listing_counts_as_seen_only_when_it_is_complete() {
     assert_eq!((store.seen(), store.synced()), (Seen::Nothing, false));
     store.finish_replace();
     assert_eq!((store.seen(), store.synced()), (Seen::Version(9), true));
-    store.bookmark(&ResourceVersion::Number(12));
     store.begin_replace();
     store.apply(header("b", "v", 20, None), || ());
-    assert_eq!(store.resource_version(), Some(12), "what the listing has not shown yet may be older");
+    assert_eq!(store.seen(), Seen::Version(9), "what the listing has not shown yet may be older");
     store.finish_replace();
-    assert_eq!(store.resource_version(), Some(20));
+    assert_eq!(store.seen(), Seen::Version(20));
 }
 
 #[test]
 fn stale_y1_version_counts_as_seen_only_when_it_can_be_read() {
     let store = Store::default();
     store.finish_replace();
-    store.apply(header("a", "u", 7, None), || assert_eq!(store.resource_version(), Some(0)));
-    assert_eq!(store.resource_version(), Some(7));
+    store.apply(header("a", "u", 7, None), || assert_eq!(store.seen(), Seen::Version(0)));
+    assert_eq!(store.seen(), Seen::Version(7));
 }
 
 #[test]
@@ -128,20 +127,6 @@ fn siblings_and_versions_share_what_they_say_alike() {
     store.apply(labelled("a", 2), || ());
     let text = |name: &str| store.get(&key(name)).unwrap().header.labels.get("app").unwrap().as_ptr();
     assert_eq!(text("a"), text("b"));
-}
-
-#[tokio::test(start_paused = true)]
-async fn wait_ends_with_the_first_listing() {
-    let store = Arc::new(Store::<()>::default());
-    let waiting = tokio::spawn({
-        let store = store.clone();
-        async move { store.wait_synced().await }
-    });
-    tokio::task::yield_now().await;
-    assert!(!waiting.is_finished());
-    store.finish_replace();
-    waiting.await.unwrap();
-    store.wait_synced().await;
 }
 
 /// SplitMix64.

@@ -7,7 +7,7 @@ use crate::{
         uninstall::UninstallArgs, why::WhyArgs,
     },
     manager::{operator::Operator, run::RunOptions, run_error::RunError},
-    manifest::{DoorArgs, exit_with_error, run_generator},
+    manifest::{GenerateArgs, exit_with_error, run_generator},
 };
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::{io::IsTerminal, net::SocketAddr, process::ExitCode, time::Duration};
@@ -28,7 +28,7 @@ enum Subcommands<A: Args> {
     /// Run the controllers (the default)
     Run(RunArgs<A>),
     /// Print, write or compare the manifests
-    Manifests(DoorArgs),
+    Manifests(GenerateArgs),
     /// Show what each kind is made of and what that needs, or how an object fares in the cluster
     Tree(TreeArgs),
     /// Explain the operator's rights, or compare them with what it did
@@ -156,7 +156,7 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
 const QUIET_FILTER: &str =
     "kube_client::client=off,kube_client::client::tls=warn,kube_client::client::auth=warn,kube_runtime=off";
 
-/// Runs the controllers until the process gets a stop signal.
+/// BoxReconciler the controllers until the process gets a stop signal.
 fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
     if args.tell_passes {
         operator.environment = trace::with_trace(operator.environment);

@@ -1,4 +1,4 @@
-//! Builds the client configuration of a verb from the environment, with a deadline for each request.
+//! BuildResult the client configuration of a verb from the environment, with a deadline for each request.
 
 use kube::{Config, config::InferConfigError};
 use std::time::Duration;

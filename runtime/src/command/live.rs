@@ -16,9 +16,9 @@ use crate::{
     },
     kind::Kind,
     manager::operator::Operator,
-    manifest::{Controlled, Diagram, DiagramNode, DiagramObject, DiagramOwner, NodeState, Project},
+    manifest::{Diagram, DiagramNode, DiagramObject, DiagramOwner, KindDescription, NodeState, Project},
     readiness::{Readiness, is_ready_once_created, readiness},
-    shape::{Count, Edge, Node, Path, key_below},
+    shape::{Cardinality, Edge, Node, Path, key_below},
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,7 +40,7 @@ pub(crate) async fn read_diagram(
 pub(crate) async fn live_diagram(
     client: Client,
     operator: &Operator,
-    controlled: &Controlled,
+    controlled: &KindDescription,
     owner: &Value,
 ) -> Result<Diagram, LiveError> {
     let mut diagram = Diagram::of(controlled);
@@ -233,8 +233,8 @@ fn fill_resource_state(node: &mut DiagramNode, path: &str, expectation: Expectat
     node.objects.sort_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
     let most_severe = node.objects.iter().map(|object| object.state).max();
     let list_failure = node.shape.applied().iter().find_map(|kind| children.list_failures.get(kind));
-    let options = node.edge.map(|edge| (edge.resource, edge.count));
-    let is_optional = options.is_some_and(|(options, count)| options.retired || count != Count::One);
+    let options = node.edge.map(|edge| (edge.resource, edge.cardinality));
+    let is_optional = options.is_some_and(|(options, count)| options.retired || count != Cardinality::One);
     let if_api = options.is_some_and(|(options, _)| options.if_api);
     let (state, why) = match (most_severe, list_failure) {
         (Some(most_severe), _) => (most_severe, ""),

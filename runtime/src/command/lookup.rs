@@ -4,7 +4,7 @@ use crate::{
     client::{CallError, Client, Target},
     command::connect::Connection,
     kind::Kind,
-    manifest::{Controlled, Project, ProjectError},
+    manifest::{KindDescription, Project, ProjectError},
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -82,7 +82,7 @@ pub(crate) fn matches_kind(kind: &Kind, name: &str) -> bool {
 /// A controlled kind with the client and the namespace for its objects.
 pub(crate) struct ControlledKind<'a> {
     pub(crate) client: Client,
-    pub(crate) controlled: &'a Controlled,
+    pub(crate) controlled: &'a KindDescription,
     pub(crate) namespace: Option<String>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> ControlledKind<'a> {
 }
 
 /// Returns the controlled kind that a name of the command line matches.
-pub(crate) fn find_controlled<'a>(project: &'a Project, kind: &str) -> Result<&'a Controlled, LiveError> {
+pub(crate) fn find_controlled<'a>(project: &'a Project, kind: &str) -> Result<&'a KindDescription, LiveError> {
     let controlled = project.controllers.iter().find(|one| matches_kind(&one.kind, kind));
     controlled.ok_or_else(|| LiveError::unknown_kind(project, kind))
 }

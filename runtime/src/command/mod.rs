@@ -13,3 +13,5 @@ pub(crate) mod trace;
 pub(crate) mod tree;
 pub(crate) mod uninstall;
 pub(crate) mod why;
+
+pub use {lookup::LiveError, why::cause::Why};

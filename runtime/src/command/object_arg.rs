@@ -7,7 +7,7 @@ use crate::{
         terminal::{print, with_runtime},
     },
     manager::operator::Operator,
-    manifest::{Described, Project, exit_with_error},
+    manifest::{Describe, Project, exit_with_error},
 };
 use serde::Serialize;
 use std::{fmt::Display, process::ExitCode};
@@ -46,7 +46,7 @@ fn kind_and_name(text: &str) -> Result<(String, String), String> {
 }
 
 impl ObjectArg {
-    /// Runs a query for the object in the cluster of the environment, and prints its answer or its error.
+    /// BoxReconciler a query for the object in the cluster of the environment, and prints its answer or its error.
     pub(crate) fn run<A: Display + Serialize>(
         &self,
         operator: &Operator,

@@ -3,7 +3,7 @@
 use crate::{
     command::terminal::print,
     manager::operator::Operator,
-    manifest::{Described, Output, Project, exit_with_error, explain, explain_json, verify},
+    manifest::{Describe, OutputFormat, Project, exit_with_error, explain, explain_json, verify},
 };
 use std::{
     fs::{File, Metadata},
@@ -18,7 +18,7 @@ pub(crate) enum RbacVerb {
     Explain {
         /// How to print
         #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
-        output: Output,
+        output: OutputFormat,
     },
     /// Compare what the operator did with what its role grants, both ways; ends in 1 if they differ
     Verify(VerifyArgs),
@@ -34,7 +34,7 @@ pub(crate) struct VerifyArgs {
     user: Option<String>,
     /// How to print
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
-    output: Output,
+    output: OutputFormat,
 }
 
 impl RbacVerb {
@@ -44,8 +44,8 @@ impl RbacVerb {
             Err(error) => return exit_with_error(&error, None),
         };
         match self {
-            Self::Explain { output: Output::Text } => print(&explain(&project)),
-            Self::Explain { output: Output::Json } => print(&format!("{}\n", explain_json(&project))),
+            Self::Explain { output: OutputFormat::Text } => print(&explain(&project)),
+            Self::Explain { output: OutputFormat::Json } => print(&format!("{}\n", explain_json(&project))),
             Self::Verify(args) => args.run(&project),
         }
     }
@@ -101,8 +101,8 @@ impl VerifyArgs {
         match verify(project, &self.user.clone().unwrap_or_else(account), log) {
             Ok(comparison) => {
                 let text = match self.output {
-                    Output::Text => comparison.to_string(),
-                    Output::Json => format!("{}\n", comparison.to_json()),
+                    OutputFormat::Text => comparison.to_string(),
+                    OutputFormat::Json => format!("{}\n", comparison.to_json()),
                 };
                 let printed = print(&text);
                 if comparison.is_equal() { printed } else { ExitCode::FAILURE }

@@ -6,7 +6,7 @@ use crate::{
         object_arg::ObjectArg,
     },
     manager::operator::Operator,
-    reconcile::change::RECONCILE,
+    reconcile::change::RECONCILE_ANNOTATION,
 };
 use kube::api::Patch;
 use serde::Serialize;
@@ -44,7 +44,7 @@ impl ReconcileArgs {
 /// Sets the annotation that makes the operator reconcile the object at once.
 async fn request(operator: &Operator, target: &ControlledKind<'_>, name: &str) -> Result<PassRequest, LiveError> {
     let at = operator.environment.now().to_string();
-    let patch = Patch::Merge(json!({"metadata": {"annotations": {RECONCILE: &at}}}));
+    let patch = Patch::Merge(json!({"metadata": {"annotations": {RECONCILE_ANNOTATION: &at}}}));
     match target.client.patch(target.target(name), &patch, &operator.name).await {
         Ok(_) => {
             let kind = &target.controlled.kind;

@@ -40,7 +40,7 @@ struct RelayedRequest {
     body: Value,
 }
 
-/// Runs the relay until its input ends.
+/// BoxReconciler the relay until its input ends.
 pub(crate) async fn run() -> ExitCode {
     match relay().await {
         Ok(()) => ExitCode::SUCCESS,

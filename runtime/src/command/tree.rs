@@ -7,7 +7,7 @@ use crate::{
         terminal::{print, with_runtime},
     },
     manager::operator::Operator,
-    manifest::{Described, Diagram, Picture, Project, exit_with_error, render_diagrams},
+    manifest::{Describe, Diagram, Project, TreeFormat, exit_with_error, render_diagrams},
 };
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ pub(crate) struct TreeArgs {
     mermaid: bool,
     /// How to print
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
-    output: Picture,
+    output: TreeFormat,
     #[command(flatten)]
     connection: Connection,
 }
@@ -35,7 +35,7 @@ impl TreeArgs {
             Ok(project) => project,
             Err(error) => return exit_with_error(&error, None),
         };
-        let format = if self.mermaid { Picture::Mermaid } else { self.output };
+        let format = if self.mermaid { TreeFormat::Mermaid } else { self.output };
         match &self.kind_or_object {
             None => print(&render_diagrams(&project, &Diagram::all(&project), format)),
             Some(kind_or_object) => match kind_or_object.split_once('/') {
@@ -46,7 +46,7 @@ impl TreeArgs {
     }
 
     /// Prints the tree of one kind.
-    fn print_kind(&self, project: &Project, kind: &str, format: Picture) -> ExitCode {
+    fn print_kind(&self, project: &Project, kind: &str, format: TreeFormat) -> ExitCode {
         let diagrams: Vec<_> =
             Diagram::all(project).into_iter().filter(|diagram| lookup::matches_kind(&diagram.kind, kind)).collect();
         if diagrams.is_empty() {
@@ -62,7 +62,7 @@ impl TreeArgs {
         operator: &Operator,
         project: &Project,
         kind_or_object: (&str, &str),
-        format: Picture,
+        format: TreeFormat,
     ) -> ExitCode {
         with_runtime(async {
             match live::read_diagram(operator, project, kind_or_object, self.namespace.as_deref(), self.connection)

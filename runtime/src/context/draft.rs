@@ -12,7 +12,7 @@ use std::{
 /// # When a build function is skipped
 /// A pass doesn't call the build function of a resource if its inputs are those of an earlier pass: the version of the owner, the
 /// key of the item, and the versions of the objects that `from` names. Options have no version, since they may give access to
-/// state that changes, such as a [`View`](crate::View). So a build function that calls [`Draft::options`] runs in every pass. The
+/// state that changes, such as a [`Lister`](crate::Lister). So a build function that calls [`Draft::options`] runs in every pass. The
 /// same holds for one that reads the value of a hand-written node, or an item that was computed from such an input.
 ///
 /// Nothing else is an input: a build function that reads a clock or a `static` does not run when these change.
@@ -39,8 +39,8 @@ impl UnversionedReads {
     }
 
     /// The hash of the inputs; `None` if an input without a version was read.
-    pub(crate) fn filter(&self, inputs: Option<u64>) -> Option<u64> {
-        inputs.filter(|_| !self.is_read())
+    pub(crate) fn filter(&self, inputs_digest: Option<u64>) -> Option<u64> {
+        inputs_digest.filter(|_| !self.is_read())
     }
 }
 
@@ -60,13 +60,13 @@ impl<'a, O: Owner> Draft<'a, O> {
         self.options
     }
 
-    /// The hash of all inputs of the build function after it has run; `inputs` is the hash of those known before. `None` if the
+    /// The hash of all inputs of the build function after it has run; `inputs_digest` is the hash of those known before. `None` if the
     /// result can't be reused.
     ///
     /// The pattern names every field, so that a new field is a compile error until it is treated here.
-    pub(crate) fn inputs(&self, inputs: Option<u64>) -> Option<u64> {
+    pub(crate) fn inputs_digest(&self, inputs_digest: Option<u64>) -> Option<u64> {
         let Self {
-            // The version of the owner and the key of the item are in `inputs`.
+            // The version of the owner and the key of the item are in `inputs_digest`.
             owner: _,
             item: _,
             // Recorded when they are read.
@@ -75,7 +75,7 @@ impl<'a, O: Owner> Draft<'a, O> {
             // Only a source of random text, for objects that are created once.
             environment: _,
         } = self;
-        unversioned.filter(inputs)
+        unversioned.filter(inputs_digest)
     }
 
     /// Random letters and digits, such as for a password. Use it only in the build function of a `resource(once)`: others would

@@ -8,7 +8,7 @@ use crate::{
     managed::{Each, Managed, Owner},
     shape::{Path, Provisioner},
 };
-pub use calls::{Calls, PartCalls, References};
+pub use calls::{Calls, References, SubresourceCalls};
 pub use draft::Draft;
 pub(crate) use draft::UnversionedReads;
 
@@ -30,10 +30,10 @@ pub enum Cause {
 pub struct Context<'a, O: Owner, P: Provisioner> {
     pass: &'a Pass<'a, O::Object, O::Options>,
     item: &'a O::Item,
-    taken: &'a P::Takes,
+    inputs: &'a P::Inputs,
     path: Path<'a>,
     /// Hash of the inputs that all build functions below share; `None` if one of them has no version.
-    inputs: Option<u64>,
+    inputs_digest: Option<u64>,
     /// The unversioned reads of the `each` functions of this group.
     item_reads: UnversionedReads,
     calls: Calls<'a, P>,
@@ -54,26 +54,34 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
     pub(crate) fn root(pass: &'a Pass<'a, O::Object, O::Options>) -> Self
     where
         O: Owner<Item = ()>,
-        P: Provisioner<Takes = ()>,
+        P: Provisioner<Inputs = ()>,
     {
-        let (inputs, calls) = (Some(pass.core.inputs), Calls::new(&pass.core));
-        Self { pass, item: &(), taken: &(), path: Path::ROOT, inputs, item_reads: UnversionedReads::default(), calls }
+        let (inputs_digest, calls) = (Some(pass.core.inputs), Calls::new(&pass.core));
+        Self {
+            pass,
+            item: &(),
+            inputs: &(),
+            path: Path::ROOT,
+            inputs_digest,
+            item_reads: UnversionedReads::default(),
+            calls,
+        }
     }
 
     /// The context of a child, which takes the value `taken`.
     pub(crate) fn for_child<'b, Q: Provisioner>(
         &'b self,
         name: &'b str,
-        taken: &'b Q::Takes,
-        inputs: Option<u64>,
+        inputs: &'b Q::Inputs,
+        inputs_digest: Option<u64>,
     ) -> Context<'b, O, Q> {
         let (path, calls) = (self.path.child(name), Calls::new(&self.pass.core));
         Context {
             pass: self.pass,
             item: self.item,
-            taken,
-            path,
             inputs,
+            path,
+            inputs_digest,
             item_reads: UnversionedReads::default(),
             calls,
         }
@@ -84,15 +92,15 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         &'b self,
         (name, key): (&'b str, &'b str),
         item: &'b I,
-        taken: &'b Q::Takes,
-        inputs: Option<u64>,
+        inputs: &'b Q::Inputs,
+        inputs_digest: Option<u64>,
     ) -> Context<'b, Each<O, I>, Q>
     where
         I: Send + Sync + 'static,
         Q: Provisioner,
     {
         let (path, calls) = (self.path.child(name).keyed(key), Calls::new(&self.pass.core));
-        Context { pass: self.pass, item, taken, path, inputs, item_reads: UnversionedReads::default(), calls }
+        Context { pass: self.pass, item, inputs, path, inputs_digest, item_reads: UnversionedReads::default(), calls }
     }
 
     /// The teardown context at the same path, to remove children that are no longer wanted.
@@ -121,8 +129,8 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
     }
 
     /// The hash of the inputs of items' children, after the functions of `each` have run.
-    pub(crate) fn items_inputs(&self, inputs: Option<u64>) -> Option<u64> {
-        self.item_reads.filter(inputs)
+    pub(crate) fn items_inputs_digest(&self, inputs_digest: Option<u64>) -> Option<u64> {
+        self.item_reads.filter(inputs_digest)
     }
 
     /// The object, or below an `each` the item.
@@ -131,8 +139,8 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
     }
 
     /// Hash of the inputs that all build functions below share; `None` if one of them has no version.
-    pub(crate) fn inputs(&self) -> Option<u64> {
-        self.inputs
+    pub(crate) fn inputs_digest(&self) -> Option<u64> {
+        self.inputs_digest
     }
 
     /// The object, in the state that the cache had when the pass began.
@@ -145,13 +153,13 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         self.item
     }
 
-    /// The values that `takes(...)` names, in the same order.
-    pub fn taken(&self) -> &'a P::Takes {
-        self.taken
+    /// The values that `inputs(...)` names, in the same order.
+    pub fn inputs(&self) -> &'a P::Inputs {
+        self.inputs
     }
 
     /// Gives a value to the nodes that read this one. It is valid for this pass only.
-    pub fn give(&self, value: P::Gives) {
+    pub fn set_output(&self, value: P::Output) {
         self.core().outputs.set_value(&self.path.to_string(), Arc::new(value));
     }
 

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use tokio::sync::Notify;
 
 /// A source of events outside Kubernetes: a called webhook, a message of a queue, a timer. The code that holds a clone pushes the
-/// names of primaries; every controller that [listens](crate::Controller::listens) to the channel enqueues the primaries of its
+/// names of primaries; every controller that [listens](crate::Controller::channel) to the channel enqueues the primaries of its
 /// kind.
 ///
 /// A name has one pass, however often it is pushed before that pass. A name that is pushed before the operator runs waits for it;
@@ -25,14 +25,14 @@ use tokio::sync::Notify;
 /// #     fn settings(_: &Namespace) -> ConfigMap { ConfigMap::default() }
 /// # }
 /// let channel = Channel::new();
-/// let operator = Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| c.listens(&channel));
+/// let operator = Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| c.channel(&channel));
 /// // Anywhere, any time:
 /// channel.push(NamespacedName::cluster("blue"));
 /// # let _ = operator;
 /// ```
 #[derive(Clone, Default)]
 pub struct Channel {
-    lanes: Arc<Mutex<Vec<Arc<Lane>>>>,
+    receivers: Arc<Mutex<Vec<Arc<ChannelReceiver>>>>,
 }
 
 impl Channel {
@@ -44,31 +44,31 @@ impl Channel {
     /// Enqueues a primary. A controller of a cluster-scoped kind ignores the namespace of the name.
     pub fn push(&self, name: NamespacedName) {
         let key = ObjectKey::new(name.namespace.as_deref(), &name.name);
-        self.lanes.lock().iter().for_each(|lane| lane.push(key.clone()));
+        self.receivers.lock().iter().for_each(|receiver| receiver.push(key.clone()));
     }
 
-    /// Adds a lane for one more controller.
-    pub(super) fn add_lane(&self) -> Arc<Lane> {
-        let lane = Arc::<Lane>::default();
-        self.lanes.lock().push(lane.clone());
-        lane
+    /// Adds a receiver for one more controller.
+    pub(super) fn subscribe(&self) -> Arc<ChannelReceiver> {
+        let receiver = Arc::<ChannelReceiver>::default();
+        self.receivers.lock().push(receiver.clone());
+        receiver
     }
 }
 
 impl fmt::Debug for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Channel").field("listeners", &self.lanes.lock().len()).finish()
+        f.debug_struct("Channel").field("listeners", &self.receivers.lock().len()).finish()
     }
 }
 
 /// The pushed keys of a channel that one controller has not taken yet.
 #[derive(Debug, Default)]
-pub struct Lane {
+pub(crate) struct ChannelReceiver {
     keys: Mutex<BTreeSet<ObjectKey>>,
     pushed: Notify,
 }
 
-impl Lane {
+impl ChannelReceiver {
     fn push(&self, key: ObjectKey) {
         if self.keys.lock().insert(key) {
             self.pushed.notify_one();
@@ -99,7 +99,7 @@ mod tests {
     async fn a_channel_holds_each_key_once_for_every_listener() {
         let channel = Channel::new();
         channel.push(name("lost"));
-        let (one, other) = (channel.add_lane(), channel.add_lane());
+        let (one, other) = (channel.subscribe(), channel.subscribe());
         for pushed in ["a", "b", "a"] {
             channel.clone().push(name(pushed));
         }
@@ -113,8 +113,8 @@ mod tests {
     #[tokio::test]
     async fn a_listener_that_waits_is_woken() {
         let channel = Channel::new();
-        let lane = channel.add_lane();
-        let (keys, ()) = tokio::join!(lane.next(), async { channel.push(name("a")) });
+        let receiver = channel.subscribe();
+        let (keys, ()) = tokio::join!(receiver.next(), async { channel.push(name("a")) });
         assert_eq!(keys.len(), 1);
     }
 }

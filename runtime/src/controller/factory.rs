@@ -47,7 +47,7 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// If the object can't be decoded.
-    fn told(&self, object: &Value) -> serde_json::Result<SpecFacts> {
+    fn spec_facts(&self, object: &Value) -> serde_json::Result<SpecFacts> {
         let _ = object;
         Ok(SpecFacts::default())
     }
@@ -56,15 +56,15 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     /// The settings of the controller.
     fn settings(&self) -> &Settings;
     /// The reconciler of the controller.
-    fn reconciler(&self, codec: &Arc<Codec>) -> Runs;
+    fn reconciler(&self, codec: &Arc<Codec>) -> BoxReconciler;
 
-    /// Runs once, before the controller watches anything. An error ends the operator.
+    /// BoxReconciler once, before the controller watches anything. An error ends the operator.
     fn initialize(&self, client: kube::Client) -> BoxFuture<'_, Result<()>> {
         drop(client);
         async { Ok(()) }.boxed()
     }
 
-    /// Runs once before [`Factory::initialize`], to bring objects of earlier releases up to date. It may change metadata, but no
+    /// BoxReconciler once before [`Factory::initialize`], to bring objects of earlier releases up to date. It may change metadata, but no
     /// specs.
     fn upgrade(&self, client: kube::Client) -> BoxFuture<'_, Result<()>> {
         drop(client);
@@ -82,23 +82,23 @@ pub struct SpecFacts {
 }
 
 /// A reconciler without type parameters: it runs the tree of one kind.
-pub struct Runs(pub(crate) Box<dyn Reconciler>);
+pub struct BoxReconciler(pub(crate) Box<dyn Reconciler>);
 
-impl Runs {
+impl BoxReconciler {
     /// A reconciler that runs the tree `P` for objects of `O`.
     pub fn tree<O, P>(options: Arc<O::Options>, codec: &Arc<Codec>) -> Self
     where
         O: Owner<Item = ()>,
-        P: Provision<O> + Provisioner<Takes = ()>,
+        P: Provision<O> + Provisioner<Inputs = ()>,
     {
         let reader = crate::cache::Reader::new(codec.clone());
-        Self(Box::new(TreeReconciler::<O, P> { reader, options, poll_period: None, tree: PhantomData }))
+        Self(Box::new(TreeReconciler::<O, P> { reader, options, resync_period: None, tree: PhantomData }))
     }
 }
 
-impl fmt::Debug for Runs {
+impl fmt::Debug for BoxReconciler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Runs")
+        f.write_str("BoxReconciler")
     }
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct TreeFactory<O: Owner, P> {
     pub(crate) tree: PhantomData<fn() -> P>,
 }
 
-impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for TreeFactory<O, P> {
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Factory for TreeFactory<O, P> {
     fn kind(&self) -> Kind {
         O::Object::kind()
     }
@@ -141,7 +141,7 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for
         kinds.into_iter().collect()
     }
 
-    fn told(&self, object: &Value) -> serde_json::Result<SpecFacts> {
+    fn spec_facts(&self, object: &Value) -> serde_json::Result<SpecFacts> {
         let object: O::Object = serde_json::from_value(object.clone())?;
         let references = Pointer::all(O::Object::REFERENCES, &object, object.metadata().namespace.as_deref());
         Ok(SpecFacts { paused: object.paused(), references })
@@ -155,10 +155,10 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Factory for
         &self.controller.settings
     }
 
-    fn reconciler(&self, codec: &Arc<Codec>) -> Runs {
-        let (options, poll_period) = (self.controller.options.clone(), self.controller.poll_period.clone());
+    fn reconciler(&self, codec: &Arc<Codec>) -> BoxReconciler {
+        let (options, resync_period) = (self.controller.options.clone(), self.controller.resync_period.clone());
         let reader = crate::cache::Reader::new(codec.clone());
-        Runs(Box::new(TreeReconciler::<O, P> { reader, options, poll_period, tree: PhantomData }))
+        BoxReconciler(Box::new(TreeReconciler::<O, P> { reader, options, resync_period, tree: PhantomData }))
     }
 }
 

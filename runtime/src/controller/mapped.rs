@@ -1,4 +1,4 @@
-//! `Follow` and `Mapped` map objects of another kind to the primaries that a change enqueues.
+//! `Enqueue` and `MappedWatch` map objects of another kind to the primaries that a change enqueues.
 
 use crate::{
     cache::ObjectKey,
@@ -15,7 +15,7 @@ use std::{fmt, sync::Arc};
 ///
 /// ```
 /// # use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
-/// # use opgen::{Follow, Foreign, NamespacedName, Operator, Predicate, prelude::*};
+/// # use opgen::{Enqueue, Foreign, NamespacedName, Operator, Predicate, prelude::*};
 /// # use k8s_openapi::api::core::v1::Namespace;
 /// # #[derive(Provisioner)]
 /// # #[provisioner(serial, owner = Foreign<Namespace>)]
@@ -29,12 +29,12 @@ use std::{fmt, sync::Arc};
 /// # let operator =
 /// Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| {
 ///     // Every Pod enqueues the Namespace `usage`. The name doesn't depend on the Pod, so only metadata is watched.
-///     c.follows(Follow::<Pod>::for_one(NamespacedName::cluster("usage")).when(Predicate::labels()))
+///     c.watches(Enqueue::<Pod>::for_one(NamespacedName::cluster("usage")).when(Predicate::labels()))
 ///         // A created or deleted Node enqueues every Namespace; its heartbeats enqueue none.
-///         .follows(Follow::<Node>::for_all().when(Predicate::never()))
+///         .watches(Enqueue::<Node>::for_all().when(Predicate::never()))
 /// });
 /// ```
-pub struct Follow<K> {
+pub struct Enqueue<K> {
     mapping: Mapping<K>,
     predicate: Option<Predicate<K>>,
 }
@@ -53,15 +53,15 @@ type MapFn<T> = Arc<dyn Fn(&T) -> Vec<NamespacedName> + Send + Sync>;
 /// Maps the JSON of an object, without the type of its kind.
 type MapJsonFn = Arc<dyn Fn(&[u8], &mut Panics) -> serde_json::Result<MappedKeys> + Send + Sync>;
 
-impl<K> Follow<K> {
+impl<K> Enqueue<K> {
     /// A change enqueues the primaries that `map` names. A name without a namespace is in the namespace of the object.
-    pub fn by<N: IntoIterator<Item = NamespacedName>>(map: impl Fn(&K) -> N + Send + Sync + 'static) -> Self {
+    pub fn map<N: IntoIterator<Item = NamespacedName>>(map: impl Fn(&K) -> N + Send + Sync + 'static) -> Self {
         let map = move |object: &K| map(object).into_iter().collect();
         Self { mapping: Mapping::Object(Arc::new(map)), predicate: None }
     }
 
-    /// As [`Follow::by`], with a function of the metadata. The operator requests and decodes only the metadata.
-    pub fn by_metadata<N: IntoIterator<Item = NamespacedName>>(
+    /// As [`Enqueue::map`], with a function of the metadata. The operator requests and decodes only the metadata.
+    pub fn map_metadata<N: IntoIterator<Item = NamespacedName>>(
         map: impl Fn(&ObjectMeta) -> N + Send + Sync + 'static,
     ) -> Self {
         let map = move |metadata: &ObjectMeta| map(metadata).into_iter().collect();
@@ -70,7 +70,7 @@ impl<K> Follow<K> {
 
     /// A change of any object enqueues the same primary. The operator requests only metadata.
     pub fn for_one(name: NamespacedName) -> Self {
-        Self::by_metadata(move |_| Some(name.clone()))
+        Self::map_metadata(move |_| Some(name.clone()))
     }
 
     /// A change of any object enqueues every primary. The operator requests only metadata.
@@ -92,7 +92,7 @@ impl<K> Follow<K> {
     }
 
     /// Maps an object to primaries, and reads the facts that the predicate compares.
-    fn map(&self, metadata: &ObjectMeta, object: Option<&K>, panics: &mut Panics) -> MappedKeys {
+    fn map_object(&self, metadata: &ObjectMeta, object: Option<&K>, panics: &mut Panics) -> MappedKeys {
         let names = panics.catch(Closure::Watches, || match &self.mapping {
             Mapping::All => Vec::new(),
             Mapping::Object(map) => object.map(|object| map(object)).unwrap_or_default(),
@@ -112,9 +112,9 @@ impl<K> Follow<K> {
     }
 }
 
-impl<K> fmt::Debug for Follow<K> {
+impl<K> fmt::Debug for Enqueue<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Follow").field("predicate", &self.predicate).finish_non_exhaustive()
+        f.debug_struct("Enqueue").field("predicate", &self.predicate).finish_non_exhaustive()
     }
 }
 
@@ -141,9 +141,9 @@ impl Default for PredicateFacts {
     }
 }
 
-/// A [`Follow`] without the type of its kind.
+/// An [`Enqueue`] without the type of its kind.
 #[derive(Clone)]
-pub struct Mapped {
+pub(crate) struct MappedWatch {
     kind: Kind,
     /// Whether the mapping reads metadata only.
     pub(crate) metadata_only: bool,
@@ -157,23 +157,23 @@ struct MappedMetadata {
     metadata: ObjectMeta,
 }
 
-impl Mapped {
-    pub(super) fn new<K: Typed + DeserializeOwned>(follow: Follow<K>) -> Self {
-        let (metadata_only, predicate) = (follow.needs_metadata_only(), follow.predicate.clone());
+impl MappedWatch {
+    pub(super) fn new<K: Typed + DeserializeOwned>(enqueue: Enqueue<K>) -> Self {
+        let (metadata_only, predicate) = (enqueue.needs_metadata_only(), enqueue.predicate.clone());
         let map = move |json: &[u8], panics: &mut Panics| {
             if metadata_only {
                 let object: MappedMetadata = serde_json::from_slice(json)?;
-                return Ok(follow.map(&object.metadata, None, panics));
+                return Ok(enqueue.map_object(&object.metadata, None, panics));
             }
             let object = panics.catch(Closure::Object, || serde_json::from_slice::<K>(json)).transpose()?;
-            Ok(object.map(|object| follow.map(object.meta(), Some(&object), panics)).unwrap_or_default())
+            Ok(object.map(|object| enqueue.map_object(object.meta(), Some(&object), panics)).unwrap_or_default())
         };
         let passes = move |old: &Facts, new: &Facts| predicate.as_ref().is_none_or(|one| one.passes(old, new));
         Self { kind: kind_of::<K>(), metadata_only, map: Arc::new(map), passes: Arc::new(passes) }
     }
 
     /// The watched kind.
-    pub fn kind(&self) -> &Kind {
+    pub(crate) fn kind(&self) -> &Kind {
         &self.kind
     }
 
@@ -194,8 +194,8 @@ impl Mapped {
     }
 }
 
-impl fmt::Debug for Mapped {
+impl fmt::Debug for MappedWatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Mapped").field(&self.kind).finish()
+        f.debug_tuple("MappedWatch").field(&self.kind).finish()
     }
 }

@@ -2,20 +2,22 @@
 
 pub(crate) mod channel;
 pub(crate) mod factory;
-pub(crate) mod lister;
+pub(crate) mod lister_source;
 pub(crate) mod mapped;
 mod watches;
 pub(crate) mod worker;
 
+pub use crate::reconcile::{change::RECONCILE_ANNOTATION, next::DEFAULT_REQUEUE};
 use crate::{
     informer::source::Selection,
     managed::{Managed, Owner},
-    queue::Delay,
-    reconcile::{change::News, next::REQUEUE, tree::PollPeriodFn},
+    queue::Backoff,
+    reconcile::{change::PrimaryPredicate, tree::ResyncPeriodFn},
 };
-use channel::Lane;
-use lister::{ReadView, ViewSource};
-use mapped::Mapped;
+use channel::ChannelReceiver;
+pub use factory::{BoxReconciler, Factory, SpecFacts};
+use lister_source::{ListerSource, ReadLister};
+use mapped::MappedWatch;
 use serde_json::Value;
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -23,7 +25,7 @@ use std::{fmt, sync::Arc, time::Duration};
 pub struct Controller<O: Owner> {
     pub(crate) settings: Settings,
     pub(crate) options: Arc<O::Options>,
-    pub(crate) poll_period: Option<PollPeriodFn<O::Object>>,
+    pub(crate) resync_period: Option<ResyncPeriodFn<O::Object>>,
 }
 
 /// The options of a controller that don't depend on the type of its kind.
@@ -33,11 +35,11 @@ pub struct Settings {
     /// The finalizer, in place of the default; an empty one is none.
     pub finalizer: Option<String>,
     /// The period after which an object is enqueued although it is in its wanted state (resync); `None` waits for changes.
-    pub poll: Option<Duration>,
+    pub resync_period: Option<Duration>,
     /// The delay after a yield.
-    pub requeue: Duration,
+    pub requeue_after: Duration,
     /// The delay after an unexpected error.
-    pub errors: Delay,
+    pub backoff: Backoff,
     /// The number of objects that are reconciled at a time.
     pub workers: usize,
     /// Whether the controller records events.
@@ -47,44 +49,44 @@ pub struct Settings {
     /// The prefix of the condition types.
     pub condition_prefix: String,
     /// The label and field selectors of the primaries.
-    pub selection: Selection,
+    pub(crate) selection: Selection,
     /// The other kinds whose objects map to primaries.
-    pub mapped: Vec<Mapped>,
-    /// The views that this controller fills.
-    pub kept: Vec<ViewSource>,
-    /// The views that this controller reads and other controllers fill.
-    pub read: Vec<ReadView>,
+    pub(crate) watches: Vec<MappedWatch>,
+    /// The listers that this controller fills.
+    pub(crate) listers: Vec<ListerSource>,
+    /// The listers that this controller reads and other controllers fill.
+    pub(crate) read_listers: Vec<ReadLister>,
     /// The channels that the controller listens to.
-    pub lanes: Vec<Arc<Lane>>,
+    pub(crate) channels: Vec<Arc<ChannelReceiver>>,
     /// The predicate of changes that enqueue a primary, in place of the default.
-    pub news: Option<News>,
+    pub(crate) predicate: Option<PrimaryPredicate>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             finalizer: None,
-            poll: None,
-            requeue: REQUEUE,
-            errors: Delay::Fixed(REQUEUE),
+            resync_period: None,
+            requeue_after: DEFAULT_REQUEUE,
+            backoff: Backoff::Fixed(DEFAULT_REQUEUE),
             // A pass spends most of its time waiting for the API server, so more workers than cores are useful.
             workers: 16,
             events: true,
             sample: None,
             condition_prefix: String::new(),
             selection: Selection::default(),
-            mapped: Vec::new(),
-            kept: Vec::new(),
-            read: Vec::new(),
-            lanes: Vec::new(),
-            news: None,
+            watches: Vec::new(),
+            listers: Vec::new(),
+            read_listers: Vec::new(),
+            channels: Vec::new(),
+            predicate: None,
         }
     }
 }
 
 impl<O: Owner<Options: Default>> Default for Controller<O> {
     fn default() -> Self {
-        Self { settings: Settings::default(), options: Arc::default(), poll_period: None }
+        Self { settings: Settings::default(), options: Arc::default(), resync_period: None }
     }
 }
 
@@ -92,25 +94,25 @@ impl<O: Owner> Controller<O> {
     /// Enqueues every object again after this period (resync), although it is in its wanted state. Default: only on changes. The
     /// minimum is 5 ms, as of every delay of a controller.
     #[must_use]
-    pub fn poll(mut self, period: Duration) -> Self {
-        self.settings.poll = Some(period);
+    pub fn resync_period(mut self, period: Duration) -> Self {
+        self.settings.resync_period = Some(period);
         self
     }
 
-    /// The delay after a yield until the next pass; a jitter of up to a tenth is added. Default: [`REQUEUE`].
+    /// The delay after a yield until the next pass; a jitter of up to a tenth is added. Default: [`DEFAULT_REQUEUE`].
     #[must_use]
-    pub fn requeue(mut self, after: Duration) -> Self {
-        self.settings.requeue = after;
+    pub fn requeue_after(mut self, after: Duration) -> Self {
+        self.settings.requeue_after = after;
         self
     }
 
     /// The delay after an unexpected error until the next pass. Meanwhile changes of children and of other objects start no pass.
-    /// A change of the object by a user, its deletion and the annotation [`RECONCILE`](crate::RECONCILE) do, and reset the delay.
+    /// A change of the object by a user, its deletion and the annotation [`RECONCILE_ANNOTATION`](crate::controller::RECONCILE_ANNOTATION) do, and reset the delay.
     /// A child that the operator repairs repeatedly, because another client changes it back, is such an error as well, with the
-    /// reason `Fighting`. Default: [`REQUEUE`], the same each time.
+    /// reason `Fighting`. Default: [`DEFAULT_REQUEUE`], the same each time.
     #[must_use]
-    pub fn errors(mut self, delay: Delay) -> Self {
-        self.settings.errors = delay;
+    pub fn backoff(mut self, delay: Backoff) -> Self {
+        self.settings.backoff = delay;
         self
     }
 
@@ -149,7 +151,7 @@ impl<O: Owner> Controller<O> {
     /// Adds no finalizer to the objects, for a controller that has nothing to clean up when one of them is deleted. Its tree is
     /// never torn down, so it has no resource nodes. Default: a finalizer, stored before anything else happens.
     #[must_use]
-    pub fn unclaimed(mut self) -> Self {
+    pub fn without_finalizer(mut self) -> Self {
         self.settings.finalizer = Some(String::new());
         self
     }

@@ -1,12 +1,12 @@
-//! Adds event sources to a controller: watches of other kinds, views, channels, a predicate and poll periods.
+//! Adds event sources to a controller: watches of other kinds, listers, channels, a predicate and resync periods.
 
 use crate::{
     cache::ObjectKey,
-    informer::view::View,
+    informer::lister::Lister,
     kind::{Typed, kind_of},
     managed::Owner,
     predicate::Predicate,
-    reconcile::change::News,
+    reconcile::change::PrimaryPredicate,
     reference::NamespacedName,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -16,20 +16,20 @@ use {
     super::{
         Controller,
         channel::Channel,
-        mapped::{Follow, Mapped},
+        mapped::{Enqueue, MappedWatch},
     },
-    crate::controller::lister::{ListedMetadata, ReadView, ViewSource},
+    crate::controller::lister_source::{ListedMetadata, ListerSource, ReadLister},
 };
 
 impl<O: Owner> Controller<O> {
-    /// Watches objects of another kind. When one is created, changed or deleted, the primaries that `map` names are enqueued. A
-    /// name without a namespace is in the namespace of the object. An object that can't be decoded as `K` is logged and enqueues
-    /// no primary. The role gets the right to list and watch the kind; a node that reads an object declares `get`. Default: the
-    /// controller watches the children of its tree and the objects that specs reference.
+    /// Watches objects of another kind. When one is created, changed or deleted, the primaries that [`Enqueue`] maps it to are
+    /// enqueued. An object that can't be decoded as `K` is logged and enqueues no primary. The role gets the right to list and
+    /// watch the kind; a node that reads an object declares `get`. Default: the controller watches the children of its tree and
+    /// the objects that specs reference.
     ///
     /// ```
     /// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-    /// # use opgen::{NamespacedName, Operator, prelude::*};
+    /// # use opgen::{Enqueue, NamespacedName, Operator, prelude::*};
     /// # #[derive(Provisioner)]
     /// # #[provisioner(serial, owner = Foreign<Namespace>)]
     /// # struct Tree {
@@ -42,35 +42,25 @@ impl<O: Owner> Controller<O> {
     /// # let operator =
     /// Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| {
     ///     // Every change of a ConfigMap enqueues its Namespace.
-    ///     c.watches(|config: &ConfigMap| {
+    ///     c.watches(Enqueue::map(|config: &ConfigMap| {
     ///         config.metadata.namespace.clone().map(|name| NamespacedName { name, namespace: None })
-    ///     })
+    ///     }))
     /// });
     /// ```
     #[must_use]
-    pub fn watches<K, N>(self, map: impl Fn(&K) -> N + Send + Sync + 'static) -> Self
-    where
-        K: Typed + DeserializeOwned,
-        N: IntoIterator<Item = NamespacedName>,
-    {
-        self.follows(Follow::by(map))
-    }
-
-    /// Watches objects of another kind, with a predicate that decides which changes matter; see [`Follow`].
-    #[must_use]
-    pub fn follows<K: Typed + DeserializeOwned>(mut self, follow: Follow<K>) -> Self {
-        self.settings.mapped.push(Mapped::new(follow));
+    pub fn watches<K: Typed + DeserializeOwned>(mut self, enqueue: Enqueue<K>) -> Self {
+        self.settings.watches.push(MappedWatch::new(enqueue));
         self
     }
 
-    /// Watches objects of another kind and fills a view with the projection `keep` of each. The nodes get the view from the
+    /// Watches objects of another kind and fills a lister with the projection `keep` of each. The nodes get the lister from the
     /// options and read it without a call. When the projection of an object changes, or the object is created or deleted, the
     /// primaries that `map` names are enqueued; so a change outside the projection, such as a heartbeat, costs no pass. `map` is
     /// called with the old and with the new projection. A name without a namespace is in the namespace of the object.
     #[must_use]
-    pub fn keeps<K, V, X, N>(
+    pub fn lister<K, V, X, N>(
         mut self,
-        view: &View<V, X>,
+        lister: &Lister<V, X>,
         keep: impl Fn(&K) -> V + Send + Sync + 'static,
         map: impl Fn(&ObjectKey, &V) -> N + Send + Sync + 'static,
     ) -> Self
@@ -81,18 +71,18 @@ impl<O: Owner> Controller<O> {
         N: IntoIterator<Item = NamespacedName>,
     {
         let project = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<K>(json)?));
-        self.settings.kept.push(ViewSource::new(kind_of::<K>(), view.clone(), project, map));
+        self.settings.listers.push(ListerSource::new(kind_of::<K>(), lister.clone(), project, map));
         self
     }
 
-    /// Declares that the nodes read a view that another controller of the operator [fills](Controller::keeps). The workers of
-    /// this controller start when the first list of the view is complete, or when there can be none because the kind is missing
-    /// or forbidden. Changes of the view start no pass of this controller. Default: a controller waits only for the views that it
-    /// fills, and [`View::read`] of another view yields `CacheNotSynced` until that is filled.
+    /// Declares that the nodes read a lister that another controller of the operator [fills](Controller::lister). The workers of
+    /// this controller start when the first list of the lister is complete, or when there can be none because the kind is missing
+    /// or forbidden. Changes of the lister start no pass of this controller. Default: a controller waits only for the listers that it
+    /// fills, and [`Lister::read`] of another lister yields `CacheNotSynced` until that is filled.
     ///
     /// ```
     /// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, ResourceQuota};
-    /// # use opgen::{NamespacedName, Operator, View, prelude::*};
+    /// # use opgen::{NamespacedName, Operator, Lister, prelude::*};
     /// # #[derive(Provisioner)]
     /// # #[provisioner(serial, owner = Foreign<Namespace>)]
     /// # struct Quotas {
@@ -111,30 +101,30 @@ impl<O: Owner> Controller<O> {
     /// # impl Reports {
     /// #     fn report(_: &Node) -> ConfigMap { ConfigMap::default() }
     /// # }
-    /// let nodes = View::<()>::default();
+    /// let nodes = Lister::<()>::default();
     /// # let operator =
     /// Operator::new("teams")
     ///     .controls_with::<Foreign<Namespace>, Quotas>(|c| {
-    ///         c.keeps_metadata::<Node, _, _, _>(&nodes, |_| (), |_, ()| [NamespacedName::cluster("default")])
+    ///         c.metadata_lister::<Node, _, _, _>(&nodes, |_| (), |_, ()| [NamespacedName::cluster("default")])
     ///     })
     ///     .controls_with::<Foreign<Node>, Reports>(|c| c.reads(&nodes))
     /// # ;
     /// ```
     #[must_use]
-    pub fn reads<V, X>(mut self, view: &View<V, X>) -> Self
+    pub fn reads<V, X>(mut self, lister: &Lister<V, X>) -> Self
     where
         V: Send + Sync + 'static,
         X: Send + Sync + 'static,
     {
-        self.settings.read.push(ReadView::new(view));
+        self.settings.read_listers.push(ReadLister::new(lister));
         self
     }
 
-    /// As [`Controller::keeps`], with a projection of the metadata. The operator requests and decodes only the metadata.
+    /// As [`Controller::lister`], with a projection of the metadata. The operator requests and decodes only the metadata.
     ///
     /// ```
     /// # use k8s_openapi::api::core::v1::{Namespace, Node, ResourceQuota};
-    /// # use opgen::{NamespacedName, Operator, View, prelude::*};
+    /// # use opgen::{NamespacedName, Operator, Lister, prelude::*};
     /// # #[derive(Provisioner)]
     /// # #[provisioner(serial, owner = Foreign<Namespace>)]
     /// # struct Tree {
@@ -147,14 +137,14 @@ impl<O: Owner> Controller<O> {
     /// # let operator =
     /// Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| {
     ///     // The names of the Nodes, without their status.
-    ///     let nodes = View::<()>::default();
-    ///     c.keeps_metadata::<Node, _, _, _>(&nodes, |_| (), |_, ()| [NamespacedName::cluster("default")])
+    ///     let nodes = Lister::<()>::default();
+    ///     c.metadata_lister::<Node, _, _, _>(&nodes, |_| (), |_, ()| [NamespacedName::cluster("default")])
     /// });
     /// ```
     #[must_use]
-    pub fn keeps_metadata<K, V, X, N>(
+    pub fn metadata_lister<K, V, X, N>(
         mut self,
-        view: &View<V, X>,
+        lister: &Lister<V, X>,
         keep: impl Fn(&ObjectMeta) -> V + Send + Sync + 'static,
         map: impl Fn(&ObjectKey, &V) -> N + Send + Sync + 'static,
     ) -> Self
@@ -165,30 +155,32 @@ impl<O: Owner> Controller<O> {
         N: IntoIterator<Item = NamespacedName>,
     {
         let project = move |json: &[u8]| Ok(keep(&serde_json::from_slice::<ListedMetadata>(json)?.metadata));
-        self.settings.kept.push(ViewSource::new(kind_of::<K>(), view.clone(), project, map).with_metadata_only());
+        self.settings
+            .listers
+            .push(ListerSource::new(kind_of::<K>(), lister.clone(), project, map).with_metadata_only());
         self
     }
 
     /// Enqueues the primaries that are pushed into a channel, for events from outside Kubernetes; see [`Channel`].
     #[must_use]
-    pub fn listens(mut self, channel: &Channel) -> Self {
-        self.settings.lanes.push(channel.add_lane());
+    pub fn channel(mut self, channel: &Channel) -> Self {
+        self.settings.channels.push(channel.subscribe());
         self
     }
 
     /// Decides which updates of a primary start a pass. Its creation, its deletion, its re-creation under the same name, a change
-    /// of a finalizer that matters to the controller, and the annotation [`RECONCILE`](crate::RECONCILE) always do. Default:
+    /// of a finalizer that matters to the controller, and the annotation [`RECONCILE_ANNOTATION`](crate::controller::RECONCILE_ANNOTATION) always do. Default:
     /// [`Predicate::generation`] for a kind of your own; for a foreign kind every change outside its status.
     #[must_use]
     pub fn when(mut self, predicate: Predicate<O::Object>) -> Self {
-        self.settings.news = Some(News::new(predicate));
+        self.settings.predicate = Some(PrimaryPredicate::new(predicate));
         self
     }
 
-    /// As [`Controller::poll`], with a period for each object. For an object with `None` the period of the controller holds.
+    /// As [`Controller::resync_period`], with a period for each object. For an object with `None` the period of the controller holds.
     #[must_use]
-    pub fn poll_by(mut self, period: impl Fn(&O::Object) -> Option<Duration> + Send + Sync + 'static) -> Self {
-        self.poll_period = Some(Arc::new(period));
+    pub fn resync_period_by(mut self, period: impl Fn(&O::Object) -> Option<Duration> + Send + Sync + 'static) -> Self {
+        self.resync_period = Some(Arc::new(period));
         self
     }
 }

@@ -2,15 +2,15 @@
 
 use crate::{
     cache::{Change, Encoded, ObjectKey},
-    controller::{Settings, channel::Lane},
+    controller::{Settings, channel::ChannelReceiver},
     environment::Environment,
     panic::{Closure, Panicked},
     predicate::Significance,
-    queue::{Backoff, Item, Priority, Queue, Trigger},
+    queue::{Item, KeyBackoff, Priority, Queue, Trigger},
     reconcile::{
         PassResult,
         control_loop::Loop,
-        next::{AFTER_CONFLICT, CATCH_UP, Next, REQUEUE},
+        next::{AFTER_CONFLICT, CATCH_UP, DEFAULT_REQUEUE, Next},
     },
 };
 use futures::FutureExt;
@@ -35,7 +35,7 @@ pub(crate) struct RunningController {
     pub(crate) control_loop: Loop,
     queue: Queue<ObjectKey>,
     /// Only adds the jitter; the loop counts the failures of each object.
-    backoff: Backoff<()>,
+    backoff: KeyBackoff<()>,
     settings: Settings,
     is_working: AtomicBool,
 }
@@ -43,7 +43,7 @@ pub(crate) struct RunningController {
 impl RunningController {
     pub(crate) fn new(control_loop: Loop, settings: Settings, environment: &Environment) -> Self {
         let random = environment.clone();
-        let backoff = Backoff::new(settings.errors, move || random.random());
+        let backoff = KeyBackoff::new(settings.backoff, move || random.random());
         Self { control_loop, queue: Queue::default(), backoff, settings, is_working: AtomicBool::new(false) }
     }
 
@@ -123,10 +123,10 @@ impl RunningController {
     }
 
     /// Enqueues the primaries that are pushed into a channel. It never returns.
-    pub(crate) async fn run_channel(self: Arc<Self>, lane: Arc<Lane>) {
+    pub(crate) async fn run_channel(self: Arc<Self>, receiver: Arc<ChannelReceiver>) {
         let kind = self.control_loop.source.kind();
         loop {
-            for key in lane.next().await {
+            for key in receiver.next().await {
                 match (kind.namespaced, key.namespace()) {
                     (true, None) => {
                         tracing::warn!(%kind, object = %key, "was pushed without a namespace; nothing is it")
@@ -138,7 +138,7 @@ impl RunningController {
         }
     }
 
-    /// Runs the workers until the queue is shut down and the running passes have ended. A dropped future ends its workers at
+    /// BoxReconciler the workers until the queue is shut down and the running passes have ended. A dropped future ends its workers at
     /// once.
     pub(crate) async fn run_workers(self: Arc<Self>) {
         self.is_working.store(true, Ordering::Relaxed);
@@ -179,13 +179,13 @@ impl RunningController {
                 let kind = self.control_loop.source.kind();
                 tracing::error!(%kind, object = %item.key, error = %panicked, "the pass ended by a panic");
                 self.control_loop.shared.counters.count_panic(panicked.closure);
-                self.queue.hold(item.key.clone(), REQUEUE, item.priority.min(Priority::Normal));
+                self.queue.hold(item.key.clone(), DEFAULT_REQUEUE, item.priority.min(Priority::Normal));
             }
             self.queue.done(&item.key);
         }
     }
 
-    /// Runs one pass over an object and schedules the next one.
+    /// BoxReconciler one pass over an object and schedules the next one.
     async fn process(&self, item: &Item<ObjectKey>) {
         let key = &item.key;
         let environment = &self.control_loop.shared.environment;
@@ -207,15 +207,15 @@ impl RunningController {
         let repeated = priority.min(Priority::Normal);
         let (after, priority) = match next {
             Next::AwaitChange => return,
-            Next::Poll => match self.settings.poll {
+            Next::Resync => match self.settings.resync_period {
                 Some(period) => (self.backoff.spread(period), Priority::Low),
                 None => return,
             },
-            Next::Requeue => (self.backoff.spread(self.settings.requeue), repeated),
+            Next::Requeue => (self.backoff.spread(self.settings.requeue_after), repeated),
             Next::After(period) => (self.backoff.spread(period), repeated),
             Next::CatchUp => return self.queue.add_after_for(key, CATCH_UP, priority, trigger),
             Next::Failed | Next::FailedAtMost(_) => {
-                let backoff = self.backoff.spread(self.settings.errors.after(earlier_failures));
+                let backoff = self.backoff.spread(self.settings.backoff.after(earlier_failures));
                 let delay = if let Next::FailedAtMost(limit) = next { backoff.min(limit) } else { backoff };
                 return self.queue.hold(key, delay.max(MIN_DELAY), repeated);
             }

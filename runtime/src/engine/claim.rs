@@ -116,7 +116,7 @@ impl PassCore<'_> {
         unclaimed
     }
 
-    /// Runs the deferred deletions and yields until the objects are gone. The loop calls it after all nodes have run, with the
+    /// BoxReconciler the deferred deletions and yields until the objects are gone. The loop calls it after all nodes have run, with the
     /// outcome of the tree.
     pub(crate) async fn delete_deferred(&self, outcome: &Result<()>) -> Result<()> {
         let deferred = std::mem::take(&mut *self.deferred_deletions.lock());
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use crate::{
         kind::kind_of,
-        shape::{Access, Node, Place},
+        shape::{Access, Node, SourceLocation},
     };
     use k8s_openapi::api::core::v1::{ConfigMap, Secret};
     use std::borrow::Cow;
@@ -227,16 +227,19 @@ mod tests {
     const POOL: Shape = Shape {
         node: Node::SERIAL,
         access: &[],
-        children: &[Edge::plain("settings", &CONFIG, Place::UNKNOWN), Edge::plain("key", &SECRET, Place::UNKNOWN)],
+        children: &[
+            Edge::plain("settings", &CONFIG, SourceLocation::UNKNOWN),
+            Edge::plain("key", &SECRET, SourceLocation::UNKNOWN),
+        ],
     };
     const TREE: Shape = Shape {
         node: Node::SERIAL,
         access: &[],
         children: &[
-            Edge::plain("config", &CONFIG, Place::UNKNOWN),
-            Edge::plain("hand", &CUSTOM, Place::UNKNOWN),
-            Edge { each: "pools", ..Edge::plain("pools", &POOL, Place::UNKNOWN) },
-            Edge { reads: &["config"], ..Edge::plain("late", &POOL, Place::UNKNOWN) },
+            Edge::plain("config", &CONFIG, SourceLocation::UNKNOWN),
+            Edge::plain("hand", &CUSTOM, SourceLocation::UNKNOWN),
+            Edge { each: "pools", ..Edge::plain("pools", &POOL, SourceLocation::UNKNOWN) },
+            Edge { reads: &["config"], ..Edge::plain("late", &POOL, SourceLocation::UNKNOWN) },
         ],
     };
 

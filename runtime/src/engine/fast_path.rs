@@ -27,7 +27,7 @@ impl PassCore<'_> {
         options: ResourceOptions,
         inputs: Option<u64>,
     ) -> Option<Result<()>> {
-        if self.shared.rehearsal.is_some() || self.is_plan {
+        if self.shared.tree_harness.is_some() || self.is_plan {
             return None;
         }
         let built = self.owner_states().last_build(&self.owner, kind, node, inputs?)?;
@@ -97,8 +97,8 @@ impl PassCore<'_> {
     /// The item keys below an `each` node for which objects of its subtree exist. `shape` is that of the subtree.
     pub(crate) fn existing_keys(&self, node: &str, shape: &'static Shape) -> Result<BTreeSet<String>> {
         let mut keys = BTreeSet::new();
-        if let Some(rehearsal) = &self.shared.rehearsal {
-            return Ok(rehearsal.existing_keys(node));
+        if let Some(tree_harness) = &self.shared.tree_harness {
+            return Ok(tree_harness.existing_keys(node));
         }
         let mut outcome = Ok(());
         shape.walk(&mut |stop| {
@@ -144,8 +144,8 @@ impl PassCore<'_> {
     /// The objects that a node outputs to nodes that read it, with their content, sorted by key. Objects that are being deleted,
     /// or that the node no longer claims, are left out.
     pub(crate) fn output_objects(&self, node: &str, kind: &Kind) -> Result<Vec<OutputObject>> {
-        if let Some(rehearsal) = &self.shared.rehearsal {
-            return Ok(rehearsal.output_objects(node));
+        if let Some(tree_harness) = &self.shared.tree_harness {
+            return Ok(tree_harness.output_objects(node));
         }
         let children = self.shared.children(kind)?;
         if children.health.state() == WatchState::Missing {

@@ -19,6 +19,6 @@ pub(crate) mod pass;
 pub(crate) mod pending;
 pub(crate) mod plan;
 pub(crate) mod pod_diagnosis;
-pub(crate) mod rehearsal;
 pub(crate) mod repair;
 pub(crate) mod resource;
+pub(crate) mod tree_harness;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The outputs that the nodes of a pass have produced so far, by the path of the node.
 #[derive(Default)]
 pub(crate) struct NodeOutputs {
-    /// Values of hand-written nodes (`cx.give(...)`).
+    /// Values of hand-written nodes (`cx.set_output(...)`).
     values: Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>,
     /// Objects of resource nodes that this pass applied. The cache may not have their new state yet.
     objects: Mutex<HashMap<Arc<str>, Vec<OutputObject>>>,

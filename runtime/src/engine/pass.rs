@@ -11,7 +11,7 @@ use crate::{
         output::NodeOutputs,
         owner_state::OwnerStates,
         plan::{Claims, Plan},
-        rehearsal::FakeCluster,
+        tree_harness::FakeCluster,
     },
     environment::Environment,
     error::{Error, Result},
@@ -61,8 +61,8 @@ pub(crate) struct ControllerState {
     pub(crate) counters: Counters,
     /// All watches of the controller; unset until the watches start.
     pub(crate) watches: OnceLock<Vec<Arc<dyn WatchedRevisions>>>,
-    /// Replaces the cluster in a test of the tree (`opgen::testing::Rehearsal`).
-    pub(crate) rehearsal: Option<Arc<FakeCluster>>,
+    /// Replaces the cluster in a test of the tree (`opgen::testing::TreeHarness`).
+    pub(crate) tree_harness: Option<Arc<FakeCluster>>,
 }
 
 impl ControllerState {
@@ -112,7 +112,7 @@ pub(crate) struct RequeueRequest {
 /// A tree whose build functions can run without a call to the API server, to learn which objects its nodes want.
 pub(crate) trait Planner: Send + Sync {
     fn shape(&self) -> &'static Shape;
-    /// Runs the build functions in a pass that only records claims.
+    /// BoxReconciler the build functions in a pass that only records claims.
     fn plan<'p>(&'p self, core: PassCore<'p>) -> BoxFuture<'p, Plan>;
 }
 

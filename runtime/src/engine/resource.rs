@@ -42,8 +42,8 @@ impl PassCore<'_> {
         inputs: Option<u64>,
         wanted: Vec<Value>,
     ) -> Result<()> {
-        if let Some(rehearsal) = &self.shared.rehearsal {
-            return rehearsal.converge(node, &wanted);
+        if let Some(tree_harness) = &self.shared.tree_harness {
+            return tree_harness.converge(node, &wanted);
         }
         let wanted = self.claim_all(node, wanted.into_iter().map(|object| (kind.clone(), object)).collect())?;
         if self.is_plan {

@@ -3,7 +3,10 @@
 pub(crate) mod call_error;
 pub(crate) mod missing_rule;
 
-use crate::{bounds, client::CallError};
+pub use call_error::CallError;
+pub use missing_rule::MissingRule;
+
+use crate::bounds;
 use std::{borrow::Cow, error::Error as StdError, fmt};
 
 /// The result of a provisioner, a build function, or any step of a pass.

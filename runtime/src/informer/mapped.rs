@@ -1,9 +1,9 @@
-//! Handles events of mapped kinds: enqueues the primaries that a controller's function returns (`watches`, `follows`).
+//! Handles events of mapped kinds: enqueues the primaries that a controller's function returns (`watches`, `watches`).
 
 use crate::{
     cache::{Change, Header, Store},
     controller::{
-        mapped::{Mapped, MappedKeys},
+        mapped::{MappedKeys, MappedWatch},
         worker::RunningController,
     },
     error::Result,
@@ -17,7 +17,7 @@ use std::{convert::Infallible, sync::Arc};
 /// The handler of one mapped kind of one controller. Its store keeps, for each object, the keys of the primaries that the
 /// function returned.
 pub(crate) struct MappedHandler {
-    mapped: Mapped,
+    mapped: MappedWatch,
     pub(crate) watched: Arc<WatchedKind<MappedKeys>>,
     pub(crate) controller: Arc<RunningController>,
     panic_reports: PanicReports,
@@ -29,7 +29,7 @@ impl MappedHandler {
         controller: &Arc<RunningController>,
         healths: &HealthRegistry,
     ) -> impl Iterator<Item = Arc<Self>> {
-        let handler = |mapped: &Mapped| {
+        let handler = |mapped: &MappedWatch| {
             let watched =
                 WatchedKind { health: healths.of(mapped.kind()), ..WatchedKind::new(mapped.kind().clone(), false) };
             Arc::new(Self {
@@ -39,7 +39,7 @@ impl MappedHandler {
                 panic_reports: PanicReports::default(),
             })
         };
-        controller.settings().mapped.iter().map(handler)
+        controller.settings().watches.iter().map(handler)
     }
 
     pub(crate) fn metadata_only(&self) -> bool {

@@ -3,6 +3,7 @@
 pub(crate) mod child;
 pub(crate) mod event_handler;
 pub(crate) mod fan_out;
+pub(crate) mod lister;
 pub(crate) mod mapped;
 pub(crate) mod primary;
 pub(crate) mod projection;
@@ -11,5 +12,4 @@ pub(crate) mod reflector;
 pub(crate) mod selection;
 pub(crate) mod shared_watch;
 pub(crate) mod source;
-pub(crate) mod view;
 pub(crate) mod watch;

@@ -1,8 +1,8 @@
-//! Handles events of kinds that a controller projects into a view (`keeps`, `keeps_metadata`), and enqueues primaries.
+//! Handles events of kinds that a controller projects into a lister (`lister`, `metadata_lister`), and enqueues primaries.
 
 use crate::{
     cache::{Change, Header, Store},
-    controller::{lister::ViewSource, worker::RunningController},
+    controller::{lister_source::ListerSource, worker::RunningController},
     error::Result,
     informer::{child::is_output_of, event_handler::EventHandler, shared_watch::HealthRegistry, watch::WatchedKind},
     kind::Kind,
@@ -11,22 +11,22 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The handler of one view that one controller fills.
-pub(crate) struct ViewHandler {
-    source: ViewSource,
-    /// Its store has only the headers; the view has the projections.
+/// The handler of one lister that one controller fills.
+pub(crate) struct ListerHandler {
+    source: ListerSource,
+    /// Its store has only the headers; the lister has the projections.
     pub(crate) watched: Arc<WatchedKind<()>>,
     pub(crate) controller: Arc<RunningController>,
     panic_reports: PanicReports,
 }
 
-impl ViewHandler {
-    /// Creates a handler for each view that a controller fills.
+impl ListerHandler {
+    /// Creates a handler for each lister that a controller fills.
     pub(crate) fn all_of(
         controller: &Arc<RunningController>,
         healths: &HealthRegistry,
     ) -> impl Iterator<Item = Arc<Self>> {
-        let handler = |source: &ViewSource| {
+        let handler = |source: &ListerSource| {
             let kind = source.kind();
             let watched = WatchedKind { health: healths.of(kind), ..WatchedKind::new(kind.clone(), false) };
             source.writer.begin(&watched.health);
@@ -37,7 +37,7 @@ impl ViewHandler {
                 panic_reports: PanicReports::default(),
             })
         };
-        controller.settings().kept.iter().map(handler)
+        controller.settings().listers.iter().map(handler)
     }
 
     pub(crate) fn metadata_only(&self) -> bool {
@@ -45,7 +45,7 @@ impl ViewHandler {
     }
 }
 
-impl EventHandler for ViewHandler {
+impl EventHandler for ListerHandler {
     type Projection = ();
 
     fn kind(&self) -> &Kind {
@@ -56,7 +56,7 @@ impl EventHandler for ViewHandler {
         &self.watched.store
     }
 
-    /// Stores the object and enqueues the primaries, because only this method has the JSON that the view projects.
+    /// Stores the object and enqueues the primaries, because only this method has the JSON that the lister projects.
     fn store_object(&self, json: &[u8], from_list: bool) -> Result<Change<()>> {
         let change = self.watched.store.apply(Header::parse(json)?, || ());
         if let Some(new) = change.new_entry() {

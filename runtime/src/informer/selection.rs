@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 /// and to the watch, so other objects cost the operator nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Selection {
+pub(crate) struct Selection {
     /// The labels, by name.
-    pub labels: BTreeMap<String, String>,
+    pub(crate) labels: BTreeMap<String, String>,
     /// The fields, by path without a leading dot: `spec.class`.
-    pub fields: BTreeMap<String, String>,
+    pub(crate) fields: BTreeMap<String, String>,
 }
 
 impl Selection {
     /// Whether it selects all objects.
-    pub fn is_all(&self) -> bool {
+    pub(crate) fn is_all(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
 

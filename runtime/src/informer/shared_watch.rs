@@ -1,4 +1,4 @@
-//! Shares one list and one watch per kind between primaries, referenced objects, mapped objects and views.
+//! Shares one list and one watch per kind between primaries, referenced objects, mapped objects and listers.
 //!
 //! The handler of primaries is the last sink of a watch: when it enqueues a pass, the stores of the other sinks already have the
 //! change. Children have a watch of their own, because it selects them by label; so have the primaries of a controller with
@@ -58,7 +58,7 @@ impl SharedWatches {
 }
 
 impl SharedWatch {
-    /// Runs the watch. It never returns.
+    /// BoxReconciler the watch. It never returns.
     pub(crate) async fn run(&self, client: Client, kind: Kind, namespace: Option<String>, health: Health) {
         let scope = WatchScope::all(&client, namespace.as_deref());
         reflector::run(client.watch_client(!self.needs_objects), &kind, scope, &self.sinks, &health).await;

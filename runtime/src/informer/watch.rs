@@ -16,7 +16,7 @@ use tokio::{sync::watch, time::Instant};
 /// The state of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WatchState {
+pub(crate) enum WatchState {
     /// The first list is not complete.
     Starting,
     /// The list is complete and the watch is open.
@@ -31,7 +31,7 @@ pub enum WatchState {
 
 /// The health of one watch. It logs one line when the watch begins to fail and one when it works again. Clones share the state.
 #[derive(Clone, Debug)]
-pub struct Health {
+pub(crate) struct Health {
     kind: Kind,
     state: watch::Sender<WatchState>,
     /// The highest resourceVersion at which the watch was opened.
@@ -48,23 +48,23 @@ struct FailureStreak {
 
 impl Health {
     /// The health of a watch that has not started.
-    pub fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: Kind) -> Self {
         let state = watch::Sender::new(WatchState::Starting);
         Self { kind, state, opened_at: Arc::default(), streak: Arc::default() }
     }
 
     /// The kind of the watched objects.
-    pub fn kind(&self) -> &Kind {
+    pub(crate) fn kind(&self) -> &Kind {
         &self.kind
     }
 
     /// The current state.
-    pub fn state(&self) -> WatchState {
+    pub(crate) fn state(&self) -> WatchState {
         self.state.borrow().clone()
     }
 
     /// Sets the state, and logs it if it is new.
-    pub fn set(&self, state: WatchState) {
+    pub(crate) fn set(&self, state: WatchState) {
         self.state.send_if_modified(|current| {
             let is_new = *current != state;
             self.log(&state, is_new);
@@ -111,7 +111,7 @@ impl Health {
     }
 
     /// Notes that the API server has opened a watch, which delivers the changes after `version`.
-    pub fn open(&self, version: &ResourceVersion) {
+    pub(crate) fn open(&self, version: &ResourceVersion) {
         self.opened_at.fetch_max(version.number().unwrap_or_default(), Ordering::Relaxed);
         self.set(WatchState::Following);
     }
@@ -126,18 +126,18 @@ impl Health {
     }
 
     /// Whether the kind is missing or forbidden.
-    pub fn is_blocked(&self) -> bool {
+    pub(crate) fn is_blocked(&self) -> bool {
         matches!(*self.state.borrow(), WatchState::Missing | WatchState::Forbidden(_))
     }
 
     /// Subscribes to changes of the state.
-    pub fn subscribe(&self) -> watch::Receiver<WatchState> {
+    pub(crate) fn subscribe(&self) -> watch::Receiver<WatchState> {
         self.state.subscribe()
     }
 
     /// Whether a controller has to wait for this watch before it starts. It doesn't wait for a missing kind or a missing
     /// permission, which may take forever: its passes report them.
-    pub fn is_undecided(&self) -> bool {
+    pub(crate) fn is_undecided(&self) -> bool {
         matches!(*self.state.borrow(), WatchState::Starting | WatchState::Failing(_))
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     engine::child::Child,
     informer::{
         mapped::MappedHandler,
-        projection::ViewHandler,
+        projection::ListerHandler,
         watch::{Health, WatchedKind},
     },
     reference::Targets,
@@ -62,7 +62,7 @@ impl HasHealth for MappedHandler {
     }
 }
 
-impl HasHealth for ViewHandler {
+impl HasHealth for ListerHandler {
     fn health(&self) -> &Health {
         &self.watched.health
     }

@@ -1,4 +1,4 @@
-//! Runs the operator process: starts controllers with their shared watches, supervises tasks, and shuts down.
+//! BoxReconciler the operator process: starts controllers with their shared watches, supervises tasks, and shuts down.
 
 pub(crate) mod conditions;
 mod health;
@@ -9,3 +9,5 @@ pub(crate) mod run_error;
 pub(crate) mod signals;
 mod tasks;
 pub(crate) mod wiring;
+
+pub use {conditions::ConditionsError, operator::Operator, run::RunOptions, run_error::RunError};

@@ -10,7 +10,7 @@ use crate::{
     environment::Environment,
     kind::Kind,
     managed::{Managed, Owner},
-    manifest::{Controlled, DEFAULT_OBJECTS, Described, Project, ProjectError, RoundTrip},
+    manifest::{DEFAULT_OBJECTS, Describe, KindDescription, Project, ProjectError, RoundTrip},
     panic::{Closure, catch},
     provisioner::Provision,
     reconcile::next::AFTER_CONFLICT,
@@ -146,12 +146,12 @@ impl Operator {
     }
 
     /// The longest delay before the next pass over an object that is not in its wanted state, without the jitter of at most a
-    /// tenth. It is the maximum of the controllers' requeue delays, error delays and poll periods, and of the delays after a
+    /// tenth. It is the maximum of the controllers' requeue delays, error delays and resync periods, and of the delays after a
     /// conflict.
     pub fn longest_pause(&self) -> Duration {
         let delays = self.factories.iter().map(|factory| {
             let settings = factory.settings();
-            settings.requeue.max(settings.errors.after(u32::MAX)).max(settings.poll.unwrap_or_default())
+            settings.requeue_after.max(settings.backoff.after(u32::MAX)).max(settings.resync_period.unwrap_or_default())
         });
         delays.max().unwrap_or_default().max(AFTER_CONFLICT.after(u32::MAX))
     }
@@ -161,7 +161,7 @@ impl Operator {
     pub fn controls<O, P>(self) -> Self
     where
         O: Owner<Item = (), Options: Default>,
-        P: Provision<O> + Provisioner<Takes = ()>,
+        P: Provision<O> + Provisioner<Inputs = ()>,
     {
         self.controls_with::<O, P>(|controller| controller)
     }
@@ -171,7 +171,7 @@ impl Operator {
     pub fn controls_with<O, P>(self, options: impl FnOnce(Controller<O>) -> Controller<O>) -> Self
     where
         O: Owner<Item = (), Options: Default>,
-        P: Provision<O> + Provisioner<Takes = ()>,
+        P: Provision<O> + Provisioner<Inputs = ()>,
     {
         let (operator, controller) = (self.name.clone(), options(Controller::default()));
         self.controls_by(TreeFactory::<O, P> { operator, controller, tree: PhantomData })
@@ -203,7 +203,7 @@ impl Operator {
     }
 }
 
-impl Described for Operator {
+impl Describe for Operator {
     fn project(&self) -> Result<Project, ProjectError> {
         let controllers = self.factories.iter().map(describe_controlled).collect::<Result<Vec<_>, _>>()?;
         let defined = self.defined.iter().map(describe_defined);
@@ -221,7 +221,7 @@ impl Described for Operator {
 }
 
 /// Describes a controlled kind for the generation of manifests.
-fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<Controlled, ProjectError> {
+fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<KindDescription, ProjectError> {
     let kind = factory.kind();
     let crd = derive_definition(&kind, || factory.crd())?;
     let codec = factory.clone();
@@ -229,7 +229,7 @@ fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<Controlled, Project
     let round_trip = factory
         .round_trip(&Value::Null)
         .map(|_| RoundTrip::new(move |object| codec.round_trip(object).unwrap_or_else(|| Ok(object.clone()))));
-    Ok(Controlled {
+    Ok(KindDescription {
         only_defined: false,
         crd,
         schema: catch_panic(&kind, || factory.schema())?,
@@ -238,8 +238,8 @@ fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<Controlled, Project
         events: factory.settings().events,
         shape: factory.shape(),
         references: factory.references(),
-        followed: {
-            let (mapped, kept) = (factory.settings().mapped.iter(), factory.settings().kept.iter());
+        watched_kinds: {
+            let (mapped, kept) = (factory.settings().watches.iter(), factory.settings().listers.iter());
             mapped.map(|mapped| mapped.kind().clone()).chain(kept.map(|kept| kept.kind().clone())).collect()
         },
         selects: !factory.settings().selection.is_all(),
@@ -258,10 +258,10 @@ pub(crate) struct DefinedKind {
 }
 
 /// Describes a kind without controller for the generation of manifests.
-fn describe_defined(defined: &DefinedKind) -> Result<Controlled, ProjectError> {
+fn describe_defined(defined: &DefinedKind) -> Result<KindDescription, ProjectError> {
     /// The tree of a kind without controller.
     static EMPTY: Shape = Shape { node: Node::Custom, access: &[], children: &[] };
-    Ok(Controlled {
+    Ok(KindDescription {
         only_defined: true,
         selects: false,
         crd: derive_definition(&defined.kind, || Some((defined.definition)()))?,
@@ -271,7 +271,7 @@ fn describe_defined(defined: &DefinedKind) -> Result<Controlled, ProjectError> {
         events: false,
         shape: &EMPTY,
         references: Vec::new(),
-        followed: Vec::new(),
+        watched_kinds: Vec::new(),
         sample: None,
         kind: defined.kind.clone(),
     })
@@ -286,7 +286,7 @@ fn derive_definition(
     catch_panic(kind, definition)?.map(serde_json::to_value).transpose().map_err(json)
 }
 
-/// Runs derived code of a kind and turns a panic into an error: `kube` panics on some types.
+/// BoxReconciler derived code of a kind and turns a panic into an error: `kube` panics on some types.
 fn catch_panic<T>(kind: &Kind, derive: impl FnOnce() -> T) -> Result<T, ProjectError> {
     catch(Closure::Object, derive)
         .map_err(|panicked| ProjectError::Underivable { kind: kind.to_string(), message: panicked.to_string() })

@@ -1,6 +1,6 @@
 //! `RunError` lists the errors with which the run of an operator ends.
 
-use crate::{error::Error, kind::Kind, manager::conditions::ConditionsError, shape::Malformed};
+use crate::{error::Error, kind::Kind, manager::conditions::ConditionsError, shape::InvalidManifest};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub enum RunError {
         kind: Kind,
         /// The problem and its position.
         #[source]
-        source: Malformed,
+        source: InvalidManifest,
     },
     /// Another controller writes the conditions of a controller. If it belongs to another operator, that is known only after the
     /// watches have synced, so other controllers may have run already.

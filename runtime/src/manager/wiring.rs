@@ -3,7 +3,7 @@
 use crate::{
     cache::{Change, Encoded},
     client::Client,
-    controller::{lister::ReadView, worker::RunningController},
+    controller::{lister_source::ReadLister, worker::RunningController},
     counters::Counters,
     engine::{child::Child, pass::ControllerState},
     event::EventRecorder,
@@ -13,7 +13,7 @@ use crate::{
         fan_out::FanOut,
         mapped::MappedHandler,
         primary::KubernetesSource,
-        projection::ViewHandler,
+        projection::ListerHandler,
         reference,
         shared_watch::{HealthRegistry, SharedWatches},
         source::Source,
@@ -69,7 +69,7 @@ impl Operator {
                 owner_states: Default::default(),
                 counters: self.counters.clone(),
                 watches: OnceLock::new(),
-                rehearsal: None,
+                tree_harness: None,
             };
             let selection = settings.selection.clone();
             let kind = factory.kind();
@@ -86,14 +86,14 @@ impl Operator {
             let options = LoopOptions {
                 finalizer: factory.finalizer(),
                 selection,
-                predicate: settings.news.clone(),
+                predicate: settings.predicate.clone(),
                 condition_prefix: settings.condition_prefix.clone(),
             };
             let control_loop = Loop::new(Arc::new(state), source, reconciler, options);
             Arc::new(RunningController::new(control_loop, settings, &self.environment))
         });
         let controllers: Vec<_> = controllers.collect();
-        let (mapped_handlers, view_handlers) = create_handlers(&controllers, &healths);
+        let (mapped_handlers, lister_handlers) = create_handlers(&controllers, &healths);
         Wiring {
             client,
             operator: self.name.clone(),
@@ -102,7 +102,7 @@ impl Operator {
             children,
             targets,
             mapped_handlers,
-            view_handlers,
+            lister_handlers,
             healths,
             sources,
             controllers,
@@ -118,24 +118,25 @@ fn of_kinds<V>(stores: &BTreeMap<Kind, Arc<V>>, kinds: &[Kind]) -> BTreeMap<Kind
     selected.map(|(kind, store)| (kind.clone(), store.clone())).collect()
 }
 
-/// Creates the handlers of mapped kinds and of views, and gives each controller the list of its watches.
+/// Creates the handlers of mapped kinds and of listers, and gives each controller the list of its watches.
 fn create_handlers(
     controllers: &[Arc<RunningController>],
     healths: &HealthRegistry,
-) -> (Vec<Arc<MappedHandler>>, Vec<Arc<ViewHandler>>) {
+) -> (Vec<Arc<MappedHandler>>, Vec<Arc<ListerHandler>>) {
     let mapped: Vec<_> = controllers.iter().flat_map(|controller| MappedHandler::all_of(controller, healths)).collect();
-    let views: Vec<_> = controllers.iter().flat_map(|controller| ViewHandler::all_of(controller, healths)).collect();
+    let listers: Vec<_> =
+        controllers.iter().flat_map(|controller| ListerHandler::all_of(controller, healths)).collect();
     for controller in controllers {
-        controller.control_loop.shared.watches.get_or_init(|| watches_of(controller, &mapped, &views));
+        controller.control_loop.shared.watches.get_or_init(|| watches_of(controller, &mapped, &listers));
     }
-    (mapped, views)
+    (mapped, listers)
 }
 
 /// All watches whose events enqueue primaries of a controller.
 fn watches_of(
     controller: &Arc<RunningController>,
     mapped_handlers: &[Arc<MappedHandler>],
-    view_handlers: &[Arc<ViewHandler>],
+    lister_handlers: &[Arc<ListerHandler>],
 ) -> Vec<Arc<dyn WatchedRevisions>> {
     let Loop { shared, source, .. } = &controller.control_loop;
     let mut watches: Vec<Arc<dyn WatchedRevisions>> = vec![Arc::new(source.clone())];
@@ -148,7 +149,7 @@ fn watches_of(
     for handler in mapped_handlers.iter().filter(|handler| Arc::ptr_eq(&handler.controller, controller)) {
         watches.push(handler.watched.clone());
     }
-    for handler in view_handlers.iter().filter(|handler| Arc::ptr_eq(&handler.controller, controller)) {
+    for handler in lister_handlers.iter().filter(|handler| Arc::ptr_eq(&handler.controller, controller)) {
         watches.push(handler.watched.clone());
     }
     watches
@@ -164,7 +165,7 @@ pub(crate) struct Wiring {
     children: BTreeMap<Kind, Arc<WatchedKind<Child>>>,
     targets: BTreeMap<Kind, Arc<Targets>>,
     mapped_handlers: Vec<Arc<MappedHandler>>,
-    view_handlers: Vec<Arc<ViewHandler>>,
+    lister_handlers: Vec<Arc<ListerHandler>>,
     healths: HealthRegistry,
     sources: Vec<Arc<KubernetesSource>>,
     pub(crate) controllers: Vec<Arc<RunningController>>,
@@ -176,10 +177,12 @@ impl Wiring {
     /// Spawns the tasks of all watches and channels.
     pub(crate) fn spawn_informers(&self, tasks: &mut Tasks) {
         for controller in &self.controllers {
-            for lane in &controller.settings().lanes {
-                let (controller, lane) = (controller.clone(), lane.clone());
+            for receiver in &controller.settings().channels {
+                let (controller, receiver) = (controller.clone(), receiver.clone());
                 let name = format!("channel of {}", controller.control_loop.source.kind());
-                tasks.spawn(name, None, OnEnd::Restart, move || controller.clone().run_channel(lane.clone()).boxed());
+                tasks.spawn(name, None, OnEnd::Restart, move || {
+                    controller.clone().run_channel(receiver.clone()).boxed()
+                });
             }
         }
         let mut shared_watches = self.shared_watches();
@@ -263,7 +266,7 @@ impl Wiring {
         });
     }
 
-    /// The watches of referenced kinds, mapped kinds and views, shared by kind.
+    /// The watches of referenced kinds, mapped kinds and listers, shared by kind.
     fn shared_watches(&self) -> SharedWatches {
         let mut watches = SharedWatches::default();
         for targets in self.targets.values() {
@@ -275,7 +278,7 @@ impl Wiring {
         for handler in &self.mapped_handlers {
             watches.add(&handler.watched.kind, handler.clone(), handler.metadata_only());
         }
-        for handler in &self.view_handlers {
+        for handler in &self.lister_handlers {
             watches.add(&handler.watched.kind, handler.clone(), handler.metadata_only());
         }
         watches
@@ -300,8 +303,8 @@ impl Wiring {
         let children = self.children.values().map(|children| children.clone() as Arc<dyn HasHealth>);
         let targets = self.targets.values().map(|targets| targets.clone() as Arc<dyn HasHealth>);
         let mapped = self.mapped_handlers.iter().map(|handler| handler.clone() as Arc<dyn HasHealth>);
-        let views = self.view_handlers.iter().map(|handler| handler.clone() as Arc<dyn HasHealth>);
-        primaries.chain(children).chain(targets).chain(mapped).chain(views).collect()
+        let listers = self.lister_handlers.iter().map(|handler| handler.clone() as Arc<dyn HasHealth>);
+        primaries.chain(children).chain(targets).chain(mapped).chain(listers).collect()
     }
 
     /// The watches that must be synced before a controller starts its workers.
@@ -312,11 +315,11 @@ impl Wiring {
         let targets = shared.targets.values().map(|targets| targets.clone() as Arc<dyn HasHealth>);
         let mapped = self.mapped_handlers.iter().filter(|handler| Arc::ptr_eq(&handler.controller, controller));
         let mapped = mapped.map(|handler| handler.clone() as Arc<dyn HasHealth>);
-        let views = self.view_handlers.iter().filter(|handler| Arc::ptr_eq(&handler.controller, controller));
-        let views = views.map(|handler| handler.clone() as Arc<dyn HasHealth>);
-        let read_views = controller.settings().read.iter().filter_map(ReadView::watch);
-        let read_views = read_views.map(|watch| Arc::new(watch) as Arc<dyn HasHealth>);
-        own.chain(children).chain(targets).chain(mapped).chain(views).chain(read_views).collect()
+        let listers = self.lister_handlers.iter().filter(|handler| Arc::ptr_eq(&handler.controller, controller));
+        let listers = listers.map(|handler| handler.clone() as Arc<dyn HasHealth>);
+        let read_listers = controller.settings().read_listers.iter().filter_map(ReadLister::watch);
+        let read_listers = read_listers.map(|watch| Arc::new(watch) as Arc<dyn HasHealth>);
+        own.chain(children).chain(targets).chain(mapped).chain(listers).chain(read_listers).collect()
     }
 }
 

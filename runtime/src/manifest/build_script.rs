@@ -1,6 +1,6 @@
 //! Generates manifests from a build script, from a test and from the program that `opgen generate` builds.
 
-use super::{DoorArgs, Drift, ManifestError, Project, compare, files, write};
+use super::{Drift, GenerateArgs, ManifestError, Project, compare, files, write};
 use crate::error::Chain;
 use clap::Parser;
 use std::{
@@ -11,7 +11,7 @@ use std::{
 };
 
 /// An operator that describes itself as a [`Project`], the input of the manifests.
-pub trait Described {
+pub trait Describe {
     /// Returns the names, the image and the kinds of the operator.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ pub enum ProjectError {
 /// The reasons why manifests can't be generated, written or compared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum DoorError {
+pub enum GenerateError {
     /// The definition of a kind can't be derived.
     #[error(transparent)]
     Project(#[from] ProjectError),
@@ -75,11 +75,11 @@ pub enum DoorError {
 ///     opgen::manifest::build_script(demo_controller::operator(), "../deploy")
 /// }
 /// ```
-pub fn build_script(operator: impl Described, dir: impl AsRef<Path>) -> ExitCode {
-    let write_files = || -> Result<Vec<String>, DoorError> {
+pub fn build_script(operator: impl Describe, dir: impl AsRef<Path>) -> ExitCode {
+    let write_files = || -> Result<Vec<String>, GenerateError> {
         let rendered = files(&operator.project()?)?;
         let path = dir.as_ref().display().to_string();
-        write(&rendered, dir.as_ref()).map_err(|source| DoorError::Folder { path, source })?;
+        write(&rendered, dir.as_ref()).map_err(|source| GenerateError::Folder { path, source })?;
         Ok(rendered.findings.iter().map(ToString::to_string).collect())
     };
     let mut out = io::stdout();
@@ -107,11 +107,11 @@ pub fn build_script(operator: impl Described, dir: impl AsRef<Path>) -> ExitCode
 ///
 /// # Errors
 /// Fails with a diff if a file differs.
-pub fn check(operator: &impl Described, dir: impl AsRef<Path>) -> Result<(), DoorError> {
+pub fn check(operator: &impl Describe, dir: impl AsRef<Path>) -> Result<(), GenerateError> {
     let rendered = files(&operator.project()?)?;
     let path = dir.as_ref().display().to_string();
-    let drift = compare(&rendered, dir.as_ref()).map_err(|source| DoorError::Folder { path, source })?;
-    if drift.is_empty() { Ok(()) } else { Err(DoorError::Drift(diffs(&drift))) }
+    let drift = compare(&rendered, dir.as_ref()).map_err(|source| GenerateError::Folder { path, source })?;
+    if drift.is_empty() { Ok(()) } else { Err(GenerateError::Drift(diffs(&drift))) }
 }
 
 fn diffs(drift: &[Drift]) -> String {
@@ -123,19 +123,19 @@ fn diffs(drift: &[Drift]) -> String {
 #[command(about = "Writes the manifests of an operator")]
 struct Generator {
     #[command(flatten)]
-    door: DoorArgs,
+    door: GenerateArgs,
 }
 
 /// The `main` of the program that `opgen generate` builds.
-pub fn generator(operator: impl Described) -> ExitCode {
+pub fn generator(operator: impl Describe) -> ExitCode {
     run_generator(&operator, &Generator::parse().door)
 }
 
 /// Writes, prints or compares the manifests of `operator`. The exit code is 1 for an error and for a difference.
-pub(crate) fn run_generator(operator: &impl Described, door: &DoorArgs) -> ExitCode {
+pub(crate) fn run_generator(operator: &impl Describe, door: &GenerateArgs) -> ExitCode {
     let drifted = operator
         .project()
-        .map_err(DoorError::from)
+        .map_err(GenerateError::from)
         .and_then(|project| Ok(door.run(&project, &mut io::stdout().lock())?));
     match drifted {
         Ok(false) => ExitCode::SUCCESS,

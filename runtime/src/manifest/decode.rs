@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::crd::{self, value};
 use super::lint::{Finding, Findings, Severity};
-use super::project::{Controlled, Project, RoundTrip};
+use super::project::{KindDescription, Project, RoundTrip};
 use super::sample;
 use crate::manifest::crd::definition::Definition;
 
@@ -52,7 +52,7 @@ struct CheckedValue<'a> {
 
 impl<'a> DecodeCheck<'a> {
     /// Prepares the check of one kind. The status is not required, since a new object has none.
-    fn new(project: &Project, controlled: &'a Controlled, schema: &Value, findings: Findings) -> Self {
+    fn new(project: &Project, controlled: &'a KindDescription, schema: &Value, findings: Findings) -> Self {
         let mut schema = schema.clone();
         if let Some(required) = schema["required"].as_array_mut() {
             required.retain(|name| name != "status");

@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::project::{Controlled, Project};
+use super::project::{KindDescription, Project};
 use crate::{
     kind::Kind,
-    shape::{Access, Edge, Node, Place, Shape, Verb},
+    shape::{Access, Edge, Node, Shape, SourceLocation, Verb},
 };
 
 const CHILD: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Patch, Verb::Delete];
 
-static CONFIG: Shape = resource(&[Access::to(config_map, CHILD, Place::UNKNOWN)]);
-static DEPLOYMENT: Shape = resource(&[Access::to(deployment, CHILD, Place::UNKNOWN)]);
+static CONFIG: Shape = resource(&[Access::to(config_map, CHILD, SourceLocation::UNKNOWN)]);
+static DEPLOYMENT: Shape = resource(&[Access::to(deployment, CHILD, SourceLocation::UNKNOWN)]);
 static SNAPSHOT: Shape = Shape {
     node: Node::Custom,
     access: &[
-        Access::to(node, &[Verb::Get], Place::UNKNOWN),
-        Access::to(deployment, &[Verb::Patch, Verb::Get], Place::UNKNOWN).part("scale"),
+        Access::to(node, &[Verb::Get], SourceLocation::UNKNOWN),
+        Access::to(deployment, &[Verb::Patch, Verb::Get], SourceLocation::UNKNOWN).subresource("scale"),
     ],
     children: &[],
 };
@@ -24,14 +24,17 @@ static WORKLOAD: Shape = Shape {
     node: Node::CONCURRENT,
     access: &[],
     children: &[
-        Edge::plain("deployment", &DEPLOYMENT, Place::UNKNOWN),
-        Edge::plain("snapshot", &SNAPSHOT, Place::UNKNOWN),
+        Edge::plain("deployment", &DEPLOYMENT, SourceLocation::UNKNOWN),
+        Edge::plain("snapshot", &SNAPSHOT, SourceLocation::UNKNOWN),
     ],
 };
 static TREE: Shape = Shape {
     node: Node::SERIAL,
     access: &[],
-    children: &[Edge::plain("config", &CONFIG, Place::UNKNOWN), Edge::plain("workload", &WORKLOAD, Place::UNKNOWN)],
+    children: &[
+        Edge::plain("config", &CONFIG, SourceLocation::UNKNOWN),
+        Edge::plain("workload", &WORKLOAD, SourceLocation::UNKNOWN),
+    ],
 };
 
 const fn resource(access: &'static [Access]) -> Shape {
@@ -116,8 +119,8 @@ pub(crate) fn project() -> Project {
 }
 
 /// A controlled kind with `spec` as the schema of its spec.
-fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &'static Shape) -> Controlled {
-    Controlled {
+fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &'static Shape) -> KindDescription {
+    KindDescription {
         only_defined: false,
         kind: kind.clone(),
         crd: Some(crd(kind, spec)),
@@ -127,7 +130,7 @@ fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &
         events,
         shape,
         references: Vec::new(),
-        followed: Vec::new(),
+        watched_kinds: Vec::new(),
         selects: false,
         sample: None,
     }

@@ -3,11 +3,11 @@
 //! [`files`] turns a [`Project`] into files: CustomResourceDefinitions, RBAC roles, Deployment, samples and finalizer policy.
 //! It fixes the schemas that `kube` derives where the API server would refuse them or warn about them, and lints the rest: a
 //! schema without findings is accepted by the API server. [`write()`] writes the files to a folder, [`compare()`] diffs them
-//! with a folder, and [`door()`] does both for the command line. All three produce the same bytes.
+//! with a folder, and [`generate()`] does both for the command line. All three produce the same bytes.
 //!
 //! A definition is derived from the Rust types of its kind and is checked against them:
 //!
-//! - Embedded Kubernetes types get what the published OpenAPI declares for them: list types, map types and map keys, the bounds
+//! - EmbeddedManifest Kubernetes types get what the published OpenAPI declares for them: list types, map types and map keys, the bounds
 //!   of `IntOrString`, and open content for `RawExtension` and `JSON`. Only an `Option` is nullable.
 //! - The type decodes every value that the schema admits. The check tries each field with null, with the limits of its type and
 //!   with texts of no format. A field whose type decodes less needs a rule, for example `#[schemars(regex(pattern = ...))]` on
@@ -35,20 +35,20 @@ mod target;
 mod tree;
 mod yaml;
 
-pub use build_script::{Described, DoorError, ProjectError, build_script, check, generator};
+pub use build_script::{Describe, GenerateError, ProjectError, build_script, check, generator};
 pub(crate) use build_script::{exit_with_error, run_generator};
 pub use deployment::HEALTH_PORT;
 pub use folder::{Action, Drift, FileChange, compare, write};
 use lint::Findings;
 pub use lint::{Finding, ManifestError, Severity};
 pub(crate) use project::DEFAULT_OBJECTS;
-pub use project::{Controlled, Project, RoundTrip};
+pub use project::{KindDescription, Project, RoundTrip};
 pub use rbac::{AuditError, Comparison, explain, explain_json, verify};
 pub(crate) use render::installed_objects;
 pub use render::{File, Rendered, files};
-pub use target::{DoorArgs, Output, door};
+pub use target::{GenerateArgs, OutputFormat, generate};
 #[cfg(test)]
 pub(crate) use tree::example::project as example_project;
 pub(crate) use tree::{Diagram, DiagramNode, DiagramObject, DiagramOwner, NodeState, render_diagrams};
-pub use tree::{Picture, mermaid, svg, tree, tree_json};
+pub use tree::{TreeFormat, mermaid, svg, tree, tree_json};
 pub use yaml::HEADER;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::project::{Controlled, Project};
+use super::project::{KindDescription, Project};
 
 /// Returns the parameter, the policy and its binding, or nothing if the operator defines none of its controlled kinds.
 ///
@@ -46,9 +46,10 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
 }
 
 /// The kinds that the policy applies to.
-fn controlled_kinds(project: &Project) -> impl Iterator<Item = &Controlled> {
-    let has_policy =
-        |controlled: &&Controlled| !controlled.is_foreign() && !controlled.finalizer.is_empty() && !controlled.selects;
+fn controlled_kinds(project: &Project) -> impl Iterator<Item = &KindDescription> {
+    let has_policy = |controlled: &&KindDescription| {
+        !controlled.is_foreign() && !controlled.finalizer.is_empty() && !controlled.selects
+    };
     project.controllers.iter().filter(has_policy)
 }
 

@@ -31,13 +31,13 @@ pub struct Project {
     /// The expected number of objects; the memory request follows from it.
     pub objects: u32,
     /// The kinds it controls; their order does not change the manifests.
-    pub controllers: Vec<Controlled>,
+    pub controllers: Vec<KindDescription>,
 }
 
 /// One kind that the operator controls.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Controlled {
+pub struct KindDescription {
     /// The kind by its names.
     pub kind: Kind,
     /// Its CustomResourceDefinition as `kube` derives it, as JSON; `None` for a kind that is not the operator's own.
@@ -57,7 +57,7 @@ pub struct Controlled {
     /// The kinds of the objects that its objects reference.
     pub references: Vec<Kind>,
     /// The other kinds that its controller watches.
-    pub followed: Vec<Kind>,
+    pub watched_kinds: Vec<Kind>,
     /// Whether the controller selects objects by labels or fields.
     pub selects: bool,
     /// The sample object; `apiVersion`, `kind` and `metadata.name` are added where they are missing. Without it the sample is
@@ -112,7 +112,7 @@ impl Project {
     }
 }
 
-impl Controlled {
+impl KindDescription {
     /// Whether the operator doesn't define the kind, so its definition and its status belong to somebody else.
     pub(crate) fn is_foreign(&self) -> bool {
         self.crd.is_none()

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::crd::{self, value};
 use super::lint::{Finding, Findings};
-use super::project::{Controlled, Project};
+use super::project::{KindDescription, Project};
 use crate::manifest::crd::definition::Definition;
 
 mod pattern;
@@ -35,7 +35,7 @@ pub(crate) fn objects(
 }
 
 /// Returns the user's sample, or one from the schema, with `apiVersion`, `kind` and `metadata` filled in.
-pub(crate) fn complete(project: &Project, controlled: &Controlled, schema: &Value) -> Value {
+pub(crate) fn complete(project: &Project, controlled: &KindDescription, schema: &Value) -> Value {
     let kind = &controlled.kind;
     let from_schema = || json!({"spec": make(&schema["properties"]["spec"], "spec")});
     let mut sample = controlled.sample.clone().unwrap_or_else(from_schema);
@@ -57,7 +57,7 @@ pub(crate) fn complete(project: &Project, controlled: &Controlled, schema: &Valu
 }
 
 /// Reports what the schema doesn't admit in a sample: an error for the user's sample, a warning for a generated one.
-fn check(controlled: &Controlled, sample: &Value, schema: &Value, findings: &mut Findings) {
+fn check(controlled: &KindDescription, sample: &Value, schema: &Value, findings: &mut Findings) {
     let mut spec = sample.clone();
     if let Some(object) = spec.as_object_mut() {
         for field in ["apiVersion", "kind", "metadata"] {

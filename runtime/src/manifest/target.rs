@@ -13,7 +13,7 @@ use super::render::{Rendered, files};
 /// The options of `manifests`.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[non_exhaustive]
-pub struct DoorArgs {
+pub struct GenerateArgs {
     /// Write the files to this folder instead of printing `install.yaml`.
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
@@ -22,13 +22,13 @@ pub struct DoorArgs {
     pub check: bool,
     /// How to print.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    pub output: Output,
+    pub output: OutputFormat,
 }
 
 /// The output format of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 #[non_exhaustive]
-pub enum Output {
+pub enum OutputFormat {
     /// For people; YAML where manifests are printed.
     #[default]
     Text,
@@ -36,18 +36,18 @@ pub enum Output {
     Json,
 }
 
-impl DoorArgs {
-    /// Prints, writes or compares the manifests according to the options; see [`door()`].
+impl GenerateArgs {
+    /// Prints, writes or compares the manifests according to the options; see [`generate()`].
     ///
     /// # Errors
     ///
-    /// As [`door()`].
+    /// As [`generate()`].
     pub fn run(&self, project: &Project, out: &mut dyn Write) -> Result<bool, ManifestError> {
         let dir = match (&self.dir, self.check) {
             (None, true) => Some(Path::new("deploy")),
             (dir, _) => dir.as_deref(),
         };
-        door(project, dir, self.check, self.output == Output::Json, out)
+        generate(project, dir, self.check, self.output == OutputFormat::Json, out)
     }
 }
 
@@ -60,7 +60,7 @@ impl DoorArgs {
 /// # Errors
 ///
 /// Fails with the linter's errors, or if a file or `out` can't be read or written.
-pub fn door(
+pub fn generate(
     project: &Project,
     dir: Option<&Path>,
     check: bool,
@@ -86,7 +86,7 @@ pub fn door(
     Ok(drifted)
 }
 
-/// The outcome of [`door()`] in both output formats.
+/// The outcome of [`generate()`] in both output formats.
 struct Report {
     json: Value,
     text: String,
@@ -122,7 +122,7 @@ mod tests {
     use super::super::fixture;
     use super::*;
 
-    fn run_with(args: &DoorArgs) -> (bool, String) {
+    fn run_with(args: &GenerateArgs) -> (bool, String) {
         let mut out = Vec::new();
         let drifted = args.run(&fixture::project(), &mut out).unwrap();
         (drifted, String::from_utf8(out).unwrap())
@@ -130,14 +130,14 @@ mod tests {
 
     #[test]
     fn without_a_folder_install_is_printed() {
-        let (drifted, text) = run_with(&DoorArgs::default());
+        let (drifted, text) = run_with(&GenerateArgs::default());
         assert!(!drifted);
         assert_eq!(text, files(&fixture::project()).unwrap().text("install.yaml").unwrap());
     }
 
     #[test]
     fn json_holds_every_file() {
-        let (_, text) = run_with(&DoorArgs { output: Output::Json, ..DoorArgs::default() });
+        let (_, text) = run_with(&GenerateArgs { output: OutputFormat::Json, ..GenerateArgs::default() });
         let value: Value = serde_json::from_str(&text).unwrap();
         let rendered = files(&fixture::project()).unwrap();
         assert_eq!(value["files"].as_array().unwrap().len(), rendered.files.len());
@@ -147,10 +147,10 @@ mod tests {
     #[test]
     fn a_check_says_drift_and_writing_ends_it() {
         let dir = std::env::temp_dir().join(format!("opgen-door-{}", std::process::id()));
-        let check = DoorArgs { dir: Some(dir.clone()), check: true, ..DoorArgs::default() };
+        let check = GenerateArgs { dir: Some(dir.clone()), check: true, ..GenerateArgs::default() };
         let (drifted, text) = run_with(&check);
         assert!(drifted && text.contains("+++ b/rbac.yaml"), "{text}");
-        let (_, text) = run_with(&DoorArgs { check: false, ..check.clone() });
+        let (_, text) = run_with(&GenerateArgs { check: false, ..check.clone() });
         assert!(text.contains("     Created ") && text.contains("rbac.yaml"), "{text}");
         assert_eq!(run_with(&check), (false, String::new()));
         std::fs::remove_dir_all(dir).unwrap();

@@ -3,18 +3,18 @@
 use crate::{
     error::{Error, Result},
     kind::Typed,
-    shape::Count,
+    shape::Cardinality,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// Type parameter of [`Objects`] for the field type `K`.
+/// Type parameter of [`ResourceField`] for the field type `K`.
 #[derive(Debug)]
 pub struct One;
-/// Type parameter of [`Objects`] for the field type `Option<K>`.
+/// Type parameter of [`ResourceField`] for the field type `Option<K>`.
 #[derive(Debug)]
 pub struct Maybe;
-/// Type parameter of [`Objects`] for the field type `Vec<K>`.
+/// Type parameter of [`ResourceField`] for the field type `Vec<K>`.
 #[derive(Debug)]
 pub struct Many;
 
@@ -23,24 +23,24 @@ pub struct Many;
     message = "`{Self}` is not a Kubernetes kind",
     label = "needs a kind, or `Option` or `Vec` of one"
 )]
-pub trait Objects<M>: 'static {
+pub trait ResourceField<M>: 'static {
     /// The kind.
     type Kind: Typed + Serialize + DeserializeOwned;
     /// The number of objects that a value of this type has.
-    const COUNT: Count;
+    const CARDINALITY: Cardinality;
     /// The wanted objects, as a list.
     fn objects(self) -> Vec<Self::Kind>;
     /// Whether a value of this type can have this number of objects.
     fn fits(count: usize) -> bool;
-    /// Builds a value of this type from objects; `None` if their number does not fit.
+    /// BuildResult a value of this type from objects; `None` if their number does not fit.
     fn gathered(objects: Vec<Self::Kind>) -> Option<Self>
     where
         Self: Sized;
 }
 
-impl<K: Typed + Serialize + DeserializeOwned> Objects<One> for K {
+impl<K: Typed + Serialize + DeserializeOwned> ResourceField<One> for K {
     type Kind = K;
-    const COUNT: Count = Count::One;
+    const CARDINALITY: Cardinality = Cardinality::One;
     fn objects(self) -> Vec<K> {
         vec![self]
     }
@@ -52,9 +52,9 @@ impl<K: Typed + Serialize + DeserializeOwned> Objects<One> for K {
     }
 }
 
-impl<K: Typed + Serialize + DeserializeOwned> Objects<Maybe> for Option<K> {
+impl<K: Typed + Serialize + DeserializeOwned> ResourceField<Maybe> for Option<K> {
     type Kind = K;
-    const COUNT: Count = Count::Optional;
+    const CARDINALITY: Cardinality = Cardinality::Optional;
     fn objects(self) -> Vec<K> {
         self.into_iter().collect()
     }
@@ -66,9 +66,9 @@ impl<K: Typed + Serialize + DeserializeOwned> Objects<Maybe> for Option<K> {
     }
 }
 
-impl<K: Typed + Serialize + DeserializeOwned> Objects<Many> for Vec<K> {
+impl<K: Typed + Serialize + DeserializeOwned> ResourceField<Many> for Vec<K> {
     type Kind = K;
-    const COUNT: Count = Count::Many;
+    const CARDINALITY: Cardinality = Cardinality::Many;
     fn objects(self) -> Vec<K> {
         self
     }
@@ -85,27 +85,27 @@ impl<K: Typed + Serialize + DeserializeOwned> Objects<Many> for Vec<K> {
     message = "the function builds `{Self}`, its field is `{T}`",
     label = "`{T}` or a `Result` of it fits"
 )]
-pub trait Builds<T> {
+pub trait BuildResult<T> {
     /// The value of the field.
     ///
     /// # Errors
     /// The error of the build function.
-    fn built(self) -> Result<T>;
+    fn into_result(self) -> Result<T>;
 }
 
-impl<T> Builds<T> for T {
-    fn built(self) -> Result<T> {
+impl<T> BuildResult<T> for T {
+    fn into_result(self) -> Result<T> {
         Ok(self)
     }
 }
 
-impl<T, E: Into<Error>> Builds<T> for Result<T, E> {
-    fn built(self) -> Result<T> {
+impl<T, E: Into<Error>> BuildResult<T> for Result<T, E> {
+    fn into_result(self) -> Result<T> {
         self.map_err(Into::into)
     }
 }
 
 /// The wanted objects as JSON values. The code behind this call is not generic, which keeps the binary small.
-pub fn wanted<T: Objects<M>, M>(built: impl Builds<T>) -> Result<Vec<Value>> {
-    built.built()?.objects().into_iter().map(|object| Ok(serde_json::to_value(object)?)).collect()
+pub fn wanted<T: ResourceField<M>, M>(built: impl BuildResult<T>) -> Result<Vec<Value>> {
+    built.into_result()?.objects().into_iter().map(|object| Ok(serde_json::to_value(object)?)).collect()
 }

@@ -9,7 +9,7 @@ use crate::{
     access::{Rule, merge},
     error::{Error, Result},
     kind::Typed,
-    provisioner::build::{Builds, Objects, wanted},
+    provisioner::build::{BuildResult, ResourceField, wanted},
     shape::Access,
 };
 use k8s_openapi::api::rbac::v1::{ClusterRole, Role};
@@ -17,24 +17,24 @@ use serde_json::Value;
 
 /// A kind that grants rights to others: Role and ClusterRole.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` hands on no rights",
-    label = "`hands_on` is for `Role` and `ClusterRole`",
-    note = "remove `hands_on(...)`"
+    message = "`{Self}` grants no rights",
+    label = "`grants` is for `Role` and `ClusterRole`",
+    note = "remove `grants(...)`"
 )]
-pub trait HandsOn: Typed {}
+pub trait GrantsRights: Typed {}
 
-impl HandsOn for Role {}
-impl HandsOn for ClusterRole {}
+impl GrantsRights for Role {}
+impl GrantsRights for ClusterRole {}
 
 /// Fills in the rules of the roles that a node builds: the declared rules, unless the build function has set its own. Those may
 /// grant less than the declared rules, but not more.
 ///
 /// # Errors
 /// Terminal, if a role has a right that is not declared: the API server would refuse it as an escalation.
-pub fn hand_on<T: Objects<M, Kind: HandsOn>, M>(
+pub fn granted_roles<T: ResourceField<M, Kind: GrantsRights>, M>(
     node: &str,
     declared: &'static [Access],
-    built: impl Builds<T>,
+    built: impl BuildResult<T>,
 ) -> Result<Vec<Value>> {
     let mut roles = wanted::<T, M>(built)?;
     for role in &mut roles {
@@ -56,7 +56,7 @@ fn limit_rules(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> 
     let own: Vec<Rule> = serde_json::from_value::<Option<_>>(role["rules"].take())?.unwrap_or_default();
     if let Some(undeclared) = first_undeclared(&declared, &own) {
         let message = format!(
-            "node {node} builds a role that may {undeclared}, which its field doesn't declare; add it to `hands_on(...)`, or \
+            "node {node} builds a role that may {undeclared}, which its field doesn't declare; add it to `grants(...)`, or \
              leave the rules to the declaration"
         );
         return Err(Error::terminal("RoleBeyondDeclared", message));
@@ -78,23 +78,23 @@ mod tests {
     use super::*;
     use crate::{
         kind::kind_of,
-        shape::{Place, Verb},
+        shape::{SourceLocation, Verb},
     };
     use k8s_openapi::api::core::v1::{ConfigMap, Secret};
     use serde_json::json;
 
     const DECLARED: &[Access] = &[
-        Access::to(kind_of::<ConfigMap>, &[Verb::Get, Verb::List], Place::UNKNOWN),
-        Access::to(kind_of::<Secret>, &[Verb::Get], Place::UNKNOWN).named(&["tls", "ca"]),
-        Access::to_url("/healthz/*", &[Verb::Get], Place::UNKNOWN),
+        Access::to(kind_of::<ConfigMap>, &[Verb::Get, Verb::List], SourceLocation::UNKNOWN),
+        Access::to(kind_of::<Secret>, &[Verb::Get], SourceLocation::UNKNOWN).named(&["tls", "ca"]),
+        Access::to_url("/healthz/*", &[Verb::Get], SourceLocation::UNKNOWN),
     ];
 
-    fn handed_on(mut role: Value) -> Result<Value> {
+    fn granted(mut role: Value) -> Result<Value> {
         limit_rules(&mut role, "role", DECLARED).map(|()| role)
     }
 
     fn rules(rules: Value) -> Result<Value> {
-        handed_on(json!({"rules": rules})).map(|mut role| role["rules"].take())
+        granted(json!({"rules": rules})).map(|mut role| role["rules"].take())
     }
 
     fn refused(own: Value) -> String {
@@ -109,7 +109,7 @@ mod tests {
             {"apiGroups": [""], "resourceNames": ["ca", "tls"], "resources": ["secrets"], "verbs": ["get"]},
         ]);
         for role in [json!({}), json!({"rules": null}), json!({"rules": []})] {
-            assert_eq!(handed_on(role).unwrap()["rules"], expected);
+            assert_eq!(granted(role).unwrap()["rules"], expected);
         }
     }
 
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(
             refused(verb),
             "RoleBeyondDeclared: node role builds a role that may delete configmaps of the core group, which its field \
-             doesn't declare; add it to `hands_on(...)`, or leave the rules to the declaration"
+             doesn't declare; add it to `grants(...)`, or leave the rules to the declaration"
         );
         let unnamed = json!([{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]);
         assert!(refused(unnamed).contains("may get secrets of the core group,"));
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_role_that_is_put_together_from_others_is_refused() {
-        let error = handed_on(json!({"aggregationRule": {"clusterRoleSelectors": []}})).unwrap_err();
+        let error = granted(json!({"aggregationRule": {"clusterRoleSelectors": []}})).unwrap_err();
         assert!(error.to_string().contains("asks the operator for every right"), "{error}");
     }
 }

@@ -3,16 +3,16 @@
 use crate::{
     context::{Cause, Context, Draft, Teardown, UnversionedReads},
     engine::pass::PassCore,
-    environment::Passing,
+    environment::PassStart,
     error::{Error, Result},
     kind::kind_of,
     managed::Owner,
     provisioner::{
         Provision,
-        build::{Builds, Objects, wanted},
-        output::inputs,
+        build::{BuildResult, ResourceField, wanted},
+        output::inputs_digest,
     },
-    shape::{Access, Edge, Node, Path, Place, Provisioner, ResourceOptions, Shape},
+    shape::{Access, Edge, Node, Path, Provisioner, ResourceOptions, Shape, SourceLocation},
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;
@@ -31,36 +31,36 @@ pub const fn edge<P: Provisioner>(name: &'static str, line: u32) -> Edge {
 
 /// The edge to a resource child: a set of objects of one kind.
 #[track_caller]
-pub const fn resource_edge<T: Objects<M>, M: 'static>(name: &'static str, line: u32) -> Edge {
-    Edge { count: T::COUNT, ..Edge::plain(name, &ResourceNode::<T, M>::SHAPE, declared_at(line)) }
+pub const fn resource_edge<T: ResourceField<M>, M: 'static>(name: &'static str, line: u32) -> Edge {
+    Edge { cardinality: T::CARDINALITY, ..Edge::plain(name, &ResourceNode::<T, M>::SHAPE, declared_at(line)) }
 }
 
 /// The source location of an edge's field. The derive that calls this is in the same file.
 #[track_caller]
-pub(crate) const fn declared_at(line: u32) -> Place {
-    Place { file: Location::caller().file(), line }
+pub(crate) const fn declared_at(line: u32) -> SourceLocation {
+    SourceLocation { file: Location::caller().file(), line }
 }
 
 struct ResourceNode<T, M>(PhantomData<fn() -> (T, M)>);
 
-impl<T: Objects<M>, M: 'static> ResourceNode<T, M> {
+impl<T: ResourceField<M>, M: 'static> ResourceNode<T, M> {
     const SHAPE: Shape = Shape { node: Node::Resource, access: &[Access::applied(kind_of::<T::Kind>)], children: &[] };
 }
 
 /// The values that `from(...)` hands to a child. It is implemented only for the type that the child takes, so that a mismatch
 /// is a compile error.
 #[diagnostic::on_unimplemented(
-    message = "a child that takes `{T}` is handed `{Self}`",
-    label = "`from(...)` and its `takes(...)` differ",
-    note = "name in the field's `from(...)` what the child's `takes(...)` asks for, in the same order"
+    message = "the inputs of this child are `{T}`, found `{Self}`",
+    label = "`from(...)` and its `inputs(...)` differ",
+    note = "name in the field's `from(...)` what the child's `inputs(...)` asks for, in the same order"
 )]
-pub trait Hands<T> {
+pub trait IntoInputs<T> {
     /// Returns the value itself.
-    fn handed(self) -> T;
+    fn into_inputs(self) -> T;
 }
 
-impl<T> Hands<T> for T {
-    fn handed(self) -> T {
+impl<T> IntoInputs<T> for T {
+    fn into_inputs(self) -> T {
         self
     }
 }
@@ -73,30 +73,30 @@ pub fn up<'c, C: Provision<O>, O: Owner, P: Provisioner>(
     name: &'static str,
 ) -> BoxFuture<'c, Result<()>>
 where
-    (): Hands<C::Takes>,
+    (): IntoInputs<C::Inputs>,
 {
-    up_with::<C, O, P, ()>(cx, name, (), inputs(cx, &[]))
+    up_with::<C, O, P, ()>(cx, name, (), inputs_digest(cx, &[]))
 }
 
-/// Provisions a child that takes the value `handed`; `inputs` is the hash of the inputs of its build functions.
-pub fn up_with<'c, C: Provision<O>, O: Owner, P: Provisioner, H: Hands<C::Takes>>(
+/// Provisions a child that takes the inputs `inputs`; `inputs_digest` is the hash of the inputs of its build functions.
+pub fn up_with<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C::Inputs>>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
-    handed: H,
-    inputs: Option<u64>,
+    inputs: H,
+    inputs_digest: Option<u64>,
 ) -> BoxFuture<'c, Result<()>> {
-    let taken = handed.handed();
+    let child_inputs = inputs.into_inputs();
     async move {
         if is_skipped::<C>(cx.core()) {
             return Ok(());
         }
-        let child = cx.for_child(name, &taken, inputs);
+        let child = cx.for_child(name, &child_inputs, inputs_digest);
         report_panics(cx.core(), child.path(), C::provision(&child)).await
     }
     .boxed()
 }
 
-/// Runs the code of a node. Reports a panic to the environment, and lets it continue.
+/// BoxReconciler the code of a node. Reports a panic to the environment, and lets it continue.
 async fn report_panics<T>(core: &PassCore<'_>, path: &Path<'_>, run: impl Future<Output = T>) -> T {
     let outcome = AssertUnwindSafe(run).catch_unwind().await;
     outcome.unwrap_or_else(|payload| resume_panic(core, &path.to_string(), payload))
@@ -105,7 +105,7 @@ async fn report_panics<T>(core: &PassCore<'_>, path: &Path<'_>, run: impl Future
 /// Reports a panic of a node to the environment, and lets it continue.
 fn resume_panic(core: &PassCore<'_>, node: &str, payload: Box<dyn Any + Send>) -> ! {
     let PassCore { shared, owner, .. } = core;
-    let pass = Passing { kind: &owner.kind, namespace: owner.namespace(), name: owner.name() };
+    let pass = PassStart { kind: &owner.kind, namespace: owner.namespace(), name: owner.name() };
     shared.environment.node_panicked(pass, node);
     resume_unwind(payload)
 }
@@ -131,22 +131,22 @@ pub(crate) fn is_skipped<C: Provisioner>(core: &PassCore<'_>) -> bool {
 }
 
 /// Makes the objects of a resource node exactly the wanted ones.
-pub fn apply<'c, T: Objects<M>, M, O: Owner, P: Provisioner, B: Builds<T>>(
+pub fn apply<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner, B: BuildResult<T>>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
     build: impl FnOnce(&Draft<'_, O>) -> B + Send + 'c,
 ) -> BoxFuture<'c, Result<()>> {
     let options = ResourceOptions::DEFAULT;
-    apply_with::<T, M, O, P>(cx, name, options, inputs(cx, &[]), |draft| wanted::<T, M>(build(draft)))
+    apply_with::<T, M, O, P>(cx, name, options, inputs_digest(cx, &[]), |draft| wanted::<T, M>(build(draft)))
 }
 
 /// As [`apply`], with options and inputs. If the inputs are those of the last build and the children are unchanged, the build
 /// function is not called.
-pub fn apply_with<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
+pub fn apply_with<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
     options: ResourceOptions,
-    inputs: Option<u64>,
+    inputs_digest: Option<u64>,
     build: impl FnOnce(&Draft<'_, O>) -> Result<Vec<Value>> + Send + 'c,
 ) -> BoxFuture<'c, Result<()>> {
     let kind = kind_of::<T::Kind>();
@@ -154,23 +154,23 @@ pub fn apply_with<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
     // most passes take the fast path and don't need its large future.
     async move {
         let node: Arc<str> = cx.path().child(name).to_string().into();
-        if let Some(outcome) = cx.core().outcome_if_unchanged(&node, &kind, options, inputs) {
+        if let Some(outcome) = cx.core().outcome_if_unchanged(&node, &kind, options, inputs_digest) {
             return outcome;
         }
-        let (wanted, inputs) = {
+        let (wanted, inputs_digest) = {
             let unversioned = UnversionedReads::default();
             let draft = cx.draft(&unversioned);
             let built = catch_unwind(AssertUnwindSafe(|| build(&draft)));
             let built = built.unwrap_or_else(|payload| resume_panic(cx.core(), &node, payload));
-            (built?, draft.inputs(inputs))
+            (built?, draft.inputs_digest(inputs_digest))
         };
-        cx.core().converge(&node, &kind, options, inputs, wanted).boxed().await
+        cx.core().converge(&node, &kind, options, inputs_digest, wanted).boxed().await
     }
     .boxed()
 }
 
 /// Removes the objects of a resource node.
-pub fn remove<'c, T: Objects<M>, M, O: Owner, P>(
+pub fn remove<'c, T: ResourceField<M>, M, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
 ) -> BoxFuture<'c, Result<()>> {
@@ -178,7 +178,7 @@ pub fn remove<'c, T: Objects<M>, M, O: Owner, P>(
 }
 
 /// As [`remove`], with options.
-pub fn remove_with<'c, T: Objects<M>, M, O: Owner, P>(
+pub fn remove_with<'c, T: ResourceField<M>, M, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
     options: ResourceOptions,
@@ -189,7 +189,7 @@ pub fn remove_with<'c, T: Objects<M>, M, O: Owner, P>(
 }
 
 /// Removes the objects of a node that an earlier release of the operator had, while the tree is provisioned.
-pub fn retire<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
+pub fn retire<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
 ) -> BoxFuture<'c, Result<()>> {
@@ -201,12 +201,12 @@ pub fn retire<'c, T: Objects<M>, M, O: Owner, P: Provisioner>(
     message = "a predicate answers `bool`, found `{Self}`",
     label = "`bool`, `Result<bool>`, or `Wanted` with a reason"
 )]
-pub trait Answers {
+pub trait WhenResult {
     /// Converts the return value.
     ///
     /// # Errors
     /// The error of the predicate.
-    fn answered(self) -> Result<Wanted>;
+    fn into_wanted(self) -> Result<Wanted>;
 }
 
 /// Whether a child is wanted, and if not, the reason.
@@ -219,21 +219,21 @@ pub enum Wanted {
     No(String),
 }
 
-impl Answers for Wanted {
-    fn answered(self) -> Result<Wanted> {
+impl WhenResult for Wanted {
+    fn into_wanted(self) -> Result<Wanted> {
         Ok(self)
     }
 }
 
-impl Answers for bool {
-    fn answered(self) -> Result<Wanted> {
+impl WhenResult for bool {
+    fn into_wanted(self) -> Result<Wanted> {
         Ok(if self { Wanted::Yes } else { Wanted::No(String::new()) })
     }
 }
 
-impl<A: Answers, E: Into<Error>> Answers for Result<A, E> {
-    fn answered(self) -> Result<Wanted> {
-        self.map_err(Into::into)?.answered()
+impl<A: WhenResult, E: Into<Error>> WhenResult for Result<A, E> {
+    fn into_wanted(self) -> Result<Wanted> {
+        self.map_err(Into::into)?.into_wanted()
     }
 }
 
@@ -244,9 +244,9 @@ impl<A: Answers, E: Into<Error>> Answers for Result<A, E> {
 pub fn is_wanted<O: Owner, P: Provisioner>(
     cx: &Context<'_, O, P>,
     name: &'static str,
-    answer: impl Answers,
+    answer: impl WhenResult,
 ) -> Result<bool> {
-    match answer.answered()? {
+    match answer.into_wanted()? {
         Wanted::Yes => Ok(true),
         Wanted::No(reason) => {
             tracing::trace!(node = %cx.path().child(name), reason, "not wanted");

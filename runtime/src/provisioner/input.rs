@@ -11,22 +11,22 @@ pub fn subject<'a, O: Owner, P: Provisioner>(cx: &Context<'a, O, P>) -> &'a O::S
 // and let their results borrow from the arguments. The number in the name is the number of arguments.
 
 /// Calls a closure with one argument.
-pub fn ask1<'a, A, R>(a: &'a A, closure: impl FnOnce(&'a A) -> R) -> R {
+pub fn call1<'a, A, R>(a: &'a A, closure: impl FnOnce(&'a A) -> R) -> R {
     closure(a)
 }
 
 /// Calls a closure with two arguments.
-pub fn ask2<'a, A, B, R>(a: &'a A, b: &'a B, closure: impl FnOnce(&'a A, &'a B) -> R) -> R {
+pub fn call2<'a, A, B, R>(a: &'a A, b: &'a B, closure: impl FnOnce(&'a A, &'a B) -> R) -> R {
     closure(a, b)
 }
 
 /// Calls a closure with three arguments.
-pub fn ask3<'a, A, B, C, R>(a: &'a A, b: &'a B, c: &'a C, closure: impl FnOnce(&'a A, &'a B, &'a C) -> R) -> R {
+pub fn call3<'a, A, B, C, R>(a: &'a A, b: &'a B, c: &'a C, closure: impl FnOnce(&'a A, &'a B, &'a C) -> R) -> R {
     closure(a, b, c)
 }
 
 /// Calls a closure with four arguments.
-pub fn ask4<'a, A, B, C, D, R>(
+pub fn call4<'a, A, B, C, D, R>(
     a: &'a A,
     b: &'a B,
     c: &'a C,

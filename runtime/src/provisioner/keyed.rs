@@ -6,7 +6,7 @@ use crate::{
     managed::{Each, Owner},
     provisioner::{
         Keyed,
-        group::{Hands, is_skipped},
+        group::{IntoInputs, is_skipped},
         schedule::{catch_panic, worst_outcome},
     },
     shape::Provisioner,
@@ -41,8 +41,8 @@ pub fn text(key: impl ToString) -> String {
 pub fn up_each<'c, C, I, T, O, P, H>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
-    handed: H,
-    inputs: Option<u64>,
+    inputs: H,
+    inputs_digest: Option<u64>,
     items: Vec<(String, T)>,
 ) -> BoxFuture<'c, Result<()>>
 where
@@ -51,9 +51,9 @@ where
     T: Borrow<I> + Send + Sync + 'c,
     O: Owner,
     P: Provisioner,
-    H: Hands<C::Takes>,
+    H: IntoInputs<C::Inputs>,
 {
-    let taken = handed.handed();
+    let inputs = inputs.into_inputs();
     async move {
         let mut removed_keys = match cx.core().is_plan {
             true => BTreeSet::new(),
@@ -70,10 +70,10 @@ where
         if is_skipped::<C>(cx.core()) {
             return Ok(());
         }
-        let (taken, inputs) = (&taken, cx.items_inputs(inputs));
+        let (inputs, inputs_digest) = (&inputs, cx.items_inputs_digest(inputs_digest));
         let children = items.iter().map(|(key, item)| {
             catch_panic(async move {
-                C::provision(&cx.for_item((name, key), item.borrow(), taken, with_key(inputs, key))).await
+                C::provision(&cx.for_item((name, key), item.borrow(), inputs, with_key(inputs_digest, key))).await
             })
             .boxed()
         });
@@ -147,8 +147,8 @@ pub fn keys_below<'c, C: Keyed<O>, O: Owner, P>(
 }
 
 /// Adds the key of an item to the hash of the inputs: all else that an item depends on is in that hash already.
-fn with_key(inputs: Option<u64>, key: &str) -> Option<u64> {
+fn with_key(inputs_digest: Option<u64>, key: &str) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
-    (inputs?, key).hash(&mut hasher);
+    (inputs_digest?, key).hash(&mut hasher);
     Some(hasher.finish())
 }

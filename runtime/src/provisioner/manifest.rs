@@ -20,8 +20,10 @@ use crate::{
     informer::watch::WatchState,
     kind::{Kind, Typed, kind_of},
     managed::Owner,
-    provisioner::{build::Builds, group::declared_at},
-    shape::{Access, Edge, Embedded, Malformed, Node, Provisioner, ResourceOptions, Shape, documents, rank},
+    provisioner::{build::BuildResult, group::declared_at},
+    shape::{
+        Access, Edge, EmbeddedManifest, InvalidManifest, Node, Provisioner, ResourceOptions, Shape, documents, rank,
+    },
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;
@@ -92,7 +94,7 @@ pub fn apply_file<'c, O: Owner, P: Provisioner>(
     let node: Arc<str> = cx.path().child(name).to_string().into();
     async move {
         let shape = shape_of::<P>(name)?;
-        let Node::Manifest(Embedded { text, .. }) = shape.node else { return Err(unknown_manifest(name)) };
+        let Node::Manifest(EmbeddedManifest { text, .. }) = shape.node else { return Err(unknown_manifest(name)) };
         cx.core().converge_manifest(&node, shape, Some(text)).await
     }
     .boxed()
@@ -111,8 +113,8 @@ pub fn remove_manifest<'c, O: Owner, P: Provisioner>(
 ///
 /// # Errors
 /// The error of the build function.
-pub fn text_of(built: impl Builds<Manifest>) -> Result<Manifest> {
-    built.built()
+pub fn text_of(built: impl BuildResult<Manifest>) -> Result<Manifest> {
+    built.into_result()
 }
 
 /// The shape of a manifest child of the group `P`.
@@ -125,7 +127,7 @@ fn unknown_manifest(name: &str) -> Error {
     Error::terminal("InvalidManifest", format!("the tree has no manifest {name}"))
 }
 
-fn invalid_manifest(malformed: Malformed) -> Error {
+fn invalid_manifest(malformed: InvalidManifest) -> Error {
     Error::terminal("InvalidManifest", malformed.to_string())
 }
 
@@ -134,7 +136,7 @@ impl PassCore<'_> {
     async fn converge_manifest(&self, node: &Arc<str>, shape: &'static Shape, text: Option<&str>) -> Result<()> {
         let kinds: Vec<Kind> = shape.permissions().map_err(invalid_manifest)?.iter().filter_map(Access::kind).collect();
         let source = match shape.node {
-            Node::Manifest(Embedded { file, .. }) if !file.is_empty() => file,
+            Node::Manifest(EmbeddedManifest { file, .. }) if !file.is_empty() => file,
             _ => node,
         };
         let mut wanted = Vec::new();
@@ -142,9 +144,9 @@ impl PassCore<'_> {
             wanted.push((document.kind_in(source, &kinds).map_err(invalid_manifest)?, document.object));
         }
         wanted.sort_by_key(|(kind, _)| rank(kind));
-        if let Some(rehearsal) = &self.shared.rehearsal {
+        if let Some(tree_harness) = &self.shared.tree_harness {
             let objects: Vec<Value> = wanted.into_iter().map(|(_, object)| object).collect();
-            return rehearsal.converge(node, &objects);
+            return tree_harness.converge(node, &objects);
         }
         let wanted = self.claim_all(node, wanted)?;
         if self.is_plan {

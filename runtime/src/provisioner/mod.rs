@@ -11,8 +11,8 @@ pub(crate) mod keyed;
 pub(crate) mod manifest;
 pub(crate) mod nested;
 pub(crate) mod output;
-pub(crate) mod rehearsal;
 pub(crate) mod schedule;
+pub(crate) mod tree_harness;
 
 use crate::{
     context::{Context, Teardown},

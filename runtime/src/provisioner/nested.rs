@@ -5,8 +5,8 @@ use crate::{
     error::{Error, Result},
     managed::Owner,
     provisioner::{
-        build::Objects,
-        output::{GivesValue, Made, given, read},
+        build::ResourceField,
+        output::{HasOutput, Output, node_output, read},
     },
     shape::Provisioner,
 };
@@ -39,9 +39,9 @@ impl<T> ResourceChild<T> {
     ///
     /// # Errors
     /// A yield if the objects don't exist yet.
-    pub fn read<M, O: Owner, P: Provisioner>(self, cx: &Context<'_, O, P>, path: &str) -> Result<Made<T>>
+    pub fn read<M, O: Owner, P: Provisioner>(self, cx: &Context<'_, O, P>, path: &str) -> Result<Output<T>>
     where
-        T: Objects<M> + Send + Sync,
+        T: ResourceField<M> + Send + Sync,
     {
         read::<T, M, O, P>(cx, path)
     }
@@ -59,11 +59,11 @@ impl<C> NodeChild<C> {
     ///
     /// # Errors
     /// A yield if it has given no value in this pass.
-    pub fn read<O: Owner, P: Provisioner>(self, cx: &Context<'_, O, P>, path: &str) -> Result<Made<C::Gives>>
+    pub fn read<O: Owner, P: Provisioner>(self, cx: &Context<'_, O, P>, path: &str) -> Result<Output<C::Output>>
     where
-        C: GivesValue,
+        C: HasOutput,
     {
-        given::<C, O, P>(cx, path)
+        node_output::<C, O, P>(cx, path)
     }
 }
 
@@ -87,16 +87,16 @@ impl<T> Several<T> {
     ///
     /// # Errors
     /// Always.
-    pub fn read<O: Owner, P: Provisioner + ReadsSeveral>(self, _: &Context<'_, O, P>, _: &str) -> Result<Made<T>> {
+    pub fn read<O: Owner, P: Provisioner + ReadsSeveral>(self, _: &Context<'_, O, P>, _: &str) -> Result<Output<T>> {
         Err(Error::unexpected("a child of any number cannot be read"))
     }
 }
 
 /// A child of a group whose attributes have errors. Reading it compiles, so that it adds no error to those.
 #[derive(Debug)]
-pub struct Mended<T>(PhantomData<fn() -> T>);
+pub struct ErroneousChild<T>(PhantomData<fn() -> T>);
 
-impl<T> Mended<T> {
+impl<T> ErroneousChild<T> {
     /// The value of the child's constant in [`Group::Children`].
     pub const CHILD: Self = Self(PhantomData);
 
@@ -104,7 +104,7 @@ impl<T> Mended<T> {
     ///
     /// # Errors
     /// Always.
-    pub fn read<O: Owner, P: Provisioner>(self, _: &Context<'_, O, P>, _: &str) -> Result<Made<T>> {
+    pub fn read<O: Owner, P: Provisioner>(self, _: &Context<'_, O, P>, _: &str) -> Result<Output<T>> {
         Err(Error::unexpected("a group with mistakes cannot be read"))
     }
 }

@@ -1,11 +1,11 @@
-//! Defines `Made`, the output of an earlier node as later nodes of the pass read it.
+//! Defines `Output`, the output of an earlier node as later nodes of the pass read it.
 
 use crate::{
     context::Context,
     error::{Error, Result},
     kind::kind_of,
     managed::Owner,
-    provisioner::build::Objects,
+    provisioner::build::ResourceField,
     shape::Provisioner,
 };
 use std::{
@@ -16,7 +16,7 @@ use std::{
 
 /// The output of an earlier node: `K`, `Option<K>` or `Vec<K>` of a resource node, as its field has it, or the value that a
 /// hand-written node gives. The objects are in the last state that the API server returned, with defaults and status.
-pub struct Made<T>(Arc<OutputValue<T>>);
+pub struct Output<T>(Arc<OutputValue<T>>);
 
 enum OutputValue<T> {
     /// The value of a hand-written node.
@@ -25,7 +25,7 @@ enum OutputValue<T> {
     Objects { decoded: OnceLock<T>, objects: Vec<Arc<[u8]>>, decode: fn(&[Arc<[u8]>]) -> Result<T>, version: u64 },
 }
 
-impl<T> Made<T> {
+impl<T> Output<T> {
     /// The value.
     ///
     /// # Errors
@@ -52,16 +52,16 @@ impl<T> Made<T> {
     }
 }
 
-impl<T> Clone for Made<T> {
+impl<T> Clone for Output<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<T> fmt::Debug for Made<T> {
+impl<T> fmt::Debug for Output<T> {
     // The value may be a Secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Made")
+        f.write_str("Output")
     }
 }
 
@@ -69,10 +69,10 @@ impl<T> fmt::Debug for Made<T> {
 ///
 /// # Errors
 /// A yield if the objects don't exist yet.
-pub fn read<T: Objects<M> + Send + Sync, M, O: Owner, P: Provisioner>(
+pub fn read<T: ResourceField<M> + Send + Sync, M, O: Owner, P: Provisioner>(
     cx: &Context<'_, O, P>,
     path: &str,
-) -> Result<Made<T>> {
+) -> Result<Output<T>> {
     let node = node_at(cx, path);
     let objects = cx.core().output_objects(&node, &kind_of::<T::Kind>())?;
     if !T::fits(objects.len()) {
@@ -90,19 +90,22 @@ pub fn read<T: Objects<M> + Send + Sync, M, O: Owner, P: Provisioner>(
         T::gathered(decoded).ok_or_else(|| Error::unexpected("the objects of a node changed while they were read"))
     };
     let decoded = OnceLock::new();
-    Ok(Made(Arc::new(OutputValue::Objects { decoded, objects: bytes, decode, version: hasher.finish() })))
+    Ok(Output(Arc::new(OutputValue::Objects { decoded, objects: bytes, decode, version: hasher.finish() })))
 }
 
 /// Reads the value that the hand-written node at `path` has given in this pass; the path is relative to the group of `cx`.
 ///
 /// # Errors
 /// A yield if it has given no value.
-pub fn given<C: GivesValue, O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Result<Made<C::Gives>> {
+pub fn node_output<C: HasOutput, O: Owner, P: Provisioner>(
+    cx: &Context<'_, O, P>,
+    path: &str,
+) -> Result<Output<C::Output>> {
     let node = node_at(cx, path);
     let value = cx.core().outputs.value(&node);
-    match value.and_then(|value| value.downcast::<C::Gives>().ok()) {
-        Some(value) => Ok(Made(Arc::new(OutputValue::Value(value)))),
-        None => Err(Error::yielding("NotGivenYet", format!("{node} has given nothing yet"))),
+    match value.and_then(|value| value.downcast::<C::Output>().ok()) {
+        Some(value) => Ok(Output(Arc::new(OutputValue::Value(value)))),
+        None => Err(Error::yielding("NoOutputYet", format!("{node} has given nothing yet"))),
     }
 }
 
@@ -111,26 +114,26 @@ fn node_at<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Stri
     if cx.path().is_root() { path.to_owned() } else { format!("{}/{path}", cx.path()) }
 }
 
-/// A hand-written node that gives a value: its attribute has `gives = ...`.
+/// A hand-written node that gives a value: its attribute has `output = ...`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` gives nothing that could be read",
-    label = "has no `gives`",
-    note = "a hand-written node says `gives = Type` and calls `cx.give(...)`; of a group a child is read: `from(group.child)`"
+    label = "has no `output`",
+    note = "a hand-written node says `output = Type` and calls `cx.set_output(...)`; of a group a child is read: `from(group.child)`"
 )]
-pub trait GivesValue: Provisioner {}
+pub trait HasOutput: Provisioner {}
 
 /// Hash of the inputs of a build function: those of its group, and the versions of the outputs it reads. `None` if one of them
 /// has no version.
-pub fn inputs<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, read: &[Option<u64>]) -> Option<u64> {
+pub fn inputs_digest<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, read: &[Option<u64>]) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
-    cx.inputs()?.hash(&mut hasher);
+    cx.inputs_digest()?.hash(&mut hasher);
     for version in read {
         (*version)?.hash(&mut hasher);
     }
     Some(hasher.finish())
 }
 
-/// The version of an output that a node reads, for [`inputs`].
-pub fn version<T>(made: &Made<T>) -> Option<u64> {
+/// The version of an output that a node reads, for [`inputs_digest`].
+pub fn version<T>(made: &Output<T>) -> Option<u64> {
     made.version()
 }

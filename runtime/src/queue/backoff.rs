@@ -1,4 +1,4 @@
-//! `Backoff`: the delay before a failed key is retried, with jitter.
+//! `KeyBackoff`: the delay before a failed key is retried, with jitter.
 
 use hashbrown::HashMap;
 use parking_lot::Mutex;
@@ -12,7 +12,7 @@ use std::{
 /// The delay after a number of consecutive failures of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Delay {
+pub enum Backoff {
     /// The same delay after each failure.
     Fixed(Duration),
     /// `base`, doubled with each failure up to `cap`.
@@ -24,7 +24,7 @@ pub enum Delay {
     },
 }
 
-impl Delay {
+impl Backoff {
     /// The default of controller-runtime: from 5 ms, doubled up to 1,000 s.
     pub const EXPONENTIAL: Self = Self::Exponential { base: Duration::from_millis(5), cap: Duration::from_secs(1000) };
 
@@ -72,11 +72,11 @@ impl Jitter for Seeded {
     }
 }
 
-/// The delays of failed keys: a [`Delay`] and up to 10 % jitter, so that keys that fail together are not retried together.
+/// The delays of failed keys: a [`Backoff`] and up to 10 % jitter, so that keys that fail together are not retried together.
 ///
 /// It stores only keys whose last run failed.
-pub struct Backoff<K> {
-    delay: Delay,
+pub struct KeyBackoff<K> {
+    delay: Backoff,
     jitter: Box<dyn Jitter>,
     failures: Mutex<HashMap<K, u32>>,
 }
@@ -84,17 +84,17 @@ pub struct Backoff<K> {
 /// The maximum jitter is the delay divided by this.
 const JITTER_DIVISOR: u32 = 10;
 
-impl<K: Clone + Eq + Hash> Backoff<K> {
+impl<K: Clone + Eq + Hash> KeyBackoff<K> {
     /// Returns a backoff with this delay and this source of jitter.
-    pub fn new(delay: Delay, jitter: impl Jitter + 'static) -> Self {
+    pub fn new(delay: Backoff, jitter: impl Jitter + 'static) -> Self {
         Self { delay, jitter: Box::new(jitter), failures: Mutex::default() }
     }
 
     /// Counts a failure of `key`, and returns its delay.
     pub fn failed(&self, key: &K) -> Duration {
         let failures = match self.delay {
-            Delay::Fixed(_) => 0,
-            Delay::Exponential { .. } => self.count_failure(key),
+            Backoff::Fixed(_) => 0,
+            Backoff::Exponential { .. } => self.count_failure(key),
         };
         self.spread(self.delay.after(failures))
     }
@@ -140,22 +140,22 @@ impl<K: Clone + Eq + Hash> Backoff<K> {
     }
 }
 
-impl<K> fmt::Debug for Backoff<K> {
+impl<K> fmt::Debug for KeyBackoff<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Backoff").field("delay", &self.delay).field("keys", &self.failures.lock().len()).finish()
+        f.debug_struct("KeyBackoff").field("delay", &self.delay).field("keys", &self.failures.lock().len()).finish()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Backoff, Delay, Seeded};
+    use super::{Backoff, KeyBackoff, Seeded};
     use std::time::Duration;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
     fn manager_m44_delay_doubles_from_5_ms_to_1000_s() {
-        let backoff = Backoff::new(Delay::EXPONENTIAL, || 0);
+        let backoff = KeyBackoff::new(Backoff::EXPONENTIAL, || 0);
         let delays: Vec<_> = (0..40).map(|_| backoff.failed(&"a")).collect();
         assert_eq!(delays[..4], [5, 10, 20, 40].map(MS));
         assert_eq!(delays[17], MS(5 << 17));
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn manager_m43_success_forgets_the_failures_of_its_key_only() {
-        let backoff = Backoff::new(Delay::EXPONENTIAL, || 0);
+        let backoff = KeyBackoff::new(Backoff::EXPONENTIAL, || 0);
         for key in ["a", "a", "b", "b"] {
             backoff.failed(&key);
         }
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn only_keys_that_failed_last_are_remembered() {
-        let backoff = Backoff::new(Delay::EXPONENTIAL, || 0);
+        let backoff = KeyBackoff::new(Backoff::EXPONENTIAL, || 0);
         for key in 0..100 {
             backoff.failed(&key);
         }
@@ -185,14 +185,14 @@ mod tests {
 
     #[test]
     fn fixed_delay_remembers_nothing() {
-        let backoff = Backoff::new(Delay::Fixed(MS(10_000)), || 0);
+        let backoff = KeyBackoff::new(Backoff::Fixed(MS(10_000)), || 0);
         assert_eq!((backoff.failed(&"a"), backoff.failed(&"a")), (MS(10_000), MS(10_000)));
         assert!(backoff.is_empty());
     }
 
     #[test]
     fn scattered_delays_are_spread_over_their_second_half() {
-        let backoff = Backoff::<&str>::new(Delay::EXPONENTIAL, Seeded::new(1));
+        let backoff = KeyBackoff::<&str>::new(Backoff::EXPONENTIAL, Seeded::new(1));
         let delays: Vec<_> = (0..1000).map(|_| backoff.scatter(MS(1000))).collect();
         assert!(delays.iter().all(|delay| (MS(500)..=MS(1000)).contains(delay)));
         assert!(delays.iter().any(|delay| *delay < MS(550)) && delays.iter().any(|delay| *delay > MS(950)));
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn jitter_adds_at_most_a_tenth_and_follows_from_its_seed() {
         let delays = |seed| {
-            let backoff = Backoff::new(Delay::Fixed(MS(10_000)), Seeded::new(seed));
+            let backoff = KeyBackoff::new(Backoff::Fixed(MS(10_000)), Seeded::new(seed));
             (0..1000).map(|_| backoff.failed(&"a")).collect::<Vec<_>>()
         };
         let spread = delays(1);

@@ -1,6 +1,6 @@
 //! `Queue`: the work queue of a controller, with priorities, delays and one worker per key.
 //!
-//! [`Queue`] gives keys to workers, and [`Backoff`] computes the delay of a key after a failure. Neither depends on the meaning
+//! [`Queue`] gives keys to workers, and [`KeyBackoff`] computes the delay of a key after a failure. Neither depends on the meaning
 //! of a key.
 
 mod backoff;
@@ -17,7 +17,7 @@ mod stats;
 #[allow(clippy::unwrap_used)]
 mod tests;
 
-pub use backoff::{Backoff, Delay, Jitter, Seeded};
+pub use backoff::{Backoff, Jitter, KeyBackoff, Seeded};
 pub use item::Item;
 pub use priority::{Priority, Trigger};
 pub use stats::Stats;
@@ -163,11 +163,6 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.state.lock().close();
         self.key_ready.notify_waiters();
         self.finished.notify_waiters();
-    }
-
-    /// Whether [`Queue::shutdown`] was called.
-    pub fn is_shut_down(&self) -> bool {
-        self.state.lock().is_closed()
     }
 
     /// Waits until the queue is shut down and no worker holds a key.

@@ -1,6 +1,6 @@
 //! Tests priorities, delays, holds and shutdown of the queue.
 
-use super::{Backoff, Delay, Item, Priority, Queue, Trigger};
+use super::{Backoff, Item, KeyBackoff, Priority, Queue, Trigger};
 use futures::{FutureExt, poll};
 use std::{hash::Hash, pin::pin, sync::Arc, time::Duration};
 use tokio::{
@@ -150,7 +150,7 @@ async fn manager_m46_delay_does_not_hold_back_a_key_that_is_ready() {
 
 #[tokio::test(start_paused = true)]
 async fn nats_u22_failed_key_comes_back_later_and_later() {
-    let (queue, backoff) = (Queue::new(), Backoff::new(Delay::EXPONENTIAL, || 0));
+    let (queue, backoff) = (Queue::new(), KeyBackoff::new(Backoff::EXPONENTIAL, || 0));
     let start = Instant::now();
     queue.add("a", Normal);
     let mut times = Vec::new();

@@ -6,13 +6,13 @@ use super::{
 };
 use crate::{
     kind::Kind,
-    shape::{Access, Place, Verb},
+    shape::{Access, SourceLocation, Verb},
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The permission to list the Pods of a workload, to explain why it is not ready.
-pub const PODS: &[Access] = &[Access::to(pods, &[Verb::List], Place::UNKNOWN)];
+pub const PODS: &[Access] = &[Access::to(pods, &[Verb::List], SourceLocation::UNKNOWN)];
 
 /// Returns the kind of Pods.
 pub(crate) fn pods() -> Kind {

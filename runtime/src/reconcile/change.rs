@@ -1,4 +1,4 @@
-//! Erases the type of the predicate of primaries (`News`), and caches facts of their recent states.
+//! Erases the type of the predicate of primaries (`PrimaryPredicate`), and caches facts of their recent states.
 
 use crate::{
     Managed,
@@ -12,11 +12,11 @@ use std::sync::Arc;
 ///
 /// The pass is an ordinary one: it makes no additional writes, and it does nothing on a paused object. A parked object, which
 /// waits for an action of a user, is tried again. `opgen reconcile KIND/NAME` sets the annotation.
-pub const RECONCILE: &str = "opgen.dev/reconcile";
+pub const RECONCILE_ANNOTATION: &str = "opgen.dev/reconcile";
 
 /// The predicate of a controller's primaries, without the type of their kind.
 #[derive(Clone)]
-pub struct News {
+pub(crate) struct PrimaryPredicate {
     /// Reads the facts that the predicate compares from the JSON of an object.
     pub(super) facts: ReadFactsFn,
     /// Whether the change between two states passes the predicate.
@@ -25,7 +25,7 @@ pub struct News {
 
 type ReadFactsFn = Arc<dyn Fn(&[u8]) -> serde_json::Result<Facts> + Send + Sync>;
 
-impl News {
+impl PrimaryPredicate {
     pub(crate) fn new<K: Managed>(predicate: Predicate<K>) -> Self {
         let read = predicate.clone();
         let facts = move |json: &[u8]| {
@@ -36,9 +36,9 @@ impl News {
     }
 }
 
-impl fmt::Debug for News {
+impl fmt::Debug for PrimaryPredicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("News")
+        f.write_str("PrimaryPredicate")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::reconcile::{
     ControllerState, ObjectStates, PanicReports, Selection, Source,
-    change::{News, RecentStates},
+    change::{PrimaryPredicate, RecentStates},
     reconciler::Reconciler,
     settled::SettledKeys,
 };
@@ -21,7 +21,7 @@ pub(crate) struct Loop {
     pub(super) settled: SettledKeys,
     pub(super) recent_states: RecentStates,
     /// The controller's own predicate of changes that start a pass; `None` for the default.
-    pub(super) predicate: Option<News>,
+    pub(super) predicate: Option<PrimaryPredicate>,
     /// The prefix of the controller's condition types.
     pub(crate) condition_prefix: String,
     /// The reported panics of the predicate.
@@ -32,6 +32,6 @@ pub(crate) struct Loop {
 pub(crate) struct LoopOptions {
     pub(crate) finalizer: String,
     pub(crate) selection: Selection,
-    pub(crate) predicate: Option<News>,
+    pub(crate) predicate: Option<PrimaryPredicate>,
     pub(crate) condition_prefix: String,
 }

@@ -51,7 +51,7 @@ use crate::{
     kind::Kind,
     panic::{Closure, Panicked, catch},
     predicate::Significance,
-    queue::{Delay, Trigger},
+    queue::{Backoff, Trigger},
     reconcile::{
         change::RecentStates,
         control_loop::{Loop, LoopOptions},
@@ -102,7 +102,7 @@ impl Loop {
         }
     }
 
-    /// Runs one pass over the object of this key: tears it down, or provisions it, or does nothing. Workers call this; it never
+    /// BoxReconciler one pass over the object of this key: tears it down, or provisions it, or does nothing. Workers call this; it never
     /// panics.
     pub(crate) async fn reconcile(&self, key: &ObjectKey, trigger: Trigger) -> PassResult {
         // Before the object is read: its next state could arrive in between, and the pass would act on the older one.
@@ -143,7 +143,7 @@ impl Loop {
         PassResult { next, earlier_failures, significance }
     }
 
-    /// Runs a pass over an object that the cache has: decides whether to tear it down, to provision it, or to do nothing.
+    /// BoxReconciler a pass over an object that the cache has: decides whether to tear it down, to provision it, or to do nothing.
     async fn reconcile_cached(&self, entry: &Entry<Encoded>, trigger: Trigger) -> Result<Next> {
         let header = &entry.header;
         let is_ending = header.deleting || !self.is_selected(header);
@@ -183,7 +183,7 @@ impl Loop {
             Err(error) => TreeResult::failed(error),
         };
         let (outcome, period) = match outcome {
-            Ok(()) => primary.poll_period().map_or_else(|error| (Err(error), None), |period| (Ok(()), period)),
+            Ok(()) => primary.resync_period().map_or_else(|error| (Err(error), None), |period| (Ok(()), period)),
             failed => (failed, None),
         };
         // A node has written the object, so the status write is based on the version after that. If the status differed then,
@@ -213,7 +213,7 @@ impl Loop {
         let requeue = *side_effects.requeue.lock();
         let next = match outcome {
             Ok(()) if requeue.soon => Next::Requeue,
-            Ok(()) => period.map_or(Next::Poll, Next::After),
+            Ok(()) => period.map_or(Next::Resync, Next::After),
             Err(error) => match (self.next_after_error(entry, error), rest_of_fight) {
                 // A status that each pass changes is such a fight, too: a pass that wrote it is not quiet.
                 (Next::Failed, Some(rest)) if !is_written => Next::FailedAtMost(rest),
@@ -237,7 +237,7 @@ impl Loop {
         Ok(Some(version))
     }
 
-    /// Runs the tree in a direction. Persistent conflicts in it become errors.
+    /// BoxReconciler the tree in a direction. Persistent conflicts in it become errors.
     async fn run_tree(
         &self,
         header: &Header,

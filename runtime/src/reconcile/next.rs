@@ -1,14 +1,14 @@
 //! `Next` decides when an object is enqueued again after a pass.
 
-use crate::{engine::pass::RequeueRequest, reconcile::Delay};
+use crate::{engine::pass::RequeueRequest, reconcile::Backoff};
 use std::time::Duration;
 
 /// The default delay between a pass that is not done (a yield) and the next pass, unless a change starts one earlier.
-pub const REQUEUE: Duration = Duration::from_secs(10);
+pub const DEFAULT_REQUEUE: Duration = Duration::from_secs(10);
 
 /// The delay after a conflict, or after a call on an object that does not exist.
-pub(crate) const AFTER_CONFLICT: Delay =
-    Delay::Exponential { base: Duration::from_millis(100), cap: Duration::from_secs(5) };
+pub(crate) const AFTER_CONFLICT: Backoff =
+    Backoff::Exponential { base: Duration::from_millis(100), cap: Duration::from_secs(5) };
 
 /// The delay before the retry of a pass that was skipped because the cache did not show the operator's own writes yet.
 pub(crate) const CATCH_UP: Duration = Duration::from_millis(100);
@@ -18,8 +18,8 @@ pub(crate) const CATCH_UP: Duration = Duration::from_millis(100);
 pub(crate) enum Next {
     /// Only after a change.
     AwaitChange,
-    /// After the controller's poll period, if it has one.
-    Poll,
+    /// After the controller's resync period, if it has one.
+    Resync,
     /// After the requeue interval.
     Requeue,
     /// After the time that the pass or the object requests.
@@ -40,7 +40,7 @@ impl Next {
     pub(crate) fn description(self) -> &'static str {
         match self {
             Self::AwaitChange => "again when something changes",
-            Self::Poll => "again after the poll period",
+            Self::Resync => "again after the resync period",
             Self::Requeue => "not done yet, again after the requeue interval",
             Self::After(_) => "again after the time that it asked for",
             Self::Failed | Self::FailedAtMost(_) => "failed, again after the interval for errors",
@@ -54,8 +54,8 @@ impl RequeueRequest {
     /// Applies the request of the nodes to the next pass. A retry after an error or a conflict ignores it.
     pub(super) fn apply_to(self, next: Next) -> Next {
         match (next, self.after) {
-            (Next::Requeue, Some(after)) if self.soon => Next::After(after.min(REQUEUE)),
-            (Next::Poll | Next::After(_) | Next::Requeue, Some(after)) => Next::After(after),
+            (Next::Requeue, Some(after)) if self.soon => Next::After(after.min(DEFAULT_REQUEUE)),
+            (Next::Resync | Next::After(_) | Next::Requeue, Some(after)) => Next::After(after),
             (next, _) => next,
         }
     }

@@ -25,14 +25,14 @@ pub(crate) trait Reconciler: Send + Sync {
 /// A decoded primary.
 pub(crate) trait DecodedPrimary: StoredStatus {
     fn paused(&self) -> bool;
-    /// The poll period of this object (`Controller::poll_by`); `None` for that of the controller.
+    /// The resync period of this object (`Controller::resync_period_by`); `None` for that of the controller.
     ///
     /// # Errors
     /// If the user's function panics.
-    fn poll_period(&self) -> Result<Option<Duration>>;
+    fn resync_period(&self) -> Result<Option<Duration>>;
     /// The references of the spec to other objects.
     fn references(&self) -> Vec<Pointer>;
-    /// Runs the tree. Returns the outcome, which includes a panic of a provisioner, and the status that the provisioners set;
+    /// BoxReconciler the tree. Returns the outcome, which includes a panic of a provisioner, and the status that the provisioners set;
     /// `None` if it is the stored one.
     fn run_tree<'a>(&'a self, core: PassCore<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Option<Value>)>;
 }

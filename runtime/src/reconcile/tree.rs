@@ -33,11 +33,11 @@ use std::{
     time::Duration,
 };
 
-/// Runs the tree `P` for objects of `O`.
+/// BoxReconciler the tree `P` for objects of `O`.
 pub(crate) struct TreeReconciler<O: Owner, P> {
     pub(crate) reader: Reader<DecodedObject<O::Object>>,
     pub(crate) options: Arc<O::Options>,
-    pub(crate) poll_period: Option<PollPeriodFn<O::Object>>,
+    pub(crate) resync_period: Option<ResyncPeriodFn<O::Object>>,
     pub(crate) tree: PhantomData<fn() -> P>,
 }
 
@@ -56,18 +56,18 @@ pub(crate) struct DecodedObject<K> {
 struct TreePrimary<O: Owner, P> {
     decoded: Arc<DecodedObject<O::Object>>,
     options: Arc<O::Options>,
-    poll_period: Option<PollPeriodFn<O::Object>>,
+    resync_period: Option<ResyncPeriodFn<O::Object>>,
     tree: PhantomData<fn() -> P>,
 }
 
-/// The user's function for the poll period of an object (`Controller::poll_by`).
-pub(crate) type PollPeriodFn<K> = Arc<dyn Fn(&K) -> Option<Duration> + Send + Sync>;
+/// The user's function for the resync period of an object (`Controller::resync_period_by`).
+pub(crate) type ResyncPeriodFn<K> = Arc<dyn Fn(&K) -> Option<Duration> + Send + Sync>;
 
-impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Reconciler for TreeReconciler<O, P> {
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Reconciler for TreeReconciler<O, P> {
     fn decode(&self, entry: &Entry<Encoded>) -> Result<Box<dyn DecodedPrimary + '_>, ReadError> {
         let (decoded, options) = (self.reader.get(entry)?, self.options.clone());
-        let poll_period = self.poll_period.clone();
-        Ok(Box::new(TreePrimary::<O, P> { decoded, options, poll_period, tree: PhantomData }))
+        let resync_period = self.resync_period.clone();
+        Ok(Box::new(TreePrimary::<O, P> { decoded, options, resync_period, tree: PhantomData }))
     }
 
     fn forget(&self, key: &ObjectKey) {
@@ -95,14 +95,14 @@ impl<O: Owner, P> StoredStatus for TreePrimary<O, P> {
     }
 }
 
-impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> DecodedPrimary for TreePrimary<O, P> {
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> DecodedPrimary for TreePrimary<O, P> {
     fn paused(&self) -> bool {
         self.decoded.object.paused()
     }
 
-    fn poll_period(&self) -> Result<Option<Duration>> {
-        let Some(poll_period) = &self.poll_period else { return Ok(None) };
-        catch(Closure::PollBy, || poll_period(&self.decoded.object)).map_err(Error::unexpected)
+    fn resync_period(&self) -> Result<Option<Duration>> {
+        let Some(resync_period) = &self.resync_period else { return Ok(None) };
+        catch(Closure::ResyncPeriod, || resync_period(&self.decoded.object)).map_err(Error::unexpected)
     }
 
     fn references(&self) -> Vec<Pointer> {
@@ -135,7 +135,7 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> DecodedPrim
     }
 }
 
-impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Takes = ()>> Planner for TreePrimary<O, P> {
+impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Planner for TreePrimary<O, P> {
     fn shape(&self) -> &'static Shape {
         &P::SHAPE
     }

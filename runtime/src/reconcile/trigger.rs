@@ -5,7 +5,7 @@ use crate::{
     engine::{desired::digest, owner_mark::OWNER_ANNOTATION},
     panic::{Closure, Panics},
     predicate::{Facts, Significance},
-    reconcile::{change::RECONCILE, control_loop::Loop},
+    reconcile::{change::RECONCILE_ANNOTATION, control_loop::Loop},
 };
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ impl Loop {
         let is_request = before.uid != after.uid
             || before.deleting != after.deleting
             || self.is_selected(before) != self.is_selected(after)
-            || before.annotations.get(RECONCILE) != after.annotations.get(RECONCILE);
+            || before.annotations.get(RECONCILE_ANNOTATION) != after.annotations.get(RECONCILE_ANNOTATION);
         match self.significance_by_predicate(old, new) {
             _ if is_request => Significance::Request,
             Significance::None if self.has_finalizer_change(before, after) => Significance::Finalizers,

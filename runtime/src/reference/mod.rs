@@ -45,7 +45,7 @@ use crate::cache::ObjectKey;
 
 pub(crate) use finalizer::{id, is_reference, of_kind, referrer, said};
 pub(crate) use named::{Named, NamespaceRule, Pointer, To, allows};
-pub use opgen_api::reference::{ALLOW_FROM, Meant, Names, NamespacedName, ReferenceField, label_selector};
+pub use opgen_api::reference::{ALLOW_FROM, Names, NamespacedName, ReferenceField, ReferenceTarget, label_selector};
 pub(crate) use referrers::Referrers;
 pub(crate) use selector::Selected;
 pub(crate) use targets::{Graph, Targets};

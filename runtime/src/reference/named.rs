@@ -5,7 +5,7 @@ use crate::{
     cache::{Header, ObjectKey},
     kind::Kind,
 };
-use opgen_api::reference::{ALLOW_FROM, Meant, NamespacedName, ReferenceField};
+use opgen_api::reference::{ALLOW_FROM, NamespacedName, ReferenceField, ReferenceTarget};
 use std::{collections::HashSet, fmt};
 
 /// What a spec says of objects of a kind, with the field that does.
@@ -69,7 +69,7 @@ impl To {
         }
     }
 
-    fn new(kind: &Kind, home: Option<&str>, meant: Meant) -> Self {
+    fn new(kind: &Kind, home: Option<&str>, meant: ReferenceTarget) -> Self {
         let named = |name: NamespacedName| {
             let namespace = name.namespace.as_deref().or(home).filter(|_| kind.namespaced);
             Self::One(ObjectKey::new(namespace, &name.name))
@@ -136,7 +136,7 @@ mod tests {
         let kind = crate::kind::kind_of::<k8s_openapi::api::core::v1::ConfigMap>();
         let reach = |home, namespace: Option<&str>, granted| {
             let name = NamespacedName { name: "a".to_owned(), namespace: namespace.map(str::to_owned) };
-            To::new(&kind, home, Meant::Named(name)).reach(home, granted)
+            To::new(&kind, home, ReferenceTarget::Named(name)).reach(home, granted)
         };
         assert_eq!(reach(Some("shop"), None, false), NamespaceRule::Home);
         assert_eq!(reach(Some("shop"), Some("shop"), false), NamespaceRule::Home);

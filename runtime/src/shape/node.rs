@@ -6,10 +6,10 @@
 use crate::{
     kind::Kind,
     shape::{
+        location::SourceLocation,
         permission::Access,
-        place::Place,
         verb::Verb,
-        yaml::{self, Malformed},
+        yaml::{self, InvalidManifest},
     },
 };
 
@@ -38,7 +38,7 @@ pub enum Node {
     /// Objects of one kind, applied and owned.
     Resource,
     /// Objects of several kinds, applied and owned, given as YAML.
-    Manifest(Embedded),
+    Manifest(EmbeddedManifest),
     /// Written by hand.
     Custom,
 }
@@ -52,17 +52,17 @@ impl Node {
 
 /// The YAML of a manifest node that is known when the operator is built; empty where a function gives it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Embedded {
+pub struct EmbeddedManifest {
     /// The file, as the attribute names it.
     pub file: &'static str,
     /// What it holds.
     pub text: &'static str,
 }
 
-impl fmt::Debug for Embedded {
+impl fmt::Debug for EmbeddedManifest {
     // The text may hold a Secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Embedded").field("file", &self.file).finish_non_exhaustive()
+        f.debug_struct("EmbeddedManifest").field("file", &self.file).finish_non_exhaustive()
     }
 }
 
@@ -85,7 +85,7 @@ pub struct Edge {
     /// What the child is.
     pub shape: &'static Shape,
     /// The field's line.
-    pub place: Place,
+    pub location: SourceLocation,
     /// The predicate as written; without it the child is always wanted.
     pub when: &'static str,
     /// Where its items come from, as written; without it there is one child.
@@ -97,14 +97,14 @@ pub struct Edge {
     /// How the objects of a resource are treated.
     pub resource: ResourceOptions,
     /// How many objects of a resource there may be.
-    pub count: Count,
-    /// What this use of the child asks for beyond what the child is: the rights that its roles hand on, or a look at Pods.
+    pub cardinality: Cardinality,
+    /// What this use of the child asks for beyond what the child is: the rights that its roles grant, or a look at Pods.
     pub access: &'static [Access],
 }
 
 /// How many objects a resource node may be made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Count {
+pub enum Cardinality {
     /// `K`: always one.
     One,
     /// `Option<K>`: one, or none.
@@ -115,17 +115,17 @@ pub enum Count {
 
 impl Edge {
     /// A child that is always wanted.
-    pub const fn plain(name: &'static str, shape: &'static Shape, place: Place) -> Self {
+    pub const fn plain(name: &'static str, shape: &'static Shape, location: SourceLocation) -> Self {
         let resource = ResourceOptions::DEFAULT;
-        let count = Count::One;
-        Self { name, shape, place, when: "", each: "", after: &[], reads: &[], resource, count, access: &[] }
+        let cardinality = Cardinality::One;
+        Self { name, shape, location, when: "", each: "", after: &[], reads: &[], resource, cardinality, access: &[] }
     }
 }
 
 /// How the objects of a resource node are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResourceOptions {
-    /// Made once, with content that later passes leave as it is.
+    /// Output once, with content that later passes leave as it is.
     pub once: bool,
     /// A stranger's object of its name is taken over.
     pub adopt: bool,
@@ -148,10 +148,10 @@ impl ResourceOptions {
     pub const RETIRED: Self = Self { retired: true, ..Self::DEFAULT };
 }
 
-/// One stop of a walk through a tree.
+/// A node that a walk visits through a tree.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Stop<'a> {
+pub struct NodeVisit<'a> {
     /// The node's path from the root (`workload/service`); empty for the root.
     pub path: &'a str,
     /// 0 for the root.
@@ -162,7 +162,7 @@ pub struct Stop<'a> {
     pub shape: &'static Shape,
 }
 
-impl Stop<'_> {
+impl NodeVisit<'_> {
     /// What the node does with the API, and what its use asks for beyond that.
     pub fn access(&self) -> impl Iterator<Item = &'static Access> + use<> {
         self.shape.access.iter().chain(self.edge.map_or(&[] as &[Access], |edge| edge.access))
@@ -176,15 +176,15 @@ impl Shape {
     }
 
     /// Calls `visit` for every node below and including this one, parents first.
-    pub fn walk(&'static self, visit: &mut dyn FnMut(Stop<'_>)) {
-        visit(Stop { path: "", depth: 0, edge: None, shape: self });
+    pub fn walk(&'static self, visit: &mut dyn FnMut(NodeVisit<'_>)) {
+        visit(NodeVisit { path: "", depth: 0, edge: None, shape: self });
         self.walk_below("", 1, visit);
     }
 
-    fn walk_below(&'static self, path: &str, depth: usize, visit: &mut dyn FnMut(Stop<'_>)) {
+    fn walk_below(&'static self, path: &str, depth: usize, visit: &mut dyn FnMut(NodeVisit<'_>)) {
         for edge in self.children {
             let path = if path.is_empty() { edge.name.to_owned() } else { format!("{path}/{}", edge.name) };
-            visit(Stop { path: &path, depth, edge: Some(edge), shape: edge.shape });
+            visit(NodeVisit { path: &path, depth, edge: Some(edge), shape: edge.shape });
             edge.shape.walk_below(&path, depth + 1, visit);
         }
     }
@@ -193,9 +193,9 @@ impl Shape {
     ///
     /// # Errors
     /// If the file can't be read as objects, or holds kinds that nobody knows.
-    pub fn permissions(&self) -> Result<Vec<Access>, Malformed> {
+    pub fn permissions(&self) -> Result<Vec<Access>, InvalidManifest> {
         match self.node {
-            Node::Manifest(Embedded { file, text }) => yaml::permissions(file, text, self.access),
+            Node::Manifest(EmbeddedManifest { file, text }) => yaml::permissions(file, text, self.access),
             _ => Ok(self.access.to_vec()),
         }
     }
@@ -215,11 +215,11 @@ impl Shape {
     ///
     /// # Errors
     /// That one.
-    pub(crate) fn check(&'static self) -> Result<(), Malformed> {
+    pub(crate) fn check(&'static self) -> Result<(), InvalidManifest> {
         let mut checked = Ok(());
-        self.walk(&mut |stop| {
+        self.walk(&mut |visit| {
             if checked.is_ok() {
-                checked = stop.shape.permissions().map(drop);
+                checked = visit.shape.permissions().map(drop);
             }
         });
         checked
@@ -228,9 +228,9 @@ impl Shape {
     /// The kinds of the resource nodes that other nodes read.
     pub fn kinds_read(&'static self) -> Vec<Kind> {
         let mut kinds = Vec::new();
-        self.walk(&mut |stop| {
-            let reads = stop.shape.children.iter().flat_map(|edge| edge.reads.iter());
-            let sources = reads.filter_map(|path| stop.shape.find(path)).filter(|shape| shape.node == Node::Resource);
+        self.walk(&mut |visit| {
+            let reads = visit.shape.children.iter().flat_map(|edge| edge.reads.iter());
+            let sources = reads.filter_map(|path| visit.shape.find(path)).filter(|shape| shape.node == Node::Resource);
             kinds.extend(sources.flat_map(|shape| shape.kinds()));
         });
         kinds
@@ -239,8 +239,8 @@ impl Shape {
     /// The kinds of the objects that nodes of the tree reference.
     pub fn kinds_referenced(&'static self) -> Vec<Kind> {
         let mut kinds = Vec::new();
-        self.walk(&mut |stop| {
-            let referenced = stop.shape.access.iter().filter(|access| access.verbs.contains(&Verb::Reference));
+        self.walk(&mut |visit| {
+            let referenced = visit.shape.access.iter().filter(|access| access.verbs.contains(&Verb::Reference));
             kinds.extend(referenced.filter_map(Access::kind));
         });
         kinds

@@ -2,7 +2,7 @@
 
 use crate::{
     kind::Kind,
-    shape::{place::Place, verb::Verb},
+    shape::{location::SourceLocation, verb::Verb},
 };
 use std::fmt;
 
@@ -10,16 +10,16 @@ use std::fmt;
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     /// What is reached.
-    pub reach: Reach,
+    pub target: AccessTarget,
     /// What is done with it.
     pub verbs: &'static [Verb],
     /// Where it is asked for.
-    pub place: Place,
+    pub location: SourceLocation,
 }
 
 /// What a permission reaches.
 #[derive(Clone, Copy, Debug)]
-pub enum Reach {
+pub enum AccessTarget {
     /// Objects of a kind.
     Objects {
         /// The kind; a function, since a kind's names are not constants in `kube`.
@@ -40,22 +40,22 @@ impl Access {
     pub(crate) const fn applied(kind: fn() -> Kind) -> Self {
         // `get`: before the first apply of a name, to leave a stranger's object alone; and before its end is believed.
         let verbs = &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete];
-        Self::to(kind, verbs, Place::UNKNOWN)
+        Self::to(kind, verbs, SourceLocation::UNKNOWN)
     }
 
     /// Verbs on all objects of a kind, where the operator watches.
-    pub const fn to(kind: fn() -> Kind, verbs: &'static [Verb], place: Place) -> Self {
-        Self { reach: Reach::Objects { kind, subresource: "", names: &[], namespace: None }, verbs, place }
+    pub const fn to(kind: fn() -> Kind, verbs: &'static [Verb], location: SourceLocation) -> Self {
+        Self { target: AccessTarget::Objects { kind, subresource: "", names: &[], namespace: None }, verbs, location }
     }
 
     /// Verbs on a path of the API server that is no resource.
-    pub const fn to_url(path: &'static str, verbs: &'static [Verb], place: Place) -> Self {
-        Self { reach: Reach::Url(path), verbs, place }
+    pub const fn to_url(path: &'static str, verbs: &'static [Verb], location: SourceLocation) -> Self {
+        Self { target: AccessTarget::Url(path), verbs, location }
     }
 
     /// The same for a subresource.
-    pub const fn part(mut self, of: &'static str) -> Self {
-        if let Reach::Objects { subresource, .. } = &mut self.reach {
+    pub const fn subresource(mut self, of: &'static str) -> Self {
+        if let AccessTarget::Objects { subresource, .. } = &mut self.target {
             *subresource = of;
         }
         self
@@ -63,7 +63,7 @@ impl Access {
 
     /// The same for these objects alone.
     pub const fn named(mut self, only: &'static [&'static str]) -> Self {
-        if let Reach::Objects { names, .. } = &mut self.reach {
+        if let AccessTarget::Objects { names, .. } = &mut self.target {
             *names = only;
         }
         self
@@ -71,7 +71,7 @@ impl Access {
 
     /// The same in this namespace alone.
     pub const fn within(mut self, only: &'static str) -> Self {
-        if let Reach::Objects { namespace, .. } = &mut self.reach {
+        if let AccessTarget::Objects { namespace, .. } = &mut self.target {
             *namespace = Some(only);
         }
         self
@@ -79,9 +79,9 @@ impl Access {
 
     /// The kind whose objects are reached.
     pub fn kind(&self) -> Option<Kind> {
-        match self.reach {
-            Reach::Objects { kind, .. } => Some(kind()),
-            Reach::Url(_) => None,
+        match self.target {
+            AccessTarget::Objects { kind, .. } => Some(kind()),
+            AccessTarget::Url(_) => None,
         }
     }
 }
@@ -89,9 +89,9 @@ impl Access {
 /// As it is declared: `Secret("tls") in "kube-system": get, patch`.
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.reach {
-            Reach::Url(path) => write!(f, "{path:?}")?,
-            Reach::Objects { kind, subresource, names, namespace } => {
+        match self.target {
+            AccessTarget::Url(path) => write!(f, "{path:?}")?,
+            AccessTarget::Objects { kind, subresource, names, namespace } => {
                 write!(f, "{}", kind())?;
                 if !names.is_empty() {
                     write!(f, "({})", names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", "))?;

@@ -27,7 +27,7 @@ use super::node::Shape;
 /// #[derive(Provisioner)]
 /// #[provisioner(serial, owner = WebApp, retired(cache: Deployment))]
 /// struct Tree {
-///     // Made once, from random text.
+///     // Output once, from random text.
 ///     #[provisioner(resource(once))]
 ///     password: Secret,
 ///     // Taken over from the chart that made it before.
@@ -59,12 +59,12 @@ use super::node::Shape;
 ///
 /// // Written by hand, with the permissions it needs.
 /// #[derive(Provisioner)]
-/// #[provisioner(access(Secret: list), gives = usize)]
+/// #[provisioner(access(Secret: list), output = usize)]
 /// struct Count;
 ///
 /// impl Provision<WebApp> for Count {
 ///     async fn provision(cx: &Context<'_, WebApp, Self>) -> Result<()> {
-///         cx.give(cx.object().spec.pools.len());
+///         cx.set_output(cx.object().spec.pools.len());
 ///         Ok(())
 ///     }
 ///     async fn deprovision(_: &Teardown<'_, WebApp, Self>) -> Result<()> {
@@ -74,7 +74,7 @@ use super::node::Shape;
 ///
 /// // All at once, but the deployment after the service; down one by one.
 /// #[derive(Provisioner)]
-/// #[provisioner(up = concurrent, down = serial, owner = WebApp, takes(config: ConfigMap, count: usize))]
+/// #[provisioner(up = concurrent, down = serial, owner = WebApp, inputs(config: ConfigMap, count: usize))]
 /// struct Workload {
 ///     #[provisioner(resource, from(config))]
 ///     service: Service,
@@ -114,10 +114,10 @@ use super::node::Shape;
     note = "a field of a group is a provisioner, or a Kubernetes kind marked `#[provisioner(resource)]`"
 )]
 pub trait Provisioner: Sized + 'static {
-    /// What the group above hands down: a tuple of [`Made`](crate::Made), as `takes(...)` says; `()` without it.
-    type Takes: Clone + Send + Sync + 'static;
-    /// What the node hands to those that read it, as `gives = ...` says; `()` without it.
-    type Gives: Send + Sync + 'static;
+    /// The inputs of the node, from the group above: a tuple of [`Output`](crate::Output), as `inputs(...)` declares them; `()` without it.
+    type Inputs: Clone + Send + Sync + 'static;
+    /// The output of the node, as `output = ...` declares it; `()` without it.
+    type Output: Send + Sync + 'static;
     /// The node and all below it, as data.
     const SHAPE: Shape;
 }

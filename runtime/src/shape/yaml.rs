@@ -10,7 +10,7 @@ use std::fmt;
 /// What is wrong with a text of objects, and where. It quotes no values: the text may hold a Secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Malformed {
+pub struct InvalidManifest {
     /// The file, or the node whose function gave the text.
     pub source: String,
     /// The document, from 1.
@@ -21,14 +21,14 @@ pub struct Malformed {
     pub problem: String,
 }
 
-impl fmt::Display for Malformed {
+impl fmt::Display for InvalidManifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { source, document, line, problem } = self;
         write!(f, "{source}:{line} (document {document}): {problem}")
     }
 }
 
-impl std::error::Error for Malformed {}
+impl std::error::Error for InvalidManifest {}
 
 /// One object of a text.
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    fn refuse(&self, source: &str, problem: String) -> Malformed {
-        Malformed { source: source.to_owned(), document: self.number, line: self.line, problem }
+    fn refuse(&self, source: &str, problem: String) -> InvalidManifest {
+        InvalidManifest { source: source.to_owned(), document: self.number, line: self.line, problem }
     }
 
     fn is_of(&self, kind: &Kind) -> bool {
@@ -53,7 +53,7 @@ impl Document {
     ///
     /// # Errors
     /// If it is none of them.
-    pub(crate) fn kind_in(&self, source: &str, kinds: &[Kind]) -> Result<Kind, Malformed> {
+    pub(crate) fn kind_in(&self, source: &str, kinds: &[Kind]) -> Result<Kind, InvalidManifest> {
         let refuse = || {
             let Self { api_version, kind, .. } = self;
             let fix = "a kind has to be named in `manifest(...)`, or its permission is not in the role";
@@ -68,10 +68,10 @@ impl Document {
 /// # Errors
 /// For the first document that is no object with `apiVersion`, `kind` and `metadata.name`, or that has the name of an
 /// earlier one.
-pub(crate) fn documents(source: &str, text: &str) -> Result<Vec<Document>, Malformed> {
+pub(crate) fn documents(source: &str, text: &str) -> Result<Vec<Document>, InvalidManifest> {
     let mut documents: Vec<Document> = Vec::new();
     for (at, (line, text)) in split(text).into_iter().enumerate() {
-        let refuse = |line, problem: &str| Malformed {
+        let refuse = |line, problem: &str| InvalidManifest {
             source: source.to_owned(),
             document: at + 1,
             line,
@@ -130,7 +130,7 @@ fn split(text: &str) -> Vec<(usize, String)> {
 ///
 /// # Errors
 /// If the text can't be read, or has an object of a kind that is neither declared nor one of Kubernetes.
-pub(crate) fn permissions(source: &str, text: &str, declared: &[Access]) -> Result<Vec<Access>, Malformed> {
+pub(crate) fn permissions(source: &str, text: &str, declared: &[Access]) -> Result<Vec<Access>, InvalidManifest> {
     let mut all = declared.to_vec();
     for document in documents(source, text)? {
         if all.iter().any(|access| access.kind().is_some_and(|kind| document.is_of(&kind))) {

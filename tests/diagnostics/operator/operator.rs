@@ -61,7 +61,7 @@ name: "a", name: "b", WebApp => WebAppTree
 WebApp => WebAppTree { name: "webapp" }
 
 //# option of a kind at the top
-poll: "60s", WebApp => WebAppTree
+resync_period: "60s", WebApp => WebAppTree
 
 //# unknown key at the top
 nam: "webapp", WebApp => WebAppTree
@@ -70,19 +70,19 @@ nam: "webapp", WebApp => WebAppTree
 WebApp => WebAppTree { pol: "60s" }
 
 //# option twice
-WebApp => WebAppTree { poll: "60s", poll: "30s" }
+WebApp => WebAppTree { resync_period: "60s", resync_period: "30s" }
 
 //# poll without a unit
-WebApp => WebAppTree { poll: "60" }
+WebApp => WebAppTree { resync_period: "60" }
 
 //# poll that is a number
-WebApp => WebAppTree { poll: 60 }
+WebApp => WebAppTree { resync_period: 60 }
 
 //# poll with an unknown unit
-WebApp => WebAppTree { poll: "60d" }
+WebApp => WebAppTree { resync_period: "60d" }
 
 //# poll of zero
-WebApp => WebAppTree { poll: "0s" }
+WebApp => WebAppTree { resync_period: "0s" }
 
 //# events that are a text
 WebApp => WebAppTree { events: "off" }
@@ -112,7 +112,7 @@ Foreign<Namespace> => NamespaceTree { labels: "team=a b" }
 WebApp => WebAppTree { options: Options::default() }
 
 //# option with an equals sign
-WebApp => WebAppTree { poll = "60s" }
+WebApp => WebAppTree { resync_period = "60s" }
 
 //# two mistakes in two kinds
-WebApp => WebAppTree { poll: "x" }, Network => NetworkTree { workers: 0 }
+WebApp => WebAppTree { resync_period: "x" }, Network => NetworkTree { workers: 0 }

@@ -1,4 +1,4 @@
-// What nodes hand to each other: `takes`, `gives` and `from`.
+// What nodes hand to each other: `takes`, `output` and `from`.
 
 //# from itself
 #[provisioner(serial, owner = WebApp)]
@@ -36,7 +36,7 @@ struct Tree {
 }
 
 //# from a value that is misspelled
-#[provisioner(serial, owner = WebApp, takes(settings: ConfigMap))]
+#[provisioner(serial, owner = WebApp, inputs(settings: ConfigMap))]
 struct Tree {
     #[provisioner(resource, from(setings))]
     note: ConfigMap,
@@ -114,7 +114,7 @@ struct Tree {
 }
 
 //# from a child of a value
-#[provisioner(serial, owner = WebApp, takes(settings: ConfigMap))]
+#[provisioner(serial, owner = WebApp, inputs(settings: ConfigMap))]
 struct Tree {
     #[provisioner(resource, from(settings.data))]
     note: ConfigMap,
@@ -196,7 +196,7 @@ struct Tree {
 }
 
 //# takes without types
-#[provisioner(serial, owner = WebApp, takes(settings))]
+#[provisioner(serial, owner = WebApp, inputs(settings))]
 struct Tree {
     #[provisioner(resource)]
     config: ConfigMap,
@@ -210,32 +210,32 @@ struct Tree {
 }
 
 //# takes nothing
-#[provisioner(serial, owner = WebApp, takes())]
+#[provisioner(serial, owner = WebApp, inputs())]
 struct Tree {
     #[provisioner(resource)]
     config: ConfigMap,
 }
 
 //# takes one name twice
-#[provisioner(serial, owner = WebApp, takes(settings: ConfigMap, settings: Secret))]
+#[provisioner(serial, owner = WebApp, inputs(settings: ConfigMap, settings: Secret))]
 struct Tree {
     #[provisioner(resource)]
     config: ConfigMap,
 }
 
 //# takes one name twice by hand
-#[provisioner(access(Secret: get), takes(settings: ConfigMap, settings: Secret))]
+#[provisioner(access(Secret: get), inputs(settings: ConfigMap, settings: Secret))]
 struct Snapshot;
 
 //# takes what a child is named
-#[provisioner(serial, owner = WebApp, takes(config: ConfigMap))]
+#[provisioner(serial, owner = WebApp, inputs(config: ConfigMap))]
 struct Tree {
     #[provisioner(resource)]
     config: ConfigMap,
 }
 
 //# takes twice
-#[provisioner(serial, owner = WebApp, takes(settings: ConfigMap), takes(key: Secret))]
+#[provisioner(serial, owner = WebApp, inputs(settings: ConfigMap), inputs(key: Secret))]
 struct Tree {
     #[provisioner(resource)]
     config: ConfigMap,
@@ -244,12 +244,12 @@ struct Tree {
 //# takes on a field
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
-    #[provisioner(takes(settings: ConfigMap))]
+    #[provisioner(inputs(settings: ConfigMap))]
     workload: Workload,
 }
 
 //# gives of a group
-#[provisioner(serial, owner = WebApp, gives = Plan)]
+#[provisioner(serial, owner = WebApp, output = Plan)]
 struct Tree {
     #[provisioner(resource)]
     config: ConfigMap,
@@ -260,12 +260,12 @@ struct Tree {
 struct Solve;
 
 //# gives in quotes
-#[provisioner(access(), gives = "Plan")]
+#[provisioner(access(), output = "Plan")]
 struct Solve;
 
 //# gives on a field
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
-    #[provisioner(gives = Plan)]
+    #[provisioner(output = Plan)]
     solve: Solve,
 }

@@ -225,38 +225,38 @@ struct Tree {
     roles: Vec<Role>,
 }
 
-//# hands_on without a list
+//# grants without a list
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
-    #[provisioner(resource(hands_on))]
+    #[provisioner(resource(grants))]
     role: Role,
 }
 
-//# hands_on with nothing
+//# grants with nothing
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
-    #[provisioner(resource(hands_on()))]
+    #[provisioner(resource(grants()))]
     role: Role,
 }
 
-//# hands_on with a mistake in a verb
+//# grants with a mistake in a verb
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
-    #[provisioner(resource(once, hands_on(ConfigMap: get, lst), adopt("helm")))]
+    #[provisioner(resource(once, grants(ConfigMap: get, lst), adopt("helm")))]
     role: Role,
 }
 
-//# hands_on in a namespace
+//# grants in a namespace
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
-    #[provisioner(resource(hands_on(ConfigMap in "kube-system": get)))]
+    #[provisioner(resource(grants(ConfigMap in "kube-system": get)))]
     role: Role,
 }
 
 //# path of the server in a role of one namespace
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
-    #[provisioner(resource(hands_on("/metrics": get)))]
+    #[provisioner(resource(grants("/metrics": get)))]
     role: Role,
 }
 
@@ -314,13 +314,13 @@ struct Tree {
 //# raw client in a role
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
-    #[provisioner(resource(hands_on(raw(ConfigMap: get))))]
+    #[provisioner(resource(grants(raw(ConfigMap: get))))]
     role: Role,
 }
 
-//# hands_on of what is no right
+//# grants of what is no right
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
-    #[provisioner(resource(hands_on(ConfigMap: reference)))]
+    #[provisioner(resource(grants(ConfigMap: reference)))]
     role: Role,
 }

@@ -19,7 +19,7 @@ pub fn operator() -> ::opgen::Operator {
             NetworkTree,
         >(|c| {
             c
-                .poll(::core::time::Duration::from_millis(5400000u64))
+                .resync_period(::core::time::Duration::from_millis(5400000u64))
                 .events(false)
                 .workers(4usize)
                 .finalizer("demo.example.com/network")

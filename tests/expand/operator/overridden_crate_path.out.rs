@@ -5,7 +5,7 @@ pub fn operator() -> my::facade::Operator {
         .controls_with::<
             WebApp,
             WebAppTree,
-        >(|c| c.poll(::core::time::Duration::from_millis(500u64)))
+        >(|c| c.resync_period(::core::time::Duration::from_millis(500u64)))
 }
 fn main() -> ::std::process::ExitCode {
     my::facade::__private::main(operator())

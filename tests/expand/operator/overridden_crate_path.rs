@@ -1,2 +1,2 @@
 crate: "my::facade",
-WebApp => WebAppTree { poll: "500ms" },
+WebApp => WebAppTree { resync_period: "500ms" },

@@ -1,17 +1,17 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for WebAppTree {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::SERIAL,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::SERIAL,
         access: &[],
         children: &[
             ::opgen::__private::edge::<Solve>("solve", ::core::line!()),
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 each: "&app.spec.pools",
                 ..::opgen::__private::edge::<PoolTree>("pools", ::core::line!())
             },
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 each: "plan.nodes(app)",
                 reads: &["solve"],
                 ..::opgen::__private::edge::<NodeTree>("nodes", ::core::line!())
@@ -36,19 +36,19 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                         cx,
                         "pools",
                         (),
-                        ::opgen::__private::inputs(cx, &[]),
+                        ::opgen::__private::inputs_digest(cx, &[]),
                         ::opgen::__private::keyed::<
                             PoolTree,
                             _,
                             WebApp,
                             _,
                         >(
-                            ::opgen::__private::ask1(
+                            ::opgen::__private::call1(
                                 ::opgen::__private::subject(cx),
                                 |app| &app.spec.pools,
                             ),
                             |item| ::opgen::__private::text(
-                                ::opgen::__private::ask1(item, |pool| &pool.name),
+                                ::opgen::__private::call1(item, |pool| &pool.name),
                             ),
                         ),
                     )
@@ -56,7 +56,11 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
             })
             .await?;
         ::opgen::__private::boxed(async move {
-                let __made0 = ::opgen::__private::given::<Solve, _, _>(cx, "solve")?;
+                let __made0 = ::opgen::__private::node_output::<
+                    Solve,
+                    _,
+                    _,
+                >(cx, "solve")?;
                 ::opgen::__private::up_each::<
                     NodeTree,
                     _,
@@ -68,7 +72,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                         cx,
                         "nodes",
                         (),
-                        ::opgen::__private::inputs(
+                        ::opgen::__private::inputs_digest(
                             cx,
                             &[::opgen::__private::version(&__made0)],
                         ),
@@ -78,13 +82,13 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                             WebApp,
                             _,
                         >(
-                            ::opgen::__private::ask2(
+                            ::opgen::__private::call2(
                                 ::opgen::__private::subject(cx),
                                 __made0.get()?,
                                 |app, plan| plan.nodes(app),
                             ),
                             |item| ::opgen::__private::text(
-                                ::opgen::__private::ask1(item, Node::name),
+                                ::opgen::__private::call1(item, Node::name),
                             ),
                         ),
                     )

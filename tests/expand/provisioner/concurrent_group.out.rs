@@ -1,9 +1,9 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for Workload {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::CONCURRENT,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::CONCURRENT,
         access: &[],
         children: &[
             ::opgen::__private::resource_edge::<

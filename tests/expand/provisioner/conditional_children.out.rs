@@ -1,26 +1,26 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for WebAppTree {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::SERIAL,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::SERIAL,
         access: &[],
         children: &[
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 when: "app.spec.public",
                 ..::opgen::__private::resource_edge::<
                     Ingress,
                     _,
                 >("ingress", ::core::line!())
             },
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 when: "wants_snapshots",
                 ..::opgen::__private::edge::<Snapshot>("snapshot", ::core::line!())
             },
-            ::opgen::Edge {
-                resource: ::opgen::ResourceOptions {
+            ::opgen::shape::Edge {
+                resource: ::opgen::shape::ResourceOptions {
                     if_api: true,
-                    ..::opgen::ResourceOptions::DEFAULT
+                    ..::opgen::shape::ResourceOptions::DEFAULT
                 },
                 ..::opgen::__private::resource_edge::<
                     ServiceMonitor,
@@ -38,7 +38,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                 if ::opgen::__private::is_wanted(
                     cx,
                     "ingress",
-                    ::opgen::__private::ask1(
+                    ::opgen::__private::call1(
                         ::opgen::__private::subject(cx),
                         |app| app.spec.public,
                     ),
@@ -78,11 +78,11 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
         >(
                 cx,
                 "monitor",
-                ::opgen::ResourceOptions {
+                ::opgen::shape::ResourceOptions {
                     if_api: true,
-                    ..::opgen::ResourceOptions::DEFAULT
+                    ..::opgen::shape::ResourceOptions::DEFAULT
                 },
-                ::opgen::__private::inputs(cx, &[]),
+                ::opgen::__private::inputs_digest(cx, &[]),
                 |draft| {
                     let built = Self::monitor(draft);
                     ::opgen::__private::wanted::<ServiceMonitor, _>(built)
@@ -102,9 +102,9 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
         >(
                 cx,
                 "monitor",
-                ::opgen::ResourceOptions {
+                ::opgen::shape::ResourceOptions {
                     if_api: true,
-                    ..::opgen::ResourceOptions::DEFAULT
+                    ..::opgen::shape::ResourceOptions::DEFAULT
                 },
             )
             .await?;

@@ -1,14 +1,14 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for PoolTree {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::SERIAL,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::SERIAL,
         access: &[],
         children: &[
             ::opgen::__private::resource_edge::<ConfigMap, _>("config", ::core::line!()),
             ::opgen::__private::edge::<Machines>("machines", ::core::line!()),
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 each: "&pool.disks",
                 ..::opgen::__private::edge::<DiskTree>("disks", ::core::line!())
             },
@@ -42,19 +42,19 @@ impl ::opgen::Provision<Each<WebApp, Pool>> for PoolTree {
                         cx,
                         "disks",
                         (),
-                        ::opgen::__private::inputs(cx, &[]),
+                        ::opgen::__private::inputs_digest(cx, &[]),
                         ::opgen::__private::keyed::<
                             DiskTree,
                             _,
                             Each<WebApp, Pool>,
                             _,
                         >(
-                            ::opgen::__private::ask1(
+                            ::opgen::__private::call1(
                                 ::opgen::__private::subject(cx),
                                 |pool| &pool.disks,
                             ),
                             |item| ::opgen::__private::text(
-                                ::opgen::__private::ask1(item, |disk| disk.id),
+                                ::opgen::__private::call1(item, |disk| disk.id),
                             ),
                         ),
                     )

@@ -1,121 +1,125 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for Snapshot {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::Custom,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::Custom,
         access: &[
-            ::opgen::Access::to(
+            ::opgen::shape::Access::to(
                 ::opgen::__private::kind_of::<Secret>,
-                &[::opgen::Verb::Get, ::opgen::Verb::List, ::opgen::Verb::Watch],
-                ::opgen::Place {
+                &[
+                    ::opgen::shape::Verb::Get,
+                    ::opgen::shape::Verb::List,
+                    ::opgen::shape::Verb::Watch,
+                ],
+                ::opgen::shape::SourceLocation {
                     file: ::core::file!(),
                     line: ::core::line!(),
                 },
             ),
-            ::opgen::Access::to(
+            ::opgen::shape::Access::to(
                 ::opgen::__private::kind_of::<core::v1::Pod>,
-                &[::opgen::Verb::Delete, ::opgen::Verb::DeleteCollection],
-                ::opgen::Place {
+                &[::opgen::shape::Verb::Delete, ::opgen::shape::Verb::DeleteCollection],
+                ::opgen::shape::SourceLocation {
                     file: ::core::file!(),
                     line: ::core::line!(),
                 },
             ),
-            ::opgen::Access::to(
+            ::opgen::shape::Access::to(
                     ::opgen::__private::kind_of::<Pod>,
-                    &[::opgen::Verb::Update, ::opgen::Verb::Patch],
-                    ::opgen::Place {
+                    &[::opgen::shape::Verb::Update, ::opgen::shape::Verb::Patch],
+                    ::opgen::shape::SourceLocation {
                         file: ::core::file!(),
                         line: ::core::line!(),
                     },
                 )
-                .part("status"),
-            ::opgen::Access::to(
+                .subresource("status"),
+            ::opgen::shape::Access::to(
                     ::opgen::__private::kind_of::<Pod>,
-                    &[::opgen::Verb::Create],
-                    ::opgen::Place {
+                    &[::opgen::shape::Verb::Create],
+                    ::opgen::shape::SourceLocation {
                         file: ::core::file!(),
                         line: ::core::line!(),
                     },
                 )
-                .part("eviction"),
-            ::opgen::Access::to(
+                .subresource("eviction"),
+            ::opgen::shape::Access::to(
                 ::opgen::__private::kind_of::<ConfigMap>,
-                &[::opgen::Verb::Create, ::opgen::Verb::Patch],
-                ::opgen::Place {
+                &[::opgen::shape::Verb::Create, ::opgen::shape::Verb::Patch],
+                ::opgen::shape::SourceLocation {
                     file: ::core::file!(),
                     line: ::core::line!(),
                 },
             ),
-            ::opgen::Access::to(
+            ::opgen::shape::Access::to(
                     ::opgen::__private::kind_of::<Secret>,
-                    &[::opgen::Verb::Get, ::opgen::Verb::Patch],
-                    ::opgen::Place {
+                    &[::opgen::shape::Verb::Get, ::opgen::shape::Verb::Patch],
+                    ::opgen::shape::SourceLocation {
                         file: ::core::file!(),
                         line: ::core::line!(),
                     },
                 )
                 .named(&["tls", "ca"])
                 .within("kube-system"),
-            ::opgen::Access::to(
+            ::opgen::shape::Access::to(
                     ::opgen::__private::kind_of::<Deployment>,
-                    &[::opgen::Verb::Get],
-                    ::opgen::Place {
+                    &[::opgen::shape::Verb::Get],
+                    ::opgen::shape::SourceLocation {
                         file: ::core::file!(),
                         line: ::core::line!(),
                     },
                 )
-                .part("scale")
+                .subresource("scale")
                 .named(&["web"]),
-            ::opgen::Access::to(
+            ::opgen::shape::Access::to(
                     ::opgen::__private::kind_of::<Deployment>,
-                    &[::opgen::Verb::Get, ::opgen::Verb::Patch],
-                    ::opgen::Place {
+                    &[::opgen::shape::Verb::Get, ::opgen::shape::Verb::Patch],
+                    ::opgen::shape::SourceLocation {
                         file: ::core::file!(),
                         line: ::core::line!(),
                     },
                 )
-                .part("scale")
+                .subresource("scale")
                 .within("kube-system"),
-            ::opgen::Access::to(
+            ::opgen::shape::Access::to(
                     ::opgen::__private::kind_of::<Pod>,
-                    &[::opgen::Verb::Get],
-                    ::opgen::Place {
+                    &[::opgen::shape::Verb::Get],
+                    ::opgen::shape::SourceLocation {
                         file: ::core::file!(),
                         line: ::core::line!(),
                     },
                 )
-                .part("log"),
-            ::opgen::Access::to(
+                .subresource("log"),
+            ::opgen::shape::Access::to(
                     ::opgen::__private::kind_of::<Machine>,
-                    &[::opgen::Verb::Update],
-                    ::opgen::Place {
+                    &[::opgen::shape::Verb::Update],
+                    ::opgen::shape::SourceLocation {
                         file: ::core::file!(),
                         line: ::core::line!(),
                     },
                 )
-                .part(<parts::Pause as ::opgen::Part>::NAME),
-            ::opgen::Access::to_url(
+                .subresource(<parts::Pause as ::opgen::Subresource>::NAME),
+            ::opgen::shape::Access::to_url(
                 "/metrics",
-                &[::opgen::Verb::Get],
-                ::opgen::Place {
+                &[::opgen::shape::Verb::Get],
+                ::opgen::shape::SourceLocation {
                     file: ::core::file!(),
                     line: ::core::line!(),
                 },
             ),
-            ::opgen::Access::to(
+            ::opgen::shape::Access::to(
                     ::opgen::__private::kind_of::<Pod>,
-                    &[::opgen::Verb::Create],
-                    ::opgen::Place {
+                    &[::opgen::shape::Verb::Create],
+                    ::opgen::shape::SourceLocation {
                         file: ::core::file!(),
                         line: ::core::line!(),
                     },
                 )
-                .part("exec"),
-            ::opgen::Access::to_url(
+                .subresource("exec"),
+            ::opgen::shape::Access::to_url(
                 "/version",
-                &[::opgen::Verb::Get],
-                ::opgen::Place {
+                &[::opgen::shape::Verb::Get],
+                ::opgen::shape::SourceLocation {
                     file: ::core::file!(),
                     line: ::core::line!(),
                 },
@@ -139,7 +143,8 @@ impl ::opgen::access::UpdateStatus<Snapshot> for Pod {}
 #[automatically_derived]
 impl ::opgen::access::PatchStatus<Snapshot> for Pod {}
 #[automatically_derived]
-impl ::opgen::access::CreatePart<Snapshot, ::opgen::part::Eviction> for Pod {}
+impl ::opgen::access::CreateSubresource<Snapshot, ::opgen::access::subresource::Eviction>
+for Pod {}
 #[automatically_derived]
 impl ::opgen::access::Create<Snapshot> for ConfigMap {}
 #[automatically_derived]
@@ -176,9 +181,10 @@ impl ::opgen::access::PatchScale<Snapshot> for Deployment {
     ];
 }
 #[automatically_derived]
-impl ::opgen::access::GetPart<Snapshot, ::opgen::part::Log> for Pod {}
+impl ::opgen::access::GetSubresource<Snapshot, ::opgen::access::subresource::Log>
+for Pod {}
 #[automatically_derived]
-impl ::opgen::access::UpdatePart<Snapshot, parts::Pause> for Machine {}
+impl ::opgen::access::UpdateSubresource<Snapshot, parts::Pause> for Machine {}
 #[automatically_derived]
 impl ::opgen::access::GetPath for Snapshot {
     const PATHS: &'static [&'static ::core::primitive::str] = &["/metrics"];

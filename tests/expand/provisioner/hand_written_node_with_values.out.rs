@@ -1,15 +1,15 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for Solve {
-    type Takes = (::opgen::Made<ConfigMap>, ::opgen::Made<Option<Secret>>);
-    type Gives = Plan;
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::Custom,
+    type Inputs = (::opgen::Output<ConfigMap>, ::opgen::Output<Option<Secret>>);
+    type Output = Plan;
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::Custom,
         access: &[],
         children: &[],
     };
 }
 #[automatically_derived]
-impl ::opgen::__private::GivesValue for Solve {}
+impl ::opgen::__private::HasOutput for Solve {}
 #[allow(dead_code)]
 const _: () = {
     fn reads(node: &Solve) {

@@ -1,2 +1,2 @@
-#[provisioner(access(), takes(settings: ConfigMap, key: Option<Secret>), gives = Plan)]
+#[provisioner(access(), inputs(settings: ConfigMap, key: Option<Secret>), output = Plan)]
 pub struct Solve;

@@ -1,14 +1,14 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for WebAppTree {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::SERIAL,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::SERIAL,
         access: &[],
         children: &[
             {
-                const MANIFEST: ::opgen::Shape = ::opgen::Shape {
-                    node: ::opgen::Node::Manifest(::opgen::Embedded {
+                const MANIFEST: ::opgen::shape::Shape = ::opgen::shape::Shape {
+                    node: ::opgen::shape::Node::Manifest(::opgen::shape::EmbeddedManifest {
                         file: "manifests/agent.yaml",
                         text: ::core::include_str!(
                             ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/",
@@ -20,11 +20,11 @@ impl ::opgen::Provisioner for WebAppTree {
                 };
                 ::opgen::__private::manifest_edge("agent", &MANIFEST, ::core::line!())
             },
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 when: "app.spec.gauges",
                 ..{
-                    const MANIFEST: ::opgen::Shape = ::opgen::Shape {
-                        node: ::opgen::Node::Manifest(::opgen::Embedded {
+                    const MANIFEST: ::opgen::shape::Shape = ::opgen::shape::Shape {
+                        node: ::opgen::shape::Node::Manifest(::opgen::shape::EmbeddedManifest {
                             file: "manifests/gauges.yaml",
                             text: ::core::include_str!(
                                 ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/",
@@ -42,11 +42,11 @@ impl ::opgen::Provisioner for WebAppTree {
                 }
             },
             ::opgen::__private::resource_edge::<ConfigMap, _>("config", ::core::line!()),
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 reads: &["config"],
                 ..{
-                    const MANIFEST: ::opgen::Shape = ::opgen::Shape {
-                        node: ::opgen::Node::Manifest(::opgen::Embedded {
+                    const MANIFEST: ::opgen::shape::Shape = ::opgen::shape::Shape {
+                        node: ::opgen::shape::Node::Manifest(::opgen::shape::EmbeddedManifest {
                             file: "",
                             text: "",
                         }),
@@ -75,7 +75,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                 if ::opgen::__private::is_wanted(
                     cx,
                     "gauges",
-                    ::opgen::__private::ask1(
+                    ::opgen::__private::call1(
                         ::opgen::__private::subject(cx),
                         |app| app.spec.gauges,
                     ),

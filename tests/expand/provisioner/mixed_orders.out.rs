@@ -1,16 +1,16 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for WebAppTree {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::Group {
-            up: ::opgen::Order::Concurrent,
-            down: ::opgen::Order::Serial,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::Group {
+            up: ::opgen::shape::Order::Concurrent,
+            down: ::opgen::shape::Order::Serial,
         },
         access: &[],
         children: &[
             ::opgen::__private::edge::<Network>("network", ::core::line!()),
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 after: &["network"],
                 ..::opgen::__private::edge::<Storage>("storage", ::core::line!())
             },

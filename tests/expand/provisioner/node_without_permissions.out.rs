@@ -1,9 +1,9 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for Gate {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::Custom,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::Custom,
         access: &[],
         children: &[],
     };

@@ -1,20 +1,20 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for WebAppTree {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::CONCURRENT,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::CONCURRENT,
         access: &[],
         children: &[
             ::opgen::__private::resource_edge::<ConfigMap, _>("config", ::core::line!()),
             ::opgen::__private::edge::<Migration>("migration", ::core::line!()),
             ::opgen::__private::edge::<Warmup>("warmup", ::core::line!()),
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 after: &["migration", "warmup"],
                 reads: &["config", "migration"],
                 ..::opgen::__private::edge::<Workload>("workload", ::core::line!())
             },
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 reads: &["workload/service", "workload/type"],
                 ..::opgen::__private::resource_edge::<
                     ConfigMap,
@@ -49,7 +49,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                             _,
                             _,
                         >(cx, "config")?;
-                        let __made1 = ::opgen::__private::given::<
+                        let __made1 = ::opgen::__private::node_output::<
                             Migration,
                             _,
                             _,
@@ -66,7 +66,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                                     ::core::clone::Clone::clone(&__made0),
                                     ::core::clone::Clone::clone(&__made1),
                                 ),
-                                ::opgen::__private::inputs(
+                                ::opgen::__private::inputs_digest(
                                     cx,
                                     &[
                                         ::opgen::__private::version(&__made0),
@@ -92,8 +92,8 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                         >(
                                 cx,
                                 "type",
-                                ::opgen::ResourceOptions::DEFAULT,
-                                ::opgen::__private::inputs(
+                                ::opgen::shape::ResourceOptions::DEFAULT,
+                                ::opgen::__private::inputs_digest(
                                     cx,
                                     &[
                                         ::opgen::__private::version(&__made0),

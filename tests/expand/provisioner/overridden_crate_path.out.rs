@@ -1,9 +1,9 @@
 #[automatically_derived]
 impl my::facade::Provisioner for Tree {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: my::facade::Shape = my::facade::Shape {
-        node: my::facade::Node::SERIAL,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: my::facade::shape::Shape = my::facade::shape::Shape {
+        node: my::facade::shape::Node::SERIAL,
         access: &[],
         children: &[
             my::facade::__private::resource_edge::<

@@ -1,21 +1,21 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for WebAppTree {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::CONCURRENT,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::CONCURRENT,
         access: &[],
         children: &[
             ::opgen::__private::edge::<Workload>("workload", ::core::line!()),
-            ::opgen::Edge {
-                resource: ::opgen::ResourceOptions::RETIRED,
+            ::opgen::shape::Edge {
+                resource: ::opgen::shape::ResourceOptions::RETIRED,
                 ..::opgen::__private::resource_edge::<
                     Deployment,
                     _,
                 >("cache", ::core::line!())
             },
-            ::opgen::Edge {
-                resource: ::opgen::ResourceOptions::RETIRED,
+            ::opgen::shape::Edge {
+                resource: ::opgen::shape::ResourceOptions::RETIRED,
                 ..::opgen::__private::resource_edge::<
                     ConfigMap,
                     _,
@@ -49,7 +49,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                         _,
                         _,
                         _,
-                    >(cx, "cache", ::opgen::ResourceOptions::RETIRED),
+                    >(cx, "cache", ::opgen::shape::ResourceOptions::RETIRED),
                     &[],
                 ),
                 (
@@ -58,7 +58,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                         _,
                         _,
                         _,
-                    >(cx, "type", ::opgen::ResourceOptions::RETIRED),
+                    >(cx, "type", ::opgen::shape::ResourceOptions::RETIRED),
                     &[],
                 ),
             ])

@@ -1,9 +1,9 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for WebAppTree {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::SERIAL,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::SERIAL,
         access: &[],
         children: &[
             ::opgen::__private::resource_edge::<ConfigMap, _>("config", ::core::line!()),

@@ -1,38 +1,38 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for WebAppTree {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::CONCURRENT,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::CONCURRENT,
         access: &[],
         children: &[
-            ::opgen::Edge {
-                resource: ::opgen::ResourceOptions {
+            ::opgen::shape::Edge {
+                resource: ::opgen::shape::ResourceOptions {
                     once: true,
-                    ..::opgen::ResourceOptions::DEFAULT
+                    ..::opgen::shape::ResourceOptions::DEFAULT
                 },
                 ..::opgen::__private::resource_edge::<
                     Secret,
                     _,
                 >("password", ::core::line!())
             },
-            ::opgen::Edge {
-                resource: ::opgen::ResourceOptions {
+            ::opgen::shape::Edge {
+                resource: ::opgen::shape::ResourceOptions {
                     adopt: true,
                     adopt_from: &[],
-                    ..::opgen::ResourceOptions::DEFAULT
+                    ..::opgen::shape::ResourceOptions::DEFAULT
                 },
                 ..::opgen::__private::resource_edge::<
                     ConfigMap,
                     _,
                 >("config", ::core::line!())
             },
-            ::opgen::Edge {
-                resource: ::opgen::ResourceOptions {
+            ::opgen::shape::Edge {
+                resource: ::opgen::shape::ResourceOptions {
                     once: true,
                     adopt: true,
                     adopt_from: &["helm", "kubectl"],
-                    ..::opgen::ResourceOptions::DEFAULT
+                    ..::opgen::shape::ResourceOptions::DEFAULT
                 },
                 ..::opgen::__private::resource_edge::<
                     Option<Secret>,
@@ -55,11 +55,11 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                 >(
                     cx,
                     "password",
-                    ::opgen::ResourceOptions {
+                    ::opgen::shape::ResourceOptions {
                         once: true,
-                        ..::opgen::ResourceOptions::DEFAULT
+                        ..::opgen::shape::ResourceOptions::DEFAULT
                     },
-                    ::opgen::__private::inputs(cx, &[]),
+                    ::opgen::__private::inputs_digest(cx, &[]),
                     |draft| {
                         let built = Self::password(draft);
                         ::opgen::__private::wanted::<Secret, _>(built)
@@ -73,12 +73,12 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                 >(
                     cx,
                     "config",
-                    ::opgen::ResourceOptions {
+                    ::opgen::shape::ResourceOptions {
                         adopt: true,
                         adopt_from: &[],
-                        ..::opgen::ResourceOptions::DEFAULT
+                        ..::opgen::shape::ResourceOptions::DEFAULT
                     },
-                    ::opgen::__private::inputs(cx, &[]),
+                    ::opgen::__private::inputs_digest(cx, &[]),
                     |draft| {
                         let built = Self::config(draft);
                         ::opgen::__private::wanted::<ConfigMap, _>(built)
@@ -92,13 +92,13 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                 >(
                     cx,
                     "key",
-                    ::opgen::ResourceOptions {
+                    ::opgen::shape::ResourceOptions {
                         once: true,
                         adopt: true,
                         adopt_from: &["helm", "kubectl"],
-                        ..::opgen::ResourceOptions::DEFAULT
+                        ..::opgen::shape::ResourceOptions::DEFAULT
                     },
-                    ::opgen::__private::inputs(cx, &[]),
+                    ::opgen::__private::inputs_digest(cx, &[]),
                     |draft| {
                         let built = Self::key(draft);
                         ::opgen::__private::wanted::<Option<Secret>, _>(built)
@@ -119,9 +119,9 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                 >(
                     cx,
                     "password",
-                    ::opgen::ResourceOptions {
+                    ::opgen::shape::ResourceOptions {
                         once: true,
-                        ..::opgen::ResourceOptions::DEFAULT
+                        ..::opgen::shape::ResourceOptions::DEFAULT
                     },
                 ),
                 ::opgen::__private::remove_with::<
@@ -132,10 +132,10 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                 >(
                     cx,
                     "config",
-                    ::opgen::ResourceOptions {
+                    ::opgen::shape::ResourceOptions {
                         adopt: true,
                         adopt_from: &[],
-                        ..::opgen::ResourceOptions::DEFAULT
+                        ..::opgen::shape::ResourceOptions::DEFAULT
                     },
                 ),
                 ::opgen::__private::remove_with::<
@@ -146,11 +146,11 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                 >(
                     cx,
                     "key",
-                    ::opgen::ResourceOptions {
+                    ::opgen::shape::ResourceOptions {
                         once: true,
                         adopt: true,
                         adopt_from: &["helm", "kubectl"],
-                        ..::opgen::ResourceOptions::DEFAULT
+                        ..::opgen::shape::ResourceOptions::DEFAULT
                     },
                 ),
             ])

@@ -9,7 +9,7 @@ use http::StatusCode;
 
 use crate::{
     call::{Call, Target, Verb},
-    fault::EventSeen,
+    fault::ObservedEvent,
     object,
     response::{ApiResponse, Content},
 };
@@ -42,7 +42,7 @@ pub struct Record {
 }
 
 type RequestObserver = Box<dyn Fn(&Record) + Send + Sync>;
-type EventObserver = Arc<dyn Fn(&Record, EventSeen) + Send + Sync>;
+type EventObserver = Arc<dyn Fn(&Record, ObservedEvent) + Send + Sync>;
 
 /// Passes requests and watch events to observers, and counts requests.
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl Audit {
         let (Verb::Watch, Some(told)) = (call.verb, &self.event_observer) else { return answer };
         let (told, record) = (told.clone(), Record::of(call, answer.code));
         answer.inspect(move |line| {
-            if let Some(event) = EventSeen::read(line) {
+            if let Some(event) = ObservedEvent::read(line) {
                 told(&record, event);
             }
         })

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::object;
 
-/// The annotation that sets the [`Fate`] of a Pod. It may change while the Pod exists.
+/// The annotation that sets the [`PodScenario`] of a Pod. It may change while the Pod exists.
 pub const ANNOTATION: &str = "opgen.test/pod";
 
 /// The name of the only node.
@@ -18,7 +18,7 @@ const EPOCH: &str = "2026-01-01T00:00:00Z";
 /// The simulated state of a Pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fate {
+pub enum PodScenario {
     /// `ready`: runs and is ready; the default of a Pod whose containers are always restarted.
     Ready,
     /// `unready`: runs and does not get ready.
@@ -37,7 +37,7 @@ pub enum Fate {
     Succeeded,
 }
 
-impl Fate {
+impl PodScenario {
     /// The fate of a Pod. An unknown value means `pending`, so that a misspelled one makes the test time out.
     pub fn of(pod: &Value) -> Self {
         match pod["metadata"]["annotations"][ANNOTATION].as_str() {
@@ -95,19 +95,19 @@ pub fn node_status() -> Value {
 
 /// The next status of a Pod, or `None` if it does not change.
 pub fn next_status(pod: &Value) -> Option<Value> {
-    let fate = Fate::of(pod);
+    let fate = PodScenario::of(pod);
     let now = &pod["status"];
-    let ready = fate == Fate::Ready;
+    let ready = fate == PodScenario::Ready;
     let listed = |name: &str| now[name].as_array().into_iter().flatten();
     let mut conditions = listed("conditions");
     let same_readiness = conditions.any(|own| own["type"] == "Ready" && (own["status"] == "True") == ready);
     let state = fate.container_state();
     let same_state = listed("containerStatuses").all(|container| includes(&container["state"], &state));
-    if fate == Fate::Pending || now["phase"] == fate.phase() && same_readiness && same_state {
+    if fate == PodScenario::Pending || now["phase"] == fate.phase() && same_readiness && same_state {
         return None;
     }
-    let crashes = matches!(fate, Fate::Crashing | Fate::Restarting);
-    let (restarts, last) = if crashes { (5, Fate::Failed.container_state()) } else { (0, json!({})) };
+    let crashes = matches!(fate, PodScenario::Crashing | PodScenario::Restarting);
+    let (restarts, last) = if crashes { (5, PodScenario::Failed.container_state()) } else { (0, json!({})) };
     let containers = pod["spec"]["containers"].as_array().into_iter().flatten().map(|container| {
         json!({"name": container["name"], "image": container["image"], "imageID": container["image"], "ready": ready,
                "started": state["running"].is_object(), "restartCount": restarts, "state": state, "lastState": last})

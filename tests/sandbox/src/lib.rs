@@ -3,6 +3,8 @@
 //! As a `kube::Client` (feature `client`) it needs no socket and lives on tokio's clock, so a test with a paused clock and a
 //! [seed](Builder::seed) repeats to the bit.
 
+#![warn(missing_docs)]
+
 mod admission;
 mod audit;
 mod authentication;

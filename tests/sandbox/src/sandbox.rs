@@ -17,7 +17,7 @@ use crate::{
     bootstrap,
     controller::{self, Controllers},
     environment::Environment,
-    fault::EventSeen,
+    fault::ObservedEvent,
     kind::Registry,
     response::{Body, Content},
     server::{Server, ServerOptions},
@@ -147,7 +147,7 @@ impl Builder {
     /// A function that is called for each watch event, with the request of its watch. The numbers in the event are 0.
     /// Bookmarks do not count as events.
     #[must_use]
-    pub fn events(mut self, told: impl Fn(&Record, EventSeen) + Send + Sync + 'static) -> Self {
+    pub fn events(mut self, told: impl Fn(&Record, ObservedEvent) + Send + Sync + 'static) -> Self {
         self.audit.event_observer = Some(Arc::new(told));
         self
     }

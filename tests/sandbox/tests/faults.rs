@@ -10,7 +10,7 @@ use kube::{
 };
 use opgen_sandbox::{
     Sandbox, User,
-    fault::{Class, EventFault, Fault, Faults, Happening, Timeline},
+    fault::{EventFault, Fault, FaultClass, Faults, Timeline, TimelineEvent},
 };
 use tokio::time::{Instant, timeout};
 
@@ -210,7 +210,7 @@ async fn passes_are_noted_from_beginning_to_end() {
             "the process was ended",
         ]
     );
-    assert!(!faults.timeline().moments.iter().any(|moment| moment.what == Happening::Stop));
+    assert!(!faults.timeline().moments.iter().any(|moment| moment.what == TimelineEvent::Stop));
 }
 
 /// What a watch of ConfigMaps tells while three are made: their names, or how it broke.
@@ -326,7 +326,7 @@ async fn a_deed_is_done_just_before_its_call_and_clocks_jump() {
 
 async fn story(seed: u64) -> Timeline {
     let (sandbox, lasts) = (sandbox(), Duration::from_secs(600));
-    let faults = Faults::by_chance(seed, &Class::ALL, lasts);
+    let faults = Faults::by_chance(seed, &FaultClass::ALL, lasts);
     for life in 0..6 {
         let client = through(&sandbox, &faults);
         let watching = maps(client.clone());
@@ -359,7 +359,7 @@ async fn a_seed_repeats_to_the_byte_and_another_one_does_not() {
 
 #[tokio::test(start_paused = true)]
 async fn after_its_time_chance_does_no_harm() {
-    let (sandbox, faults) = (sandbox(), Faults::by_chance(1, &Class::ALL, Duration::ZERO));
+    let (sandbox, faults) = (sandbox(), Faults::by_chance(1, &FaultClass::ALL, Duration::ZERO));
     let client = through(&sandbox, &faults);
     for index in 0..100 {
         create(&client, &format!("m{index}")).await.unwrap();

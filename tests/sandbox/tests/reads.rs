@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use http::Request;
 use http_body_util::BodyExt as _;
-use opgen_sandbox::{Record, Sandbox, User, fault::EventSeen};
+use opgen_sandbox::{Record, Sandbox, User, fault::ObservedEvent};
 use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/reading/configmaps";
@@ -233,7 +233,7 @@ async fn what_is_served_is_said() {
 async fn who_listens_is_told_what_a_watch_tells() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let listener = told.clone();
-    let listen = move |watch: &Record, event: EventSeen| {
+    let listen = move |watch: &Record, event: ObservedEvent| {
         listener.lock().unwrap().push(format!("{} {}: {event}", watch.user, watch.resource));
     };
     let sandbox = Sandbox::builder().events(listen).start();

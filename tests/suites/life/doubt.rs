@@ -10,12 +10,13 @@ use kube::{
     api::{DeleteParams, PostParams},
 };
 use opgen::{
-    Environment, RunOptions,
+    RunOptions,
+    environment::Environment,
     queue::{Jitter as _, Seeded},
 };
 use opgen_sandbox::{
     Sandbox, User,
-    fault::{EventFault, Fault, Faults, Happening, Timeline},
+    fault::{EventFault, Fault, Faults, Timeline, TimelineEvent},
 };
 use webapp_api::WebApp;
 
@@ -28,14 +29,15 @@ const LOST: &str = "the Deployment was deleted";
 #[tokio::test(start_paused = true)]
 async fn a_status_that_may_have_been_written_is_written_again() {
     let (undisturbed, _) = live(Faults::none()).await;
-    let moments = undisturbed.moments.iter().skip_while(|moment| moment.what != Happening::Note { text: LOST.into() });
+    let moments =
+        undisturbed.moments.iter().skip_while(|moment| moment.what != TimelineEvent::Note { text: LOST.into() });
     let moments: Vec<_> = moments.map(|moment| &moment.what).collect();
     let write = moments.iter().find_map(|what| match what {
-        Happening::Call(call) if call.method == "PUT" && call.uri.contains("/status") => Some(call.number),
+        TimelineEvent::Call(call) if call.method == "PUT" && call.uri.contains("/status") => Some(call.number),
         _ => None,
     });
     let news = moments.iter().find_map(|what| match what {
-        Happening::Event(event) if event.kind == "WebApp" => Some(event.number),
+        TimelineEvent::Event(event) if event.kind == "WebApp" => Some(event.number),
         _ => None,
     });
     let (write, news) = (write.unwrap(), news.unwrap());

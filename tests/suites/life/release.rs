@@ -108,7 +108,7 @@ fn what_a_release_leaves_of_an_earlier_one_is_found() {
         finding.hint,
         "name what an earlier release has made and this one does not, `retired(...)` on its group: else nobody removes it"
     );
-    assert_eq!(finding.course, "upgrade:1");
+    assert_eq!(finding.schedule, "upgrade:1");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn the_finalizer_policy_saves_the_write_that_stores_it_and_nothing_else() {
     let ((stored, calls), (by_policy, fewer)) = (finalizers(&without), finalizers(&with));
     assert_eq!((stored, by_policy), (2, 1), "it is stored and removed, or removed only");
     assert!(fewer < calls, "{fewer} of {calls}");
-    let checks = [Check::Convergence, Check::Stop, Check::Deletion, Check::Gate, Check::Chance];
+    let checks = [Check::Convergence, Check::Stop, Check::Deletion, Check::Finalizers, Check::RandomFaults];
     let report = with.only(checks).seeds(0..12).run();
     assert!(report.is_clean(), "{report}");
 }

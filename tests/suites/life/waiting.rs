@@ -124,7 +124,7 @@ fn who_does_not_come_back_from_a_value_that_it_waits_for_is_found() {
     let guest = Guest::new("first", GuestSpec { key: "brass".to_owned(), room: 9 });
     let operator = || Operator::new("inn").controls::<Guest, Stay>();
     let report = trial(operator).sample(&guest).only([Check::Edit]).run();
-    let stuck = report.findings.iter().find(|finding| finding.course == "edit:2");
+    let stuck = report.findings.iter().find(|finding| finding.schedule == "edit:2");
     let said = stuck.map(|finding| (finding.problem.as_str(), finding.hint.as_str())).unwrap_or_default();
     assert_eq!(said.0, "an edit that is undone leaves a trace", "{report}");
     assert!(said.1.contains("from the spec in each pass") && report.to_string().contains("RoomMissing"), "{report}");

@@ -9,7 +9,7 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
     runtime::watcher,
 };
-use opgen::Environment;
+use opgen::environment::Environment;
 use opgen_testing::{Manifests, Program};
 use serde_json::json;
 

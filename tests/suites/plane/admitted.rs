@@ -11,7 +11,7 @@ use kube::{
     api::{ApiResource, DynamicObject, PostParams},
 };
 use libtest_mimic::Trial;
-use opgen::{Operator, manifest::Described as _};
+use opgen::{Operator, manifest::Describe as _};
 use opgen_tests::{Plane, case};
 use serde_json::{Value, json};
 

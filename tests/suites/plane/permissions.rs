@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::ObjectMeta;
 use libtest_mimic::Trial;
-use opgen::{Operator, RunOptions, queue::Delay};
+use opgen::{Backoff, Operator, RunOptions};
 use opgen_tests::{
     Plane, Port, case_served,
     wait::{self, PATIENCE, until_object},
@@ -108,7 +108,7 @@ enum Said {
 /// An operator that is soon back after an error.
 fn notes(site: &Site) -> Operator {
     let after = Duration::from_millis(500);
-    site.operator().controls_with::<Note, NoteTree>(|notes| notes.requeue(after).errors(Delay::Fixed(after)))
+    site.operator().controls_with::<Note, NoteTree>(|notes| notes.requeue_after(after).backoff(Backoff::Fixed(after)))
 }
 
 fn note(text: &str) -> Note {

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write, fs, path::PathBuf};
 
 use kube::CustomResource;
 use opgen::{
-    manifest::{Described, Rendered, files},
+    manifest::{Describe, Rendered, files},
     prelude::*,
 };
 use schemars::JsonSchema;

@@ -11,7 +11,7 @@ const BY_NAME: [&str; 6] = [
     "Map<(Kind, ObjectKey",
     "HashSet<ObjectKey",
     "HashSet<(Kind, ObjectKey",
-    "Backoff<ObjectKey",
+    "KeyBackoff<ObjectKey",
     "Map<(ObjectKey",
 ];
 
@@ -71,7 +71,7 @@ fn collections_by_name_are_seen() {
             children: PerObject<u32>,
             settled: BTreeMap<(Kind, ObjectKey), u64>,
             keys: BTreeSet<ObjectKey>,
-            backoff: Backoff<ObjectKey>,
+            backoff: KeyBackoff<ObjectKey>,
         }
         #[cfg(test)]
         mod tests { struct A { a: HashMap<ObjectKey, u8> } }",

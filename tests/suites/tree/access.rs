@@ -4,7 +4,7 @@ use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{ConfigMap, Pod, Secret, ServiceAccount},
 };
-use opgen::{Part, part::Token, prelude::*, testing::Rehearsal};
+use opgen::{Subresource, access::subresource::Token, prelude::*, testing::TreeHarness};
 use serde_json::{Value, json};
 
 use super::kind::{App, Pool, app};
@@ -34,8 +34,8 @@ impl Provision<App> for Caller {
             "elsewhere" => drop(cx.in_namespace("attic").get::<Secret>("other").await?),
             "apply" => drop(cx.apply(&config("settings")).await?),
             "apply another" => drop(cx.apply(&config("another")).await?),
-            "token" => drop(cx.part::<ServiceAccount, Token>("web").create(&Default::default()).await?),
-            "token of another" => drop(cx.part::<ServiceAccount, Token>("a").create(&Default::default()).await?),
+            "token" => drop(cx.subresource::<ServiceAccount, Token>("web").create(&Default::default()).await?),
+            "token of another" => drop(cx.subresource::<ServiceAccount, Token>("a").create(&Default::default()).await?),
             "path" => drop(cx.get_path("/metrics?a=b").await?),
             "path below" => drop(cx.get_path("/healthz/etcd").await?),
             "another path" => drop(cx.get_path("/metrics/slis").await?),
@@ -56,7 +56,7 @@ fn config(name: &str) -> ConfigMap {
 }
 
 async fn outcome(call: &str) -> Error {
-    Rehearsal::<App, Caller>::new(app(&[call])).up().await.unwrap_err()
+    TreeHarness::<App, Caller>::new(app(&[call])).up().await.unwrap_err()
 }
 
 #[tokio::test]
@@ -102,17 +102,17 @@ async fn a_replacement_of_what_was_never_read_is_terminal() {
         }
     }
 
-    let error = Rehearsal::<App, Replacer>::new(app(&[])).up().await.unwrap_err();
+    let error = TreeHarness::<App, Replacer>::new(app(&[])).up().await.unwrap_err();
     assert!(matches!(&error, Error::Terminal { reason, .. } if reason == "NoVersion"), "{error}");
 }
 
 /// A subresource of a kind that has more than Kubernetes knows of.
 struct Pause;
 
-impl Part for Pause {
+impl Subresource for Pause {
     const NAME: &'static str = "pause";
     type Body = Value;
-    type Made = Value;
+    type Response = Value;
 }
 
 /// Declares what the compiler says to add where `subresources_are_not_declared.rs` declares too little, word for word.
@@ -124,9 +124,9 @@ impl Part for Pause {
     Deployment/scale: get;
     Deployment/scale: patch;
     Deployment/scale: update;
-    Pod/opgen::part::Log: get;
-    Pod/opgen::part::Resize: get;
-    Pod/opgen::part::Resize: patch;
+    Pod/opgen::access::subresource::Log: get;
+    Pod/opgen::access::subresource::Resize: get;
+    Pod/opgen::access::subresource::Resize: patch;
     ServiceAccount/Token: create;
     Deployment/Pause: update;
 ))]
@@ -140,11 +140,11 @@ impl Provision<App> for Advised {
         let scale = cx.get_scale::<Deployment>("web").await?;
         cx.patch_scale::<Deployment>("web", 3).await?;
         cx.update_scale::<Deployment>(&scale).await?;
-        cx.part::<Pod, opgen::part::Log>("web-0").text().await?;
-        cx.part::<Pod, opgen::part::Resize>("web-0").get().await?;
-        cx.part::<Pod, opgen::part::Resize>("web-0").patch(&json!({})).await?;
-        cx.part::<ServiceAccount, Token>("web").create(&Default::default()).await?;
-        cx.part::<Deployment, Pause>("web").update(&json!({})).await?;
+        cx.subresource::<Pod, opgen::access::subresource::Log>("web-0").text().await?;
+        cx.subresource::<Pod, opgen::access::subresource::Resize>("web-0").get().await?;
+        cx.subresource::<Pod, opgen::access::subresource::Resize>("web-0").patch(&json!({})).await?;
+        cx.subresource::<ServiceAccount, Token>("web").create(&Default::default()).await?;
+        cx.subresource::<Deployment, Pause>("web").update(&json!({})).await?;
         Ok(())
     }
 
@@ -161,6 +161,6 @@ async fn what_the_compiler_says_to_add_is_what_compiles() {
     for entry in entries {
         assert!(include_str!("access.rs").contains(&format!("\n    {entry};\n")), "`{entry}` is not tried here");
     }
-    let error = Rehearsal::<App, Advised>::new(app(&[])).up().await.unwrap_err();
+    let error = TreeHarness::<App, Advised>::new(app(&[])).up().await.unwrap_err();
     assert!(error.to_string().contains("there is no API server"), "{error}");
 }

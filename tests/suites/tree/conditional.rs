@@ -7,7 +7,7 @@ use std::sync::{
 
 use opgen::{
     prelude::*,
-    testing::{Answer, NodeAction, Recorder, Rehearsal},
+    testing::{Answer, NodeAction, Recorder, TreeHarness},
 };
 
 use super::kind::{App, app};
@@ -19,10 +19,10 @@ struct Single {
     child: Recorder,
 }
 
-fn single(wanted: bool) -> Rehearsal<App, Single> {
+fn single(wanted: bool) -> TreeHarness<App, Single> {
     let mut object = app(&[]);
     object.spec.snapshots = wanted;
-    Rehearsal::new(object)
+    TreeHarness::new(object)
 }
 
 #[tokio::test]
@@ -84,7 +84,7 @@ fn ask(draft: &Draft<'_, For<App, Asks>>) -> bool {
 #[tokio::test]
 async fn group_k2_the_way_down_doesnt_ask_the_predicate() {
     let asks = Asks::default();
-    let rehearsal = Rehearsal::<For<App, Asks>, Counted>::with_options(app(&[]), asks.clone());
+    let rehearsal = TreeHarness::<For<App, Asks>, Counted>::with_options(app(&[]), asks.clone());
     assert!(rehearsal.down().await.is_ok());
     assert_eq!(asks.load(Ordering::Relaxed), 0);
     assert!(rehearsal.up().await.is_ok());
@@ -115,7 +115,7 @@ async fn group_k3_a_predicate_can_give_a_reason_and_can_fail() {
         (&["a"], &["provision before", "provision child", "provision behind"]),
         (&["a", "b"], &["provision before"]),
     ] {
-        let rehearsal = Rehearsal::<App, Reasoned>::new(app(pools));
+        let rehearsal = TreeHarness::<App, Reasoned>::new(app(pools));
         let outcome = rehearsal.up().await;
         assert_eq!(matches!(outcome, Err(Error::UserAction { .. })), pools.len() == 2, "{outcome:?}");
         assert_eq!(rehearsal.called(), called);
@@ -133,7 +133,7 @@ struct Registered {
 
 #[tokio::test]
 async fn group_k4_a_child_that_is_not_wanted_takes_nothing_with_it_that_others_use() {
-    let mut rehearsal = Rehearsal::<App, Registered>::new(app(&[]));
+    let mut rehearsal = TreeHarness::<App, Registered>::new(app(&[]));
     for wanted in [false, true, false] {
         rehearsal.object().spec.snapshots = wanted;
         assert!(rehearsal.up().await.is_ok());
@@ -146,9 +146,10 @@ async fn group_k4_a_child_that_is_not_wanted_takes_nothing_with_it_that_others_u
 struct Late<const TURNS: usize>;
 
 impl<const TURNS: usize> Provisioner for Late<TURNS> {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: opgen::Shape = opgen::Shape { node: opgen::Node::Custom, access: &[], children: &[] };
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: opgen::shape::Shape =
+        opgen::shape::Shape { node: opgen::shape::Node::Custom, access: &[], children: &[] };
 }
 
 impl<const TURNS: usize> Provision<App> for Late<TURNS> {
@@ -176,7 +177,7 @@ struct Race {
 
 #[tokio::test]
 async fn group_c2_who_is_done_first_decides_nothing() {
-    let rehearsal = Rehearsal::<App, Race>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Race>::new(app(&[]));
     assert_eq!(rehearsal.up().await.unwrap_err().to_string(), "done after 9");
     assert_eq!(rehearsal.down().await.unwrap_err().to_string(), "gone after 9");
 }
@@ -196,7 +197,7 @@ struct Twin {
 
 #[tokio::test]
 async fn group_c4_two_children_of_one_type_are_told_apart() {
-    let rehearsal = Rehearsal::<App, Twins>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Twins>::new(app(&[]));
     rehearsal.answer("right/only", Answer::Yield);
     assert!(rehearsal.up().await.is_err());
     assert_eq!(rehearsal.called(), ["provision left/only", "provision right/only: yield"]);
@@ -206,7 +207,7 @@ async fn group_c4_two_children_of_one_type_are_told_apart() {
 
 #[tokio::test]
 async fn group_c4_passes_over_two_objects_share_nothing() {
-    let (one, other) = (Rehearsal::<App, Twins>::new(app(&[])), Rehearsal::<App, Twins>::new(app(&[])));
+    let (one, other) = (TreeHarness::<App, Twins>::new(app(&[])), TreeHarness::<App, Twins>::new(app(&[])));
     one.answer("left/only", Answer::Fail);
     let (failed, done) = tokio::join!(one.up(), other.up());
     assert!(failed.is_err() && done.is_ok());

@@ -2,7 +2,7 @@
 
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Rehearsal},
+    testing::{Answer, Recorder, TreeHarness},
 };
 
 use super::kind::{App, Pool, app};
@@ -20,12 +20,12 @@ struct Plan {
 }
 
 #[derive(Provisioner)]
-#[provisioner(access(), gives = Plan)]
+#[provisioner(access(), output = Plan)]
 struct Solve;
 
 impl Provision<App> for Solve {
     async fn provision(cx: &Context<'_, App, Self>) -> Result<()> {
-        cx.give(Plan { sizes: cx.object().spec.pools.iter().map(|pool| pool.size).collect() });
+        cx.set_output(Plan { sizes: cx.object().spec.pools.iter().map(|pool| pool.size).collect() });
         Ok(())
     }
     async fn deprovision(_: &Teardown<'_, App, Self>) -> Result<()> {
@@ -63,7 +63,7 @@ impl Tree {
 }
 
 #[derive(Provisioner)]
-#[provisioner(concurrent, owner = App, takes(config: ConfigMap, plan: Plan))]
+#[provisioner(concurrent, owner = App, inputs(config: ConfigMap, plan: Plan))]
 struct Workload {
     #[provisioner(resource, from(config, plan))]
     service: Service,
@@ -82,7 +82,7 @@ impl Workload {
 
 #[tokio::test]
 async fn a_node_reads_what_earlier_ones_made() {
-    let rehearsal = Rehearsal::<App, Tree>::new(app(&["blue"]));
+    let rehearsal = TreeHarness::<App, Tree>::new(app(&["blue"]));
     let outcome = rehearsal.up().await;
     assert!(outcome.is_ok(), "{outcome:?}");
     assert_eq!(
@@ -102,7 +102,7 @@ async fn a_node_reads_what_earlier_ones_made() {
 
 #[tokio::test]
 async fn a_reader_waits_for_its_source_also_in_a_concurrent_group() {
-    let rehearsal = Rehearsal::<App, Tree>::new(app(&["blue", "green"]));
+    let rehearsal = TreeHarness::<App, Tree>::new(app(&["blue", "green"]));
     rehearsal.answer("workload/service", Answer::Yield);
     assert!(matches!(rehearsal.up().await, Err(Error::Yield { .. })));
     assert!(!rehearsal.called().contains(&"provision workload/after".to_owned()));
@@ -137,7 +137,7 @@ impl PoolTree {
 
 #[tokio::test]
 async fn items_can_come_from_an_earlier_node() {
-    let rehearsal = Rehearsal::<App, Planned>::new(app(&["blue"]));
+    let rehearsal = TreeHarness::<App, Planned>::new(app(&["blue"]));
     assert!(rehearsal.up().await.is_ok());
     assert_eq!(rehearsal.called(), ["provision pools[blue]/config"]);
 }

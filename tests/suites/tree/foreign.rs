@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{ConfigMap, LimitRange, Namespace, ResourceQuota};
-use opgen::{For, prelude::*, testing::Rehearsal};
+use opgen::{For, prelude::*, testing::TreeHarness};
 
 #[derive(Provisioner)]
 #[provisioner(serial, owner = For<Foreign<Namespace>, u32>)]
@@ -49,7 +49,7 @@ fn teams(namespace: &Namespace) -> Vec<String> {
 async fn functions_of_a_foreign_kind_take_what_it_wraps() {
     let mut namespace = Namespace::default();
     namespace.metadata.name = Some("shop".to_owned());
-    let mut rehearsal = Rehearsal::<For<Foreign<Namespace>, u32>, Tree>::with_options(namespace.into(), 7);
+    let mut rehearsal = TreeHarness::<For<Foreign<Namespace>, u32>, Tree>::with_options(namespace.into(), 7);
     rehearsal.up().await.unwrap();
     assert_eq!(rehearsal.called(), ["provision quota", "deprovision limits"]);
     rehearsal.object().metadata.labels = Some(BTreeMap::from([("team".to_owned(), "web".to_owned())]));

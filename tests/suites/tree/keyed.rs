@@ -2,7 +2,7 @@
 
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Rehearsal},
+    testing::{Answer, Recorder, TreeHarness},
 };
 
 use super::kind::{App, Pool, app};
@@ -31,7 +31,7 @@ impl PoolTree {
 
 #[tokio::test]
 async fn group_there_is_a_child_for_every_item() {
-    let rehearsal = Rehearsal::<App, Tree>::new(app(&["blue", "green"]));
+    let rehearsal = TreeHarness::<App, Tree>::new(app(&["blue", "green"]));
     assert!(rehearsal.up().await.is_ok());
     let mut called = rehearsal.called();
     called.sort();
@@ -50,7 +50,7 @@ async fn group_there_is_a_child_for_every_item() {
 
 #[tokio::test]
 async fn group_a_child_whose_key_is_gone_is_removed_until_nothing_is_left() {
-    let mut rehearsal = Rehearsal::<App, Tree>::new(app(&["blue", "green"]));
+    let mut rehearsal = TreeHarness::<App, Tree>::new(app(&["blue", "green"]));
     assert!(rehearsal.up().await.is_ok());
     rehearsal.called();
     rehearsal.object().spec.pools.remove(0);
@@ -64,7 +64,7 @@ async fn group_a_child_whose_key_is_gone_is_removed_until_nothing_is_left() {
 
 #[tokio::test]
 async fn group_two_items_of_one_key_are_the_users_to_mend() {
-    let rehearsal = Rehearsal::<App, Tree>::new(app(&["blue", "blue"]));
+    let rehearsal = TreeHarness::<App, Tree>::new(app(&["blue", "blue"]));
     let outcome = rehearsal.up().await;
     assert!(matches!(outcome, Err(Error::UserAction { .. })), "{outcome:?}");
     assert!(rehearsal.calls().is_empty());

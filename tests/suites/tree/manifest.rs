@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use opgen::{
     Operator, RunError, RunOptions,
-    manifest::{self, Described as _, ManifestError},
+    manifest::{self, Describe as _, ManifestError},
     prelude::*,
-    testing::Rehearsal,
+    testing::TreeHarness,
 };
 
 use super::kind::{App, Pool, app};
@@ -44,7 +44,7 @@ fn pool(name: &str, size: i32) -> Pool {
 
 #[tokio::test]
 async fn files_and_functions_give_objects_in_the_order_of_need() {
-    let mut rehearsal = Rehearsal::<App, Tree>::new(app(&[]));
+    let mut rehearsal = TreeHarness::<App, Tree>::new(app(&[]));
     rehearsal.up().await.unwrap();
     assert_eq!(rehearsal.called(), ["provision agent", "provision settings", "deprovision pools"]);
     let kinds: Vec<_> = rehearsal.objects("agent").iter().map(|object| object["kind"].clone()).collect();
@@ -60,7 +60,7 @@ async fn files_and_functions_give_objects_in_the_order_of_need() {
 
 #[tokio::test]
 async fn a_text_may_hold_only_what_the_node_names() {
-    let mut rehearsal = Rehearsal::<App, Tree>::new(app(&[]));
+    let mut rehearsal = TreeHarness::<App, Tree>::new(app(&[]));
     rehearsal.object().spec.pools = vec![pool("a", 1), pool("b", -1)];
     let Err(Error::Terminal { reason, message }) = rehearsal.up().await else { panic!("it has no right to Secrets") };
     assert_eq!(reason, "InvalidManifest");

@@ -2,7 +2,7 @@
 
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Rehearsal},
+    testing::{Answer, Recorder, TreeHarness},
 };
 
 use super::kind::{App, app};
@@ -53,7 +53,7 @@ struct Conditional {
 
 #[tokio::test]
 async fn group_s1_children_run_in_declared_order_and_a_yield_stops_those_behind() {
-    let rehearsal = Rehearsal::<App, Serial>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Serial>::new(app(&[]));
     assert!(rehearsal.up().await.is_ok());
     assert_eq!(rehearsal.called(), ["provision first", "provision second", "provision third"]);
     for answer in [Answer::Yield, Answer::Fail, Answer::UserAction, Answer::Terminal] {
@@ -65,7 +65,7 @@ async fn group_s1_children_run_in_declared_order_and_a_yield_stops_those_behind(
 
 #[tokio::test]
 async fn group_s2_teardown_is_reversed_and_a_yield_stops_it() {
-    let rehearsal = Rehearsal::<App, Serial>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Serial>::new(app(&[]));
     assert!(rehearsal.down().await.is_ok());
     assert_eq!(rehearsal.called(), ["deprovision third", "deprovision second", "deprovision first"]);
     rehearsal.answer("second", Answer::Yield);
@@ -75,7 +75,7 @@ async fn group_s2_teardown_is_reversed_and_a_yield_stops_it() {
 
 #[tokio::test]
 async fn group_c1_every_child_runs_though_the_first_fails() {
-    let rehearsal = Rehearsal::<App, Concurrent>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Concurrent>::new(app(&[]));
     rehearsal.answer("first", Answer::Fail);
     assert!(matches!(rehearsal.up().await, Err(Error::Unexpected(_))));
     assert_eq!(rehearsal.called(), ["provision first: fail", "provision second", "provision third"]);
@@ -85,7 +85,7 @@ async fn group_c1_every_child_runs_though_the_first_fails() {
 
 #[tokio::test]
 async fn group_c2_the_gravest_outcome_speaks_and_ties_go_to_the_first() {
-    let rehearsal = Rehearsal::<App, Concurrent>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Concurrent>::new(app(&[]));
     rehearsal.answer("first", Answer::Yield);
     rehearsal.answer("second", Answer::Fail);
     rehearsal.answer("third", Answer::Terminal);
@@ -97,7 +97,7 @@ async fn group_c2_the_gravest_outcome_speaks_and_ties_go_to_the_first() {
 
 #[tokio::test]
 async fn group_c2_where_all_wait_each_says_what_for() {
-    let rehearsal = Rehearsal::<App, Concurrent>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Concurrent>::new(app(&[]));
     rehearsal.answer("first", Answer::Yield);
     rehearsal.answer("third", Answer::Yield);
     let Err(Error::Yield { message, .. }) = rehearsal.up().await else { panic!("not a yield") };
@@ -106,7 +106,7 @@ async fn group_c2_where_all_wait_each_says_what_for() {
 
 #[tokio::test]
 async fn group_c2_a_panic_ends_its_child_and_no_sibling() {
-    let rehearsal = Rehearsal::<App, Concurrent>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Concurrent>::new(app(&[]));
     rehearsal.answer("first", Answer::Panic);
     assert!(rehearsal.up().await.unwrap_err().to_string().contains("first panics"));
     assert_eq!(rehearsal.calls().len(), 3);
@@ -114,7 +114,7 @@ async fn group_c2_a_panic_ends_its_child_and_no_sibling() {
 
 #[tokio::test]
 async fn group_a_direction_can_have_its_own_order() {
-    let rehearsal = Rehearsal::<App, Mixed>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Mixed>::new(app(&[]));
     rehearsal.answer("second", Answer::Yield);
     assert!(rehearsal.up().await.is_err());
     assert_eq!(rehearsal.called(), ["provision first", "provision second: yield", "provision third"]);
@@ -124,7 +124,7 @@ async fn group_a_direction_can_have_its_own_order() {
 
 #[tokio::test]
 async fn group_a_child_begins_after_those_it_names_and_goes_before_them() {
-    let rehearsal = Rehearsal::<App, Ordered>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Ordered>::new(app(&[]));
     assert!(rehearsal.up().await.is_ok());
     assert_eq!(rehearsal.called(), ["provision first", "provision third", "provision second", "provision fourth"]);
     rehearsal.answer("first", Answer::Yield);
@@ -139,7 +139,7 @@ async fn group_a_child_begins_after_those_it_names_and_goes_before_them() {
 
 #[tokio::test]
 async fn group_k1_a_predicate_that_says_no_removes_the_child() {
-    let mut rehearsal = Rehearsal::<App, Conditional>::new(app(&[]));
+    let mut rehearsal = TreeHarness::<App, Conditional>::new(app(&[]));
     assert!(rehearsal.up().await.is_ok());
     assert_eq!(rehearsal.called(), ["provision first", "deprovision snapshot", "provision last"]);
     rehearsal.object().spec.snapshots = true;

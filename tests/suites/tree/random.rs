@@ -18,7 +18,7 @@ mod types;
 
 use std::{env, fs, path::Path};
 
-use opgen::{Node, Order, Shape};
+use opgen::shape::{Node, Order, Shape};
 use tokio::runtime::Builder;
 
 use plan::{Group, Kind};

@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use opgen::{
     prelude::*,
-    testing::{Answer, NodeAction, Rehearsal},
+    testing::{Answer, NodeAction, TreeHarness},
 };
 
 use super::kind::{App, app};
@@ -36,7 +36,7 @@ impl Tree {
 
 #[tokio::test]
 async fn group_o1_an_object_follows_what_is_wanted_of_it() {
-    let mut rehearsal = Rehearsal::<App, Tree>::new(app(&["blue"]));
+    let mut rehearsal = TreeHarness::<App, Tree>::new(app(&["blue"]));
     assert!(rehearsal.up().await.is_ok());
     assert_eq!(rehearsal.objects("config")[0]["data"]["pools"], "1");
     rehearsal.object().spec.pools.clear();
@@ -52,7 +52,7 @@ async fn group_o1_an_object_follows_what_is_wanted_of_it() {
 
 #[tokio::test]
 async fn group_o2_an_object_that_is_still_going_holds_those_before_it() {
-    let rehearsal = Rehearsal::<App, Tree>::new(app(&["blue"]));
+    let rehearsal = TreeHarness::<App, Tree>::new(app(&["blue"]));
     assert!(rehearsal.up().await.is_ok());
     rehearsal.called();
     rehearsal.answer("parts", Answer::Yield);

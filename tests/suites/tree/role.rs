@@ -1,10 +1,10 @@
-//! Roles in a tree: what they hand on is declared once.
+//! Roles in a tree: the rights that they grant are declared once.
 
 use k8s_openapi::api::{
     core::v1::{ConfigMap, Secret},
     rbac::v1::{ClusterRole, PolicyRule, Role},
 };
-use opgen::{Provisioner as _, prelude::*, testing::Rehearsal};
+use opgen::{Provisioner as _, prelude::*, testing::TreeHarness};
 use serde_json::{Value, json};
 
 use super::kind::{App, app};
@@ -12,9 +12,9 @@ use super::kind::{App, app};
 #[derive(Provisioner)]
 #[provisioner(concurrent, owner = App)]
 struct Tree {
-    #[provisioner(resource(hands_on(ConfigMap: get, list; Secret("tls"): get)))]
+    #[provisioner(resource(grants(ConfigMap: get, list; Secret("tls"): get)))]
     role: Role,
-    #[provisioner(resource(once, hands_on("/healthz/*": get)))]
+    #[provisioner(resource(once, grants("/healthz/*": get)))]
     cluster_role: Option<ClusterRole>,
 }
 
@@ -35,13 +35,13 @@ impl Tree {
     }
 }
 
-fn rules(rehearsal: &Rehearsal<App, Tree>, node: &str) -> Value {
+fn rules(rehearsal: &TreeHarness<App, Tree>, node: &str) -> Value {
     rehearsal.objects(node)[0]["rules"].clone()
 }
 
 #[tokio::test]
 async fn a_role_has_the_rules_that_its_field_declares() {
-    let rehearsal = Rehearsal::<App, Tree>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Tree>::new(app(&[]));
     rehearsal.up().await.unwrap();
     let expected = json!([
         {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]},
@@ -53,7 +53,7 @@ async fn a_role_has_the_rules_that_its_field_declares() {
 
 #[tokio::test]
 async fn a_role_with_a_rule_beyond_the_declared_ones_is_terminal() {
-    let mut rehearsal = Rehearsal::<App, Tree>::new(app(&[]));
+    let mut rehearsal = TreeHarness::<App, Tree>::new(app(&[]));
     rehearsal.object().spec.snapshots = true;
     let error = rehearsal.up().await.unwrap_err();
     assert!(matches!(&error, Error::Terminal { reason, .. } if reason == "RoleBeyondDeclared"), "{error}");
@@ -66,6 +66,6 @@ fn the_rights_stand_on_the_edge_with_their_line() {
     let edge = &Tree::SHAPE.children[0];
     let said: Vec<String> = edge.access.iter().map(ToString::to_string).collect();
     assert_eq!(said, ["ConfigMap: get, list", "Secret(\"tls\"): get"]);
-    assert!(edge.access.iter().all(|access| access.place.file == file!() && access.place.line == 15));
+    assert!(edge.access.iter().all(|access| access.location.file == file!() && access.location.line == 15));
     assert_eq!(Tree::SHAPE.children[0].shape.access.len(), 1);
 }

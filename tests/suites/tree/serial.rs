@@ -5,7 +5,7 @@
 
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Rehearsal},
+    testing::{Answer, Recorder, TreeHarness},
 };
 
 use super::kind::{App, app};
@@ -31,7 +31,7 @@ fn kind_of(outcome: &Result<()>) -> Answer {
 
 #[tokio::test]
 async fn group_both_ways_can_be_gone_any_number_of_times() {
-    let rehearsal = Rehearsal::<App, Pair>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Pair>::new(app(&[]));
     for _ in 0..3 {
         assert!(rehearsal.up().await.is_ok());
         assert_eq!(rehearsal.left().len(), 2);
@@ -44,7 +44,7 @@ async fn group_both_ways_can_be_gone_any_number_of_times() {
 
 #[tokio::test]
 async fn group_removal_succeeds_only_when_all_is_gone() {
-    let rehearsal = Rehearsal::<App, Pair>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Pair>::new(app(&[]));
     assert!(rehearsal.up().await.is_ok());
     for (waiting, left) in [("second", 2), ("first", 1)] {
         rehearsal.answer(waiting, Answer::Yield);
@@ -58,7 +58,7 @@ async fn group_removal_succeeds_only_when_all_is_gone() {
 
 #[tokio::test]
 async fn group_s1_the_error_of_the_child_comes_back_unchanged() {
-    let rehearsal = Rehearsal::<App, Pair>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Pair>::new(app(&[]));
     for answer in NOT_DONE {
         for node in ["second", "first"] {
             rehearsal.answer(node, answer);
@@ -72,7 +72,7 @@ async fn group_s1_the_error_of_the_child_comes_back_unchanged() {
 
 #[tokio::test]
 async fn group_s1_what_comes_behind_a_child_that_is_not_done_is_untouched() {
-    let rehearsal = Rehearsal::<App, Pair>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Pair>::new(app(&[]));
     for answer in NOT_DONE {
         rehearsal.answer("first", answer);
         assert_eq!(kind_of(&rehearsal.up().await), answer);
@@ -83,7 +83,7 @@ async fn group_s1_what_comes_behind_a_child_that_is_not_done_is_untouched() {
 
 #[tokio::test]
 async fn group_s2_on_the_way_down_the_last_child_stops_the_first() {
-    let rehearsal = Rehearsal::<App, Pair>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Pair>::new(app(&[]));
     assert!(rehearsal.up().await.is_ok());
     rehearsal.called();
     for answer in NOT_DONE {
@@ -102,7 +102,7 @@ async fn group_s2_on_the_way_down_the_last_child_stops_the_first() {
 
 #[tokio::test]
 async fn group_s3_nothing_is_rolled_back() {
-    let rehearsal = Rehearsal::<App, Pair>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Pair>::new(app(&[]));
     rehearsal.answer("second", Answer::Terminal);
     assert!(rehearsal.up().await.is_err());
     assert!(rehearsal.calls().iter().all(|call| call.asked == opgen::testing::NodeAction::Provision));
@@ -111,7 +111,7 @@ async fn group_s3_nothing_is_rolled_back() {
 
 #[tokio::test]
 async fn group_s3_every_pass_begins_at_the_first_child() {
-    let rehearsal = Rehearsal::<App, Pair>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Pair>::new(app(&[]));
     rehearsal.answer("second", Answer::Yield);
     for _ in 0..3 {
         assert!(rehearsal.up().await.is_err());

@@ -1,6 +1,6 @@
 //! What a tree says of itself.
 
-use opgen::{prelude::*, testing::Rehearsal};
+use opgen::{prelude::*, testing::TreeHarness};
 
 use super::kind::{App, app};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
@@ -56,9 +56,9 @@ impl Workload {
 
 #[test]
 fn an_edge_is_at_the_line_of_its_field() {
-    let lines: Vec<_> = Tree::SHAPE.children.iter().map(|edge| (edge.name, edge.place.line)).collect();
+    let lines: Vec<_> = Tree::SHAPE.children.iter().map(|edge| (edge.name, edge.location.line)).collect();
     assert_eq!(lines, [("workload", LINE + 3), ("config", LINE + 5), ("ref", LINE + 7), ("old", LINE + 1)]);
-    assert!(Tree::SHAPE.children.iter().all(|edge| edge.place.file.ends_with("shape.rs")));
+    assert!(Tree::SHAPE.children.iter().all(|edge| edge.location.file.ends_with("shape.rs")));
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_keyword_is_a_name_like_others() {
 
 #[tokio::test]
 async fn a_child_of_a_child_is_read_by_its_name() {
-    let rehearsal = Rehearsal::<App, Tree>::new(app(&[]));
+    let rehearsal = TreeHarness::<App, Tree>::new(app(&[]));
     let outcome = rehearsal.up().await;
     assert!(outcome.is_ok(), "{outcome:?}");
     assert_eq!(rehearsal.objects("ref")[0]["metadata"]["name"], "front-of-front");

@@ -12,26 +12,26 @@ pub enum Check {
     /// The program comes to rest after the samples are created, and removes all of its objects after they are deleted.
     Convergence,
     /// At rest, the program makes no calls, and neither does a new process.
-    Steadiness,
+    SteadyState,
     /// A stop before or after any call does not change the final state.
     Stop,
     /// Two stops do not change the final state.
     TwoStops,
     /// A new process that starts from a stale list does not change the final state. Only for lists that accept any version.
-    OldList,
+    StaleList,
     /// A deletion at any call removes all children, or orphans them with that propagation policy; and a new object of the same
     /// name inherits nothing from the deleted one.
     Deletion,
     /// The finalizer stays until the children are gone, and foreign finalizers stay as they are.
-    Gate,
+    Finalizers,
     /// A child that another client deletes is created again, also if no watch delivers the event.
     Repair,
     /// A second object of the same kind, and the deletion of either, does not affect the other one's children.
-    Beside,
+    Isolation,
     /// An edit leads to the same state as a new object with that spec, and an undone edit to the state before.
     Edit,
     /// Random faults do not change the final state.
-    Chance,
+    RandomFaults,
     /// An upgrade and a downgrade keep the objects that both releases want, and lead to the state of each release. It needs
     /// [`Trial::upgrades_from`](crate::Trial::upgrades_from).
     Upgrade,
@@ -43,16 +43,16 @@ impl Check {
     /// All checks in the order in which they run.
     pub const ALL: &'static [Self] = &[
         Self::Convergence,
-        Self::Steadiness,
+        Self::SteadyState,
         Self::Stop,
         Self::TwoStops,
-        Self::OldList,
+        Self::StaleList,
         Self::Deletion,
-        Self::Gate,
+        Self::Finalizers,
         Self::Repair,
-        Self::Beside,
+        Self::Isolation,
         Self::Edit,
-        Self::Chance,
+        Self::RandomFaults,
         Self::Upgrade,
         Self::Role,
     ];
@@ -62,16 +62,16 @@ impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Convergence => "convergence",
-            Self::Steadiness => "nothing to do, nothing done",
+            Self::SteadyState => "nothing to do, nothing done",
             Self::Stop => "stopped at every call",
             Self::TwoStops => "stopped twice",
-            Self::OldList => "begun with an old list",
+            Self::StaleList => "begun with an old list",
             Self::Deletion => "deleted, and created again, at every call",
-            Self::Gate => "held by others",
+            Self::Finalizers => "held by others",
             Self::Repair => "deleted by others",
-            Self::Beside => "beside a second object",
+            Self::Isolation => "beside a second object",
             Self::Edit => "edited",
-            Self::Chance => "faults by chance",
+            Self::RandomFaults => "faults by chance",
             Self::Upgrade => "upgraded and downgraded",
             Self::Role => "rights of the role",
         })

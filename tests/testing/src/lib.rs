@@ -7,7 +7,7 @@
 //! # mod webapp_controller { pub fn operator() -> opgen::Operator { opgen::Operator::new("webapp") } }
 //! # #[allow(dead_code)]
 //! #[test]
-//! fn it_lives_through_everything() -> Result<(), opgen_testing::Failed> {
+//! fn it_lives_through_everything() -> Result<(), opgen_testing::TrialError> {
 //!     opgen_testing::trial(webapp_controller::operator).run().verdict()
 //! }
 //! ```
@@ -40,6 +40,8 @@
 //! A finding has the schedule of its run, such as `after:17`. `OPGEN_REPLAY=after:17 cargo test` runs only that schedule and
 //! shows its whole timeline. `OPGEN_REPORT=FOLDER cargo test` also writes the report as a page: [`Report::page`].
 
+#![warn(missing_docs)]
+
 mod admin;
 mod check;
 mod diff;
@@ -62,8 +64,8 @@ mod trial;
 mod variant;
 
 pub use check::Check;
-pub use opgen_sandbox::fault::{Class, Timeline};
+pub use opgen_sandbox::fault::{FaultClass, Timeline};
 pub use program::{Manifests, Program};
-pub use report::{Failed, Finding, Report, Step};
-pub use schedule::{Course, NoCourse};
+pub use report::{CheckSummary, Finding, Report, TrialError};
+pub use schedule::{InvalidSchedule, Schedule};
 pub use trial::{Trial, trial, trial_of};

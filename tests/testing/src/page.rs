@@ -7,11 +7,11 @@ use std::{
 };
 
 use maud::{Markup, html};
-use opgen_sandbox::page::{course, document};
+use opgen_sandbox::page::{document, schedule};
 
 use crate::{
     check::Check,
-    report::{Finding, Report, Step},
+    report::{CheckSummary, Finding, Report},
 };
 
 /// The environment variable that makes [`Trial::run`](crate::Trial::run) write a page: a path that ends in `.html`, or a folder
@@ -63,7 +63,7 @@ pub(crate) fn write_if_requested(mut report: Report) -> Report {
             check: Check::Convergence,
             problem: format!("the page of the report can't be written to {}: {error}", path.display()),
             hint: format!("give {PAGE_VARIABLE} a path that can be written, or none"),
-            course: String::new(),
+            schedule: String::new(),
             difference: Vec::new(),
             timeline: Default::default(),
         });
@@ -95,13 +95,13 @@ fn body(report: &Report, title: &str) -> Markup {
         (checks(report))
         (findings(report))
         @if !report.timeline.moments.is_empty() {
-            h2 { @if report.whole { "The course" } @else { "The undisturbed course" } }
+            h2 { @if report.whole { "The schedule" } @else { "The undisturbed schedule" } }
             div.panel {
                 p.quiet {
-                    @if report.whole { "What was asked and told in the course that was replayed." }
-                    @else { "What was asked and told when nothing went wrong: what every other course is compared with." }
+                    @if report.whole { "What was asked and told in the schedule that was replayed." }
+                    @else { "What was asked and told when nothing went wrong: what every other schedule is compared with." }
                 }
-                (course("undisturbed", &report.timeline))
+                (schedule("undisturbed", &report.timeline))
             }
         }
         footer.quiet {
@@ -121,7 +121,7 @@ fn checks(report: &Report) -> Markup {
             table.checks {
                 thead { tr { th { "check" } th.number { "runs" } th.number { "time" } th { "verdict" } } }
                 tbody {
-                    @for Step { check, runs, took } in &report.steps {
+                    @for CheckSummary { check, runs, took } in &report.steps {
                         @let wrong = report.findings.iter().filter(|finding| finding.check == *check).count();
                         @let first = report.findings.iter().position(|finding| finding.check == *check);
                         tr {
@@ -180,7 +180,7 @@ fn full_finding(number: usize, finding: &Finding) -> Markup {
             (replay(finding))
             (difference(finding))
             @if !finding.timeline.moments.is_empty() {
-                (course(&format!("{id}-course"), &finding.timeline))
+                (schedule(&format!("{id}-schedule"), &finding.timeline))
             }
         }
     }
@@ -188,9 +188,9 @@ fn full_finding(number: usize, finding: &Finding) -> Markup {
 
 fn replay(finding: &Finding) -> Markup {
     html! {
-        @if !finding.course.is_empty() {
+        @if !finding.schedule.is_empty() {
             div.replay {
-                code { "OPGEN_REPLAY='" (finding.course) "' cargo test" }
+                code { "OPGEN_REPLAY='" (finding.schedule) "' cargo test" }
                 button.copy type="button" hidden { "copy" }
             }
         }
@@ -232,13 +232,13 @@ mod tests {
             check: Check::Stop,
             problem: format!("wrong <{number}>"),
             hint: "mend \"it\"".to_owned(),
-            course: format!("after:{number}"),
+            schedule: format!("after:{number}"),
             difference: vec!["  ConfigMap a".to_owned(), "-   .data: \"</script>\"".to_owned(), "+ Pod b".to_owned()],
             timeline: Default::default(),
         };
         Report {
             program: "shop".to_owned(),
-            steps: vec![Step { check: Check::Stop, runs: 3, took: Duration::from_millis(1500) }],
+            steps: vec![CheckSummary { check: Check::Stop, runs: 3, took: Duration::from_millis(1500) }],
             findings: (1..=findings).map(finding).collect(),
             ..Report::default()
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use opgen_sandbox::fault::{CallSeen, Timeline};
+use opgen_sandbox::fault::{ObservedCall, Timeline};
 use serde_json::Value;
 
 /// A verb on a resource of an API group.
@@ -79,7 +79,7 @@ pub(crate) fn used_and_lacking(timeline: &Timeline) -> (BTreeSet<Permission>, BT
 }
 
 /// The permissions that a call needs; an apply that creates an object needs two.
-fn needed(call: &CallSeen) -> Vec<Permission> {
+fn needed(call: &ObservedCall) -> Vec<Permission> {
     let path = call.path();
     let words: Vec<&str> = path.split('/').filter(|word| !word.is_empty()).collect();
     let (group, rest) = match words[..] {
@@ -120,7 +120,7 @@ mod tests {
     use serde_json::json;
 
     fn call(method: &str, uri: &str, code: u16) -> Vec<String> {
-        let call = CallSeen { number: 1, method: method.into(), uri: uri.into(), code: Some(code), fault: None };
+        let call = ObservedCall { number: 1, method: method.into(), uri: uri.into(), code: Some(code), fault: None };
         needed(&call).iter().map(ToString::to_string).collect()
     }
 

@@ -4,8 +4,9 @@ use std::{sync::OnceLock, time::Duration};
 
 use futures::future::{BoxFuture, FutureExt as _};
 use opgen::{
-    Environment, Operator, RunOptions,
-    manifest::{self, Described as _},
+    Operator, RunOptions,
+    environment::Environment,
+    manifest::{self, Describe as _},
 };
 use serde_json::Value;
 

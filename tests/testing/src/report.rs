@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
-use opgen_sandbox::fault::{Happening, Timeline};
+use opgen_sandbox::fault::{Timeline, TimelineEvent};
 use serde::Serialize;
 
 use crate::check::Check;
@@ -11,7 +11,7 @@ use crate::check::Check;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Step {
+pub struct CheckSummary {
     /// The check.
     pub check: Check,
     /// The number of runs.
@@ -32,7 +32,7 @@ pub struct Finding {
     /// How to fix it.
     pub hint: String,
     /// The schedule that reproduces it, for `OPGEN_REPLAY` and [`Trial::replay`](crate::Trial::replay).
-    pub course: String,
+    pub schedule: String,
     /// The differences between the expected (`-`) and the actual (`+`) state.
     pub difference: Vec<String>,
     /// The calls, events and passes of the run.
@@ -47,7 +47,7 @@ pub struct Report {
     /// The name of the program.
     pub program: String,
     /// The checks that ran, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<CheckSummary>,
     /// The defects that were found.
     pub findings: Vec<Finding>,
     /// Whether the text shows whole timelines.
@@ -58,9 +58,9 @@ pub struct Report {
 
 /// The error of a trial with findings. Its text, also as `{:?}`, is the report.
 #[derive(Clone, PartialEq)]
-pub struct Failed(Box<Report>);
+pub struct TrialError(Box<Report>);
 
-impl Failed {
+impl TrialError {
     /// The report with the findings.
     #[must_use]
     pub fn report(&self) -> &Report {
@@ -68,19 +68,19 @@ impl Failed {
     }
 }
 
-impl fmt::Debug for Failed {
+impl fmt::Debug for TrialError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
     }
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for TrialError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
     }
 }
 
-impl std::error::Error for Failed {}
+impl std::error::Error for TrialError {}
 
 impl Report {
     /// Whether there are no findings.
@@ -93,8 +93,8 @@ impl Report {
     ///
     /// # Errors
     /// If there are findings.
-    pub fn verdict(self) -> Result<(), Failed> {
-        if self.is_clean() { Ok(()) } else { Err(Failed(Box::new(self))) }
+    pub fn verdict(self) -> Result<(), TrialError> {
+        if self.is_clean() { Ok(()) } else { Err(TrialError(Box::new(self))) }
     }
 
     /// The number of runs of all checks.
@@ -116,7 +116,7 @@ const MAX_LINES: usize = 40;
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "the life of {}: {} runs, {} findings", self.program, self.runs(), self.findings.len())?;
-        for Step { check, runs, took } in &self.steps {
+        for CheckSummary { check, runs, took } in &self.steps {
             let wrong = self.findings.iter().filter(|finding| finding.check == *check).count();
             let verdict = if wrong == 0 { "ok".to_owned() } else { format!("{wrong} findings") };
             writeln!(f, "  {check:<28} {runs:>6} runs {:>8.2} s  {verdict}", took.as_secs_f64())?;
@@ -127,7 +127,7 @@ impl fmt::Display for Report {
             let count = counts.entry(finding.check).or_default();
             *count += 1;
             if *count > FULL_FINDINGS {
-                others.insert(finding.course.as_str());
+                others.insert(finding.schedule.as_str());
                 continue;
             }
             finding.write(f, self.whole)?;
@@ -158,7 +158,11 @@ impl Finding {
             lines.iter().try_for_each(|line| writeln!(f, "    {line}"))?;
         }
         writeln!(f, "  hint: {}", self.hint)?;
-        if self.course.is_empty() { Ok(()) } else { writeln!(f, "  replay: OPGEN_REPLAY='{}' cargo test", self.course) }
+        if self.schedule.is_empty() {
+            Ok(())
+        } else {
+            writeln!(f, "  replay: OPGEN_REPLAY='{}' cargo test", self.schedule)
+        }
     }
 
     /// The lines of the timeline, or the last relevant ones, and whether some are left out.
@@ -168,10 +172,10 @@ impl Finding {
             return (self.timeline.to_string().lines().map(str::to_owned).collect(), false);
         }
         let is_relevant = |index: usize| match &moments[index].what {
-            Happening::Stop | Happening::End | Happening::Note { .. } => true,
-            Happening::Pass(_) => false,
-            Happening::Call(call) => call.fault.is_some() || call.is_write(),
-            Happening::Event(event) => event.fault.is_some(),
+            TimelineEvent::Stop | TimelineEvent::End | TimelineEvent::Note { .. } => true,
+            TimelineEvent::Pass(_) => false,
+            TimelineEvent::Call(call) => call.fault.is_some() || call.is_write(),
+            TimelineEvent::Event(event) => event.fault.is_some(),
             _ => true,
         };
         let mut chosen: Vec<usize> = (0..moments.len()).filter(|index| is_relevant(*index)).collect();

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use opgen_sandbox::fault::{Class, Fault};
+use opgen_sandbox::fault::{Fault, FaultClass};
 
 /// The fault schedule of one run, from the creation of the samples to their deletion.
 ///
@@ -28,7 +28,7 @@ use opgen_sandbox::fault::{Class, Fault};
 /// | `chance:N` | random faults from seed N; `chance:N=lateEvent,cut` only of these classes |
 /// | `dice:N` | the seed of names, UIDs and the program's random values; 1 by default |
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Course {
+pub struct Schedule {
     pub(crate) dice: Option<u64>,
     pub(crate) stops: Vec<(u64, Fault)>,
     pub(crate) delete_at: Option<u64>,
@@ -44,7 +44,7 @@ pub struct Course {
     pub(crate) beside: Option<usize>,
     pub(crate) idle: bool,
     pub(crate) upgrade: bool,
-    pub(crate) chance: Option<(u64, Vec<Class>)>,
+    pub(crate) chance: Option<(u64, Vec<FaultClass>)>,
 }
 
 /// The propagation policy of a deletion, as in `DeleteOptions`.
@@ -70,21 +70,21 @@ impl Propagation {
 
 /// The error of a text that is not a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoCourse(String);
+pub struct InvalidSchedule(String);
 
-impl fmt::Display for NoCourse {
+impl fmt::Display for InvalidSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no part of a course: write `after:17`, `before:3`, `delete:4`, `edit:2` or `chance:9`",
+            "`{}` is no part of a schedule: write `after:17`, `before:3`, `delete:4`, `edit:2` or `chance:9`",
             self.0
         )
     }
 }
 
-impl std::error::Error for NoCourse {}
+impl std::error::Error for InvalidSchedule {}
 
-impl Course {
+impl Schedule {
     /// A run without faults and edits.
     pub(crate) fn undisturbed(dice: u64) -> Self {
         Self { dice: Some(dice), ..Self::default() }
@@ -136,7 +136,7 @@ impl Course {
     }
 
     /// Random faults of some classes.
-    pub(crate) fn random_faults(seed: u64, classes: &[Class]) -> Self {
+    pub(crate) fn random_faults(seed: u64, classes: &[FaultClass]) -> Self {
         Self { chance: Some((seed, classes.to_vec())), ..Self::default() }
     }
 
@@ -156,11 +156,11 @@ impl Course {
     }
 }
 
-fn name_of(class: Class) -> String {
+fn name_of(class: FaultClass) -> String {
     serde_json::to_value(class).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-impl fmt::Display for Course {
+impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words: Vec<String> = Vec::new();
         for (call, fault) in &self.stops {
@@ -185,7 +185,8 @@ impl fmt::Display for Course {
         }
         if let Some((seed, classes)) = &self.chance {
             let names: Vec<_> = classes.iter().map(|class| name_of(*class)).collect();
-            let some = if classes.len() == Class::ALL.len() { String::new() } else { format!("={}", names.join(",")) };
+            let some =
+                if classes.len() == FaultClass::ALL.len() { String::new() } else { format!("={}", names.join(",")) };
             words.push(format!("chance:{seed}{some}"));
         }
         words.extend(self.dice.map(|seed| format!("dice:{seed}")));
@@ -193,45 +194,45 @@ impl fmt::Display for Course {
     }
 }
 
-impl FromStr for Course {
-    type Err = NoCourse;
+impl FromStr for Schedule {
+    type Err = InvalidSchedule;
 
-    fn from_str(text: &str) -> Result<Self, NoCourse> {
-        let mut course = Self::default();
+    fn from_str(text: &str) -> Result<Self, InvalidSchedule> {
+        let mut schedule = Self::default();
         for word in text.split_whitespace() {
-            let wrong = || NoCourse(word.to_owned());
+            let wrong = || InvalidSchedule(word.to_owned());
             let (what, which) = word.split_once(':').ok_or_else(wrong)?;
             let (number, detail) = which.split_once('=').unwrap_or((which, ""));
             let number: u64 = number.parse().map_err(|_| wrong())?;
             let index = usize::try_from(number).map_err(|_| wrong())?;
             match what {
-                "before" => course.stops.push((number, Fault::StopBefore)),
-                "after" => course.stops.push((number, Fault::StopAfter)),
-                "delete" => course.delete_at = Some(number),
-                "foreground" => course.propagation = Propagation::Foreground,
-                "orphan" => course.propagation = Propagation::Orphan,
-                "again" => course.again = Some(number),
-                "edit" => course.edit = Some(index),
-                "change" => course.change = Some((number, detail.parse().map_err(|_| wrong())?)),
-                "fresh" => course.fresh = Some(index),
-                "lose" => course.lose = Some(index),
-                "unseen" => course.unseen = number > 0,
-                "old" => course.old = number > 0,
-                "held" => course.held = Some(index),
-                "beside" => course.beside = Some(index),
-                "idle" => course.idle = number > 0,
-                "upgrade" => course.upgrade = number > 0,
-                "dice" => course.dice = Some(number),
+                "before" => schedule.stops.push((number, Fault::StopBefore)),
+                "after" => schedule.stops.push((number, Fault::StopAfter)),
+                "delete" => schedule.delete_at = Some(number),
+                "foreground" => schedule.propagation = Propagation::Foreground,
+                "orphan" => schedule.propagation = Propagation::Orphan,
+                "again" => schedule.again = Some(number),
+                "edit" => schedule.edit = Some(index),
+                "change" => schedule.change = Some((number, detail.parse().map_err(|_| wrong())?)),
+                "fresh" => schedule.fresh = Some(index),
+                "lose" => schedule.lose = Some(index),
+                "unseen" => schedule.unseen = number > 0,
+                "old" => schedule.old = number > 0,
+                "held" => schedule.held = Some(index),
+                "beside" => schedule.beside = Some(index),
+                "idle" => schedule.idle = number > 0,
+                "upgrade" => schedule.upgrade = number > 0,
+                "dice" => schedule.dice = Some(number),
                 "chance" => {
-                    let named = |name: &str| Class::ALL.into_iter().find(|class| name_of(*class) == name);
+                    let named = |name: &str| FaultClass::ALL.into_iter().find(|class| name_of(*class) == name);
                     let some: Option<Vec<_>> = detail.split(',').filter(|name| !name.is_empty()).map(named).collect();
                     let some = some.ok_or_else(wrong)?;
-                    course.chance = Some((number, if some.is_empty() { Class::ALL.to_vec() } else { some }));
+                    schedule.chance = Some((number, if some.is_empty() { FaultClass::ALL.to_vec() } else { some }));
                 }
                 _ => return Err(wrong()),
             }
         }
-        Ok(course)
+        Ok(schedule)
     }
 }
 
@@ -259,10 +260,10 @@ mod tests {
             "held:3",
             "beside:1",
         ] {
-            assert_eq!(text.parse::<Course>().map(|course| course.to_string()).as_deref(), Ok(text));
+            assert_eq!(text.parse::<Schedule>().map(|schedule| schedule.to_string()).as_deref(), Ok(text));
         }
         for text in ["after", "after:x", "sometimes:3", "chance:1=rain"] {
-            assert!(text.parse::<Course>().is_err(), "{text}");
+            assert!(text.parse::<Schedule>().is_err(), "{text}");
         }
     }
 }

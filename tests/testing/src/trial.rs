@@ -13,7 +13,7 @@ use crate::{
     program::{OpgenProgram, Program},
     report::{Finding, Report},
     scenario,
-    schedule::{Course, NoCourse},
+    schedule::{InvalidSchedule, Schedule},
     suite::{self, Bounds},
     target::Target,
 };
@@ -92,7 +92,7 @@ impl Trial {
     /// # mod v1 { pub fn operator() -> opgen::Operator { opgen::Operator::new("webapp") } }
     /// # mod v2 { pub fn operator() -> opgen::Operator { opgen::Operator::new("webapp") } }
     /// #[test]
-    /// fn it_takes_over_from_the_last_release() -> Result<(), opgen_testing::Failed> {
+    /// fn it_takes_over_from_the_last_release() -> Result<(), opgen_testing::TrialError> {
     ///     opgen_testing::trial(v2::operator).upgrades_from(v1::operator).run().verdict()
     /// }
     /// ```
@@ -118,7 +118,7 @@ impl Trial {
         self
     }
 
-    /// The seeds of [`Check::Chance`]. Default: 33, which includes a run with each fault class alone.
+    /// The seeds of [`Check::RandomFaults`]. Default: 33, which includes a run with each fault class alone.
     #[must_use]
     pub fn seeds(mut self, seeds: Range<u64>) -> Self {
         self.seeds = seeds;
@@ -147,10 +147,10 @@ impl Trial {
     }
 
     fn report(&self) -> Report {
-        if let Some(course) = std::env::var("OPGEN_REPLAY").ok().filter(|course| !course.is_empty()) {
+        if let Some(schedule) = std::env::var("OPGEN_REPLAY").ok().filter(|schedule| !schedule.is_empty()) {
             return self
-                .replay(&course)
-                .unwrap_or_else(|error| self.setup_error("the course can't be read", &error.to_string()));
+                .replay(&schedule)
+                .unwrap_or_else(|error| self.setup_error("the schedule can't be read", &error.to_string()));
         }
         match self.targets() {
             Ok((target, older)) => {
@@ -165,10 +165,10 @@ impl Trial {
     ///
     /// # Errors
     /// If the text is not a schedule.
-    pub fn replay(&self, course: &str) -> Result<Report, NoCourse> {
-        let course: Course = course.parse()?;
+    pub fn replay(&self, schedule: &str) -> Result<Report, InvalidSchedule> {
+        let schedule: Schedule = schedule.parse()?;
         Ok(match self.targets() {
-            Ok((target, older)) => suite::replay(&target, older.as_ref(), &course),
+            Ok((target, older)) => suite::replay(&target, older.as_ref(), &schedule),
             Err(error) => self.setup_error("the program can't be installed", &error),
         })
     }
@@ -177,10 +177,10 @@ impl Trial {
     ///
     /// # Errors
     /// If the text is not a schedule, or the program can't be installed.
-    pub fn timeline(&self, course: &str) -> Result<Timeline, Box<dyn std::error::Error + Send + Sync>> {
-        let course: Course = course.parse()?;
+    pub fn timeline(&self, schedule: &str) -> Result<Timeline, Box<dyn std::error::Error + Send + Sync>> {
+        let schedule: Schedule = schedule.parse()?;
         let (target, older) = self.targets()?;
-        Ok(scenario::execute(&target, older.as_ref(), &course).timeline)
+        Ok(scenario::execute(&target, older.as_ref(), &schedule).timeline)
     }
 
     fn targets(&self) -> Result<(Target, Option<Target>), String> {
@@ -194,7 +194,7 @@ impl Trial {
             check: Check::Convergence,
             problem: format!("{what}: {error}"),
             hint: "mend that first; nothing was tried".to_owned(),
-            course: String::new(),
+            schedule: String::new(),
             difference: Vec::new(),
             timeline: Default::default(),
         };

@@ -121,7 +121,7 @@ fn a_hot_loop_is_found() {
 #[test]
 fn a_swallowed_conflict_is_found() {
     gardener_with(Bug::SwallowedConflict)
-        .found_by(Check::Chance)
+        .found_by(Check::RandomFaults)
         .with_problem("the final state differs from that of an undisturbed run")
         .with_hint("retry what fails, 409 above all; look at the cluster and not at memory; and never write from an older read than your own last write");
 }
@@ -129,7 +129,7 @@ fn a_swallowed_conflict_is_found() {
 #[test]
 fn a_delete_that_is_not_gated_is_found() {
     gardener_with(Bug::UngatedDelete)
-        .found_by(Check::Gate)
+        .found_by(Check::Finalizers)
         .with_problem("was let go while ConfigMap")
         .with_hint("remove the finalizer only when a live read says that what was made is really gone");
 }
@@ -137,7 +137,7 @@ fn a_delete_that_is_not_gated_is_found() {
 #[test]
 fn one_delete_that_is_not_gated_is_found_beside_others_that_are() {
     gardener_with(Bug::OneUngated)
-        .found_by(Check::Gate)
+        .found_by(Check::Finalizers)
         .with_problem("was let go while ConfigMap default/home-seedbox was still there")
         .with_hint("remove the finalizer only when a live read says that what was made is really gone");
 }
@@ -145,7 +145,7 @@ fn one_delete_that_is_not_gated_is_found_beside_others_that_are() {
 #[test]
 fn an_overwritten_foreign_finalizer_is_found() {
     gardener_with(Bug::OthersFinalizers)
-        .found_by(Check::Gate)
+        .found_by(Check::Finalizers)
         .with_problem("Garden home lost a finalizer of somebody else")
         .with_hint("add and remove your own finalizer only: never write the whole list, and check the resourceVersion");
 }
@@ -185,19 +185,19 @@ fn intermediate_state_is_not_taken_for_a_finished_step() {
 fn stale_state_is_not_taken_for_a_deletion() {
     gardener_with(Bug::StaleState)
         .that_weeds()
-        .found_by(Check::OldList)
+        .found_by(Check::StaleList)
         .with_problem("was deleted and made again, though it was wanted")
         .with_hint("ask the server before you delete: what an old list, or a cache, does not show need not be gone");
-    gardener_with(Bug::None).that_weeds().finds_nothing(Check::OldList);
+    gardener_with(Bug::None).that_weeds().finds_nothing(Check::StaleList);
 }
 
 #[test]
 fn a_call_without_a_deadline_is_found() {
     gardener_with(Bug::NoDeadline)
-        .found_by(Check::Chance)
+        .found_by(Check::RandomFaults)
         .with_problem("it waits for the answer of")
         .with_hint("give every call a deadline, and every watch a longest time without an event or a bookmark: a connection whose other end is gone may stay open for ever");
-    gardener_with(Bug::None).finds_nothing(Check::Chance);
+    gardener_with(Bug::None).finds_nothing(Check::RandomFaults);
 }
 
 #[test]
@@ -321,10 +321,10 @@ fn a_password_that_an_edit_regenerates_is_found() {
 #[test]
 fn one_name_for_the_children_of_two_objects_is_found() {
     gardener_with(Bug::SharedName)
-        .found_by(Check::Beside)
+        .found_by(Check::Isolation)
         .with_problem("ConfigMap default/shed was deleted and made anew")
         .with_hint("give what is made of an object a name that only that object has, and delete by owner, not by a name or a label that others may have");
-    gardener_with(Bug::None).finds_nothing(Check::Beside);
+    gardener_with(Bug::None).finds_nothing(Check::Isolation);
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn a_hot_loop_of_a_controller_is_found_with_its_path() {
 fn a_gardener_that_polls_is_clean() {
     let report = trial_of(Gardener { polls: true, ..Gardener::new(Bug::None) }).run();
     assert!(report.findings.iter().all(|finding| finding.check == Check::Role), "{report}");
-    for check in [Check::Steadiness, Check::Edit, Check::Gate] {
+    for check in [Check::SteadyState, Check::Edit, Check::Finalizers] {
         assert!(report.steps.iter().any(|step| step.check == check && step.runs > 0), "{report}");
     }
     gardener_with(Bug::HotLoop).that_polls().found_by(Check::Convergence).with_problem("it never comes to rest");
@@ -368,10 +368,10 @@ fn children_of_two_samples_without_owner_references_are_told_apart() {
         "apiVersion": "example.com/v1", "kind": "Garden",
         "metadata": {"name": "home", "namespace": "default"}, "spec": {"plants": 3, "shed": true},
     });
-    let two = |bug: Bug| trial_of(Gardener::new(bug)).sample(&home).sample(&another).only([Check::Gate]).run();
+    let two = |bug: Bug| trial_of(Gardener::new(bug)).sample(&home).sample(&another).only([Check::Finalizers]).run();
     let report = two(Bug::None);
     assert!(report.is_clean(), "{report}");
-    assert!(report.steps.iter().any(|step| step.check == Check::Gate && step.runs > 5), "{report}");
+    assert!(report.steps.iter().any(|step| step.check == Check::Finalizers && step.runs > 5), "{report}");
     let report = two(Bug::OneUngated);
     assert!(report.findings.iter().any(|finding| finding.problem.contains("was let go while ConfigMap")), "{report}");
 }

@@ -80,7 +80,7 @@ impl Provision<Owner> for Clearing {
 fn report(clears: Clears) -> Report {
     let operator =
         move || Operator::new("park").controls_with::<Owner, Tree>(|controller| controller.options(Options(clears)));
-    let checks = [Check::Convergence, Check::Steadiness, Check::Deletion, Check::Beside, Check::Gate];
+    let checks = [Check::Convergence, Check::SteadyState, Check::Deletion, Check::Isolation, Check::Finalizers];
     trial(operator).sample(&Park::new("green", ParkSpec { trees: 3 })).only(checks).run()
 }
 

@@ -115,12 +115,12 @@ impl Items {
 
 /// Outputs a value that later nodes need.
 #[derive(Debug, Provisioner)]
-#[provisioner(access(), gives = usize)]
+#[provisioner(access(), output = usize)]
 pub struct Value;
 
 impl Provision<Owner> for Value {
     async fn provision(cx: &Context<'_, Owner, Self>) -> Result<()> {
-        cx.give(cx.options().0.len());
+        cx.set_output(cx.options().0.len());
         Ok(())
     }
 

@@ -1,5 +1,5 @@
 opgen::operator! {
     WebApp => WebAppTree,
-    Network => NetworkTree { poll: "60" },
+    Network => NetworkTree { resync_period: "60" },
     WebApp => OtherTree,
 }

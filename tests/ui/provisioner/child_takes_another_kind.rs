@@ -26,7 +26,7 @@ impl Tree {
 }
 
 #[derive(Provisioner)]
-#[provisioner(serial, owner = WebApp, takes(key: Secret))]
+#[provisioner(serial, owner = WebApp, inputs(key: Secret))]
 struct Workload {
     #[provisioner(resource)]
     service: Service,

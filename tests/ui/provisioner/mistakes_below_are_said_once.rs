@@ -39,12 +39,12 @@ impl Tree {
 struct Plan;
 
 #[derive(Provisioner)]
-#[provisioner(access(ConfigMap: gett), takes(), gives = Plan)]
+#[provisioner(access(ConfigMap: gett), inputs(), output = Plan)]
 struct Solve;
 
 impl Provision<WebApp> for Solve {
     async fn provision(cx: &Context<'_, WebApp, Self>) -> Result<()> {
-        cx.give(Plan);
+        cx.set_output(Plan);
         Ok(())
     }
 
@@ -54,7 +54,7 @@ impl Provision<WebApp> for Solve {
 }
 
 #[derive(Provisioner)]
-#[provisioner(concurrent, owner = WebApp, takes(plan: Plan))]
+#[provisioner(concurrent, owner = WebApp, inputs(plan: Plan))]
 struct Workload {
     #[provisioner(resource, after(servce))]
     config: ConfigMap,

@@ -11,7 +11,7 @@ pub struct WebAppSpec {
 }
 
 #[derive(Provisioner)]
-#[provisioner(serial, owner = WebApp, takes(settings: ConfigMap))]
+#[provisioner(serial, owner = WebApp, inputs(settings: ConfigMap))]
 struct Tree {
     #[provisioner(resource)]
     config: ConfigMap,

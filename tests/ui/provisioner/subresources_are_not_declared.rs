@@ -4,7 +4,7 @@ use k8s_openapi::api::{
     core::v1::{Pod, ServiceAccount},
 };
 use kube::CustomResource;
-use opgen::{Part, part, prelude::*};
+use opgen::{Subresource, access::subresource, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,10 +17,10 @@ pub struct WebAppSpec {
 
 struct Pause;
 
-impl Part for Pause {
+impl Subresource for Pause {
     const NAME: &'static str = "pause";
     type Body = Value;
-    type Made = Value;
+    type Response = Value;
 }
 
 #[derive(Provisioner)]
@@ -35,11 +35,11 @@ impl Provision<WebApp> for Copy {
         let scale = cx.get_scale::<Deployment>("web").await?;
         cx.patch_scale::<Deployment>("web", 3).await?;
         cx.update_scale::<Deployment>(&scale).await?;
-        cx.part::<Pod, part::Log>("web-0").text().await?;
-        cx.part::<Pod, part::Resize>("web-0").get().await?;
-        cx.part::<Pod, part::Resize>("web-0").patch(&json!({})).await?;
-        cx.part::<ServiceAccount, part::Token>("web").create(&TokenRequest::default()).await?;
-        cx.part::<Deployment, Pause>("web").update(&json!({})).await?;
+        cx.subresource::<Pod, subresource::Log>("web-0").text().await?;
+        cx.subresource::<Pod, subresource::Resize>("web-0").get().await?;
+        cx.subresource::<Pod, subresource::Resize>("web-0").patch(&json!({})).await?;
+        cx.subresource::<ServiceAccount, subresource::Token>("web").create(&TokenRequest::default()).await?;
+        cx.subresource::<Deployment, Pause>("web").update(&json!({})).await?;
         Ok(())
     }
 

@@ -12,12 +12,12 @@ pub struct WebAppSpec {
 struct Plan;
 
 #[derive(Provisioner)]
-#[provisioner(access(), gives = Plan)]
+#[provisioner(access(), output = Plan)]
 struct Solve;
 
 impl Provision<WebApp> for Solve {
     async fn provision(cx: &Context<'_, WebApp, Self>) -> Result<()> {
-        cx.give("three nodes");
+        cx.set_output("three nodes");
         Ok(())
     }
 

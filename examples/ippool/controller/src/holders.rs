@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use ippool_api::IPPool;
-use opgen::{NamespacedName, cache::ObjectKey};
+use opgen::{NamespacedName, ObjectKey};
 use parking_lot::RwLock;
 
 /// Pools by their Pods, as the last pass over each has seen it. Clones are of the same one.

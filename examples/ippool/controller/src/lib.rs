@@ -47,10 +47,10 @@ fn pools(controller: Controller<IPPool>, world: &World) -> Controller<IPPool> {
     let holders = world.holders.clone();
     controller
         .options(world.clone())
-        .poll(world.options.interval)
-        .requeue(SOON)
-        .keeps(&world.pods, pod::facts, move |pod, _| holders.pools_of(pod))
-        .keeps(&world.reservations, reservation::facts, |_, _| None::<NamespacedName>)
+        .resync_period(world.options.interval)
+        .requeue_after(SOON)
+        .lister(&world.pods, pod::facts, move |pod, _| holders.pools_of(pod))
+        .lister(&world.reservations, reservation::facts, |_, _| None::<NamespacedName>)
         .sample(&pool::sample())
 }
 
@@ -61,10 +61,10 @@ fn slices(
     let (networks, same) = (world.networks.clone(), world.networks.clone());
     controller
         .options(world.clone())
-        .unclaimed()
-        .keeps(&world.networks, slice::network, move |key, nad| slice::networks_beside(&same, key, nad))
-        .keeps(&world.slices, |pool: &NodeSlicePool| pool.clone(), |_, pool| slice::networks_of(pool))
-        .keeps_metadata::<Node, _, _, _>(&world.nodes, |_| (), move |_, ()| slice::all_networks(&networks))
+        .without_finalizer()
+        .lister(&world.networks, slice::network, move |key, nad| slice::networks_beside(&same, key, nad))
+        .lister(&world.slices, |pool: &NodeSlicePool| pool.clone(), |_, pool| slice::networks_of(pool))
+        .metadata_lister::<Node, _, _, _>(&world.nodes, |_| (), move |_, ()| slice::all_networks(&networks))
 }
 
 fn reservations(
@@ -72,7 +72,12 @@ fn reservations(
     world: &World,
 ) -> Controller<OverlappingRangeIPReservation> {
     let interval = world.options.interval;
-    controller.options(world.clone()).unclaimed().poll(interval).requeue(interval).reads(&world.pods)
+    controller
+        .options(world.clone())
+        .without_finalizer()
+        .resync_period(interval)
+        .requeue_after(interval)
+        .reads(&world.pods)
 }
 
 type Controller<K> = opgen::Controller<For<K, World>>;
@@ -80,7 +85,7 @@ type Controller<K> = opgen::Controller<For<K, World>>;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use opgen::manifest::{self, Described as _};
+    use opgen::manifest::{self, Describe as _};
 
     #[test]
     fn the_yaml_in_deploy_is_up_to_date() {

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use ippool_api::NodeSlicePool;
-use opgen::View;
+use opgen::Lister;
 use prometheus_client::{
     encoding::{EncodeLabelSet, text},
     metrics::{counter::Counter, family::Family, gauge::Gauge},
@@ -29,7 +29,7 @@ struct Figures {
     network_passes: Counter,
     nodes: Family<Of, Gauge>,
     slices: Family<Of, Gauge>,
-    pools_of_slices: View<NodeSlicePool>,
+    pools_of_slices: Lister<NodeSlicePool>,
 }
 
 fn of(namespace: &str, pool: &str) -> Of {
@@ -37,7 +37,7 @@ fn of(namespace: &str, pool: &str) -> Of {
 }
 
 impl Metrics {
-    pub(crate) fn new(pools_of_slices: View<NodeSlicePool>) -> Self {
+    pub(crate) fn new(pools_of_slices: Lister<NodeSlicePool>) -> Self {
         let mut registry = Registry::default();
         let (allocations, orphans) = (Family::<Of, Gauge>::default(), Family::<Of, Counter>::default());
         let (nodes, slices) = (Family::<Of, Gauge>::default(), Family::<Of, Gauge>::default());
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn ippool_w6_figures_have_the_names_of_the_original() {
-        let metrics = Metrics::new(View::default());
+        let metrics = Metrics::new(Lister::default());
         metrics.allocations("web", "pool", 3);
         metrics.orphans_cleaned("web", "pool", 2);
         metrics.reservation_cleaned();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use ippool_api::{IPPool, IPPoolSpec, OverlappingRangeIPReservation};
 use k8s_openapi::api::core::v1::Pod;
-use opgen::{Calls, prelude::*};
+use opgen::{context::Calls, prelude::*};
 use serde_json::{Value, json};
 
 use crate::{

@@ -70,7 +70,7 @@ async fn delete(cx: &Cx<'_>, why: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use ippool_api::OverlappingRangeIPReservationSpec;
-    use opgen::testing::Rehearsal;
+    use opgen::testing::TreeHarness;
 
     use super::*;
 
@@ -83,7 +83,7 @@ mod tests {
             ifname: String::new(),
         };
         let reservation = OverlappingRangeIPReservation::new("10.0.0.1", spec);
-        let rehearsal = Rehearsal::<For<OverlappingRangeIPReservation, World>, ReservationKeeper>::new(reservation);
+        let rehearsal = TreeHarness::<For<OverlappingRangeIPReservation, World>, ReservationKeeper>::new(reservation);
         // No call is made, which would fail here.
         assert!(matches!(rehearsal.up().await, Err(Error::Yield { reason, .. }) if reason == "PodRefEmpty"));
     }

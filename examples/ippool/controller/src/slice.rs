@@ -7,7 +7,7 @@ mod slots;
 use ippool_api::{NetworkAttachmentDefinition, NodeSlicePool, NodeSlicePoolSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::ObjectMeta;
-use opgen::{NamespacedName, View, cache::ObjectKey, patch::Snapshot, prelude::*};
+use opgen::{Lister, NamespacedName, ObjectKey, patch::Snapshot, prelude::*};
 use serde_json::json;
 
 use crate::World;
@@ -139,7 +139,7 @@ fn is_agreed(world: &World, nad: &NetworkAttachmentDefinition, wanted: &Wanted) 
 
 /// The networks of the same pool of slices, this one among them.
 pub(crate) fn networks_beside(
-    networks: &View<Network, String>,
+    networks: &Lister<Network, String>,
     key: &ObjectKey,
     network: &Network,
 ) -> Vec<NamespacedName> {
@@ -152,7 +152,7 @@ pub(crate) fn networks_beside(
 }
 
 /// All networks; before they are known none, since each has its first pass anyway.
-pub(crate) fn all_networks(networks: &View<Network, String>) -> Vec<NamespacedName> {
+pub(crate) fn all_networks(networks: &Lister<Network, String>) -> Vec<NamespacedName> {
     networks.read(|all| all.iter().map(|(namespace, name, _)| named(namespace, name)).collect()).unwrap_or_default()
 }
 

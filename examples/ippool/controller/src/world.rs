@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use ippool_api::NodeSlicePool;
-use opgen::View;
+use opgen::Lister;
 
 use crate::{
     Options, holders::Holders, metrics::Metrics, pod::PodFacts, pool::Owed, reservation::ReservationFacts,
@@ -17,13 +17,13 @@ pub struct World {
     pub options: Options,
     /// What is counted.
     pub metrics: Metrics,
-    pub(crate) pods: View<PodFacts>,
+    pub(crate) pods: Lister<PodFacts>,
     /// By address, for a pool knows no names.
-    pub(crate) reservations: View<ReservationFacts, IpAddr>,
-    pub(crate) nodes: View<()>,
+    pub(crate) reservations: Lister<ReservationFacts, IpAddr>,
+    pub(crate) nodes: Lister<()>,
     /// By the name of the pool of slices.
-    pub(crate) networks: View<Network, String>,
-    pub(crate) slices: View<NodeSlicePool>,
+    pub(crate) networks: Lister<Network, String>,
+    pub(crate) slices: Lister<NodeSlicePool>,
     pub(crate) holders: Holders,
     pub(crate) owed: Owed,
 }
@@ -31,14 +31,14 @@ pub struct World {
 impl World {
     /// Nothing known as yet.
     pub fn new(options: Options) -> Self {
-        let slices = View::default();
+        let slices = Lister::default();
         Self {
             options,
             metrics: Metrics::new(slices.clone()),
-            pods: View::default(),
-            reservations: View::indexed(|reservation: &ReservationFacts| reservation.ip),
-            nodes: View::default(),
-            networks: View::indexed(|network: &Network| network.pool_name()),
+            pods: Lister::default(),
+            reservations: Lister::indexed(|reservation: &ReservationFacts| reservation.ip),
+            nodes: Lister::default(),
+            networks: Lister::indexed(|network: &Network| network.pool_name()),
             slices,
             holders: Holders::default(),
             owed: Owed::default(),

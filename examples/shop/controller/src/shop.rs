@@ -57,7 +57,7 @@ pub struct Identity {
     #[provisioner(resource)]
     account: ServiceAccount,
     /// Its rules are those that are declared here.
-    #[provisioner(resource(hands_on(ConfigMap: get, list, watch)))]
+    #[provisioner(resource(grants(ConfigMap: get, list, watch)))]
     role: Role,
     #[provisioner(resource, from(account, role))]
     binding: RoleBinding,
@@ -65,7 +65,7 @@ pub struct Identity {
 
 /// The tier that keeps the data.
 #[derive(Debug, Provisioner)]
-#[provisioner(concurrent, owner = Shop, takes(priority: PriorityClass))]
+#[provisioner(concurrent, owner = Shop, inputs(priority: PriorityClass))]
 pub struct Database {
     /// Gives each replica a name of its own.
     #[provisioner(resource)]
@@ -79,7 +79,7 @@ pub struct Database {
 #[provisioner(
     concurrent,
     owner = Shop,
-    takes(settings: ConfigMap, account: ServiceAccount, priority: PriorityClass, database: Service)
+    inputs(settings: ConfigMap, account: ServiceAccount, priority: PriorityClass, database: Service)
 )]
 pub struct Backend {
     #[provisioner(resource)]

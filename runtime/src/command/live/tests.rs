@@ -4,7 +4,7 @@
 
 use crate::{
     command::live::*,
-    manifest::{Diagram, Picture, example_project, render_diagrams},
+    manifest::{Diagram, TreeFormat, example_project, render_diagrams},
 };
 use serde_json::json;
 
@@ -61,7 +61,7 @@ fn some() -> LiveChildren {
 
 #[test]
 fn each_node_shows_its_objects_and_what_is_not_there() {
-    let text = render_diagrams(&example_project(), &[filled_diagram(&some(), false)], Picture::Text);
+    let text = render_diagrams(&example_project(), &[filled_diagram(&some(), false)], TreeFormat::Text);
     let expected = "\
 … Shop shop/one (demo.example.com/v1): not ready: it is not Available (WaitingFor)
     Available False   WaitingFor  workload/web: Deployment shop/one
@@ -85,24 +85,24 @@ fn each_node_shows_its_objects_and_what_is_not_there() {
 
 #[test]
 fn on_the_way_down_nothing_is_missing() {
-    let text = render_diagrams(&example_project(), &[filled_diagram(&LiveChildren::default(), true)], Picture::Text);
+    let text = render_diagrams(&example_project(), &[filled_diagram(&LiveChildren::default(), true)], TreeFormat::Text);
     assert!(!text.contains("missing") && text.contains("- pools: none  each shop.spec.pools.iter()"), "{text}");
 }
 
 #[test]
 fn programs_and_pages_see_the_state_as_well() {
     let diagram = [filled_diagram(&some(), false)];
-    let json: Value = serde_json::from_str(&render_diagrams(&example_project(), &diagram, Picture::Json)).unwrap();
+    let json: Value = serde_json::from_str(&render_diagrams(&example_project(), &diagram, TreeFormat::Json)).unwrap();
     assert_eq!((&json["name"], &json["state"]), (&json!("one"), &json!("not ready")));
     assert_eq!(json["conditions"][0]["reason"], "WaitingFor");
     let web = &json["tree"]["children"][1]["node"]["children"][2]["node"];
     assert_eq!((&web["state"], &web["objects"][0]["name"]), (&json!("not ready"), &json!("one")));
-    let mermaid = render_diagrams(&example_project(), &diagram, Picture::Mermaid);
+    let mermaid = render_diagrams(&example_project(), &diagram, TreeFormat::Mermaid);
     assert!(
         mermaid.contains("<i>not ready</i><br/>Deployment shop/one") && mermaid.contains("  style k0_"),
         "{mermaid}"
     );
-    let svg = render_diagrams(&example_project(), &diagram, Picture::Svg);
+    let svg = render_diagrams(&example_project(), &diagram, TreeFormat::Svg);
     assert!(svg.contains(">pools[a/b]<") && svg.contains(">missing<"), "{svg}");
 }
 

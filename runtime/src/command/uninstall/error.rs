@@ -19,7 +19,7 @@ pub(super) enum UninstallError {
     #[error("{what} did not go within {} s", .timeout.as_secs())]
     Timeout { what: String, timeout: Duration },
     #[error("failed to write to standard output")]
-    Output(#[from] io::Error),
+    OutputFormat(#[from] io::Error),
     #[error("{0}")]
     Loop(Error),
 }

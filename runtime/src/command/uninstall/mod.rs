@@ -24,7 +24,7 @@ use crate::{
         },
     },
     manager::operator::Operator,
-    manifest::{Described, Output, exit_with_error},
+    manifest::{Describe, OutputFormat, exit_with_error},
 };
 use inventory::Stage;
 use std::{process::ExitCode, time::Duration};
@@ -51,7 +51,7 @@ pub(crate) struct UninstallArgs {
     dry_run: bool,
     /// How to print: a line, or a JSON object a line
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    output: Output,
+    output: OutputFormat,
     /// How long deletions may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
@@ -67,7 +67,7 @@ impl UninstallArgs {
         }
     }
 
-    /// Runs the stages of the uninstallation in order.
+    /// BoxReconciler the stages of the uninstallation in order.
     async fn uninstall(&self, operator: &Operator) -> Result<(), UninstallError> {
         let config = self.connection.config().await.map_err(UninstallError::Config)?;
         let client = Client::connect(config).map_err(UninstallError::Client)?;

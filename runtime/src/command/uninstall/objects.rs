@@ -187,7 +187,7 @@ fn header(object: &Value) -> Option<Header> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::{foreign::Foreign, kind::kind_of, manifest::Output, testing::Recorder};
+    use crate::{foreign::Foreign, kind::kind_of, manifest::OutputFormat, testing::Recorder};
     use http::{Method, Request, Response};
     use k8s_openapi::api::core::v1::{Namespace, Secret};
     use kube::client::Body;
@@ -230,7 +230,7 @@ mod tests {
         let (client, writes) = server();
         let kind_objects = list_objects(&client, &operator).await.unwrap();
         assert!(matches!(require_none(&kind_objects), Err(UninstallError::ObjectsLeft { count: 1, .. })));
-        let run = Run { client, dry_run: false, output: Output::Text, timeout: Duration::from_secs(1) };
+        let run = Run { client, dry_run: false, output: OutputFormat::Text, timeout: Duration::from_secs(1) };
         run.delete_objects(&kind_objects).await.unwrap();
         assert_eq!(*writes.lock(), [""; 0]);
         run.release(&kind_objects, &operator, false).await.unwrap();
@@ -243,7 +243,7 @@ mod tests {
         let (client, writes) = server();
         let mut kind_objects = list_objects(&client, &operator).await.unwrap();
         kind_objects[0].references = vec![kind_of::<Secret>()];
-        let run = Run { client, dry_run: false, output: Output::Text, timeout: Duration::from_secs(1) };
+        let run = Run { client, dry_run: false, output: OutputFormat::Text, timeout: Duration::from_secs(1) };
         run.release(&kind_objects, &operator, false).await.unwrap();
         assert_eq!(*writes.lock(), ["PATCH /api/v1/namespaces/ours", "PATCH /api/v1/namespaces/shop/secrets/key"]);
     }

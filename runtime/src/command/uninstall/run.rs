@@ -6,7 +6,7 @@ use crate::{
         error::UninstallError,
         inventory::{InstalledObject, Stage},
     },
-    manifest::Output,
+    manifest::OutputFormat,
 };
 use kube::api::DeleteParams;
 use serde_json::json;
@@ -17,7 +17,7 @@ use std::{io, time::Duration};
 pub(super) struct Run {
     pub(super) client: Client,
     pub(super) dry_run: bool,
-    pub(super) output: Output,
+    pub(super) output: OutputFormat,
     pub(super) timeout: Duration,
 }
 
@@ -81,10 +81,10 @@ impl Run {
     pub(super) fn report(&self, action: &str, target: Target<'_>) -> Result<(), UninstallError> {
         let Target { kind, namespace, name } = target;
         let line = match self.output {
-            Output::Json => {
+            OutputFormat::Json => {
                 json!({"action": action, "kind": kind.kind, "namespace": namespace, "name": name}).to_string()
             }
-            Output::Text => {
+            OutputFormat::Text => {
                 format!(
                     "{action} {kind} {}{name}",
                     namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default()

@@ -65,7 +65,7 @@ impl Examiner<'_> {
         };
         if object["metadata"]["deletionTimestamp"].is_null() {
             let controlled = self.controlled(kind);
-            let facts = controlled.and_then(|(_, factory)| factory.told(&object).ok());
+            let facts = controlled.and_then(|(_, factory)| factory.spec_facts(&object).ok());
             let field = facts
                 .and_then(|facts| facts.references.into_iter().find(|pointer| references_object(pointer, examined)));
             let field = field.map(|pointer| pointer.field);

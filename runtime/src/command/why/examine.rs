@@ -6,7 +6,7 @@ use crate::{
     controller::factory::Factory,
     kind::Kind,
     manager::operator::Operator,
-    manifest::{Controlled, DiagramNode, DiagramObject, NodeState, Project},
+    manifest::{DiagramNode, DiagramObject, KindDescription, NodeState, Project},
     readiness::pod::pods,
 };
 use futures::future::{BoxFuture, FutureExt};
@@ -100,7 +100,7 @@ impl<'a> Examiner<'a> {
     }
 
     /// Returns the controlled kind and its factory, if the operator controls the kind.
-    pub(crate) fn controlled(&self, kind: &Kind) -> Option<(&'a Controlled, &'a dyn Factory)> {
+    pub(crate) fn controlled(&self, kind: &Kind) -> Option<(&'a KindDescription, &'a dyn Factory)> {
         let of_kind = |other: &Kind| other.group == kind.group && other.kind == kind.kind;
         let controlled = self.project.controllers.iter().find(|one| of_kind(&one.kind))?;
         let factory = self.operator.factories.iter().find(|one| of_kind(&one.kind()))?;
@@ -111,10 +111,10 @@ impl<'a> Examiner<'a> {
     async fn examine_controlled(
         &mut self,
         examined: &ExaminedObject<'_>,
-        controlled: &Controlled,
+        controlled: &KindDescription,
         factory: &dyn Factory,
     ) -> Result<Why, LiveError> {
-        let facts = match factory.told(examined.object) {
+        let facts = match factory.spec_facts(examined.object) {
             Ok(facts) => facts,
             Err(error) => return Ok(examined.why(format!("doesn't have the form of its kind: {error}"))),
         };
@@ -163,7 +163,7 @@ impl<'a> Examiner<'a> {
     async fn unready_children(
         &mut self,
         examined: &ExaminedObject<'_>,
-        controlled: &Controlled,
+        controlled: &KindDescription,
     ) -> Result<Vec<Why>, LiveError> {
         let diagram = live::live_diagram(self.client.clone(), self.operator, controlled, examined.object).await?;
         let mut tree_objects = TreeObjects::default();

@@ -15,7 +15,7 @@ use crate::{
         why::cause::Why,
     },
     manager::operator::Operator,
-    manifest::{Described, Project},
+    manifest::{Describe, Project},
 };
 use examine::Examiner;
 use std::process::ExitCode;

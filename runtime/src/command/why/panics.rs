@@ -34,7 +34,7 @@ impl Examiner<'_> {
             Err(error) => return Err(call_error(error)),
         };
         let settings = factory.settings();
-        let (mapped, listed) = (settings.mapped.iter(), settings.kept.iter());
+        let (mapped, listed) = (settings.watches.iter(), settings.listers.iter());
         let watched: Vec<&Kind> =
             mapped.map(|mapped| mapped.kind()).chain(listed.map(|lister| lister.kind())).collect();
         let mut panics: Vec<Why> = Vec::new();

@@ -1,16 +1,16 @@
 //! Implements the API calls of hand-written nodes: reads, writes, subresources and references.
 
 mod node_calls;
-mod part;
 mod permission;
 mod read;
 mod reference;
 mod server;
+mod subresource;
 mod write;
 
 pub use node_calls::Calls;
-pub use part::PartCalls;
 pub use reference::References;
+pub use subresource::SubresourceCalls;
 
 use crate::{
     access::Within,

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::super::lint::{Finding, Findings};
-use super::super::project::{Controlled, Project};
+use super::super::project::{KindDescription, Project};
 use super::schema::{flag, list, text};
 use super::{Definition, types};
 
 /// Returns the definitions of the project's kinds, before they are fixed; each has every version once, the newest first.
 pub(crate) fn merge_versions(project: &Project, report: &mut Vec<Finding>) -> Vec<Definition> {
-    let mut kinds: BTreeMap<(&str, &str), Vec<&Controlled>> = BTreeMap::new();
+    let mut kinds: BTreeMap<(&str, &str), Vec<&KindDescription>> = BTreeMap::new();
     for controlled in &project.controllers {
         kinds.entry((&controlled.kind.group, &controlled.kind.kind)).or_default().push(controlled);
     }
@@ -30,7 +30,7 @@ pub(crate) fn merge_versions(project: &Project, report: &mut Vec<Finding>) -> Ve
 }
 
 /// Reports two controllers of a kind that share a finalizer.
-fn check_finalizers(controllers: &[&Controlled], findings: &mut Findings) {
+fn check_finalizers(controllers: &[&KindDescription], findings: &mut Findings) {
     let mut names = BTreeSet::new();
     for controlled in controllers {
         let finalizer = &controlled.finalizer;
@@ -46,7 +46,7 @@ fn check_finalizers(controllers: &[&Controlled], findings: &mut Findings) {
 
 /// Merges the definitions of one kind; `controllers` begin with its newest version. Returns `None` if the kind has no definition
 /// here, or if it doesn't fit the names of the controller's kind.
-fn merge_definition(controllers: &[&Controlled], findings: &mut Findings) -> Option<Definition> {
+fn merge_definition(controllers: &[&KindDescription], findings: &mut Findings) -> Option<Definition> {
     let newest = controllers.first()?;
     let kind = &newest.kind;
     let mut value = newest.crd.clone()?;

@@ -73,11 +73,11 @@ impl GrantSource {
         let mut value = json!({"kind": self.kind});
         match &self.reason {
             GrantReason::Loop(text) => value["loop"] = json!(text),
-            GrantReason::Node { path, place } => {
+            GrantReason::Node { path, location } => {
                 value["node"] = json!(path);
-                if !place.file.is_empty() {
-                    value["file"] = json!(place.file);
-                    value["line"] = json!(place.line);
+                if !location.file.is_empty() {
+                    value["file"] = json!(location.file);
+                    value["line"] = json!(location.line);
                 }
             }
         }
@@ -90,13 +90,13 @@ impl fmt::Display for GrantSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.reason {
             GrantReason::Loop(text) => write!(f, "the loop {text}"),
-            GrantReason::Node { path, place } => {
+            GrantReason::Node { path, location } => {
                 if path.is_empty() {
                     f.write_str("the tree itself")?;
                 } else {
                     write!(f, "node {path}")?;
                 }
-                if place.file.is_empty() { Ok(()) } else { write!(f, ", {}:{}", place.file, place.line) }
+                if location.file.is_empty() { Ok(()) } else { write!(f, ", {}:{}", location.file, location.line) }
             }
         }
     }

@@ -3,8 +3,8 @@
 use crate::{
     access::Rule,
     kind::Kind,
-    manifest::{Controlled, Project},
-    shape::{Access, Place, Reach, Stop, Verb},
+    manifest::{KindDescription, Project},
+    shape::{Access, AccessTarget, NodeVisit, SourceLocation, Verb},
 };
 
 /// One RBAC rule, the scope in which it is needed, and its source.
@@ -29,7 +29,7 @@ pub(super) enum GrantReason {
     /// The control loop, which needs the rule for any tree; with its action in words.
     Loop(&'static str),
     /// A node: its path, empty for the root, and the line of code that declares the permission.
-    Node { path: String, place: Place },
+    Node { path: String, location: SourceLocation },
 }
 
 /// The scope in which a rule holds.
@@ -61,7 +61,7 @@ pub(super) fn grants(project: &Project) -> Vec<Grant> {
 }
 
 /// Returns the rules of one controller: those of the control loop, and those of the nodes of its tree.
-fn grants_of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant> {
+fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<Grant> {
     if controlled.only_defined {
         return Vec::new();
     }
@@ -92,7 +92,7 @@ fn grants_of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant
             source: source(GrantReason::Loop(action)),
         });
     }
-    for watched in &controlled.followed {
+    for watched in &controlled.watched_kinds {
         let action = "follows a kind whose changes concern its objects";
         let rule = Rule::on(&watched.group, &watched.plural, WATCH_VERBS);
         grants.push(Grant { rule, scope: scope_of_kind(project, watched), source: source(GrantReason::Loop(action)) });
@@ -101,17 +101,18 @@ fn grants_of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant
         // Events on a cluster-scoped object go to the namespace `default`, so the scope is right for them, too.
         grants.push(loop_grant(Rule::on("events.k8s.io", "events", EVENT_VERBS), "records events"));
     }
-    controlled.shape.walk(&mut |stop| {
-        let source = |access| source(GrantReason::Node { path: stop.path.to_owned(), place: place_of(&stop, access) });
-        let is_retired = stop.edge.is_some_and(|edge| edge.resource.retired);
-        let permissions = stop.shape.permissions().unwrap_or_default();
+    controlled.shape.walk(&mut |visit| {
+        let source =
+            |access| source(GrantReason::Node { path: visit.path.to_owned(), location: location_of(&visit, access) });
+        let is_retired = visit.edge.is_some_and(|edge| edge.resource.retired);
+        let permissions = visit.shape.permissions().unwrap_or_default();
         grants.extend(permissions.iter().map(|access| {
             let narrowed = Access { verbs: if is_retired { RETIRED_VERBS } else { access.verbs }, ..*access };
             Grant { rule: Rule::of(&narrowed), scope: scope_of_access(project, access), source: source(access) }
         }));
         // A role can grant only rights that its creator holds (RBAC escalation), in the scope of the role.
-        let granted = stop.edge.map_or(&[][..], |edge| edge.access);
-        let scope = stop.shape.kinds().map(|role| scope_of_kind(project, &role)).max().unwrap_or(RuleScope::Cluster);
+        let granted = visit.edge.map_or(&[][..], |edge| edge.access);
+        let scope = visit.shape.kinds().map(|role| scope_of_kind(project, &role)).max().unwrap_or(RuleScope::Cluster);
         grants.extend(granted.iter().map(|access| Grant {
             rule: Rule::of(access),
             scope: scope.clone(),
@@ -123,9 +124,9 @@ fn grants_of_controller(project: &Project, controlled: &Controlled) -> Vec<Grant
 
 /// Returns the scope of a permission, by its namespace or its kind.
 fn scope_of_access(project: &Project, access: &Access) -> RuleScope {
-    match access.reach {
-        Reach::Url(_) => RuleScope::Cluster,
-        Reach::Objects { kind, namespace, .. } => match namespace {
+    match access.target {
+        AccessTarget::Url(_) => RuleScope::Cluster,
+        AccessTarget::Objects { kind, namespace, .. } => match namespace {
             Some(namespace) if project.namespaced && namespace == project.namespace => RuleScope::OperatorNamespace,
             Some(namespace) => RuleScope::Namespace(namespace),
             None => scope_of_kind(project, &kind()),
@@ -134,8 +135,12 @@ fn scope_of_access(project: &Project, access: &Access) -> RuleScope {
 }
 
 /// The line of code of a permission: the field of a resource node, or the attribute of a custom node.
-fn place_of(stop: &Stop<'_>, access: &Access) -> Place {
-    if access.place == Place::UNKNOWN { stop.edge.map_or(Place::UNKNOWN, |edge| edge.place) } else { access.place }
+fn location_of(visit: &NodeVisit<'_>, access: &Access) -> SourceLocation {
+    if access.location == SourceLocation::UNKNOWN {
+        visit.edge.map_or(SourceLocation::UNKNOWN, |edge| edge.location)
+    } else {
+        access.location
+    }
 }
 
 /// Returns the scope for all objects of a kind that the operator watches.

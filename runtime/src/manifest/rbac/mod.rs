@@ -9,7 +9,7 @@ use crate::{
     access::{Rule, merge},
     kind::Kind,
     manifest::rbac::grant::grants,
-    shape::{Node, Reach, Stop},
+    shape::{AccessTarget, Node, NodeVisit},
 };
 use grant::{Grant, GrantReason, GrantSource, RuleScope};
 
@@ -45,27 +45,27 @@ pub(crate) fn findings(project: &Project) -> Vec<Finding> {
     let mut report = Vec::new();
     for controlled in &project.controllers {
         let mut findings = Findings::of(&*controlled.kind.kind);
-        controlled.shape.walk(&mut |stop| check(&stop, &mut findings));
+        controlled.shape.walk(&mut |visit| check(&visit, &mut findings));
         report.extend(findings.into_vec());
     }
     report
 }
 
 /// Reports a namespace on a cluster-scoped kind, and a role node that doesn't declare the rights it grants.
-fn check(stop: &Stop<'_>, findings: &mut Findings) {
-    for access in stop.access() {
-        if let Reach::Objects { kind, namespace: Some(namespace), .. } = access.reach
+fn check(visit: &NodeVisit<'_>, findings: &mut Findings) {
+    for access in visit.access() {
+        if let AccessTarget::Objects { kind, namespace: Some(namespace), .. } = access.target
             && !kind().namespaced
         {
             let problem = format!("`{access}`: objects of {} are in no namespace", kind());
-            findings.error(stop.path, problem, format!("remove `in \"{namespace}\"`"));
+            findings.error(visit.path, problem, format!("remove `in \"{namespace}\"`"));
         }
     }
     let is_role = |kind: Kind| kind.group == "rbac.authorization.k8s.io" && kind.kind.ends_with("Role");
-    let Some(edge) = stop.edge.filter(|edge| edge.access.is_empty() && !edge.resource.retired) else { return };
-    if stop.shape.node == Node::Resource && stop.shape.kinds().any(is_role) {
-        let fix = format!("declare them on the field `{}`: `resource(hands_on(...))`", edge.name);
-        findings.warning(stop.path, "a role hands on rights that the operator may not hold", fix);
+    let Some(edge) = visit.edge.filter(|edge| edge.access.is_empty() && !edge.resource.retired) else { return };
+    if visit.shape.node == Node::Resource && visit.shape.kinds().any(is_role) {
+        let fix = format!("declare them on the field `{}`: `resource(grants(...))`", edge.name);
+        findings.warning(visit.path, "a role grants rights that the operator may not hold", fix);
     }
 }
 

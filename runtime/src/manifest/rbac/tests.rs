@@ -5,7 +5,7 @@ use super::*;
 use crate::{
     kind::kind_of,
     manifest::{fixture, lint::Severity},
-    shape::{Access, Edge, Place, Shape, Verb},
+    shape::{Access, Edge, Shape, SourceLocation, Verb},
 };
 use k8s_openapi::api::{
     apps::v1::Deployment,
@@ -13,7 +13,7 @@ use k8s_openapi::api::{
     rbac::v1::{ClusterRole, Role},
 };
 
-const HERE: Place = Place::UNKNOWN;
+const HERE: SourceLocation = SourceLocation::UNKNOWN;
 
 const fn leaf(node: Node, access: &'static [Access]) -> Shape {
     Shape { node, access, children: &[] }
@@ -55,7 +55,7 @@ static NARROW: Shape = leaf(
     &[
         Access::to(kind_of::<Secret>, &[Verb::Get, Verb::Patch], HERE).named(&["tls", "ca"]),
         Access::to(kind_of::<Secret>, &[Verb::List], HERE),
-        Access::to(kind_of::<Deployment>, &[Verb::Get, Verb::Patch], HERE).part("scale").named(&["web"]),
+        Access::to(kind_of::<Deployment>, &[Verb::Get, Verb::Patch], HERE).subresource("scale").named(&["web"]),
         Access::to_url("/metrics", &[Verb::Get], HERE),
     ],
 );
@@ -146,7 +146,7 @@ fn a_role_without_declared_rights_is_warned_about() {
     let found = findings(&project(&LOOSE, false));
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].severity, found[0].path.as_str()), (Severity::Warning, "role"));
-    assert!(found[0].fix.contains("`resource(hands_on(...))`"), "{found:?}");
+    assert!(found[0].fix.contains("`resource(grants(...))`"), "{found:?}");
 }
 
 #[test]

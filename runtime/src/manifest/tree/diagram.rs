@@ -2,7 +2,7 @@
 
 use crate::{
     kind::Kind,
-    manifest::project::{Controlled, Project},
+    manifest::project::{KindDescription, Project},
     shape::{Edge, Node, Shape},
 };
 use serde_json::Value;
@@ -97,7 +97,7 @@ impl NodeState {
 
 impl Diagram {
     /// Returns the diagram of a kind, without the state of a cluster.
-    pub(crate) fn of(controlled: &Controlled) -> Self {
+    pub(crate) fn of(controlled: &KindDescription) -> Self {
         let kind = controlled.kind.clone();
         let root = DiagramNode::of(kind.kind.to_string(), String::new(), controlled.shape, None);
         Self { kind, object: None, root }

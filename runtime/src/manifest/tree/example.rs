@@ -4,20 +4,20 @@ use crate::{
     kind::Kind,
     manifest::{
         fixture,
-        project::{Controlled, Project},
+        project::{KindDescription, Project},
     },
-    shape::{Access, Count, Edge, Node, Order, Place, ResourceOptions, Shape, Verb},
+    shape::{Access, Cardinality, Edge, Node, Order, ResourceOptions, Shape, SourceLocation, Verb},
 };
 use serde_json::json;
 
 const CHILD: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete];
 
-const fn line(line: u32) -> Place {
-    Place { file: "controller/src/shop.rs", line }
+const fn line(line: u32) -> SourceLocation {
+    SourceLocation { file: "controller/src/shop.rs", line }
 }
 
 const fn access_to(kind: fn() -> Kind, verbs: &'static [Verb]) -> Access {
-    Access::to(kind, verbs, Place::UNKNOWN)
+    Access::to(kind, verbs, SourceLocation::UNKNOWN)
 }
 
 macro_rules! resource {
@@ -43,8 +43,8 @@ static MONITOR: Shape = resource!(MONITOR, "monitoring.coreos.com", "v1", "Servi
 static BACKUP: Shape = Shape {
     node: Node::Custom,
     access: &[
-        Access { place: line(70), ..access_to(node, &[Verb::Get]) },
-        Access { place: line(70), ..access_to(deployment, &[Verb::Patch, Verb::Get]).part("scale") },
+        Access { location: line(70), ..access_to(node, &[Verb::Get]) },
+        Access { location: line(70), ..access_to(deployment, &[Verb::Patch, Verb::Get]).subresource("scale") },
     ],
     children: &[],
 };
@@ -60,7 +60,7 @@ static WORKLOAD: Shape = Shape {
         Edge::plain("proxy", &DEPLOYMENT, line(33)),
         Edge { after: &["cache", "proxy"], ..Edge::plain("web", &DEPLOYMENT, line(35)) },
         Edge::plain("service", &SERVICE, line(37)),
-        Edge { count: Count::Many, ..Edge::plain("jobs", &CRON_JOB, line(39)) },
+        Edge { cardinality: Cardinality::Many, ..Edge::plain("jobs", &CRON_JOB, line(39)) },
     ],
 };
 
@@ -85,7 +85,7 @@ static TREE: Shape = Shape {
             ..Edge::plain("pools", &POOL, line(16))
         },
         Edge {
-            count: Count::Optional,
+            cardinality: Cardinality::Optional,
             resource: ResourceOptions { adopt: true, adopt_from: &["helm", "old-manager"], ..ResourceOptions::DEFAULT },
             reads: &["workload/service"],
             ..Edge::plain("ingress", &INGRESS, line(18))
@@ -118,7 +118,7 @@ fn named(group: &'static str, kind: &'static str, plural: &'static str, namespac
 pub(crate) fn project() -> Project {
     let kind = named("demo.example.com", "Shop", "shops", true);
     let crd = fixture::crd(&kind, &json!({"type": "object"}));
-    let shop = Controlled {
+    let shop = KindDescription {
         only_defined: false,
         kind,
         crd: Some(crd),
@@ -128,7 +128,7 @@ pub(crate) fn project() -> Project {
         events: true,
         shape: &TREE,
         references: Vec::new(),
-        followed: Vec::new(),
+        watched_kinds: Vec::new(),
         selects: false,
         sample: None,
     };

@@ -4,7 +4,7 @@ use super::{
     diagram::{Diagram, DiagramNode, DiagramObject},
     labels,
 };
-use crate::shape::{Access, Count, Edge, Node, Reach, Verb};
+use crate::shape::{Access, AccessTarget, Cardinality, Edge, Node, Verb};
 use serde_json::{Value, json};
 
 pub(super) fn diagrams_json(diagrams: &[Diagram]) -> Value {
@@ -43,7 +43,7 @@ fn node_json(node: &DiagramNode) -> Value {
 /// Returns a permission.
 fn access_json(access: &Access) -> Value {
     let verbs: Vec<_> = access.verbs.iter().copied().map(Verb::as_str).collect();
-    let Reach::Objects { kind, subresource, names, namespace } = access.reach else {
+    let AccessTarget::Objects { kind, subresource, names, namespace } = access.target else {
         return json!({"url": labels::subject(access), "verbs": verbs});
     };
     let kind = kind();
@@ -84,18 +84,18 @@ fn add_terms(edge: &Edge, value: &mut Value) {
         value[name] = json!(true);
     }
     if !edge.access.is_empty() {
-        value["handsOn"] = edge.access.iter().map(access_json).collect();
+        value["grants"] = edge.access.iter().map(access_json).collect();
     }
     if edge.shape.node == Node::Resource {
-        value["count"] = json!(match edge.count {
-            Count::One => "one",
-            Count::Optional => "optional",
-            Count::Many => "many",
+        value["count"] = json!(match edge.cardinality {
+            Cardinality::One => "one",
+            Cardinality::Optional => "optional",
+            Cardinality::Many => "many",
         });
     }
-    if !edge.place.file.is_empty() {
-        value["file"] = json!(edge.place.file);
-        value["line"] = json!(edge.place.line);
+    if !edge.location.file.is_empty() {
+        value["file"] = json!(edge.location.file);
+        value["line"] = json!(edge.location.line);
     }
 }
 

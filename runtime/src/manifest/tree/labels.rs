@@ -2,7 +2,7 @@
 
 use crate::{
     kind::Kind,
-    shape::{Access, Count, Edge, Node, Order, Reach, Shape, Verb},
+    shape::{Access, AccessTarget, Cardinality, Edge, Node, Order, Shape, Verb},
 };
 
 /// One option of a node as a child: a label and its value.
@@ -43,15 +43,15 @@ pub(super) fn edge_terms(edge: &Edge) -> Vec<EdgeTerm> {
 /// Returns the options of a resource node that differ from the default.
 pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     let options = edge.resource;
-    let count = match edge.count {
-        Count::One => "",
-        Count::Optional => "optional",
-        Count::Many => "many",
+    let count = match edge.cardinality {
+        Cardinality::One => "",
+        Cardinality::Optional => "optional",
+        Cardinality::Many => "many",
     };
     let from =
         if options.adopt_from.is_empty() { String::new() } else { format!("from {}", options.adopt_from.join(", ")) };
     let is_role = |kind: Kind| kind.kind.ends_with("Role");
-    let access_label = if edge.shape.kinds().any(is_role) { "hands on" } else { "also" };
+    let access_label = if edge.shape.kinds().any(is_role) { "grants" } else { "also" };
     let terms = [
         (!count.is_empty(), count, String::new()),
         (options.once, "once", String::new()),
@@ -80,9 +80,9 @@ pub(super) fn permission(access: &Access) -> String {
 
 /// Formats the subject of a permission: `Deployment/scale`, or a URL path of the API server.
 pub(super) fn subject(access: &Access) -> String {
-    match access.reach {
-        Reach::Url(path) => path.to_owned(),
-        Reach::Objects { .. } => {
+    match access.target {
+        AccessTarget::Url(path) => path.to_owned(),
+        AccessTarget::Objects { .. } => {
             let text = access.to_string();
             text.rsplit_once(": ").map_or_else(|| text.clone(), |(subject, _)| subject.to_owned())
         }

@@ -17,7 +17,7 @@ use serde_json::Value;
 /// The output format of a tree diagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 #[non_exhaustive]
-pub enum Picture {
+pub enum TreeFormat {
     /// For a terminal.
     #[default]
     Text,
@@ -57,14 +57,14 @@ pub fn svg(project: &Project) -> String {
 }
 
 /// Renders diagrams in the given format.
-pub(crate) fn render_diagrams(project: &Project, diagrams: &[Diagram], picture: Picture) -> String {
+pub(crate) fn render_diagrams(project: &Project, diagrams: &[Diagram], picture: TreeFormat) -> String {
     match picture {
-        Picture::Text => text::text(diagrams),
-        Picture::Json => match diagrams {
+        TreeFormat::Text => text::text(diagrams),
+        TreeFormat::Json => match diagrams {
             [single] if single.object.is_some() => format!("{}\n", json::diagram_json(single)),
             _ => format!("{}\n", json::diagrams_json(diagrams)),
         },
-        Picture::Mermaid => mermaid::mermaid(diagrams),
-        Picture::Svg => svg::svg(&project.name, &project.version, diagrams),
+        TreeFormat::Mermaid => mermaid::mermaid(diagrams),
+        TreeFormat::Svg => svg::svg(&project.name, &project.version, diagrams),
     }
 }

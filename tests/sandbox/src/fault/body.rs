@@ -13,14 +13,16 @@ use http_body::Frame;
 use http_body_util::{BodyExt as _, BodyStream};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{EventFault, EventSeen, Faults, broken::Broken, error_response::expired, faults::OpenGuard};
+use super::{
+    EventFault, Faults, ObservedEvent, connection::ConnectionFault, error_response::expired, faults::OpenGuard,
+};
 use crate::Body;
 
 /// The time from a lost event to the 410 of its watch.
 const UNTIL_EXPIRED: Duration = Duration::from_secs(5);
 
 /// The body of a response to a client with faults.
-pub struct FaultyBody(BoxStream<'static, Result<Frame<Bytes>, Broken>>);
+pub struct FaultyBody(BoxStream<'static, Result<Frame<Bytes>, ConnectionFault>>);
 
 impl std::fmt::Debug for FaultyBody {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -30,9 +32,9 @@ impl std::fmt::Debug for FaultyBody {
 
 impl http_body::Body for FaultyBody {
     type Data = Bytes;
-    type Error = Broken;
+    type Error = ConnectionFault;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, ConnectionFault>>> {
         self.get_mut().0.as_mut().poll_next(cx)
     }
 }
@@ -43,7 +45,7 @@ pub(super) fn whole(bytes: Bytes) -> FaultyBody {
 
 /// A streamed body without faults.
 pub(super) fn through(body: Body) -> FaultyBody {
-    FaultyBody(BodyStream::new(body).map(|frame| frame.or(Err(Broken::Reset))).boxed())
+    FaultyBody(BodyStream::new(body).map(|frame| frame.or(Err(ConnectionFault::Reset))).boxed())
 }
 
 /// A watch, event by event.
@@ -62,14 +64,14 @@ struct FaultyWatch {
     life: u32,
     /// Of the call that began it.
     number: u64,
-    ready: VecDeque<Result<Bytes, Broken>>,
+    ready: VecDeque<Result<Bytes, ConnectionFault>>,
     /// When the watch returns 410, because an event was lost.
     expires: Option<(Instant, OpenGuard)>,
     ended: bool,
 }
 
 impl FaultyWatch {
-    async fn next(&mut self) -> Option<Result<Bytes, Broken>> {
+    async fn next(&mut self) -> Option<Result<Bytes, ConnectionFault>> {
         loop {
             if !self.faults.state_of_life(self.life) {
                 std::future::pending::<()>().await;
@@ -130,21 +132,21 @@ impl FaultyWatch {
                 self.end(Ok(expired()));
             }
             EventFault::End => self.ended = true,
-            EventFault::Cut => self.end(Err(Broken::Reset)),
+            EventFault::Cut => self.end(Err(ConnectionFault::Reset)),
             EventFault::CutWithin => {
                 self.ready.push_back(Ok(line.slice(..line.len() / 2)));
-                self.end(Err(Broken::Reset));
+                self.end(Err(ConnectionFault::Reset));
             }
         }
     }
 
     /// The fault of an event; bookmarks and errors have none.
     fn judge(&self, line: &[u8]) -> Option<EventFault> {
-        self.faults.record_event(EventSeen { watch: self.number, ..EventSeen::read(line)? })
+        self.faults.record_event(ObservedEvent { watch: self.number, ..ObservedEvent::read(line)? })
     }
 
     /// Ends it with a last word; the client will soon be back.
-    fn end(&mut self, last: Result<Bytes, Broken>) {
+    fn end(&mut self, last: Result<Bytes, ConnectionFault>) {
         self.ready.push_back(last);
         self.ended = true;
         self.expires = None;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{ConditionSeen, EventSeen};
+use super::{ObservedCondition, ObservedEvent};
 
 #[derive(Deserialize)]
 struct WatchLine {
@@ -34,10 +34,10 @@ struct WatchMetadata {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Status {
-    conditions: Vec<ConditionSeen>,
+    conditions: Vec<ObservedCondition>,
 }
 
-impl EventSeen {
+impl ObservedEvent {
     /// Of a line of a watch, yet without numbers; none of bookmarks and errors.
     pub(crate) fn read(line: &[u8]) -> Option<Self> {
         let WatchLine { type_, object: WatchObject { kind, metadata, status } } = serde_json::from_slice(line).ok()?;

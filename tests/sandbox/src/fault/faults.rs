@@ -11,13 +11,13 @@ use futures::future::BoxFuture;
 use tokio::{sync::watch, time::Instant};
 
 use super::{
-    CallSeen, Class, EventFault, EventSeen, Fault, Happening, Moment, Timeline,
+    EventFault, Fault, FaultClass, ObservedCall, ObservedEvent, Timeline, TimelineEntry, TimelineEvent,
     activity::Activity,
     random::{CallTraits, RandomFaults},
 };
 
 /// An action that runs just before a call.
-pub type Deed = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
+pub type FaultAction = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
 
 /// The fault plan of a client and the record of its calls. Clones share both.
 ///
@@ -38,7 +38,7 @@ pub(super) struct FaultState {
     pub(super) activity: Activity,
     at_call: BTreeMap<u64, Vec<Fault>>,
     at_event: BTreeMap<u64, EventFault>,
-    deeds: BTreeMap<u64, Deed>,
+    deeds: BTreeMap<u64, FaultAction>,
     chance: Option<RandomFaults>,
     /// The time until which all events are lost.
     events_lost_until: Option<Instant>,
@@ -57,7 +57,7 @@ pub(super) struct FaultState {
 pub(super) struct OpenCall {
     pub(super) number: u64,
     pub(super) faults: Vec<Fault>,
-    pub(super) deed: Option<Deed>,
+    pub(super) deed: Option<FaultAction>,
     /// Its index in the timeline.
     index: usize,
     /// Counts the call as open until it is answered or dropped.
@@ -108,7 +108,7 @@ impl Faults {
 
     /// Chooses faults at random by a seed. After `lasts` there are none.
     #[must_use]
-    pub fn by_chance(seed: u64, classes: &[Class], lasts: Duration) -> Self {
+    pub fn by_chance(seed: u64, classes: &[FaultClass], lasts: Duration) -> Self {
         let faults = Self::none();
         faults.state().chance = Some(RandomFaults::new(seed, classes, lasts));
         faults
@@ -130,7 +130,7 @@ impl Faults {
 
     /// Runs an action just before the n-th call.
     #[must_use]
-    pub fn before_call(self, number: u64, deed: Deed) -> Self {
+    pub fn before_call(self, number: u64, deed: FaultAction) -> Self {
         self.state().deeds.insert(number, deed);
         self
     }
@@ -182,7 +182,7 @@ impl Faults {
 
     /// Adds a note to the timeline.
     pub fn note(&self, text: impl Into<String>) {
-        self.state().record(Happening::Note { text: text.into() });
+        self.state().record(TimelineEvent::Note { text: text.into() });
     }
 
     /// Waits until a [`Fault::StopBefore`] or [`Fault::StopAfter`] stops the client's process. From then on its calls are
@@ -203,7 +203,7 @@ impl Faults {
     /// Ends the current life, as a stop does, but without a fault.
     pub fn end(&self) {
         let life = self.state().life;
-        self.end_by(life, Happening::End);
+        self.end_by(life, TimelineEvent::End);
     }
 
     pub(super) fn state_of_life(&self, life: u32) -> bool {
@@ -229,10 +229,10 @@ impl Faults {
 
     /// Ends a life by a fault.
     pub(super) fn stop(&self, life: u32) {
-        self.end_by(life, Happening::Stop);
+        self.end_by(life, TimelineEvent::Stop);
     }
 
-    fn end_by(&self, life: u32, how: Happening) {
+    fn end_by(&self, life: u32, how: TimelineEvent) {
         let first = self.ended.send_if_modified(|ended| {
             let first = *ended < life;
             *ended = life.max(*ended);
@@ -248,7 +248,7 @@ impl Faults {
         state.calls += 1;
         let number = state.calls;
         let uri = uri.path_and_query().map_or_else(|| uri.to_string(), ToString::to_string);
-        let mut seen = CallSeen { number, method: method.to_string(), uri, code: None, fault: None };
+        let mut seen = ObservedCall { number, method: method.to_string(), uri, code: None, fault: None };
         let traits =
             CallTraits { is_write: seen.is_write(), is_watch: seen.is_watch(), takes_older: seen.takes_older() };
         let mut faults = state.at_call.remove(&number).unwrap_or_default();
@@ -268,13 +268,14 @@ impl Faults {
             OpenGuard { faults: self.clone(), life: state.life, is_repeated }
         });
         let deed = state.deeds.remove(&number);
-        let index = state.record(Happening::Call(seen));
+        let index = state.record(TimelineEvent::Call(seen));
         OpenCall { number, faults, deed, index, _held: held }
     }
 
     pub(super) fn end_call(&self, begun: &OpenCall, code: Option<u16>) {
         let mut state = self.state();
-        if let Some(Moment { what: Happening::Call(call), .. }) = state.timeline.moments.get_mut(begun.index) {
+        if let Some(TimelineEntry { what: TimelineEvent::Call(call), .. }) = state.timeline.moments.get_mut(begun.index)
+        {
             call.code = code;
         }
     }
@@ -294,7 +295,7 @@ impl Faults {
         OpenGuard { faults: self.clone(), life, is_repeated: false }
     }
 
-    pub(super) fn record_event(&self, mut event: EventSeen) -> Option<EventFault> {
+    pub(super) fn record_event(&self, mut event: ObservedEvent) -> Option<EventFault> {
         let mut state = self.state();
         state.events += 1;
         event.number = state.events;
@@ -302,7 +303,7 @@ impl Faults {
         let fault = state.at_event.remove(&event.number).or_else(|| state.event_loss());
         event.fault = fault.or_else(|| state.chance().and_then(RandomFaults::of_event));
         let fault = event.fault;
-        state.record(Happening::Event(event));
+        state.record(TimelineEvent::Event(event));
         fault
     }
 
@@ -312,9 +313,9 @@ impl Faults {
 }
 
 impl FaultState {
-    pub(super) fn record(&mut self, what: Happening) -> usize {
+    pub(super) fn record(&mut self, what: TimelineEvent) -> usize {
         let at = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.timeline.moments.push(Moment { at, life: self.life, what });
+        self.timeline.moments.push(TimelineEntry { at, life: self.life, what });
         self.timeline.moments.len() - 1
     }
 
@@ -331,7 +332,7 @@ impl FaultState {
     }
 
     /// The fault of the first list of a kind in a life that begins with an older state.
-    fn as_of(&mut self, call: &CallSeen) -> Option<Fault> {
+    fn as_of(&mut self, call: &ObservedCall) -> Option<Fault> {
         let life = self.life;
         let (version, listed) = self.begins_as_of.as_mut().filter(|_| life > 1)?;
         let path = call.path();

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use super::{
     Fault, Faults,
     body::{self, FaultyBody},
-    broken::Broken,
+    connection::ConnectionFault,
     error_response::refusal,
     stale_read,
     timeline::is_watch,
@@ -22,7 +22,7 @@ pub(crate) async fn call(
     user: User,
     (faults, life): (&Faults, u32),
     request: Request<Bytes>,
-) -> Result<Response<FaultyBody>, Broken> {
+) -> Result<Response<FaultyBody>, ConnectionFault> {
     if !faults.state_of_life(life) {
         std::future::pending::<()>().await;
     }
@@ -54,7 +54,7 @@ async fn answer(
     user: User,
     injection: Injection<'_>,
     request: Request<Bytes>,
-) -> Result<Response<FaultyBody>, Broken> {
+) -> Result<Response<FaultyBody>, ConnectionFault> {
     let Injection { faults, life, number, plan } = injection;
     let whole = |response: Response<Bytes>| Ok(response.map(body::whole));
     let mut after = Vec::new();
@@ -65,11 +65,11 @@ async fn answer(
                 std::future::pending::<()>().await;
             }
             Fault::Refuse { code, retry_after } => return whole(refusal(code, retry_after)),
-            Fault::CutBefore => return Err(Broken::Reset),
+            Fault::CutBefore => return Err(ConnectionFault::Reset),
             Fault::Wait { seconds } => sleep(Duration::from_secs(seconds.into())).await,
             Fault::TimeOut { seconds, done: false } => {
                 sleep(Duration::from_secs(seconds.into())).await;
-                return Err(Broken::TimedOut);
+                return Err(ConnectionFault::TimedOut);
             }
             Fault::Silence { done: false } => std::future::pending().await,
             Fault::Older { changes } => {
@@ -103,9 +103,9 @@ async fn answer(
             Fault::Deny { code } => return whole(refusal(code, None)),
             Fault::TimeOut { seconds, .. } => {
                 sleep(Duration::from_secs(seconds.into())).await;
-                return Err(Broken::TimedOut);
+                return Err(ConnectionFault::TimedOut);
             }
-            _ => return Err(Broken::Reset),
+            _ => return Err(ConnectionFault::Reset),
         }
     }
     let watched = watches && response.status().is_success();

@@ -8,7 +8,7 @@
 //!
 //! An API server may deliver events late, and it may end a watch so that the client lists again and misses what happened in
 //! between. But it delivers every change on a watch that continues. So an event that is [lost](EventFault::Lose) is followed
-//! by a 410. A read without a `resourceVersion` returns the newest state: [`Class::OlderRead`] makes only those reads older
+//! by a 410. A read without a `resourceVersion` returns the newest state: [`FaultClass::OlderRead`] makes only those reads older
 //! that allow it, [`Fault::Older`] any.
 //!
 //! Without the feature `client` only the types of a timeline are available, for a [page](crate::page).
@@ -18,7 +18,7 @@ mod activity;
 #[cfg(feature = "client")]
 mod body;
 #[cfg(feature = "client")]
-mod broken;
+mod connection;
 #[cfg(feature = "client")]
 mod error_response;
 mod event;
@@ -40,12 +40,14 @@ mod timeline;
 #[cfg(feature = "client")]
 pub use body::FaultyBody;
 #[cfg(feature = "client")]
-pub use broken::Broken;
+pub use connection::ConnectionFault;
 #[cfg(feature = "client")]
-pub use faults::{Deed, Faults};
+pub use faults::{FaultAction, Faults};
 #[cfg(feature = "client")]
 pub(crate) use inject::call;
 pub use plan::{EventFault, Fault};
 #[cfg(feature = "client")]
-pub use random::Class;
-pub use timeline::{CallSeen, ConditionSeen, EventSeen, Happening, Moment, PassPart, PassSeen, Timeline};
+pub use random::FaultClass;
+pub use timeline::{
+    ObservedCall, ObservedCondition, ObservedEvent, ObservedPass, PassPhase, Timeline, TimelineEntry, TimelineEvent,
+};

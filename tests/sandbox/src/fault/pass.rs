@@ -1,6 +1,6 @@
 //! Records the reconcile passes that a client reports.
 
-use super::{Faults, Happening, PassPart, PassSeen};
+use super::{Faults, ObservedPass, PassPhase, TimelineEvent};
 
 impl Faults {
     /// Records the begin of a reconcile pass and returns its number. The resource is plural and group of the kind, such as
@@ -11,8 +11,8 @@ impl Faults {
         state.last_pass += 1;
         let number = state.last_pass;
         let (resource, namespace, name) = (resource.to_owned(), namespace.to_owned(), name.to_owned());
-        let pass = PassSeen { number, resource, namespace, name, part: PassPart::Beginning };
-        let index = state.record(Happening::Pass(pass));
+        let pass = ObservedPass { number, resource, namespace, name, part: PassPhase::Beginning };
+        let index = state.record(TimelineEvent::Pass(pass));
         state.passes.insert(number, index);
         number
     }
@@ -22,15 +22,16 @@ impl Faults {
         let mut state = self.state();
         let Some(index) = state.passes.remove(&number) else { return };
         let is_last = index + 1 == state.timeline.moments.len();
-        let Some(Happening::Pass(pass)) = state.timeline.moments.get_mut(index).map(|moment| &mut moment.what) else {
+        let Some(TimelineEvent::Pass(pass)) = state.timeline.moments.get_mut(index).map(|moment| &mut moment.what)
+        else {
             return;
         };
         let outcome = outcome.to_owned();
         if is_last {
-            pass.part = PassPart::Whole { outcome };
+            pass.part = PassPhase::Whole { outcome };
         } else {
-            let ended = PassSeen { part: PassPart::End { outcome }, ..pass.clone() };
-            state.record(Happening::Pass(ended));
+            let ended = ObservedPass { part: PassPhase::End { outcome }, ..pass.clone() };
+            state.record(TimelineEvent::Pass(ended));
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{EventFault, Fault};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub enum Class {
+pub enum FaultClass {
     /// The process ends before or after a call.
     Stop,
     /// 409 to a write.
@@ -37,7 +37,7 @@ pub enum Class {
     ClockJump,
 }
 
-impl Class {
+impl FaultClass {
     /// All classes.
     pub const ALL: [Self; 12] = [
         Self::Stop,
@@ -73,18 +73,18 @@ pub(super) struct CallTraits {
 #[derive(Debug)]
 pub(super) struct RandomFaults {
     rng: fastrand::Rng,
-    classes: Vec<Class>,
+    classes: Vec<FaultClass>,
     /// How long faults are injected.
     pub(super) lasts: Duration,
     stops: u32,
 }
 
 impl RandomFaults {
-    pub(super) fn new(seed: u64, classes: &[Class], lasts: Duration) -> Self {
+    pub(super) fn new(seed: u64, classes: &[FaultClass], lasts: Duration) -> Self {
         Self { rng: fastrand::Rng::with_seed(seed), classes: classes.to_vec(), lasts, stops: 0 }
     }
 
-    fn class(&mut self) -> Option<Class> {
+    fn class(&mut self) -> Option<FaultClass> {
         let hit = self.rng.u32(..ONE_IN) == 0;
         self.rng.choice(&self.classes).copied().filter(|_| hit)
     }
@@ -93,24 +93,24 @@ impl RandomFaults {
         let class = self.class()?;
         let (rng, write) = (&mut self.rng, traits.is_write);
         match class {
-            Class::Stop if self.stops < STOPS => {
+            FaultClass::Stop if self.stops < STOPS => {
                 self.stops += 1;
                 Some(if rng.bool() { Fault::StopBefore } else { Fault::StopAfter })
             }
-            Class::Conflict if write => Some(Fault::Refuse { code: 409, retry_after: None }),
-            Class::Throttle => Some(Fault::Refuse { code: 429, retry_after: Some(rng.u32(1..=5)) }),
-            Class::ServerError => {
+            FaultClass::Conflict if write => Some(Fault::Refuse { code: 409, retry_after: None }),
+            FaultClass::Throttle => Some(Fault::Refuse { code: 429, retry_after: Some(rng.u32(1..=5)) }),
+            FaultClass::ServerError => {
                 let code = rng.choice([500, 503, 504]).unwrap_or(500);
                 Some(if write && rng.bool() { Fault::Deny { code } } else { Fault::Refuse { code, retry_after: None } })
             }
-            Class::TimeOut if rng.bool() => Some(Fault::Wait { seconds: rng.u32(1..=20) }),
-            Class::TimeOut => Some(Fault::TimeOut { seconds: rng.u32(10..=40), done: write && rng.bool() }),
-            Class::Cut => Some(if write && rng.bool() { Fault::CutAfter } else { Fault::CutBefore }),
-            Class::Silence => Some(Fault::Silence { done: write && rng.bool() }),
-            Class::OlderRead if traits.takes_older && !traits.is_watch => {
+            FaultClass::TimeOut if rng.bool() => Some(Fault::Wait { seconds: rng.u32(1..=20) }),
+            FaultClass::TimeOut => Some(Fault::TimeOut { seconds: rng.u32(10..=40), done: write && rng.bool() }),
+            FaultClass::Cut => Some(if write && rng.bool() { Fault::CutAfter } else { Fault::CutBefore }),
+            FaultClass::Silence => Some(Fault::Silence { done: write && rng.bool() }),
+            FaultClass::OlderRead if traits.takes_older && !traits.is_watch => {
                 Some(Fault::Older { changes: rng.u64(1..=8) })
             }
-            Class::ClockJump => Some(Fault::Jump { seconds: rng.i64(-3600..=3600) }),
+            FaultClass::ClockJump => Some(Fault::Jump { seconds: rng.i64(-3600..=3600) }),
             _ => None,
         }
     }
@@ -119,11 +119,13 @@ impl RandomFaults {
         let class = self.class()?;
         let rng = &mut self.rng;
         match class {
-            Class::LostEvent => Some(EventFault::Lose),
-            Class::LateEvent => Some(EventFault::Delay { seconds: rng.u32(1..=15) }),
-            Class::Silence => Some(EventFault::Silence),
-            Class::DuplicateEvent => Some(EventFault::Duplicate),
-            Class::Cut => rng.choice([EventFault::Cut, EventFault::CutWithin, EventFault::End, EventFault::Expire]),
+            FaultClass::LostEvent => Some(EventFault::Lose),
+            FaultClass::LateEvent => Some(EventFault::Delay { seconds: rng.u32(1..=15) }),
+            FaultClass::Silence => Some(EventFault::Silence),
+            FaultClass::DuplicateEvent => Some(EventFault::Duplicate),
+            FaultClass::Cut => {
+                rng.choice([EventFault::Cut, EventFault::CutWithin, EventFault::End, EventFault::Expire])
+            }
             _ => None,
         }
     }

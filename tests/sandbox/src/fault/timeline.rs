@@ -11,33 +11,33 @@ use super::{EventFault, Fault};
 #[non_exhaustive]
 pub struct Timeline {
     /// Oldest first.
-    pub moments: Vec<Moment>,
+    pub moments: Vec<TimelineEntry>,
 }
 
 /// One entry of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Moment {
+pub struct TimelineEntry {
     /// Milliseconds on tokio's clock since the `Faults` were created.
     pub at: u64,
     /// The number of the client: 1 is the first, and each restart adds one.
     pub life: u32,
     /// What happened.
     #[serde(flatten)]
-    pub what: Happening,
+    pub what: TimelineEvent,
 }
 
 /// The content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "what")]
 #[non_exhaustive]
-pub enum Happening {
+pub enum TimelineEvent {
     /// A call of the client.
-    Call(CallSeen),
+    Call(ObservedCall),
     /// An event of a watch.
-    Event(EventSeen),
+    Event(ObservedEvent),
     /// A reconcile pass of the client.
-    Pass(PassSeen),
+    Pass(ObservedPass),
     /// A fault stopped the client's process.
     Stop,
     /// The test ended the client's process.
@@ -52,7 +52,7 @@ pub enum Happening {
 /// A call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CallSeen {
+pub struct ObservedCall {
     /// The first is 1.
     pub number: u64,
     /// The HTTP method.
@@ -68,7 +68,7 @@ pub struct CallSeen {
 /// An event of a watch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct EventSeen {
+pub struct ObservedEvent {
     /// The first is 1; bookmarks are not counted.
     pub number: u64,
     /// The number of the call that began the watch.
@@ -89,7 +89,7 @@ pub struct EventSeen {
     pub deleting: bool,
     /// Its conditions, where it has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conditions: Vec<ConditionSeen>,
+    pub conditions: Vec<ObservedCondition>,
     /// The injected fault.
     pub fault: Option<EventFault>,
 }
@@ -97,7 +97,7 @@ pub struct EventSeen {
 /// A reconcile pass over an object, as the client reports it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PassSeen {
+pub struct ObservedPass {
     /// The first is 1.
     pub number: u64,
     /// The plural of the object's kind with its group, such as `deployments.apps`.
@@ -108,14 +108,14 @@ pub struct PassSeen {
     pub name: String,
     /// Which part of the pass this is.
     #[serde(flatten)]
-    pub part: PassPart,
+    pub part: PassPhase,
 }
 
 /// The part of a pass that an entry records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "part")]
 #[non_exhaustive]
-pub enum PassPart {
+pub enum PassPhase {
     /// The begin. A stopped pass has no end.
     Beginning,
     /// The end.
@@ -134,7 +134,7 @@ pub enum PassPart {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
-pub struct ConditionSeen {
+pub struct ObservedCondition {
     /// Such as `Ready`.
     #[serde(rename = "type")]
     pub type_: String,
@@ -146,9 +146,9 @@ pub struct ConditionSeen {
 
 impl Timeline {
     /// The calls.
-    pub fn calls(&self) -> impl Iterator<Item = &CallSeen> {
+    pub fn calls(&self) -> impl Iterator<Item = &ObservedCall> {
         self.moments.iter().filter_map(|moment| match &moment.what {
-            Happening::Call(call) => Some(call),
+            TimelineEvent::Call(call) => Some(call),
             _ => None,
         })
     }
@@ -159,7 +159,7 @@ pub(super) fn is_watch(method: &str, query: &str) -> bool {
     method == "GET" && query.split('&').any(|pair| matches!(pair, "watch=true" | "watch=1"))
 }
 
-impl CallSeen {
+impl ObservedCall {
     /// The path, without the query.
     #[must_use]
     pub fn path(&self) -> &str {
@@ -187,7 +187,7 @@ impl CallSeen {
     }
 }
 
-impl fmt::Display for CallSeen {
+impl fmt::Display for ObservedCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path();
         let watch = if self.is_watch() { " (watch)" } else { "" };
@@ -200,7 +200,7 @@ impl fmt::Display for CallSeen {
     }
 }
 
-impl fmt::Display for EventSeen {
+impl fmt::Display for ObservedEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, type_, kind, namespace, name, version, .. } = self;
         let place = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
@@ -209,15 +209,15 @@ impl fmt::Display for EventSeen {
     }
 }
 
-impl fmt::Display for PassSeen {
+impl fmt::Display for ObservedPass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, resource, namespace, name, part } = self;
         let place = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
         write!(f, "pass {number} over {resource} {place}{name} ")?;
         match part {
-            PassPart::Beginning => f.write_str("begins"),
-            PassPart::End { outcome } => write!(f, "ends: {outcome}"),
-            PassPart::Whole { outcome } => write!(f, "asks for nothing: {outcome}"),
+            PassPhase::Beginning => f.write_str("begins"),
+            PassPhase::End { outcome } => write!(f, "ends: {outcome}"),
+            PassPhase::Whole { outcome } => write!(f, "asks for nothing: {outcome}"),
         }
     }
 }
@@ -225,15 +225,15 @@ impl fmt::Display for PassSeen {
 /// One line for each entry.
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Moment { at, life, what } in &self.moments {
+        for TimelineEntry { at, life, what } in &self.moments {
             write!(f, "{:>9.3} s  life {life}  ", *at as f64 / 1e3)?;
             match what {
-                Happening::Call(call) => writeln!(f, "{call}")?,
-                Happening::Event(event) => writeln!(f, "  {event}")?,
-                Happening::Pass(pass) => writeln!(f, "  {pass}")?,
-                Happening::Stop => f.write_str("the process was stopped\n")?,
-                Happening::End => f.write_str("the process was ended\n")?,
-                Happening::Note { text } => writeln!(f, "{text}")?,
+                TimelineEvent::Call(call) => writeln!(f, "{call}")?,
+                TimelineEvent::Event(event) => writeln!(f, "  {event}")?,
+                TimelineEvent::Pass(pass) => writeln!(f, "  {pass}")?,
+                TimelineEvent::Stop => f.write_str("the process was stopped\n")?,
+                TimelineEvent::End => f.write_str("the process was ended\n")?,
+                TimelineEvent::Note { text } => writeln!(f, "{text}")?,
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use super::{
     pass_span::{self, PassSpan},
     subject::{Subject, Subjects},
 };
-use crate::fault::{Happening, Timeline};
+use crate::fault::{Timeline, TimelineEvent};
 
 /// A range of columns with a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,14 +64,14 @@ impl Chart {
         let mut rows = TimelineRows { subjects: &subjects, found: HashMap::new(), rows: Vec::new() };
         for (column, moment) in timeline.moments.iter().enumerate() {
             let (class, words) = match &moment.what {
-                Happening::Call(call) => {
+                TimelineEvent::Call(call) => {
                     let subject = Subject::of_call(call);
                     let mark = Marker::of_call(column, call, subject.is_object());
                     let class = if mark.is_hit { "hit" } else { mark.went };
                     rows.row(&subject).marks.push(mark);
                     (class, words_of_call(call))
                 }
-                Happening::Event(event) => {
+                TimelineEvent::Event(event) => {
                     let mark = Marker::of_event(column, event);
                     let class = if mark.is_hit { "hit" } else { "told" };
                     let row = rows.row(&subjects.of_event(event));
@@ -79,23 +79,23 @@ impl Chart {
                     object_state::add(&mut row.phases, column, event);
                     (class, words_of_event(event))
                 }
-                Happening::Pass(pass) => {
+                TimelineEvent::Pass(pass) => {
                     let row = rows.row(&Subject::of_pass(pass));
                     row.marks.push(Marker::of_pass(column, pass));
                     pass_span::add(&mut row.passes, column, pass);
                     ("told", pass.to_string())
                 }
-                Happening::Stop => {
+                TimelineEvent::Stop => {
                     chart.stops.push(column);
                     rows.end_open_passes(column);
                     ("stop", "the process was stopped".to_owned())
                 }
-                Happening::End => {
+                TimelineEvent::End => {
                     chart.ends.push(column);
                     rows.end_open_passes(column);
                     ("told", "the process was ended".to_owned())
                 }
-                Happening::Note { text } => {
+                TimelineEvent::Note { text } => {
                     chart.chapters.push(Span { from: column, to: column, text: text.clone() });
                     ("note", text.clone())
                 }

@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::course;
+use super::schedule;
 use crate::fault::Timeline;
 
 const STYLE: &str = include_str!("page.css");
@@ -44,7 +44,7 @@ pub fn alone(title: &str, words: &str, timeline: &Timeline) -> String {
             h1 { (title) }
             p.quiet { (words) }
         }
-        div.panel { (course("course", timeline)) }
+        div.panel { (schedule("schedule", timeline)) }
         footer.quiet { p { "Columns are moments in their order." } }
     };
     document(title, &body)

@@ -1,6 +1,6 @@
 //! The marker of a moment: a letter, colours and a tooltip.
 
-use crate::fault::{CallSeen, EventSeen, PassPart, PassSeen};
+use crate::fault::{ObservedCall, ObservedEvent, ObservedPass, PassPhase};
 
 /// The marker of a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) const SIGNS: [(&str, &str, &str); 14] = [
 ];
 
 impl Marker {
-    pub(super) fn of_call(column: usize, call: &CallSeen, is_object: bool) -> Self {
+    pub(super) fn of_call(column: usize, call: &ObservedCall, is_object: bool) -> Self {
         let (sign, class) = match call.method.as_str() {
             "GET" if call.is_watch() => ("W", "watch"),
             "GET" if is_object => ("G", "read"),
@@ -58,7 +58,7 @@ impl Marker {
         Self { column, sign, class, went, is_hit: call.fault.is_some() }
     }
 
-    pub(super) fn of_event(column: usize, event: &EventSeen) -> Self {
+    pub(super) fn of_event(column: usize, event: &ObservedEvent) -> Self {
         let sign = match event.type_.as_str() {
             "ADDED" => "+",
             "DELETED" => "\u{2212}",
@@ -67,23 +67,23 @@ impl Marker {
         Self { column, sign, class: "event", went: "done", is_hit: event.fault.is_some() }
     }
 
-    pub(super) fn of_pass(column: usize, pass: &PassSeen) -> Self {
+    pub(super) fn of_pass(column: usize, pass: &ObservedPass) -> Self {
         let sign = match pass.part {
-            PassPart::Beginning => "[",
-            PassPart::End { .. } => "]",
-            PassPart::Whole { .. } => "=",
+            PassPhase::Beginning => "[",
+            PassPhase::End { .. } => "]",
+            PassPhase::Whole { .. } => "=",
         };
         Self { column, sign, class: "pass", went: "done", is_hit: false }
     }
 }
 
 /// One line about a call.
-pub(super) fn words_of_call(call: &CallSeen) -> String {
+pub(super) fn words_of_call(call: &ObservedCall) -> String {
     call.to_string()
 }
 
 /// One line about an event, with the state that it reports.
-pub(super) fn words_of_event(event: &EventSeen) -> String {
+pub(super) fn words_of_event(event: &ObservedEvent) -> String {
     let mut words = event.to_string();
     if event.deleting {
         words.push_str(", being deleted");

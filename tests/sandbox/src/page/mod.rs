@@ -1,6 +1,6 @@
 //! Renders timelines as HTML: one self-contained file, with a script for its filter and zoom only.
 //!
-//! [`document()`] wraps a body in a page. [`course`] renders a [`Timeline`](crate::fault::Timeline): a row for each object
+//! [`document()`] wraps a body in a page. [`schedule`] renders a [`Timeline`](crate::fault::Timeline): a row for each object
 //! with its reconcile passes, a column for each moment. The axis is order and not time, because on a paused clock most
 //! moments have the same time. Like the timeline the page has names, codes and reasons only, and so nothing of a Secret.
 
@@ -12,5 +12,5 @@ mod object_state;
 mod pass_span;
 mod subject;
 
-pub use diagram::course;
+pub use diagram::schedule;
 pub use document::{alone, document};

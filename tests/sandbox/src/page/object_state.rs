@@ -1,6 +1,6 @@
 //! The state of an object over time, as watch events report it.
 
-use crate::fault::{ConditionSeen, EventSeen};
+use crate::fault::{ObservedCondition, ObservedEvent};
 
 /// Conditions that summarize an object; the first one present counts.
 const SUMMARY: [&str; 6] = ["Available", "Ready", "Complete", "Established", "Synced", "Progressing"];
@@ -21,7 +21,7 @@ pub(super) struct Phase {
 }
 
 /// The CSS class, label and text of the state that an event reports.
-fn state_of(event: &EventSeen) -> Option<(&'static str, String, String)> {
+fn state_of(event: &ObservedEvent) -> Option<(&'static str, String, String)> {
     if event.type_ == "DELETED" {
         return Some(("gone", "gone".to_owned(), "gone".to_owned()));
     }
@@ -49,13 +49,13 @@ fn state_of(event: &EventSeen) -> Option<(&'static str, String, String)> {
     Some((class, text, words.join(", ")))
 }
 
-fn words_of(condition: &ConditionSeen) -> String {
-    let ConditionSeen { type_, status, reason } = condition;
+fn words_of(condition: &ObservedCondition) -> String {
+    let ObservedCondition { type_, status, reason } = condition;
     if reason.is_empty() { format!("{type_}={status}") } else { format!("{type_}={status} ({reason})") }
 }
 
 /// Adds the state that an event reports.
-pub(super) fn add(phases: &mut Vec<Phase>, column: usize, event: &EventSeen) {
+pub(super) fn add(phases: &mut Vec<Phase>, column: usize, event: &ObservedEvent) {
     let Some((class, text, words)) = state_of(event) else { return };
     // An object without conditions has no phases.
     if class == "gone" && phases.is_empty() {
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn phases_follow_the_condition_that_speaks() {
-        let event = |type_: &str, conditions: &[(&str, &str, &str)], deleting| EventSeen {
+        let event = |type_: &str, conditions: &[(&str, &str, &str)], deleting| ObservedEvent {
             number: 1,
             watch: 1,
             type_: type_.into(),
@@ -94,7 +94,7 @@ mod tests {
             deleting,
             conditions: conditions
                 .iter()
-                .map(|(type_, status, reason)| ConditionSeen {
+                .map(|(type_, status, reason)| ObservedCondition {
                     type_: (*type_).into(),
                     status: (*status).into(),
                     reason: (*reason).into(),

@@ -1,6 +1,6 @@
 //! Reconcile passes of an object in a timeline, from their begin to their end.
 
-use crate::fault::{PassPart, PassSeen};
+use crate::fault::{ObservedPass, PassPhase};
 
 /// The columns of a reconcile pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +20,13 @@ impl PassSpan {
 }
 
 /// Adds what a moment reports of a pass.
-pub(super) fn add(passes: &mut Vec<PassSpan>, column: usize, pass: &PassSeen) {
+pub(super) fn add(passes: &mut Vec<PassSpan>, column: usize, pass: &ObservedPass) {
     let number = pass.number;
     let end = |outcome: &str| (Some(column + 1), format!("pass {number}: {outcome}"));
     let (to, words) = match &pass.part {
-        PassPart::Beginning => (None, String::new()),
-        PassPart::Whole { outcome } => end(outcome),
-        PassPart::End { outcome } => {
+        PassPhase::Beginning => (None, String::new()),
+        PassPhase::Whole { outcome } => end(outcome),
+        PassPhase::End { outcome } => {
             if let Some(begun) = passes.iter_mut().rev().find(|begun| begun.number == number) {
                 (begun.to, begun.words) = end(outcome);
             }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_pass_reaches_from_its_beginning_to_its_end_or_to_a_stop() {
-        let part = |number: u64, part: PassPart| PassSeen {
+        let part = |number: u64, part: PassPhase| ObservedPass {
             number,
             resource: "shops".into(),
             namespace: String::new(),
@@ -58,12 +58,12 @@ mod tests {
         };
         let outcome = || "done".to_owned();
         let mut passes = Vec::new();
-        add(&mut passes, 1, &part(1, PassPart::Beginning));
-        add(&mut passes, 4, &part(1, PassPart::End { outcome: outcome() }));
-        add(&mut passes, 5, &part(2, PassPart::Whole { outcome: outcome() }));
-        add(&mut passes, 7, &part(3, PassPart::Beginning));
+        add(&mut passes, 1, &part(1, PassPhase::Beginning));
+        add(&mut passes, 4, &part(1, PassPhase::End { outcome: outcome() }));
+        add(&mut passes, 5, &part(2, PassPhase::Whole { outcome: outcome() }));
+        add(&mut passes, 7, &part(3, PassPhase::Beginning));
         end_open(&mut passes, 9);
-        add(&mut passes, 9, &part(4, PassPart::Beginning));
+        add(&mut passes, 9, &part(4, PassPhase::Beginning));
         end_open(&mut passes, 12);
         let seen: Vec<_> = passes.iter().map(|one| (one.from, one.to(), one.words.as_str())).collect();
         let expected = [

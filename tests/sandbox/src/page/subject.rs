@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::fault::{CallSeen, EventSeen, Happening, PassSeen, Timeline};
+use crate::fault::{ObservedCall, ObservedEvent, ObservedPass, Timeline, TimelineEvent};
 
 /// An object, a whole kind, or the server itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -17,7 +17,7 @@ pub(super) struct Subject {
 
 impl Subject {
     /// The subject of a call, from its path.
-    pub(super) fn of_call(call: &CallSeen) -> Self {
+    pub(super) fn of_call(call: &ObservedCall) -> Self {
         let path = call.path();
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let (group, rest) = match parts.as_slice() {
@@ -38,13 +38,13 @@ impl Subject {
         }
     }
 
-    fn of_event(resource: String, event: &EventSeen) -> Self {
+    fn of_event(resource: String, event: &ObservedEvent) -> Self {
         Self { resource, namespace: event.namespace.clone(), name: event.name.clone() }
     }
 
     /// The subject of a reconcile pass.
-    pub(super) fn of_pass(pass: &PassSeen) -> Self {
-        let PassSeen { resource, namespace, name, .. } = pass;
+    pub(super) fn of_pass(pass: &ObservedPass) -> Self {
+        let ObservedPass { resource, namespace, name, .. } = pass;
         Self { resource: resource.clone(), namespace: namespace.clone(), name: name.clone() }
     }
 
@@ -81,7 +81,7 @@ impl Subjects {
             .collect();
         let mut kinds = HashMap::new();
         for moment in &timeline.moments {
-            if let Happening::Event(event) = &moment.what
+            if let TimelineEvent::Event(event) = &moment.what
                 && let Some(resource) = watched.get(&event.watch)
                 // A watch of metadata alone tells no kind.
                 && !event.kind.is_empty() && event.kind != "PartialObjectMetadata"
@@ -92,7 +92,7 @@ impl Subjects {
         Self { watched, kinds }
     }
 
-    pub(super) fn of_event(&self, event: &EventSeen) -> Subject {
+    pub(super) fn of_event(&self, event: &ObservedEvent) -> Subject {
         let resource = self.watched.get(&event.watch).cloned().unwrap_or_else(|| event.kind.clone());
         Subject::of_event(resource, event)
     }
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_path_says_what_it_is_about() {
         let subject = |uri: &str| {
-            let call = CallSeen { number: 1, method: "GET".into(), uri: uri.into(), code: None, fault: None };
+            let call = ObservedCall { number: 1, method: "GET".into(), uri: uri.into(), code: None, fault: None };
             let Subject { resource, namespace, name } = Subject::of_call(&call);
             format!("{resource} {namespace} {name}")
         };

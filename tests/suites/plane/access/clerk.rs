@@ -8,7 +8,7 @@ use k8s_openapi::api::{
     policy::v1::Eviction,
 };
 use kube::{Api, CustomResource, ResourceExt as _, api::ObjectMeta};
-use opgen::{CallError, part, prelude::*};
+use opgen::{CallError, access::subresource, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -141,11 +141,11 @@ async fn parts(cx: &Cx<'_>) -> Result<()> {
     let expiration_seconds = Some(600);
     let spec = TokenRequestSpec { expiration_seconds, ..TokenRequestSpec::default() };
     let wanted = TokenRequest { spec: Some(spec), ..TokenRequest::default() };
-    let made = cx.part::<ServiceAccount, part::Token>("default").create(&wanted).await?;
+    let made = cx.subresource::<ServiceAccount, subresource::Token>("default").create(&wanted).await?;
     holds(made.status.is_some_and(|status| status.token.is_some_and(|token| !token.is_empty())), "a token is made")?;
     // Nobody has put the pod on a node, so its log is empty.
-    holds(cx.part::<Pod, part::Log>("web").text().await?.is_empty(), "the log is read")?;
-    let debugger = cx.part::<Pod, part::EphemeralContainers>("web");
+    holds(cx.subresource::<Pod, subresource::Log>("web").text().await?.is_empty(), "the log is read")?;
+    let debugger = cx.subresource::<Pod, subresource::EphemeralContainers>("web");
     debugger
         .patch(&json!({"spec": {"ephemeralContainers": [{"name": "look", "image": "example.com/look:1"}]}}))
         .await?;
@@ -153,7 +153,7 @@ async fn parts(cx: &Cx<'_>) -> Result<()> {
     holds(json!(pod.spec)["ephemeralContainers"][0]["name"] == "look", "the pod has another container")?;
     let metadata = ObjectMeta { name: Some("old".to_owned()), ..ObjectMeta::default() };
     let eviction = Eviction { metadata, ..Eviction::default() };
-    match cx.part::<Pod, part::Eviction>("old").create(&eviction).await {
+    match cx.subresource::<Pod, subresource::Eviction>("old").create(&eviction).await {
         Ok(answer) => holds(answer.status.as_deref() == Some("Success"), "the pod is evicted"),
         // By an earlier pass.
         Err(Error::Unexpected(error)) if error.downcast_ref().is_some_and(CallError::is_not_found) => Ok(()),

@@ -1,4 +1,4 @@
-//! An operator that makes roles: the rights they hand on.
+//! An operator that makes roles: the rights that they grant.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::operator::{kinds::available, site::Site};
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
-        case("roles_whose_rights_are_declared_are_made", handed_on),
+        case("roles_whose_rights_are_declared_are_made", granted),
         case("roles_beyond_what_is_declared_are_refused", beyond),
     ]
 }
@@ -43,11 +43,11 @@ pub(crate) struct GuestSpec {
 struct GuestTree {
     #[provisioner(resource)]
     account: ServiceAccount,
-    #[provisioner(resource(hands_on(ConfigMap: get, list; Secret("tls"): get)))]
+    #[provisioner(resource(grants(ConfigMap: get, list; Secret("tls"): get)))]
     role: Role,
     #[provisioner(resource)]
     binding: RoleBinding,
-    #[provisioner(resource(hands_on(Node: get; "/healthz/*": get)))]
+    #[provisioner(resource(grants(Node: get; "/healthz/*": get)))]
     cluster_role: ClusterRole,
     #[provisioner(resource)]
     cluster_binding: ClusterRoleBinding,
@@ -99,7 +99,7 @@ fn subject(guest: &Guest) -> Subject {
     Subject { kind, name, namespace: guest.namespace(), ..Subject::default() }
 }
 
-async fn handed_on(plane: Arc<Plane>) {
+async fn granted(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let _running = site.start(&site.operator().controls::<Guest, GuestTree>()).await;
     site.create(&Guest::new("guest", GuestSpec::default())).await;

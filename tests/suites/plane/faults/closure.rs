@@ -6,7 +6,8 @@ use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
 use kube::{ResourceExt as _, api::ObjectMeta};
 use libtest_mimic::Trial;
 use opgen::{
-    Closure, Controller, Follow, NamespacedName, Predicate, RunOptions, View, Why, cache::ObjectKey, queue::Delay,
+    Backoff, Controller, Enqueue, Lister, NamespacedName, ObjectKey, Predicate, RunOptions, command::Why,
+    counters::Closure,
 };
 use opgen_tests::{
     Plane, Port, case_served,
@@ -59,44 +60,48 @@ fn rows() -> Vec<Row> {
     use {Closure as C, On::ConfigMap as Config};
     let row = |function, closure, on, options| Row { function, closure, on, options };
     vec![
-        row("watches", C::Watches, Config, |c| c.watches(|config: &ConfigMap| [own_name(calm(&config.name_any()))])),
+        row("watches", C::Watches, Config, |c| {
+            c.watches(Enqueue::map(|config: &ConfigMap| [own_name(calm(&config.name_any()))]))
+        }),
         row("by", C::Watches, Config, |c| {
-            c.follows(Follow::by(|config: &ConfigMap| [own_name(calm(&config.name_any()))]))
+            c.watches(Enqueue::map(|config: &ConfigMap| [own_name(calm(&config.name_any()))]))
         }),
         row("by_metadata", C::Watches, Config, |c| {
             let name = |metadata: &ObjectMeta| metadata.name.as_deref().map(|name| own_name(calm(name)));
-            c.follows(Follow::<ConfigMap>::by_metadata(name))
+            c.watches(Enqueue::<ConfigMap>::map_metadata(name))
         }),
         row("of", C::Predicate, Config, |c| {
             let data = Predicate::of(|config: &ConfigMap| (calm(&config.name_any()).len(), config.data.clone()));
-            c.follows(Follow::by(|config: &ConfigMap| [own_name(&config.name_any())]).when(data))
+            c.watches(Enqueue::map(|config: &ConfigMap| [own_name(&config.name_any())]).when(data))
         }),
         row("of", C::Predicate, On::Probe, |c| {
             c.when(Predicate::of(|probe: &Probe| (calm(&probe.name_any()).len(), probe.spec.class.clone())))
         }),
-        row("keeps", C::Keeps, Config, |c| {
+        row("lister", C::Projection, Config, |c| {
             let keep = |config: &ConfigMap| (calm(&config.name_any()).len(), config.data.clone());
-            c.keeps(&View::<_>::default(), keep, |key, _| [own_name(key.name())])
+            c.lister(&Lister::<_>::default(), keep, |key, _| [own_name(key.name())])
         }),
-        row("keeps", C::KeepsMap, Config, |c| {
-            c.keeps(&View::<_>::default(), ConfigMap::clone, |key, _| [own_name(calm(key.name()))])
+        row("lister", C::ProjectionMap, Config, |c| {
+            c.lister(&Lister::<_>::default(), ConfigMap::clone, |key, _| [own_name(calm(key.name()))])
         }),
-        row("keeps_metadata", C::Keeps, Config, |c| {
+        row("metadata_lister", C::Projection, Config, |c| {
             let keep = |metadata: &ObjectMeta| {
                 (metadata.name.as_deref().map(|name| calm(name).len()), metadata.labels.clone())
             };
-            c.keeps_metadata::<ConfigMap, _, _, _>(&View::<_>::default(), keep, |key, _| [own_name(key.name())])
+            c.metadata_lister::<ConfigMap, _, _, _>(&Lister::<_>::default(), keep, |key, _| [own_name(key.name())])
         }),
-        row("keeps_metadata", C::KeepsMap, Config, |c| {
+        row("metadata_lister", C::ProjectionMap, Config, |c| {
             let (keep, map) = (ObjectMeta::clone, |key: &ObjectKey, _: &ObjectMeta| [own_name(calm(key.name()))]);
-            c.keeps_metadata::<ConfigMap, _, _, _>(&View::<_>::default(), keep, map)
+            c.metadata_lister::<ConfigMap, _, _, _>(&Lister::<_>::default(), keep, map)
         }),
         row("indexed", C::Index, Config, |c| {
-            let view = View::indexed(|config: &ConfigMap| Some(calm(&config.name_any()).len()));
-            c.keeps(&view, ConfigMap::clone, |key, _| [own_name(key.name())])
+            let view = Lister::indexed(|config: &ConfigMap| Some(calm(&config.name_any()).len()));
+            c.lister(&view, ConfigMap::clone, |key, _| [own_name(key.name())])
         }),
-        row("poll_by", C::PollBy, On::Probe, |c| {
-            c.poll_by(|probe: &Probe| (calm(&probe.name_any()) != "quick").then_some(Duration::from_secs(3600)))
+        row("resync_period_by", C::ResyncPeriod, On::Probe, |c| {
+            c.resync_period_by(|probe: &Probe| {
+                (calm(&probe.name_any()) != "quick").then_some(Duration::from_secs(3600))
+            })
         }),
     ]
 }
@@ -114,8 +119,8 @@ fn own_name(name: &str) -> NamespacedName {
 async fn others_are_served(plane: Arc<Plane>, row: Row) {
     let (site, passes) = (Site::new(&plane).await, Passes::default());
     // What fails is not tried again by itself, so that passes come to rest.
-    let never = Delay::Fixed(Duration::from_secs(3600));
-    let operator = operator(&site, &passes, |c| (row.options)(c.errors(never)));
+    let never = Backoff::Fixed(Duration::from_secs(3600));
+    let operator = operator(&site, &passes, |c| (row.options)(c.backoff(never)));
     let port = Port::reserve();
     site.install(&operator).await;
     let options = RunOptions::default().probes(port.address());
@@ -176,7 +181,7 @@ async fn is_reported(site: &Site, row: &Row, operator: &opgen::Operator) {
         !log::lines_with(&["ERROR", &place, "panicked: the secret detail"]).is_empty(),
         "{place} is not in the log"
     );
-    let (asked, expected) = if row.closure == Closure::PollBy {
+    let (asked, expected) = if row.closure == Closure::ResyncPeriod {
         let fits = |probe: &Probe| available(probe.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Errored");
         wait::until_object(&site.api::<Probe>(), MAD, "has the error in its status", fits).await;
         (MAD, "an unexpected error occurred")
@@ -216,7 +221,7 @@ const NOT_FOR_OBJECTS: [(&str, &str); 15] = [
     ),
     ("observed", "observers belong to tests; the end of a pass by them is caught by the worker"),
     ("panics_observed", "observers belong to tests; the end of a pass by them is caught by the worker"),
-    ("read", "the caller of `View::read` is a node, and a panic the error of its pass"),
+    ("read", "the caller of `Lister::read` is a node, and a panic the error of its pass"),
     ("status", "the caller of `Context::status` is a node, and a panic the error of its pass"),
     ("controls_with", "called once, while the operator is built"),
     ("main_with", "called once, while the operator is built"),

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::CustomResourceExt as _;
 use libtest_mimic::Trial;
-use opgen::{RunOptions, queue::Delay};
+use opgen::{Backoff, RunOptions};
 use opgen_tests::{
     Plane, Port, case_served,
     wait::{self, PATIENCE, until_gone, until_object},
@@ -29,8 +29,9 @@ pub(crate) fn cases() -> Vec<Trial> {
 async fn comes_and_goes(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let soon = Duration::from_millis(500);
-    let operator = site.operator().controls_with::<Comet, CometTree>(|comets| comets.errors(Delay::Fixed(soon)));
-    let operator = operator.controls_with::<Sky, SkyTree>(|skies| skies.errors(Delay::Fixed(soon)).requeue(soon));
+    let operator = site.operator().controls_with::<Comet, CometTree>(|comets| comets.backoff(Backoff::Fixed(soon)));
+    let operator =
+        operator.controls_with::<Sky, SkyTree>(|skies| skies.backoff(Backoff::Fixed(soon)).requeue_after(soon));
     site.grant(&operator).await;
     let port = Port::reserve();
     let probes = port.address();

@@ -8,7 +8,7 @@ use kube::{
     api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
 };
 use libtest_mimic::Trial;
-use opgen::queue::Delay;
+use opgen::Backoff;
 use opgen_tests::{
     Plane, case,
     wait::{until_gone, until_object},
@@ -69,8 +69,8 @@ async fn does_not_decode(plane: Arc<Plane>) {
 async fn needs_a_hand(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     loose_definition(&plane).await;
-    let soon = Delay::Fixed(Duration::from_millis(300));
-    let operator = site.operator().controls_with::<Letter, LetterByHand>(|controller| controller.errors(soon));
+    let soon = Backoff::Fixed(Duration::from_millis(300));
+    let operator = site.operator().controls_with::<Letter, LetterByHand>(|controller| controller.backoff(soon));
     site.grant(&operator).await;
     let _running = site.run(&operator, Default::default()).await;
     site.create(&Letter::new("one", LetterSpec { pages: 1 })).await;

@@ -7,7 +7,7 @@ use std::{
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use libtest_mimic::Trial;
-use opgen::{RunOptions, queue::Delay};
+use opgen::{Backoff, RunOptions};
 use opgen_tests::{
     Options, Plane, Port, case_on,
     wait::{self, PATIENCE, until_gone, until_object},
@@ -37,8 +37,8 @@ pub(crate) fn cases() -> Vec<Trial> {
 
 async fn notes(plane: &Arc<Plane>, options: RunOptions) -> (Site, Running) {
     let site = Site::new(plane).await;
-    let soon = Delay::Fixed(Duration::from_secs(1));
-    let operator = site.operator().controls_with::<Note, NoteTree>(|notes| notes.errors(soon));
+    let soon = Backoff::Fixed(Duration::from_secs(1));
+    let operator = site.operator().controls_with::<Note, NoteTree>(|notes| notes.backoff(soon));
     site.install(&operator).await;
     let running = site.run(&operator, options).await;
     for number in 0..NOTES {

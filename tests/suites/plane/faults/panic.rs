@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use opgen::{For, queue::Delay};
+use opgen::{Backoff, For};
 use opgen_tests::{
     case,
     wait::{self, PATIENCE, until_gone, until_object},
@@ -20,18 +20,18 @@ pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("a_panic_in_a_group_is_an_error_of_its_pass_and_of_no_other", async |plane| {
             let (site, diary) = (Site::new(&plane).await, Diary::default());
-            let (options, after) = (diary.clone(), Delay::Fixed(Duration::from_millis(300)));
+            let (options, after) = (diary.clone(), Backoff::Fixed(Duration::from_millis(300)));
             let operator = site.operator().controls_with::<For<Errand, Diary>, ErrandTree>(|controller| {
-                controller.options(options).errors(after).workers(2)
+                controller.options(options).backoff(after).workers(2)
             });
             let _running = site.start(&operator).await;
             survives(&site, &diary).await;
         }),
         case("a_panic_at_the_end_of_a_serial_tree_is_an_error_of_its_pass_and_of_no_other", async |plane| {
             let (site, diary) = (Site::new(&plane).await, Diary::default());
-            let (options, after) = (diary.clone(), Delay::Fixed(Duration::from_millis(300)));
+            let (options, after) = (diary.clone(), Backoff::Fixed(Duration::from_millis(300)));
             let operator = site.operator().controls_with::<For<Errand, Diary>, RelayTree>(|controller| {
-                controller.options(options).errors(after).workers(2)
+                controller.options(options).backoff(after).workers(2)
             });
             let _running = site.start(&operator).await;
             survives(&site, &diary).await;

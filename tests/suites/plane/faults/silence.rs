@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use libtest_mimic::Trial;
-use opgen::{Operator, RunOptions, Timeouts, queue::Delay};
+use opgen::{Backoff, Operator, RunOptions, Timeouts};
 use opgen_tests::{
     Plane, Port, Proxy, case_served,
     wait::{self, PATIENCE, until_gone, until_object},
@@ -41,8 +41,9 @@ struct Behind {
 
 impl Behind {
     async fn new(plane: &Arc<Plane>) -> Self {
-        let (site, soon) = (Site::new(plane).await, Delay::Fixed(Duration::from_millis(300)));
-        let operator = site.operator().timeouts(timeouts()).controls_with::<Note, NoteTree>(|notes| notes.errors(soon));
+        let (site, soon) = (Site::new(plane).await, Backoff::Fixed(Duration::from_millis(300)));
+        let operator =
+            site.operator().timeouts(timeouts()).controls_with::<Note, NoteTree>(|notes| notes.backoff(soon));
         site.install(&operator).await;
         let url = plane.account(&site.namespace, NAME).await.config().cluster_url;
         let server = format!("{}:{}", url.host().expect("a host"), url.port_u16().expect("a port"));

@@ -12,7 +12,7 @@ use http::{Request, Response, StatusCode};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{Client, client::Body};
 use libtest_mimic::Trial;
-use opgen::{NamespacedName, RunOptions, View, queue::Delay};
+use opgen::{Backoff, Lister, NamespacedName, RunOptions};
 use opgen_tests::{
     Plane, Port, case_served,
     wait::{self, PATIENCE, until_object},
@@ -36,7 +36,8 @@ pub(crate) fn cases() -> Vec<Trial> {
 /// One controller needs ConfigMaps, the other one needs nothing.
 async fn operator(plane: &Arc<Plane>) -> (Site, opgen::Operator) {
     let (site, soon) = (Site::new(plane).await, Duration::from_millis(300));
-    let operator = site.operator().controls_with::<Note, NoteTree>(|c| c.errors(Delay::Fixed(soon)).requeue(soon));
+    let operator =
+        site.operator().controls_with::<Note, NoteTree>(|c| c.backoff(Backoff::Fixed(soon)).requeue_after(soon));
     let operator = operator.controls_with::<Counted, Count>(|c| c.options(Passes::default()));
     site.install(&operator).await;
     site.create(&Note::new("note", NoteSpec { pause: false, text: "a".to_owned() })).await;
@@ -63,10 +64,10 @@ async fn fails(plane: Arc<Plane>) {
 }
 
 async fn view_of_another(plane: Arc<Plane>) {
-    let (site, secrets, passes) = (Site::new(&plane).await, View::<()>::default(), Passes::default());
+    let (site, secrets, passes) = (Site::new(&plane).await, Lister::<()>::default(), Passes::default());
     let operator = site
         .operator()
-        .controls_with::<Note, NoteTree>(|c| c.keeps(&secrets, |_: &Secret| (), |_, ()| None::<NamespacedName>));
+        .controls_with::<Note, NoteTree>(|c| c.lister(&secrets, |_: &Secret| (), |_, ()| None::<NamespacedName>));
     let operator = operator.controls_with::<Counted, Count>(|c| c.options(passes.clone()).reads(&secrets));
     site.install(&operator).await;
     probe(&site, "probe", ProbeSpec::default()).await;

@@ -4,7 +4,7 @@ use k8s_openapi::api::rbac::v1::{ClusterRoleBinding, RoleRef, Subject};
 use kube::{Api, api::ObjectMeta};
 use opgen::{
     Operator, RunError, RunOptions,
-    manifest::{self, Described as _},
+    manifest::{self, Describe as _},
 };
 use opgen_tests::{Access, Plane, wait::PATIENCE};
 use tokio::{sync::oneshot, task::JoinHandle, time::timeout};

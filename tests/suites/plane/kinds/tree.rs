@@ -29,7 +29,7 @@ use k8s_openapi::{
     kube_aggregator::pkg::apis::apiregistration::v1::APIService,
 };
 use kube::{CustomResource, ResourceExt as _};
-use opgen::{Kind, Node, Typed, prelude::*};
+use opgen::{Kind, Typed, prelude::*, shape::Node};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

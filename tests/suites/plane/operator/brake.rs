@@ -8,7 +8,7 @@ use std::sync::{
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt as _;
 use libtest_mimic::Trial;
-use opgen::{Controller, For, Foreign, NamespacedName, Predicate, prelude::*, queue::Delay};
+use opgen::{Backoff, Controller, Enqueue, For, Foreign, NamespacedName, Predicate, prelude::*};
 use opgen_tests::{
     Plane, case,
     wait::{self, PATIENCE, until_gone, until_object},
@@ -57,11 +57,11 @@ async fn restless<P>(
     options: impl FnOnce(Controller<Restless>) -> Controller<Restless>,
 ) -> (Site, Running)
 where
-    P: Provision<Restless> + Provisioner<Takes = ()>,
+    P: Provision<Restless> + Provisioner<Inputs = ()>,
 {
     let (site, counter) = (Site::new(plane).await, Arc::new(AtomicU64::new(0)));
     let operator =
-        site.operator().controls_with::<Restless, P>(|c| options(c.options(counter).errors(Delay::Fixed(DELAY))));
+        site.operator().controls_with::<Restless, P>(|c| options(c.options(counter).backoff(Backoff::Fixed(DELAY))));
     let running = site.start(&operator).await;
     site.create(&Errand::new("one", ErrandSpec::default())).await;
     (site, running)
@@ -141,7 +141,7 @@ async fn annotations_of_others(plane: Arc<Plane>) {
     let (site, passes) = (Site::new(&plane).await, Passes::default());
     let options = passes.clone();
     let operator = site.operator().controls_with::<Grumbled, Grumble>(|controller| {
-        controller.options(options).labels([("grumble", "yes")]).errors(Delay::Fixed(DELAY))
+        controller.options(options).labels([("grumble", "yes")]).backoff(Backoff::Fixed(DELAY))
     });
     let _running = site.start(&operator).await;
     let config = json!({"metadata": {"name": "one", "labels": {"grumble": "yes"}}});
@@ -165,7 +165,11 @@ async fn annotations_of_others(plane: Arc<Plane>) {
     assert!(seen <= allowed, "{seen} passes in {:?}", since.elapsed());
     // Whoever asks for a pass has one.
     let (before, since) = (passes.of("one"), Instant::now());
-    site.patch::<ConfigMap>("one", &json!({"metadata": {"annotations": {opgen::RECONCILE: "now"}}})).await;
+    site.patch::<ConfigMap>(
+        "one",
+        &json!({"metadata": {"annotations": {opgen::controller::RECONCILE_ANNOTATION: "now"}}}),
+    )
+    .await;
     passes.reach("one", before + 1).await;
     assert!(since.elapsed() < DELAY / 2, "{:?}", since.elapsed());
 }
@@ -175,7 +179,7 @@ fn one(_: &ConfigMap) -> Option<NamespacedName> {
 }
 
 async fn followed_child(plane: Arc<Plane>) {
-    let (site, _running) = restless::<RestlessTree>(&plane, |c| c.watches(one)).await;
+    let (site, _running) = restless::<RestlessTree>(&plane, |c| c.watches(Enqueue::map(one))).await;
     let said = errand_says(&site, "Fighting").await;
     assert!(said.contains("its build function returned another object"), "{said}");
     is_slowed_down(&site, async |site| repairs(site).await).await;
@@ -204,7 +208,7 @@ async fn apply(cx: &Context<'_, Restless, Ticker>, text: &str) -> Result<()> {
 }
 
 async fn by_hand(plane: Arc<Plane>) {
-    let (site, _running) = restless::<Ticker>(&plane, |c| c.watches(one)).await;
+    let (site, _running) = restless::<Ticker>(&plane, |c| c.watches(Enqueue::map(one))).await;
     let said = errand_says(&site, "Fighting").await;
     assert!(said.contains(&format!("ConfigMap {}/one", site.namespace)) && said.contains("Ticker"), "{said}");
     is_slowed_down(&site, async |site| repairs(site).await).await;
@@ -214,7 +218,7 @@ async fn by_hand(plane: Arc<Plane>) {
 }
 
 async fn by_hand_against_a_rival(plane: Arc<Plane>) {
-    let (site, _running) = restless::<Ticker>(&plane, |c| c.watches(one)).await;
+    let (site, _running) = restless::<Ticker>(&plane, |c| c.watches(Enqueue::map(one))).await;
     site.patch::<Errand>("one", &json!({"spec": {"second": "Yield"}})).await;
     let steady = |config: &ConfigMap| super::kinds::text(config) == "steady";
     until_object(&site.api::<ConfigMap>(), "one", "is steady", steady).await;
@@ -248,7 +252,8 @@ async fn removed_and_made_again(plane: Arc<Plane>) {
     let (site, switch) = (Site::new(&plane).await, Arc::new(AtomicBool::new(true)));
     let options = switch.clone();
     let of_switch = |config: &ConfigMap| one(config).filter(|_| config.name_any() == "switch");
-    let operator = site.operator().controls_with::<Switched, SwitchTree>(|c| c.options(options).watches(of_switch));
+    let operator =
+        site.operator().controls_with::<Switched, SwitchTree>(|c| c.options(options).watches(Enqueue::map(of_switch)));
     let _running = site.start(&operator).await;
     let metadata = kube::api::ObjectMeta { name: Some("switch".to_owned()), ..kube::api::ObjectMeta::default() };
     site.create(&ConfigMap { metadata, ..ConfigMap::default() }).await;

@@ -15,7 +15,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, WatchEvent, WatchParams},
 };
 use libtest_mimic::Trial;
-use opgen::{For, queue::Delay};
+use opgen::{Backoff, For};
 use opgen_tests::{
     Plane, case,
     wait::{self, PATIENCE, until_object},
@@ -213,7 +213,7 @@ async fn woken_while_failing(plane: Arc<Plane>) {
     let (site, diary) = (Site::new(&plane).await, Diary::default());
     let options = diary.clone();
     let operator = site.operator().controls_with::<For<Errand, Diary>, RelayTree>(|controller| {
-        controller.options(options).errors(Delay::Fixed(DELAY))
+        controller.options(options).backoff(Backoff::Fixed(DELAY))
     });
     let _running = site.start(&operator).await;
     site.create(&Errand::new("one", ErrandSpec { first: Outcome::Unexpected, ..ErrandSpec::default() })).await;
@@ -229,7 +229,7 @@ async fn woken_while_failing(plane: Arc<Plane>) {
     assert!(passes <= allowed, "{passes} passes in {:?}", since.elapsed());
 
     let since = Instant::now();
-    let asked: Value = json!({"metadata": {"annotations": {opgen::RECONCILE: "now"}}});
+    let asked: Value = json!({"metadata": {"annotations": {opgen::controller::RECONCILE_ANNOTATION: "now"}}});
     for change in [asked, json!({"spec": {"first": "Done"}})] {
         let before = diary.times("first one").len();
         site.patch::<Errand>("one", &change).await;

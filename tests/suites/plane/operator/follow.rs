@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{CustomResource, ResourceExt as _, api::ObjectMeta};
 use libtest_mimic::Trial;
-use opgen::{NamespacedName, prelude::*};
+use opgen::{Enqueue, NamespacedName, prelude::*};
 use opgen_tests::{Plane, case, wait::until_object};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ async fn says(site: &Site, digest: &str, text: &str) {
 
 async fn mapped(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
-    let operator = site.operator().controls_with::<Digest, Reconciler>(|c| c.watches(meant_for));
+    let operator = site.operator().controls_with::<Digest, Reconciler>(|c| c.watches(Enqueue::map(meant_for)));
     let running = site.start(&operator).await;
     for name in ["a", "b"] {
         site.create(&Digest::new(name, DigestSpec::default())).await;
@@ -116,7 +116,7 @@ async fn mapped(plane: Arc<Plane>) {
 async fn fan_in(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let one_for_all = |_: &ConfigMap| Some(NamespacedName { name: "all".into(), namespace: None });
-    let operator = site.operator().controls_with::<Digest, Reconciler>(|c| c.watches(one_for_all));
+    let operator = site.operator().controls_with::<Digest, Reconciler>(|c| c.watches(Enqueue::map(one_for_all)));
     let _running = site.start(&operator).await;
     site.create(&Digest::new("all", DigestSpec { all: true })).await;
     for (name, text) in [("one", "1"), ("two", "2"), ("three", "3")] {

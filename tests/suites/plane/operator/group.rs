@@ -28,7 +28,7 @@ async fn gravest(plane: Arc<Plane>) {
     let (site, diary) = (Site::new(&plane).await, Diary::default());
     let options = diary.clone();
     let operator = site.operator().controls_with::<For<Errand, Diary>, ErrandTree>(|controller| {
-        controller.options(options).requeue(Duration::from_secs(60))
+        controller.options(options).requeue_after(Duration::from_secs(60))
     });
     let _running = site.start(&operator).await;
     for (first_rank, (first, first_reason)) in RANKS.into_iter().enumerate() {

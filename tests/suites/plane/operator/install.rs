@@ -2,7 +2,7 @@
 
 use opgen::{
     Operator,
-    manifest::{self, Described as _},
+    manifest::{self, Describe as _},
 };
 use opgen_tests::Plane;
 

@@ -43,8 +43,8 @@ pub(crate) fn cases() -> Vec<Trial> {
 fn errands(site: &Site, diary: &Diary) -> Operator {
     let diary = diary.clone();
     site.operator().controls_with::<opgen::For<Errand, Diary>, ErrandTree>(|controller| {
-        let controller = controller.options(diary).requeue(Duration::from_millis(300));
-        controller.errors(opgen::queue::Delay::Fixed(Duration::from_millis(300)))
+        let controller = controller.options(diary).requeue_after(Duration::from_millis(300));
+        controller.backoff(opgen::Backoff::Fixed(Duration::from_millis(300)))
     })
 }
 
@@ -275,7 +275,7 @@ async fn stale(plane: Arc<Plane>) {
     let (site, diary) = (Site::new(&plane).await, Diary::default());
     let options = diary.clone();
     let operator = site.operator().controls_with::<opgen::For<Errand, Diary>, RelayTree>(|controller| {
-        controller.options(options).requeue(Duration::from_millis(1))
+        controller.options(options).requeue_after(Duration::from_millis(1))
     });
     let _running = site.start(&operator).await;
     let api = site.api::<ConfigMap>();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt as _, api::ObjectMeta};
 use libtest_mimic::Trial;
-use opgen::{NamespacedName, Operator, RunOptions};
+use opgen::{Enqueue, NamespacedName, Operator, RunOptions};
 use opgen_tests::{Plane, audit::Entry, case, wait};
 use serde_json::json;
 
@@ -141,7 +141,7 @@ async fn one_question(plane: Arc<Plane>) {
         let named = |name: &str| NamespacedName { name: name.to_owned(), namespace: Some(home.clone()) };
         if name == "news" { vec![named("ours"), named("other")] } else { Vec::new() }
     };
-    let operator = operator(&site, &passes, |c| c.labels([("class", "a")]).watches(both));
+    let operator = operator(&site, &passes, |c| c.labels([("class", "a")]).watches(Enqueue::map(both)));
     let _running = site.start(&operator).await;
     classed(&site, "other", "b").await;
     classed(&site, "ours", "a").await;

@@ -15,7 +15,8 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use opgen::{
-    Environment, Operator, RunError, RunOptions,
+    Operator, RunError, RunOptions,
+    environment::Environment,
     queue::{Jitter as _, Seeded},
 };
 use opgen_tests::{

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::ObjectMeta;
 use libtest_mimic::Trial;
-use opgen::{Channel, Follow, NamespacedName, Predicate, RECONCILE};
+use opgen::{Channel, Enqueue, NamespacedName, Predicate, controller::RECONCILE_ANNOTATION};
 use opgen_tests::{Plane, case, wait};
 use serde_json::json;
 use tokio::time::Instant;
@@ -34,7 +34,7 @@ pub(crate) fn cases() -> Vec<Trial> {
 
 async fn channel(plane: Arc<Plane>) {
     let (site, passes, channel) = (Site::new(&plane).await, Passes::default(), Channel::new());
-    let operator = operator(&site, &passes, |c| c.listens(&channel));
+    let operator = operator(&site, &passes, |c| c.channel(&channel));
     // What is pushed before the operator runs waits for it.
     channel.push(NamespacedName::in_namespace(&site.namespace, "a"));
     let _running = site.start(&operator).await;
@@ -57,7 +57,7 @@ async fn channel(plane: Arc<Plane>) {
 async fn periods(plane: Arc<Plane>) {
     let (site, passes) = (Site::new(&plane).await, Passes::default());
     let by_class = |probe: &Probe| (probe.spec.class == "quick").then_some(Duration::from_millis(30));
-    let _running = site.start(&operator(&site, &passes, |c| c.poll_by(by_class))).await;
+    let _running = site.start(&operator(&site, &passes, |c| c.resync_period_by(by_class))).await;
     probe(&site, "asks", ProbeSpec { again: 20, ..ProbeSpec::default() }).await;
     probe(&site, "quick", ProbeSpec { class: "quick".into(), ..ProbeSpec::default() }).await;
     probe(&site, "slow", ProbeSpec { again: 3_600_000, class: "quick".into(), ..ProbeSpec::default() }).await;
@@ -74,7 +74,7 @@ async fn periods(plane: Arc<Plane>) {
 /// On a paused clock one that took none would go on for ever.
 async fn no_time(plane: Arc<Plane>) {
     let (site, passes) = (Site::new(&plane).await, Passes::default());
-    let _running = site.start(&operator(&site, &passes, |c| c.poll(Duration::ZERO))).await;
+    let _running = site.start(&operator(&site, &passes, |c| c.resync_period(Duration::ZERO))).await;
     probe(&site, "hot", ProbeSpec::default()).await;
     passes.reach("hot", 1).await;
     let (before, since) = (passes.of("hot"), Instant::now());
@@ -89,8 +89,8 @@ fn config(name: &str) -> ConfigMap {
 
 async fn one(plane: Arc<Plane>) {
     let (site, passes) = (Site::new(&plane).await, Passes::default());
-    let follow = || Follow::<ConfigMap>::for_one(NamespacedName::cluster("one")).when(Predicate::labels());
-    let _running = site.start(&operator(&site, &passes, |c| c.follows(follow()))).await;
+    let follow = || Enqueue::<ConfigMap>::for_one(NamespacedName::cluster("one")).when(Predicate::labels());
+    let _running = site.start(&operator(&site, &passes, |c| c.watches(follow()))).await;
     at_rest(&site, &passes, &["one", "other"]).await;
     let other = passes.of("other");
     for name in ["x", "y"] {
@@ -109,8 +109,8 @@ async fn one(plane: Arc<Plane>) {
 
 async fn everybody(plane: Arc<Plane>) {
     let (site, passes) = (Site::new(&plane).await, Passes::default());
-    let follow = || Follow::<ConfigMap>::for_all().when(Predicate::never());
-    let _running = site.start(&operator(&site, &passes, |c| c.follows(follow()))).await;
+    let follow = || Enqueue::<ConfigMap>::for_all().when(Predicate::never());
+    let _running = site.start(&operator(&site, &passes, |c| c.watches(follow()))).await;
     at_rest(&site, &passes, &["a", "b"]).await;
     let (a, b) = (passes.of("a"), passes.of("b"));
     site.create(&config("node")).await;
@@ -164,7 +164,7 @@ async fn reconcile(plane: Arc<Plane>) {
     at_rest(&site, &passes, &["a"]).await;
     let (before, asked) = (passes.of("a"), site.settled().await);
     for value in ["1", "2"] {
-        site.patch::<Probe>("a", &json!({"metadata": {"annotations": {RECONCILE: value}}})).await;
+        site.patch::<Probe>("a", &json!({"metadata": {"annotations": {RECONCILE_ANNOTATION: value}}})).await;
         passes.reach("a", before + value.parse::<usize>().unwrap()).await;
     }
     site.patch::<Probe>("a", &json!({"metadata": {"annotations": {"other": "note"}}})).await;
@@ -181,6 +181,6 @@ async fn parked(plane: Arc<Plane>) {
     wait::until_object(&site.api::<Probe>(), "a", "is broken", broken).await;
     site.settled().await;
     let before = passes.of("a");
-    site.patch::<Probe>("a", &json!({"metadata": {"annotations": {RECONCILE: "now"}}})).await;
+    site.patch::<Probe>("a", &json!({"metadata": {"annotations": {RECONCILE_ANNOTATION: "now"}}})).await;
     passes.reach("a", before + 1).await;
 }

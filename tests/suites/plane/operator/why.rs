@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use libtest_mimic::Trial;
-use opgen::{Operator, Why};
+use opgen::{Operator, command::Why};
 use opgen_tests::{Plane, case, wait};
 use serde_json::json;
 

@@ -128,7 +128,7 @@ async fn allowed(plane: Arc<Plane>) {
     let asked = tokio::time::Instant::now();
     scene.allow(Some(&format!("nobody, {here}"))).await;
     says(&scene.site, "a", "Provisioned").await;
-    assert!(asked.elapsed() < opgen::REQUEUE, "it was polled, not woken");
+    assert!(asked.elapsed() < opgen::controller::DEFAULT_REQUEUE, "it was polled, not woken");
     scene.is_held(true).await;
 
     // The owner of the net takes the word back: nothing keeps it.

@@ -109,12 +109,12 @@ async fn follows(plane: Arc<Plane>) {
     let woken = tokio::time::Instant::now();
     site.patch::<Net>("b", &json!({"spec": {"up": true}})).await;
     says(&site, "Provisioned").await;
-    assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");
+    assert!(woken.elapsed() < opgen::controller::DEFAULT_REQUEUE, "it was polled, not woken");
     // What begins to match, what ceases to, and what comes.
     let woken = tokio::time::Instant::now();
     site.patch::<Net>("c", &json!({"metadata": {"labels": labels("front")}})).await;
     holds(&site, &["a", "b", "c"], &[]).await;
-    assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");
+    assert!(woken.elapsed() < opgen::controller::DEFAULT_REQUEUE, "it was polled, not woken");
     site.patch::<Net>("a", &json!({"metadata": {"labels": labels("back")}})).await;
     holds(&site, &["b", "c"], &["a"]).await;
     site.create(&net("d", false, "front")).await;
@@ -173,7 +173,7 @@ async fn deleting(plane: Arc<Plane>) {
     let woken = tokio::time::Instant::now();
     site.patch::<Net>("held", &json!({"metadata": {"labels": labels("back")}})).await;
     until_gone(&site.api::<Net>(), "held").await;
-    assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");
+    assert!(woken.elapsed() < opgen::controller::DEFAULT_REQUEUE, "it was polled, not woken");
     site.patch::<Net>("ending", &json!({"metadata": {"finalizers": null}})).await;
     let refused = site.settled().await.code(422);
     assert!(refused.is_empty(), "{refused}");

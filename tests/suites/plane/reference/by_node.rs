@@ -8,7 +8,7 @@ use kube::{
     api::{ObjectMeta, Patch, PatchParams, PostParams},
 };
 use libtest_mimic::Trial;
-use opgen::{Operator, RECONCILE, RunOptions, prelude::*, reference::ALLOW_FROM};
+use opgen::{Operator, RunOptions, controller::RECONCILE_ANNOTATION, prelude::*, reference::ALLOW_FROM};
 use opgen_tests::{
     Plane, case,
     wait::{until_gone, until_object},
@@ -138,11 +138,11 @@ async fn several(plane: Arc<Plane>) {
     assert!(sentence.starts_with(&format!("Net {}/two: ", site.namespace)), "{sentence}");
     site.patch::<Net>("two", &json!({"spec": {"up": true}})).await;
     says(&site, "Provisioned").await;
-    assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");
+    assert!(woken.elapsed() < opgen::controller::DEFAULT_REQUEUE, "it was polled, not woken");
     holds(&site, &["one", "two", "three"], &[]).await;
 
     let before = site.settled().await;
-    site.patch::<Loan>("loan", &json!({"metadata": {"annotations": {RECONCILE: "now"}}})).await;
+    site.patch::<Loan>("loan", &json!({"metadata": {"annotations": {RECONCILE_ANNOTATION: "now"}}})).await;
     let since = state_writes(&site.settled().await.since(&before));
     assert!(since.is_empty(), "{since}");
     let asked = site.settled().await;
@@ -169,7 +169,7 @@ async fn moves(plane: Arc<Plane>) {
     site.delete::<Loan>("loan").await;
     until_gone(&site.api::<Loan>(), "loan").await;
     until_gone(&site.api::<Net>(), "two").await;
-    assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");
+    assert!(woken.elapsed() < opgen::controller::DEFAULT_REQUEUE, "it was polled, not woken");
 }
 
 /// Of the objects of all namespaces, those of one case.
@@ -242,7 +242,7 @@ async fn allowed(plane: Arc<Plane>) {
     allow(Some(here)).await;
     says(&site, "Provisioned").await;
     until_object(&far, "far", "is held", is_held).await;
-    assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");
+    assert!(woken.elapsed() < opgen::controller::DEFAULT_REQUEUE, "it was polled, not woken");
     allow(None).await;
     says(&site, "ReferenceNotAllowed").await;
     until_object(&far, "far", "is free", |net| !is_held(net)).await;

@@ -11,7 +11,8 @@ use kube::{
 };
 use libtest_mimic::Trial;
 use opgen::{
-    RECONCILE, RunOptions,
+    RunOptions,
+    controller::RECONCILE_ANNOTATION,
     prelude::*,
     queue::{Jitter as _, Seeded},
 };
@@ -155,7 +156,7 @@ fn is_link(entry: &Entry) -> bool {
 async fn rests(site: &Site, operator: &Operator, running: Running, links: &[Link]) -> Running {
     let before = site.settled().await;
     for link in links {
-        let patch = Patch::Merge(json!({"metadata": {"annotations": {RECONCILE: "now"}}}));
+        let patch = Patch::Merge(json!({"metadata": {"annotations": {RECONCILE_ANNOTATION: "now"}}}));
         api(site, link.level).patch(&link.name, &PatchParams::default(), &patch).await.unwrap();
     }
     let after = site.settled().await;

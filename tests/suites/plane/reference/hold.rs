@@ -40,7 +40,7 @@ async fn gate(plane: Arc<Plane>) {
     let woken = tokio::time::Instant::now();
     site.patch::<Net>("blue", &json!({"spec": {"up": true}})).await;
     says(&site, "a", "Provisioned").await;
-    assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");
+    assert!(woken.elapsed() < opgen::controller::DEFAULT_REQUEUE, "it was polled, not woken");
 }
 
 async fn several(plane: Arc<Plane>) {

@@ -74,7 +74,7 @@ async fn blocks(plane: Arc<Plane>) {
     let woken = tokio::time::Instant::now();
     site.delete::<Desk>("a").await;
     until_gone(&site.api::<Net>(), "blue").await;
-    assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");
+    assert!(woken.elapsed() < opgen::controller::DEFAULT_REQUEUE, "it was polled, not woken");
 }
 
 async fn gone_already(plane: Arc<Plane>) {

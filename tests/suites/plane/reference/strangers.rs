@@ -58,7 +58,7 @@ async fn of_another_operator(plane: Arc<Plane>) {
     let woken = tokio::time::Instant::now();
     site.delete::<Desk>("a").await;
     until_gone(&site.api::<Net>(), "blue").await;
-    assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");
+    assert!(woken.elapsed() < opgen::controller::DEFAULT_REQUEUE, "it was polled, not woken");
     drop(running);
     for name in [NAME, "nets"] {
         let denied = plane.audit().await.by_account(&site.namespace, name).denied();
@@ -129,7 +129,7 @@ async fn without_types(plane: Arc<Plane>) {
     let woken = tokio::time::Instant::now();
     status(generation, "True").await;
     said(&site, "Provisioned", "").await;
-    assert!(woken.elapsed() < opgen::REQUEUE, "it was polled, not woken");
+    assert!(woken.elapsed() < opgen::controller::DEFAULT_REQUEUE, "it was polled, not woken");
     site.patch::<Cable>("blue", &json!({"spec": {"length": 4}})).await;
     let unseen = format!("spec.cable: Cable {}/blue: its controller has not seen the latest change", site.namespace);
     said(&site, "ReferenceNotReady", &unseen).await;

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
 use kube::{Api, Client, CustomResource, ResourceExt as _, api::ListParams};
 use libtest_mimic::Trial;
-use opgen::{RunOptions, prelude::*, queue::Delay};
+use opgen::{Backoff, RunOptions, prelude::*};
 use opgen_tests::{
     Plane, case,
     wait::{self, PATIENCE, until_gone, until_object},
@@ -191,9 +191,9 @@ async fn has_no_warning(site: &Site, kind: &str, name: &str) {
 
 /// The operator, for which an error would be the end of the case.
 fn slow(site: &Site) -> Operator {
-    let errors = Delay::Fixed(Duration::from_secs(3600));
-    let operator = site.operator().controls_with::<Desk, DeskTree>(|desks| desks.errors(errors));
-    operator.controls_with::<Net, NetTree>(|nets| nets.errors(errors))
+    let errors = Backoff::Fixed(Duration::from_secs(3600));
+    let operator = site.operator().controls_with::<Desk, DeskTree>(|desks| desks.backoff(errors));
+    operator.controls_with::<Net, NetTree>(|nets| nets.backoff(errors))
 }
 
 async fn conflict(plane: Arc<Plane>) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::ObjectMeta;
 use libtest_mimic::Trial;
-use opgen::{Follow, NamespacedName, View};
+use opgen::{Enqueue, Lister, NamespacedName};
 use opgen_tests::{Entries, Plane, case};
 use serde_json::json;
 
@@ -32,7 +32,7 @@ fn is_watched_once(asked: &Entries, resource: &str) {
 }
 
 async fn all_at_once(plane: Arc<Plane>) {
-    let (site, passes, view) = (Site::new(&plane).await, Passes::default(), View::<bool>::default());
+    let (site, passes, view) = (Site::new(&plane).await, Passes::default(), Lister::<bool>::default());
     let of_all = |net: &Net| {
         let name = net.metadata.name.clone();
         name.map(NamespacedName::cluster)
@@ -40,7 +40,11 @@ async fn all_at_once(plane: Arc<Plane>) {
     let (counted, kept) = (passes.clone(), view.clone());
     let operator =
         site.operator().controls::<Desk, DeskTree>().controls::<Net, NetTree>().controls_with::<Counted, Count>(|c| {
-            c.options(counted).watches(of_all).keeps(&kept, |net: &Net| net.spec.up, |_, _| None::<NamespacedName>)
+            c.options(counted).watches(Enqueue::map(of_all)).lister(
+                &kept,
+                |net: &Net| net.spec.up,
+                |_, _| None::<NamespacedName>,
+            )
         });
     // Its kind is there when the operator begins, or its watch would be tried again.
     let _running = site.start(&operator).await;
@@ -65,10 +69,10 @@ async fn followed_twice(plane: Arc<Plane>) {
     let by_name = |config: &ConfigMap| config.metadata.name.clone().map(NamespacedName::cluster);
     let operator = site
         .operator()
-        .controls_with::<Counted, Count>(|c| c.options(first).watches(by_name))
+        .controls_with::<Counted, Count>(|c| c.options(first).watches(Enqueue::map(by_name)))
         .controls_with::<Counted, Count>(|c| {
-            let follow = Follow::<ConfigMap>::for_all();
-            c.options(second).finalizer("probe.example.com/second").condition_prefix("Second").follows(follow)
+            let follow = Enqueue::<ConfigMap>::for_all();
+            c.options(second).finalizer("probe.example.com/second").condition_prefix("Second").watches(follow)
         });
     let _running = site.start(&operator).await;
     probe(&site, "p", ProbeSpec::default()).await;

@@ -188,7 +188,7 @@ async fn refused(plane: Arc<Plane>) {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": other.uid(), "controller": true});
     create(&site, "manager", stale(json!({"ownerReferences": [reference]}))).await;
     let operator = site.operator().controls_with::<Shop, AdoptTree>(|controller| {
-        controller.errors(opgen::queue::Delay::Fixed(std::time::Duration::from_millis(500)))
+        controller.backoff(opgen::Backoff::Fixed(std::time::Duration::from_millis(500)))
     });
     let _running = site.start(&operator).await;
     site.create(&shop(ShopSpec::default())).await;

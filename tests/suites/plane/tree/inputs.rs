@@ -10,7 +10,7 @@ use std::sync::{
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use libtest_mimic::Trial;
-use opgen::{NamespacedName, View, prelude::*};
+use opgen::{Lister, NamespacedName, prelude::*};
 use opgen_tests::{Form, Plane, case, wait::until_object};
 use serde_json::json;
 
@@ -29,7 +29,7 @@ pub(crate) fn cases() -> Vec<Trial> {
 #[derive(Clone, Debug, Default)]
 struct World {
     /// What the Secrets of a namespace say.
-    said: View<String>,
+    said: Lister<String>,
     /// What somebody sets while the operator runs.
     set: Arc<Mutex<String>>,
 }
@@ -105,12 +105,12 @@ impl Items {
 
 /// Gives what the Secret says.
 #[derive(Debug, Provisioner)]
-#[provisioner(access(), gives = String)]
+#[provisioner(access(), output = String)]
 struct Value;
 
 impl Provision<Owner> for Value {
     async fn provision(cx: &Context<'_, Owner, Self>) -> Result<()> {
-        cx.give(cx.options().said(cx.object().metadata.namespace.as_deref())?);
+        cx.set_output(cx.options().said(cx.object().metadata.namespace.as_deref())?);
         Ok(())
     }
 
@@ -126,7 +126,7 @@ async fn follows_its_inputs(plane: Arc<Plane>) {
     site.create(&Secret { metadata, ..Secret::default() }).await;
     let world = World::default();
     let operator = site.operator().controls_with::<Owner, Readers>(|controller| {
-        controller.options(world.clone()).keeps_metadata::<Secret, _, _, _>(
+        controller.options(world.clone()).metadata_lister::<Secret, _, _, _>(
             &world.said,
             |metadata| metadata.labels.as_ref().and_then(|labels| labels.get("text")).cloned().unwrap_or_default(),
             |_, _| [NamespacedName { name: SHOP.to_owned(), namespace: None }],

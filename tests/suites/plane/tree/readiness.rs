@@ -91,7 +91,7 @@ async fn pods_fare(site: &Site, fate: &str) {
 async fn crashing(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let soon = std::time::Duration::from_millis(300);
-    let operator = site.operator().controls_with::<Shop, LookingTree>(|controller| controller.requeue(soon));
+    let operator = site.operator().controls_with::<Shop, LookingTree>(|controller| controller.requeue_after(soon));
     let mut running = site.start(&operator).await;
     site.create(&shop(spec("crashing"))).await;
     let place = format!("web: Deployment {}/web", site.namespace);

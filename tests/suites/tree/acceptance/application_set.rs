@@ -8,7 +8,7 @@ use std::sync::{
 use kube::CustomResource;
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Rehearsal},
+    testing::{Answer, Recorder, TreeHarness},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ struct Application {
 }
 
 #[derive(Provisioner)]
-#[provisioner(access(), gives = Solution)]
+#[provisioner(access(), output = Solution)]
 struct Solve;
 
 impl Provision<Owner> for Solve {
@@ -58,7 +58,7 @@ impl Provision<Owner> for Solve {
             names.retain(|known| *known != name);
             names.insert(0, name);
         }
-        cx.give(Solution { applications: names.into_iter().map(|name| Application { name }).collect() });
+        cx.set_output(Solution { applications: names.into_iter().map(|name| Application { name }).collect() });
         Ok(())
     }
     async fn deprovision(_: &Teardown<'_, Owner, Self>) -> Result<()> {
@@ -76,7 +76,7 @@ struct Tree {
 
 /// On the cluster that makes clusters.
 #[derive(Provisioner)]
-#[provisioner(serial, owner = Owner, takes(solution: Solution))]
+#[provisioner(serial, owner = Owner, inputs(solution: Solution))]
 struct OnManager {
     is_reachable: Recorder,
     #[provisioner(from(solution))]
@@ -85,7 +85,7 @@ struct OnManager {
 
 /// On the cluster that it has made.
 #[derive(Provisioner)]
-#[provisioner(serial, owner = Owner, takes(solution: Solution))]
+#[provisioner(serial, owner = Owner, inputs(solution: Solution))]
 struct OnCluster {
     is_reachable: Recorder,
     #[provisioner(each = |_, solution| &solution.applications, key = |application| &application.name, from(solution))]
@@ -99,12 +99,12 @@ struct OneApplication {
     chart: Recorder,
 }
 
-fn rehearsal(applications: &[&str]) -> (Rehearsal<Owner, Tree>, Arc<AtomicUsize>) {
+fn rehearsal(applications: &[&str]) -> (TreeHarness<Owner, Tree>, Arc<AtomicUsize>) {
     let applications = applications.iter().map(|name| (*name).to_owned()).collect();
     let set = ApplicationSet::new("set", ApplicationSetSpec { applications });
     let catalogue = Catalogue { depends: vec![("shop", "database")], ..Catalogue::default() };
     let solved = catalogue.solved.clone();
-    (Rehearsal::with_options(set, catalogue), solved)
+    (TreeHarness::with_options(set, catalogue), solved)
 }
 
 fn chart(name: &str) -> String {

@@ -3,7 +3,7 @@
 use kube::CustomResource;
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Rehearsal},
+    testing::{Answer, Recorder, TreeHarness},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,8 +31,8 @@ struct ClusterApi {
     cluster_api: Recorder,
 }
 
-fn rehearsal() -> Rehearsal<ClusterManager, ControlPlane> {
-    Rehearsal::new(ClusterManager::new("manager", ClusterManagerSpec {}))
+fn rehearsal() -> TreeHarness<ClusterManager, ControlPlane> {
+    TreeHarness::new(ClusterManager::new("manager", ClusterManagerSpec {}))
 }
 
 #[tokio::test]

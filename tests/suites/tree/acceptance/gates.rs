@@ -9,7 +9,7 @@ use std::{
 use kube::CustomResource;
 use opgen::{
     prelude::*,
-    testing::{Recorder, Rehearsal},
+    testing::{Recorder, TreeHarness},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,10 +78,10 @@ fn ready(parents: &Parents, what: &str, name: &str) -> Result<()> {
     }
 }
 
-fn rehearsal() -> (Rehearsal<Owner, Tree>, Parents) {
+fn rehearsal() -> (TreeHarness<Owner, Tree>, Parents) {
     let spec = SecurityRuleSpec { identity: "acme".to_owned(), group: "web".to_owned() };
     let parents = Parents::default();
-    (Rehearsal::with_options(SecurityRule::new("http", spec), parents.clone()), parents)
+    (TreeHarness::with_options(SecurityRule::new("http", spec), parents.clone()), parents)
 }
 
 #[tokio::test]

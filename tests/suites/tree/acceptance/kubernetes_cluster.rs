@@ -9,7 +9,7 @@ use std::sync::{
 use kube::CustomResource;
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Rehearsal},
+    testing::{Answer, Recorder, TreeHarness},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ impl Facts {
 }
 
 #[derive(Provisioner)]
-#[provisioner(access(), gives = Facts)]
+#[provisioner(access(), output = Facts)]
 struct Cloud;
 
 impl Provision<Owner> for Cloud {
@@ -87,7 +87,7 @@ impl Provision<Owner> for Cloud {
         }
         let gpus = region.gpus.lock().unwrap();
         let of = |flavor: &Flavor| gpus.iter().find(|(name, _)| *name == flavor.name).map(|(_, gpu)| *gpu);
-        cx.give(Facts { gpus: cx.object().spec.flavors.iter().filter_map(of).collect() });
+        cx.set_output(Facts { gpus: cx.object().spec.flavors.iter().filter_map(of).collect() });
         Ok(())
     }
     async fn deprovision(_: &Teardown<'_, Owner, Self>) -> Result<()> {
@@ -135,7 +135,7 @@ struct Autoscaler {
 }
 
 #[derive(Provisioner)]
-#[provisioner(concurrent, owner = Owner, takes(facts: Facts))]
+#[provisioner(concurrent, owner = Owner, inputs(facts: Facts))]
 struct AddOns {
     cinder_csi: Recorder,
     metrics_server: Recorder,
@@ -150,13 +150,13 @@ struct AddOns {
 const REMOTE: &str = "cluster/remote";
 
 /// A cluster with machines of these flavours, in a region that knows two with GPUs.
-fn rehearsal(flavors: &[&str]) -> (Rehearsal<Owner, Tree>, Arc<Service>) {
+fn rehearsal(flavors: &[&str]) -> (TreeHarness<Owner, Tree>, Arc<Service>) {
     let flavors = flavors.iter().map(|name| Flavor { name: (*name).to_owned() }).collect();
     let cluster = KubernetesCluster::new("cluster", KubernetesClusterSpec { autoscaling: false, flavors });
     let region = Region::default();
     *region.0.identity.lock().unwrap() = Identity::Provisioned;
     *region.0.gpus.lock().unwrap() = vec![("g.amd".to_owned(), Gpu::Amd), ("g.nvidia".to_owned(), Gpu::Nvidia)];
-    (Rehearsal::with_options(cluster, region.clone()), region.0)
+    (TreeHarness::with_options(cluster, region.clone()), region.0)
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::CustomResource;
 use opgen::{
     prelude::*,
-    testing::{Answer, Recorder, Rehearsal},
+    testing::{Answer, Recorder, TreeHarness},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ impl Provision<LoginClient> for Health {
 
 #[tokio::test]
 async fn group_case9_fields_and_conditions_survive_success_yield_and_failure() {
-    let rehearsal = Rehearsal::<LoginClient, Tree>::new(LoginClient::new("web", LoginClientSpec {}));
+    let rehearsal = TreeHarness::<LoginClient, Tree>::new(LoginClient::new("web", LoginClientSpec {}));
     let mut begun = None;
     for (pass, answer) in [Answer::Fail, Answer::Yield, Answer::Ok, Answer::Terminal].into_iter().enumerate() {
         rehearsal.answer("client", answer);

@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::CustomResource;
 use opgen::{
     prelude::*,
-    testing::{Recorder, Rehearsal},
+    testing::{Recorder, TreeHarness},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,12 +55,12 @@ impl Tree {
 
 /// A hand-written node reads them from its context.
 #[derive(Provisioner)]
-#[provisioner(access(), gives = String)]
+#[provisioner(access(), output = String)]
 struct Address;
 
 impl Provision<Owner> for Address {
     async fn provision(cx: &Context<'_, Owner, Self>) -> Result<()> {
-        cx.give(format!("https://{}", cx.options().domain));
+        cx.set_output(format!("https://{}", cx.options().domain));
         Ok(())
     }
     async fn deprovision(_: &Teardown<'_, Owner, Self>) -> Result<()> {
@@ -86,9 +86,9 @@ fn said(text: String) -> ConfigMap {
     ConfigMap { data: Some([("host".to_owned(), text)].into()), ..ConfigMap::default() }
 }
 
-fn rehearsal(domain: &str) -> Rehearsal<Owner, Tree> {
+fn rehearsal(domain: &str) -> TreeHarness<Owner, Tree> {
     let cluster = VirtualCluster::new("blue", VirtualClusterSpec { pools: vec!["small".to_owned()] });
-    Rehearsal::with_options(cluster, Flags { domain: domain.to_owned() })
+    TreeHarness::with_options(cluster, Flags { domain: domain.to_owned() })
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The kind that the random trees are for: switches and lists of keys.
 
 use kube::CustomResource;
-use opgen::{Owner, Shape, prelude::*, testing::*};
+use opgen::{Owner, prelude::*, shape::Shape, testing::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -55,7 +55,7 @@ pub(super) fn keys<const LIST: usize, O: Owner<Object = Sample>>(draft: &Draft<'
     draft.owner.keys(LIST)
 }
 
-/// A [`Rehearsal`] of any tree, without its types.
+/// A [`TreeHarness`] of any tree, without its types.
 pub(super) trait Tried {
     fn object(&mut self) -> &mut Sample;
     fn answer(&self, node: &str, answer: Answer);
@@ -64,29 +64,29 @@ pub(super) trait Tried {
     fn left(&self) -> BTreeSet<String>;
 }
 
-impl<P: Provision<Sample> + Provisioner<Takes = ()>> Tried for Rehearsal<Sample, P> {
+impl<P: Provision<Sample> + Provisioner<Inputs = ()>> Tried for TreeHarness<Sample, P> {
     fn object(&mut self) -> &mut Sample {
-        Rehearsal::object(self)
+        TreeHarness::object(self)
     }
     fn answer(&self, node: &str, answer: Answer) {
-        Rehearsal::answer(self, node, answer);
+        TreeHarness::answer(self, node, answer);
     }
     fn pass(&self, up: bool) -> Result<()> {
         Handle::current().block_on(async { if up { self.up().await } else { self.down().await } })
     }
     fn called(&self) -> Vec<String> {
-        Rehearsal::called(self)
+        TreeHarness::called(self)
     }
     fn left(&self) -> BTreeSet<String> {
-        Rehearsal::left(self)
+        TreeHarness::left(self)
     }
 }
 
 /// Begins a rehearsal of a tree.
 pub(super) type Begin = fn() -> Box<dyn Tried>;
 
-pub(super) fn begin<P: Provision<Sample> + Provisioner<Takes = ()>>() -> Box<dyn Tried> {
-    Box::new(Rehearsal::<Sample, P>::new(blank()))
+pub(super) fn begin<P: Provision<Sample> + Provisioner<Inputs = ()>>() -> Box<dyn Tried> {
+    Box::new(TreeHarness::<Sample, P>::new(blank()))
 }
 
 pub(super) fn shape<P: Provisioner>() -> &'static Shape {

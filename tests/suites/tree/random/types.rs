@@ -38,7 +38,7 @@ fn index(parts: &[(Vec<usize>, String)]) -> String {
     for number in 0..parts.len() {
         let _ = writeln!(text, "mod part{number:02};");
     }
-    text.push_str("\nuse super::sample::{Begin, begin, shape};\nuse opgen::Shape;\n");
+    text.push_str("\nuse super::sample::{Begin, begin, shape};\nuse opgen::shape::Shape;\n");
     let trees = || parts.iter().enumerate().flat_map(|(part, (held, _))| held.iter().map(move |at| (part, at)));
     text.push_str("\n/// All trees, in the order of their plans.\npub(super) fn trees() -> Vec<Begin> {\n    vec![\n");
     for (part, at) in trees() {

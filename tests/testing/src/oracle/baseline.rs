@@ -7,7 +7,7 @@ use opgen_sandbox::fault::Timeline;
 use crate::{
     diff::Noise,
     scenario,
-    schedule::Course,
+    schedule::Schedule,
     simulation::{Failure, Outcome},
     snapshot::Snapshot,
     target::Target,
@@ -54,7 +54,7 @@ impl Baseline {
     pub(super) fn fresh(&self, target: &Target, variant: usize) -> Option<&FreshResult> {
         let fresh = self.fresh.get(variant)?;
         Some(fresh.get_or_init(|| {
-            let outcome = scenario::execute(target, None, &Course::fresh(variant));
+            let outcome = scenario::execute(target, None, &Schedule::fresh(variant));
             let is_not_at_rest = matches!(outcome.failure, Some(Failure::NotAtRest(_)));
             FreshResult { after_create: outcome.after_create, is_not_at_rest }
         }))

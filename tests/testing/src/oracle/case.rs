@@ -7,7 +7,7 @@ use crate::{
     check::Check,
     object::{is_waiting, label},
     report::Finding,
-    schedule::Course,
+    schedule::Schedule,
     simulation::Outcome,
     snapshot::Snapshot,
     target::Target,
@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct Case<'a> {
     pub(crate) check: Check,
     pub(crate) target: &'a Target,
-    pub(crate) course: &'a Course,
+    pub(crate) schedule: &'a Schedule,
     pub(crate) outcome: &'a Outcome,
 }
 
@@ -29,7 +29,7 @@ impl Case<'_> {
             check: self.check,
             problem,
             hint: hint.to_owned(),
-            course: self.course.to_string(),
+            schedule: self.schedule.to_string(),
             difference,
             timeline: self.outcome.timeline.clone(),
         }
@@ -37,14 +37,14 @@ impl Case<'_> {
 
     /// A finding about a difference, with the hint that fits the check and the lines.
     pub(super) fn mismatch(&self, problem: &str, lines: Vec<String>) -> Finding {
-        let hint = hint::of_mismatch(self.check, self.course, &lines);
+        let hint = hint::of_mismatch(self.check, self.schedule, &lines);
         self.finding(problem.to_owned(), hint, lines)
     }
 
     /// The samples that the schedule edits, as a list in a message; all samples if it edits none.
     pub(super) fn edited_samples(&self) -> String {
-        let (course, samples) = (self.course, &self.target.manifests.samples);
-        let variant = course.edit.or(course.fresh).or(course.change.map(|(_, variant)| variant));
+        let (schedule, samples) = (self.schedule, &self.target.manifests.samples);
+        let variant = schedule.edit.or(schedule.fresh).or(schedule.change.map(|(_, variant)| variant));
         let variant = variant.and_then(|variant| self.target.variants.get(variant)).unwrap_or(samples);
         let pairs = samples.iter().zip(variant);
         let edited: Vec<&Value> =

@@ -1,14 +1,14 @@
 //! Pairs of expected and actual snapshots: after creation, an edit, an upgrade, a recreation, or a deletion by another client.
 
 use super::{baseline::Baseline, case::Case};
-use crate::{schedule::Course, snapshot::Snapshot, target::Target};
+use crate::{schedule::Schedule, snapshot::Snapshot, target::Target};
 
 /// The problem that a difference means, the expected and the actual snapshot.
 type Comparison = (&'static str, Snapshot, Snapshot);
 
 /// Whether a schedule leaves the desired state as it is until the samples are created.
-pub(super) fn is_only_disturbed(course: &Course) -> bool {
-    course.delete_at.is_none() && course.fresh.is_none() && course.change.is_none() && !course.upgrade
+pub(super) fn is_only_disturbed(schedule: &Schedule) -> bool {
+    schedule.delete_at.is_none() && schedule.fresh.is_none() && schedule.change.is_none() && !schedule.upgrade
 }
 
 /// All comparisons of a run.
@@ -16,18 +16,18 @@ pub(super) fn comparisons(case: &Case<'_>, older: Option<&Target>, baseline: &Ba
     let mut comparisons = Vec::new();
     comparisons.extend(after_creation(case, baseline));
     comparisons.extend(after_change(case, baseline));
-    match (case.course, &case.outcome.after_recovery) {
-        (Course { edit: Some(variant), .. }, _) => comparisons.extend(after_edit(case, *variant, baseline)),
-        (Course { upgrade: true, .. }, Some(recovered)) => {
+    match (case.schedule, &case.outcome.after_recovery) {
+        (Schedule { edit: Some(variant), .. }, _) => comparisons.extend(after_edit(case, *variant, baseline)),
+        (Schedule { upgrade: true, .. }, Some(recovered)) => {
             comparisons.extend(after_upgrade(case, older, baseline, recovered));
         }
-        (Course { again: Some(_), .. }, Some(recovered)) => comparisons.push(recovery(
+        (Schedule { again: Some(_), .. }, Some(recovered)) => comparisons.push(recovery(
             "an object that is created again under its name is another than a new one",
             case,
             baseline,
             recovered,
         )),
-        (Course { beside: None, .. }, Some(recovered)) => {
+        (Schedule { beside: None, .. }, Some(recovered)) => {
             comparisons.push(recovery("what somebody deleted is not made again", case, baseline, recovered));
         }
         _ => {}
@@ -36,14 +36,14 @@ pub(super) fn comparisons(case: &Case<'_>, older: Option<&Target>, baseline: &Ba
 }
 
 fn after_creation(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
-    let created = case.outcome.after_create.as_ref().filter(|_| is_only_disturbed(case.course))?;
+    let created = case.outcome.after_create.as_ref().filter(|_| is_only_disturbed(case.schedule))?;
     let problem = "the final state differs from that of an undisturbed run";
     Some((problem, baseline.after_create.clone(), created.clone()))
 }
 
 /// A change during creation leads to the state of a new object, if the server accepted the change.
 fn after_change(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
-    let (_, variant) = case.course.change?;
+    let (_, variant) = case.schedule.change?;
     let created = case.outcome.after_create.as_ref()?;
     let fresh = baseline.fresh(case.target, variant)?.after_create.as_ref()?;
     if !have_same_specs(case.target, fresh, created) || case.both_wait(fresh, created) {

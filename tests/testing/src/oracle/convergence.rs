@@ -5,7 +5,7 @@ use crate::{
     check::Check,
     object::{conditions, is_not_ready, is_observed, text},
     report::Finding,
-    schedule::Course,
+    schedule::Schedule,
     target::Target,
 };
 
@@ -15,7 +15,7 @@ pub(crate) fn convergence(target: &Target, baseline: &Baseline) -> Vec<Finding> 
         check: Check::Convergence,
         problem,
         hint: hint.to_owned(),
-        course: Course::undisturbed(1).to_string(),
+        schedule: Schedule::undisturbed(1).to_string(),
         difference: Vec::new(),
         timeline: baseline.timeline.clone(),
     };

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use opgen_sandbox::fault::{EventFault, Fault, Happening, Timeline};
+use opgen_sandbox::fault::{EventFault, Fault, Timeline, TimelineEvent};
 
 use super::{case::Case, hint};
-use crate::{check::Check, report::Finding, schedule::Course, simulation::Failure};
+use crate::{check::Check, report::Finding, schedule::Schedule, simulation::Failure};
 
 /// The failure that ended a run.
 pub(crate) fn failed(case: &Case<'_>) -> Option<Finding> {
@@ -62,11 +62,11 @@ pub(crate) fn failed(case: &Case<'_>) -> Option<Finding> {
 /// The last call or watch, if its connection is silent.
 fn silent_connection(timeline: &Timeline) -> Option<String> {
     timeline.moments.iter().rev().find_map(|moment| match &moment.what {
-        Happening::Call(call) => Some(matches!(call.fault, Some(Fault::Silence { .. })).then(|| {
+        TimelineEvent::Call(call) => Some(matches!(call.fault, Some(Fault::Silence { .. })).then(|| {
             let path = call.path();
             format!("the answer of {} {path}", call.method)
         })),
-        Happening::Event(event) => {
+        TimelineEvent::Event(event) => {
             Some((event.fault == Some(EventFault::Silence)).then(|| format!("the next events of {}", event.kind)))
         }
         _ => None,
@@ -100,12 +100,12 @@ pub(crate) fn panicked(case: &Case<'_>) -> Option<Finding> {
 }
 
 /// A panic of the trial itself.
-pub(crate) fn runner_panicked(check: Check, course: &Course, message: &str) -> Finding {
+pub(crate) fn runner_panicked(check: Check, schedule: &Schedule, message: &str) -> Finding {
     Finding {
         check,
         problem: format!("the run itself panicked: {message}"),
-        hint: "this is a defect of the trial, not of the program: please report it with the course".to_owned(),
-        course: course.to_string(),
+        hint: "this is a defect of the trial, not of the program: please report it with the schedule".to_owned(),
+        schedule: schedule.to_string(),
         difference: Vec::new(),
         timeline: Timeline::default(),
     }

@@ -1,6 +1,6 @@
 //! Hints of findings: how to fix what a check found.
 
-use crate::{check::Check, scenario::EDIT_UNDONE, schedule::Course, simulation::RepeatedWrite};
+use crate::{check::Check, scenario::EDIT_UNDONE, schedule::Schedule, simulation::RepeatedWrite};
 
 /// The hint about a silent connection.
 pub(super) const OF_SILENCE: &str = "give every call a deadline, and every watch a longest time without an event or a bookmark: a connection whose other end is gone may stay open for ever";
@@ -24,13 +24,13 @@ pub(super) fn of_hot_loop(after: &str, write: &RepeatedWrite, program: &str) -> 
 }
 
 /// The hint about a difference, by the check and by superfluous (`+`) or missing (`-`) objects.
-pub(super) fn of_mismatch(check: Check, course: &Course, lines: &[String]) -> &'static str {
+pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -> &'static str {
     let (is_superfluous, is_missing) = (
         lines.iter().any(|line| line.starts_with("+ ") && !line.starts_with("+   ")),
         lines.iter().any(|line| line.starts_with("- ") && !line.starts_with("-   ")),
     );
     match check {
-        Check::Edit if course.change.is_some() => {
+        Check::Edit if schedule.change.is_some() => {
             "a pass over the older spec was taken for one over the newer: write observedGeneration from the object that the pass worked on, never from a newer read"
         }
         Check::Edit if is_superfluous => {
@@ -45,20 +45,20 @@ pub(super) fn of_mismatch(check: Check, course: &Course, lines: &[String]) -> &'
         Check::Upgrade => {
             "keep the names of objects and fields from release to release, or take two releases to change one"
         }
-        Check::Beside => {
+        Check::Isolation => {
             "give what is made of an object a name that only that object has, and delete by owner, not by a name or a label that others may have"
         }
-        Check::Repair if course.unseen => {
+        Check::Repair if schedule.unseen => {
             "take a new list for news: what happened before it is told by no event, so compare all of it with what is wanted"
         }
         Check::Repair => "watch what you make, so that its deletion leads to a pass",
-        Check::Deletion if course.again.is_some() => {
+        Check::Deletion if schedule.again.is_some() => {
             "keep what you remember of an object by its uid: a name that is deleted and created again is another object"
         }
         _ if is_superfluous => {
             "something was made twice: give it a name that follows from its owner, or look for it before you make it"
         }
-        Check::Chance => {
+        Check::RandomFaults => {
             "retry what fails, 409 above all; look at the cluster and not at memory; and never write from an older read than your own last write"
         }
         _ if is_missing => {

@@ -10,7 +10,7 @@ use crate::{
     object::{is_observed, label, label_with_node},
     path::object_path,
     report::Finding,
-    schedule::Course,
+    schedule::Schedule,
     simulation::StaleStatus,
 };
 
@@ -19,7 +19,7 @@ pub(super) fn violations(case: &Case<'_>, baseline: &Baseline) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     findings.extend(panicked(case));
     findings.extend(recreated(case));
-    if case.course.chance.is_none() && case.course.stops.is_empty() {
+    if case.schedule.chance.is_none() && case.schedule.stops.is_empty() {
         findings.extend(endless_failure(case, baseline));
     }
     findings.extend(regenerated(case, baseline));
@@ -35,7 +35,7 @@ fn recreated(case: &Case<'_>) -> Option<Finding> {
     let lost = if first.lost_data { ", and what was in it is lost" } else { "" };
     let problem =
         format!("{} was deleted and made anew after {}, though it was wanted{lost}", first.object, first.after);
-    let hint = if case.course.beside.is_some() {
+    let hint = if case.schedule.beside.is_some() {
         "give what is made of an object a name that only that object has, and delete by owner, not by a name or a label that others may have"
     } else {
         "change an object that is there in place of deleting it: apply what is wanted, and delete only what is wanted no more"
@@ -86,7 +86,7 @@ fn endless_failure(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
 
 /// Whether a new object with the same spec does not observe its generation either: it waits, and so may an edited one.
 fn is_stale_when_new(case: &Case<'_>, baseline: &Baseline, stale: &StaleStatus) -> bool {
-    let variant = case.course.edit.or(case.course.change.map(|(_, variant)| variant));
+    let variant = case.schedule.edit.or(case.schedule.change.map(|(_, variant)| variant));
     let Some(fresh) = variant.and_then(|variant| baseline.fresh(case.target, variant)) else { return false };
     let new = fresh.after_create.as_ref().and_then(|created| created.find(&stale.object));
     new.map_or(fresh.is_not_at_rest, |new| is_observed(new) != Some(true))
@@ -95,7 +95,7 @@ fn is_stale_when_new(case: &Case<'_>, baseline: &Baseline, stale: &StaleStatus) 
 /// Random values, such as passwords, that changed although their object stayed.
 fn regenerated(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     // A random value may depend on the deleted child, and each release may have its own.
-    if case.course.lose.is_some() || case.course.upgrade {
+    if case.schedule.lose.is_some() || case.schedule.upgrade {
         return None;
     }
     let outcome = case.outcome;
@@ -107,9 +107,9 @@ fn regenerated(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
         let mut fields = children.map(|child| (child, regenerated_fields(child, snapshot, &baseline.noise)));
         fields.find(|(_, lines)| !lines.is_empty())
     })?;
-    let event = match case.course {
-        Course { edit: Some(_), .. } => "an edit",
-        Course { beside: Some(_), .. } => "a second object was made",
+    let event = match case.schedule {
+        Schedule { edit: Some(_), .. } => "an edit",
+        Schedule { beside: Some(_), .. } => "a second object was made",
         _ => "a disturbance",
     };
     let problem = format!("{} has a generated value that is another after {event}", label_with_node(&child.raw));

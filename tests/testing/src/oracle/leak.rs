@@ -16,7 +16,7 @@ pub(crate) fn leaked(case: &Case<'_>) -> Option<Finding> {
     let samples = &case.target.manifests.samples;
     let may_stay = |entry: &Entry| {
         let is_sample = samples.iter().any(|sample| is_same_object(sample, &entry.raw));
-        entry.may_stay() || case.course.propagation == Propagation::Orphan && !is_sample
+        entry.may_stay() || case.schedule.propagation == Propagation::Orphan && !is_sample
     };
     let objects = after_delete.objects.iter().filter(|(_, entry)| !may_stay(entry)).map(|(key, _)| key);
     let leaked: Vec<&String> = objects.collect();

@@ -39,7 +39,7 @@ fn lost_children(case: &Case<'_>, baseline: &Baseline, after_delete: &Snapshot) 
     // An apply that creates an object has the name of the object in its path.
     let creations = outcome.timeline.calls().filter(|call| call.method == "PATCH" && call.code == Some(201));
     let mut created: BTreeSet<String> = creations.map(|call| call.path().to_owned()).collect();
-    if case.course.delete_at.is_none() {
+    if case.schedule.delete_at.is_none() {
         let children = outcome.after_create.iter().flat_map(|snapshot| snapshot.children(name, &manifests.samples));
         created.extend(children.map(|entry| path(&entry.raw)));
     }

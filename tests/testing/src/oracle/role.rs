@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use opgen_sandbox::fault::Timeline;
 
-use crate::{check::Check, permission::Permission, report::Finding, schedule::Course};
+use crate::{check::Check, permission::Permission, report::Finding, schedule::Schedule};
 
 /// The permissions that the role lacks, with the first run that needed one.
-pub(crate) fn lacking(permissions: &BTreeSet<Permission>, run: Option<(Course, Timeline)>) -> Option<Finding> {
-    let (course, timeline) = run?;
+pub(crate) fn lacking(permissions: &BTreeSet<Permission>, run: Option<(Schedule, Timeline)>) -> Option<Finding> {
+    let (schedule, timeline) = run?;
     let permissions: Vec<String> = permissions.iter().map(ToString::to_string).collect();
     Some(Finding {
         check: Check::Role,
         problem: format!("the role does not allow {}", permissions.join(", ")),
         hint: "add the rule to the role; in a tree of opgen, declare it with `access(...)` on the node".to_owned(),
-        course: course.to_string(),
+        schedule: schedule.to_string(),
         difference: Vec::new(),
         timeline,
     })
@@ -29,7 +29,7 @@ pub(crate) fn unused(permissions: &[&Permission]) -> Option<Finding> {
         check: Check::Role,
         problem: format!("{} rights of the role were never used", permissions.len()),
         hint: "take them from the role, or give the trial a sample that needs them".to_owned(),
-        course: Course::default().to_string(),
+        schedule: Schedule::default().to_string(),
         difference: permissions.iter().map(|permission| format!("+ {permission}")).collect(),
         timeline: Timeline::default(),
     })

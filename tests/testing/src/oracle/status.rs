@@ -6,7 +6,7 @@ use crate::{diff::stale_fields, report::Finding, snapshot::Snapshot};
 /// The status fields that an edit, or undoing it, should have changed and did not.
 pub(super) fn stale_status(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let (outcome, noise) = (case.outcome, &baseline.noise);
-    let fresh = baseline.fresh(case.target, case.course.edit?)?.after_create.as_ref()?;
+    let fresh = baseline.fresh(case.target, case.schedule.edit?)?.after_create.as_ref()?;
     let edited = outcome.after_edit.as_ref().and_then(|edited| edited.as_ref().ok())?;
     let statuses = |snapshot: &Snapshot| snapshot.statuses(&case.target.manifests.samples);
     let created = outcome.after_create.as_ref().map(statuses)?;

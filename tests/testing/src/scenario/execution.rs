@@ -4,15 +4,15 @@ use super::lifecycle::run;
 use crate::{
     footprint::Footprint,
     pool,
-    schedule::Course,
+    schedule::Schedule,
     simulation::{Failure, Outcome},
     target::Target,
 };
 
 /// Runs a program, and before it its older release if the schedule has an upgrade.
-pub(crate) fn execute(target: &Target, older: Option<&Target>, course: &Course) -> Outcome {
+pub(crate) fn execute(target: &Target, older: Option<&Target>, schedule: &Schedule) -> Outcome {
     [Some(target), older].into_iter().flatten().for_each(find_footprint);
-    pool::block_on(run(target, older, course)).unwrap_or_else(|error| {
+    pool::block_on(run(target, older, schedule)).unwrap_or_else(|error| {
         let failure = Some(Failure::Setup(error));
         Outcome { failure, ..Outcome::default() }
     })
@@ -21,7 +21,7 @@ pub(crate) fn execute(target: &Target, older: Option<&Target>, course: &Course) 
 /// Finds the footprint of a program with an undisturbed run; the first call runs it.
 fn find_footprint(target: &Target) {
     target.footprint.get_or_init(|| {
-        let outcome = pool::block_on(run(target, None, &Course::undisturbed(1)));
+        let outcome = pool::block_on(run(target, None, &Schedule::undisturbed(1)));
         let created = outcome.ok().and_then(|outcome| outcome.after_create).unwrap_or_default();
         Footprint::of(&target.name, &target.manifests.samples, &created)
     });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use opgen_sandbox::fault::{CallSeen, Happening};
+use opgen_sandbox::fault::{ObservedCall, TimelineEvent};
 use tokio::time::{Instant, sleep};
 
 use crate::simulation::{Cluster, Failure};
@@ -14,7 +14,7 @@ const READS_PER_SECOND: u64 = 1;
 pub(super) async fn run(cluster: &mut Cluster<'_>) -> Result<(), Failure> {
     let (before, started) = (cluster.faults.calls(), Instant::now());
     sleep(cluster.target.pause * 3).await;
-    let writes = calls_since(cluster, before, CallSeen::is_write);
+    let writes = calls_since(cluster, before, ObservedCall::is_write);
     if !writes.is_empty() {
         return Err(Failure::BusyAtRest(writes));
     }
@@ -29,24 +29,25 @@ pub(super) async fn run(cluster: &mut Cluster<'_>) -> Result<(), Failure> {
     }
     cluster.stop().await;
     cluster.rest("a new process takes over").await?;
-    let writes = calls_since(cluster, before, CallSeen::is_write);
+    let writes = calls_since(cluster, before, ObservedCall::is_write);
     if writes.is_empty() { Ok(()) } else { Err(Failure::BusyAtRest(writes)) }
 }
 
-fn calls_since(cluster: &Cluster<'_>, number: u64, which: impl Fn(&CallSeen) -> bool) -> Vec<String> {
+fn calls_since(cluster: &Cluster<'_>, number: u64, which: impl Fn(&ObservedCall) -> bool) -> Vec<String> {
     let timeline = cluster.faults.timeline();
     timeline.calls().filter(|call| call.number > number && which(call)).map(ToString::to_string).collect()
 }
 
 fn reports_passes(cluster: &Cluster<'_>) -> bool {
-    cluster.faults.timeline().moments.iter().any(|moment| matches!(moment.what, Happening::Pass(_)))
+    cluster.faults.timeline().moments.iter().any(|moment| matches!(moment.what, TimelineEvent::Pass(_)))
 }
 
 fn had_passes_since(cluster: &Cluster<'_>, number: u64) -> bool {
     let timeline = cluster.faults.timeline();
     let since = timeline.moments.iter().rev();
-    let mut since = since.take_while(|moment| !matches!(&moment.what, Happening::Call(call) if call.number <= number));
-    since.any(|moment| matches!(moment.what, Happening::Pass(_)))
+    let mut since =
+        since.take_while(|moment| !matches!(&moment.what, TimelineEvent::Call(call) if call.number <= number));
+    since.any(|moment| matches!(moment.what, TimelineEvent::Pass(_)))
 }
 
 /// The reads that are more frequent than polling may be, with their counts.

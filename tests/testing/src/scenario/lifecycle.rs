@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{edit, finalizer, idle, isolation, loss, recreate, upgrade};
 use crate::{
     admin,
-    schedule::Course,
+    schedule::Schedule,
     simulation::{Cluster, Failure, Outcome, WAIT_PAUSES},
     snapshot::FOREIGN_FINALIZER,
     target::Target,
@@ -15,10 +15,10 @@ const CREATED: &str = "the samples were made";
 const DELETED: &str = "the samples were deleted";
 
 /// Runs a schedule.
-pub(super) async fn run(target: &Target, older: Option<&Target>, course: &Course) -> Outcome {
+pub(super) async fn run(target: &Target, older: Option<&Target>, schedule: &Schedule) -> Outcome {
     let mut outcome = Outcome::default();
-    let mut cluster = Cluster::new(target, course);
-    let result = live(&mut cluster, older, course, &mut outcome).await;
+    let mut cluster = Cluster::new(target, schedule);
+    let result = live(&mut cluster, older, schedule, &mut outcome).await;
     cluster.finish(result, &mut outcome).await;
     outcome
 }
@@ -26,58 +26,58 @@ pub(super) async fn run(target: &Target, older: Option<&Target>, course: &Course
 async fn live<'a>(
     cluster: &mut Cluster<'a>,
     older: Option<&'a Target>,
-    course: &Course,
+    schedule: &Schedule,
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
     let newer = cluster.target;
-    if let Some(older) = older.filter(|_| course.upgrade) {
+    if let Some(older) = older.filter(|_| schedule.upgrade) {
         cluster.target = older;
     }
     cluster.install().await?;
-    if let Some(number) = course.beside {
+    if let Some(number) = schedule.beside {
         isolation::prepare(cluster, number).await?;
     }
     cluster.add_foreign_objects().await?;
-    let samples = match course.fresh {
+    let samples = match schedule.fresh {
         Some(index) => newer.variants.get(index).cloned().unwrap_or_default(),
         None => cluster.target.manifests.samples.clone(),
     };
-    cluster.set_base_version(course.old);
+    cluster.set_base_version(schedule.old);
     for sample in &samples {
         let mut sample = sample.clone();
-        if course.held.is_some() {
+        if schedule.held.is_some() {
             sample["metadata"]["finalizers"] = json!([FOREIGN_FINALIZER]);
         }
         let created = admin::create(&cluster.sandbox, &sample, &cluster.target.manifests.install).await;
         if let Err(error) = created {
-            outcome.after_edit = course.fresh.map(|_| Err(error.to_string()));
-            return if course.fresh.is_some() { Ok(()) } else { Err(Failure::setup("the sample is refused", error)) };
+            outcome.after_edit = schedule.fresh.map(|_| Err(error.to_string()));
+            return if schedule.fresh.is_some() { Ok(()) } else { Err(Failure::setup("the sample is refused", error)) };
         }
     }
-    rest_after_creation(cluster, course).await?;
+    rest_after_creation(cluster, schedule).await?;
     outcome.calls_to_create = cluster.faults.calls();
     let created = cluster.snapshot();
-    if course.change.is_some() {
+    if schedule.change.is_some() {
         cluster.record_edit_failures(&created, true, outcome);
     }
     outcome.after_create = Some(created);
-    disturb(cluster, newer, course, outcome).await?;
-    match course.held {
+    disturb(cluster, newer, schedule, outcome).await?;
+    match schedule.held {
         Some(which) => finalizer::run(cluster, which).await?,
-        None => cluster.delete(&samples, course.propagation).await?,
+        None => cluster.delete(&samples, schedule.propagation).await?,
     }
     cluster.rest(DELETED).await?;
     outcome.after_delete = Some(cluster.snapshot());
     Ok(())
 }
 
-async fn rest_after_creation(cluster: &mut Cluster<'_>, course: &Course) -> Result<(), Failure> {
-    if course.fresh.is_none() && course.change.is_none() {
+async fn rest_after_creation(cluster: &mut Cluster<'_>, schedule: &Schedule) -> Result<(), Failure> {
+    if schedule.fresh.is_none() && schedule.change.is_none() {
         return cluster.rest(CREATED).await;
     }
     // The variant may refer to an object that does not exist.
     let limit = cluster.target.pause * WAIT_PAUSES;
-    if !cluster.rests_within(limit, CREATED).await? && course.again.is_none() {
+    if !cluster.rests_within(limit, CREATED).await? && schedule.again.is_none() {
         return Err(Failure::NotAtRest(CREATED));
     }
     Ok(())
@@ -86,25 +86,25 @@ async fn rest_after_creation(cluster: &mut Cluster<'_>, course: &Course) -> Resu
 async fn disturb<'a>(
     cluster: &mut Cluster<'a>,
     newer: &'a Target,
-    course: &Course,
+    schedule: &Schedule,
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
-    if course.upgrade {
+    if schedule.upgrade {
         upgrade::run(cluster, newer, outcome).await?;
     }
-    if course.idle {
+    if schedule.idle {
         idle::run(cluster).await?;
     }
-    if let Some(index) = course.lose {
-        loss::run(cluster, index, course.unseen, outcome).await?;
+    if let Some(index) = schedule.lose {
+        loss::run(cluster, index, schedule.unseen, outcome).await?;
     }
-    if let Some(index) = course.edit {
+    if let Some(index) = schedule.edit {
         edit::run(cluster, index, outcome).await?;
     }
-    if course.again == Some(0) {
+    if schedule.again == Some(0) {
         recreate::run(cluster, outcome).await?;
     }
-    if let Some(number) = course.beside {
+    if let Some(number) = schedule.beside {
         isolation::run(cluster, number, outcome).await?;
     }
     Ok(())

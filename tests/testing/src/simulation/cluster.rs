@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use opgen::{
-    Environment,
+    environment::Environment,
     queue::{Jitter as _, Seeded},
 };
 use opgen_sandbox::{Sandbox, User, fault::Faults};
@@ -26,7 +26,7 @@ use super::{
 use crate::{
     admin,
     object::is_same_object,
-    schedule::{Course, Propagation},
+    schedule::{Propagation, Schedule},
     snapshot::Snapshot,
     target::Target,
 };
@@ -64,13 +64,13 @@ pub(crate) struct Cluster<'a> {
 
 impl<'a> Cluster<'a> {
     /// Starts a sandbox with the faults of a schedule, and starts to record panics.
-    pub(crate) fn new(target: &'a Target, course: &Course) -> Self {
+    pub(crate) fn new(target: &'a Target, schedule: &Schedule) -> Self {
         panic_hook::start_recording();
-        let seed = course.dice.unwrap_or(1);
+        let seed = schedule.dice.unwrap_or(1);
         let log = WriteLog::new();
         let audit = log.clone();
         let sandbox = Sandbox::builder().seed(seed).workloads(true).audit(move |record| audit.record(record)).start();
-        let faults = fault_plan::faults(target, &sandbox, course);
+        let faults = fault_plan::faults(target, &sandbox, schedule);
         let (foreign_objects, installed) = (ForeignObjects::default(), Vec::new());
         let started = Instant::now();
         Self { target, sandbox, faults, log, foreign_objects, started, seed, process: None, base_version: 0, installed }

@@ -1,6 +1,6 @@
 //! Failures that persist after an edit: rejected writes, failing passes and statuses of an older generation.
 
-use opgen_sandbox::fault::{Happening, PassPart, PassSeen, Timeline};
+use opgen_sandbox::fault::{ObservedPass, PassPhase, Timeline, TimelineEvent};
 use serde_json::Value;
 
 use super::write_log::{RepeatedWrite, WriteLog};
@@ -75,24 +75,24 @@ impl EditFailures {
 
 /// Whether the last pass over an object in this phase failed, if the program reports its passes.
 fn last_pass_failed(target: &Target, timeline: &Timeline, sample: &Value) -> bool {
-    let phase = timeline.moments.iter().rev().take_while(|moment| !matches!(moment.what, Happening::Note { .. }));
+    let phase = timeline.moments.iter().rev().take_while(|moment| !matches!(moment.what, TimelineEvent::Note { .. }));
     let mut passes = phase.filter_map(|moment| match &moment.what {
-        Happening::Pass(pass) if is_pass_of(target, pass, sample) => Some(&pass.part),
+        TimelineEvent::Pass(pass) if is_pass_of(target, pass, sample) => Some(&pass.part),
         _ => None,
     });
     passes.find_map(outcome).is_some_and(|outcome| outcome.starts_with(FAILED_PREFIX))
 }
 
-fn is_pass_of(target: &Target, pass: &PassSeen, sample: &Value) -> bool {
+fn is_pass_of(target: &Target, pass: &ObservedPass, sample: &Value) -> bool {
     let (plural, group) = (plural(sample, &target.manifests.install), group(sample));
     let resource = if group.is_empty() { plural } else { format!("{plural}.{group}") };
     let name = (text(sample, "/metadata/namespace"), text(sample, "/metadata/name"));
     pass.resource == resource && (pass.namespace.as_str(), pass.name.as_str()) == name
 }
 
-fn outcome(part: &PassPart) -> Option<&str> {
+fn outcome(part: &PassPhase) -> Option<&str> {
     match part {
-        PassPart::End { outcome } | PassPart::Whole { outcome } => Some(outcome),
+        PassPhase::End { outcome } | PassPhase::Whole { outcome } => Some(outcome),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use futures::FutureExt as _;
 use opgen_sandbox::{Sandbox, fault::Faults};
 use serde_json::Value;
 
-use crate::{admin, path::object_path, program::Manifests, schedule::Course, target::Target};
+use crate::{admin, path::object_path, program::Manifests, schedule::Schedule, target::Target};
 
 /// More calls in one run are an endless loop.
 const MAX_CALLS: u64 = 3_000;
@@ -15,17 +15,17 @@ const MAX_CALLS: u64 = 3_000;
 const RANDOM_FAULTS: Duration = Duration::from_secs(120);
 
 /// The faults and actions of a schedule.
-pub(super) fn faults(target: &Target, sandbox: &Sandbox, course: &Course) -> Faults {
-    let faults = match &course.chance {
+pub(super) fn faults(target: &Target, sandbox: &Sandbox, schedule: &Schedule) -> Faults {
+    let faults = match &schedule.chance {
         Some((seed, classes)) => Faults::by_chance(*seed, classes, RANDOM_FAULTS),
         None => Faults::none(),
     };
     let mut faults = faults.at_most(MAX_CALLS);
-    for (call, fault) in &course.stops {
+    for (call, fault) in &schedule.stops {
         faults = faults.at_call(*call, *fault);
     }
-    if let Some(call) = course.delete_at {
-        let (sandbox, manifests, policy) = (sandbox.clone(), target.manifests.clone(), course.propagation);
+    if let Some(call) = schedule.delete_at {
+        let (sandbox, manifests, policy) = (sandbox.clone(), target.manifests.clone(), schedule.propagation);
         let action = move || {
             // The deletion at the end of the run reports a rejection.
             async move { drop(admin::delete_all(&sandbox, &manifests.samples, &manifests.install, policy).await) }
@@ -33,12 +33,12 @@ pub(super) fn faults(target: &Target, sandbox: &Sandbox, course: &Course) -> Fau
         };
         faults = faults.before_call(call, Box::new(action));
     }
-    if let Some(call) = course.again.filter(|call| *call > 0) {
+    if let Some(call) = schedule.again.filter(|call| *call > 0) {
         let (sandbox, manifests) = (sandbox.clone(), target.manifests.clone());
         let action = move || async move { recreate_samples(&sandbox, &manifests).await }.boxed();
         faults = faults.before_call(call, Box::new(action));
     }
-    if let Some((call, variant)) = course.change {
+    if let Some((call, variant)) = schedule.change {
         let (sandbox, installed) = (sandbox.clone(), target.manifests.install.clone());
         let variant = target.variants.get(variant).cloned().unwrap_or_default();
         let action = move || async move { replace_specs(&sandbox, &variant, &installed).await }.boxed();

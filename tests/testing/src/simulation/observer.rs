@@ -2,7 +2,7 @@
 
 use http::{Method, Request};
 use kube::client::Body;
-use opgen::{Passed, Passing};
+use opgen::environment::{OnPassEnd, PassStart};
 use opgen_sandbox::fault::Faults;
 
 use super::write_log::WriteLog;
@@ -25,7 +25,7 @@ pub(super) fn record_nodes(client: kube::Client, writes: WriteLog) -> kube::Clie
 }
 
 /// An observer that adds the passes to the timeline.
-pub(super) fn record_passes(faults: Faults) -> impl Fn(Passing<'_>) -> Passed + Send + Sync + 'static {
+pub(super) fn record_passes(faults: Faults) -> impl Fn(PassStart<'_>) -> OnPassEnd + Send + Sync + 'static {
     move |pass| {
         let (faults, kind) = (faults.clone(), pass.kind.full_name());
         let number = faults.pass_begins(&kind, pass.namespace.unwrap_or_default(), pass.name);
@@ -34,7 +34,7 @@ pub(super) fn record_passes(faults: Faults) -> impl Fn(Passing<'_>) -> Passed + 
 }
 
 /// The object that a pass reconciles.
-pub(super) fn object_of(pass: Passing<'_>) -> String {
+pub(super) fn object_of(pass: PassStart<'_>) -> String {
     let namespace = pass.namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
     format!("{} {namespace}{}", pass.kind.kind, pass.name)
 }

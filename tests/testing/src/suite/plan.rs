@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use opgen_sandbox::fault::{Class, Fault, Timeline};
+use opgen_sandbox::fault::{Fault, FaultClass, Timeline};
 
 use crate::{
     check::Check,
     oracle::Baseline,
     scenario::{execute, isolation_count},
-    schedule::{Course, Propagation},
+    schedule::{Propagation, Schedule},
     target::Target,
 };
 
@@ -23,42 +23,42 @@ pub(crate) struct Bounds {
 const ALL_CLASSES_INTERVAL: u64 = 3;
 
 /// The schedules of a check.
-pub(super) fn courses(
+pub(super) fn schedules(
     check: Check,
     target: &Target,
     older: Option<&Target>,
     baseline: &Baseline,
     bounds: &Bounds,
-) -> Vec<Course> {
+) -> Vec<Schedule> {
     let samples = &target.manifests.samples;
     let variants = target.variants.len();
     let children = baseline.after_create.children(&target.name, samples).count();
     match check {
         Check::Convergence | Check::Role => Vec::new(),
-        Check::Steadiness => vec![Course { idle: true, ..Course::default() }],
-        Check::Stop => stops(baseline.calls).map(|stop| Course::stops([stop])).collect(),
+        Check::SteadyState => vec![Schedule { idle: true, ..Schedule::default() }],
+        Check::Stop => stops(baseline.calls).map(|stop| Schedule::stops([stop])).collect(),
         Check::TwoStops => pairs(baseline.calls, bounds.pairs),
-        Check::OldList if !accepts_stale_lists(&baseline.timeline) => Vec::new(),
-        Check::OldList => (1..=baseline.calls).map(Course::stale_list).collect(),
+        Check::StaleList if !accepts_stale_lists(&baseline.timeline) => Vec::new(),
+        Check::StaleList => (1..=baseline.calls).map(Schedule::stale_list).collect(),
         Check::Deletion => {
-            let recreations = (0..=baseline.calls_to_create).map(Course::recreation_before);
-            let of_variants = (0..variants).map(Course::recreation_after);
+            let recreations = (0..=baseline.calls_to_create).map(Schedule::recreation_before);
+            let of_variants = (0..variants).map(Schedule::recreation_after);
             deletions(baseline.calls_to_create).into_iter().chain(recreations).chain(of_variants).collect()
         }
         // The garbage collector waits for dependents; the other children are blocked one by one, as a blocked one may hide that
         // another is not waited for.
-        Check::Gate => {
+        Check::Finalizers => {
             let children = baseline.after_create.children(&target.name, samples).enumerate();
             let unowned = children.filter(|(_, child)| child.is_unowned() && !child.may_stay());
-            let alone = unowned.map(|(index, _)| Course::foreign_finalizers(index + 1));
-            std::iter::once(Course::foreign_finalizers(0)).chain(alone).collect()
+            let alone = unowned.map(|(index, _)| Schedule::foreign_finalizers(index + 1));
+            std::iter::once(Schedule::foreign_finalizers(0)).chain(alone).collect()
         }
-        Check::Repair => {
-            (0..children).flat_map(|index| [false, true].map(|unseen| Course::child_deletion(index, unseen))).collect()
-        }
-        Check::Beside => (0..isolation_count(samples)).map(Course::second_objects).collect(),
+        Check::Repair => (0..children)
+            .flat_map(|index| [false, true].map(|unseen| Schedule::child_deletion(index, unseen)))
+            .collect(),
+        Check::Isolation => (0..isolation_count(samples)).map(Schedule::second_objects).collect(),
         Check::Edit => edits(baseline.calls_to_create, variants),
-        Check::Chance => {
+        Check::RandomFaults => {
             bounds.seeds.clone().map(|seed| with_edit_or_deletion(random(seed), seed, (variants, children))).collect()
         }
         Check::Upgrade => older.map(|older| upgrades(target, older, bounds.seeds.clone())).unwrap_or_default(),
@@ -66,21 +66,23 @@ pub(super) fn courses(
 }
 
 /// The check that runs a schedule.
-pub(super) fn check_of(course: &Course) -> Check {
-    match course {
-        Course { idle: true, .. } => Check::Steadiness,
-        Course { held: Some(_), .. } => Check::Gate,
-        Course { upgrade: true, .. } => Check::Upgrade,
-        Course { again: Some(_), .. } => Check::Deletion,
-        Course { chance: Some(_), .. } => Check::Chance,
-        Course { lose: Some(_), .. } => Check::Repair,
-        Course { beside: Some(_), .. } => Check::Beside,
-        Course { edit: Some(_), .. } | Course { change: Some(_), .. } | Course { fresh: Some(_), .. } => Check::Edit,
-        Course { delete_at: Some(_), .. } => Check::Deletion,
-        Course { propagation: Propagation::Foreground | Propagation::Orphan, .. } => Check::Deletion,
-        Course { old: true, .. } => Check::OldList,
-        Course { stops, .. } if stops.len() > 1 => Check::TwoStops,
-        Course { stops, .. } if stops.len() == 1 => Check::Stop,
+pub(super) fn check_of(schedule: &Schedule) -> Check {
+    match schedule {
+        Schedule { idle: true, .. } => Check::SteadyState,
+        Schedule { held: Some(_), .. } => Check::Finalizers,
+        Schedule { upgrade: true, .. } => Check::Upgrade,
+        Schedule { again: Some(_), .. } => Check::Deletion,
+        Schedule { chance: Some(_), .. } => Check::RandomFaults,
+        Schedule { lose: Some(_), .. } => Check::Repair,
+        Schedule { beside: Some(_), .. } => Check::Isolation,
+        Schedule { edit: Some(_), .. } | Schedule { change: Some(_), .. } | Schedule { fresh: Some(_), .. } => {
+            Check::Edit
+        }
+        Schedule { delete_at: Some(_), .. } => Check::Deletion,
+        Schedule { propagation: Propagation::Foreground | Propagation::Orphan, .. } => Check::Deletion,
+        Schedule { old: true, .. } => Check::StaleList,
+        Schedule { stops, .. } if stops.len() > 1 => Check::TwoStops,
+        Schedule { stops, .. } if stops.len() == 1 => Check::Stop,
         _ => Check::Convergence,
     }
 }
@@ -96,65 +98,65 @@ fn stops(calls: u64) -> impl Iterator<Item = (u64, Fault)> {
 }
 
 /// Pairs of stops: all, or a number of them taken evenly from all.
-fn pairs(calls: u64, limit: usize) -> Vec<Course> {
+fn pairs(calls: u64, limit: usize) -> Vec<Schedule> {
     let all = calls * calls;
     let count = all.min(limit as u64);
     let pair = |index: u64| {
         let at = index * all / count.max(1);
         let (first, second) = (at / calls + 1, at % calls + 1);
         let fault = if index.is_multiple_of(2) { Fault::StopAfter } else { Fault::StopBefore };
-        Course::stops([(first, Fault::StopAfter), (first + second, fault)])
+        Schedule::stops([(first, Fault::StopAfter), (first + second, fault)])
     };
     (0..count).map(pair).collect()
 }
 
 /// A deletion before each call, with the propagation policies in turn, and deletions at rest.
-fn deletions(calls: u64) -> Vec<Course> {
+fn deletions(calls: u64) -> Vec<Schedule> {
     let in_turn = Propagation::ALL.into_iter().cycle();
-    let before_a_call = (1..=calls).map(Course::deletion_before).zip(in_turn);
+    let before_a_call = (1..=calls).map(Schedule::deletion_before).zip(in_turn);
     // All other checks delete at rest with the policy `Background`.
-    let at_rest = [Propagation::Foreground, Propagation::Orphan].map(|policy| (Course::default(), policy));
-    before_a_call.chain(at_rest).map(|(course, propagation)| course.with_propagation(propagation)).collect()
+    let at_rest = [Propagation::Foreground, Propagation::Orphan].map(|policy| (Schedule::default(), policy));
+    before_a_call.chain(at_rest).map(|(schedule, propagation)| schedule.with_propagation(propagation)).collect()
 }
 
 /// An edit to each variant at rest, and a change to a variant before each call.
-fn edits(calls: u64, variants: usize) -> Vec<Course> {
-    let at_rest = (0..variants).map(Course::edit);
+fn edits(calls: u64, variants: usize) -> Vec<Schedule> {
+    let at_rest = (0..variants).map(Schedule::edit);
     let before_a_call = (1..=calls).filter(|_| variants > 0).map(|call| {
         let variant = usize::try_from(call).unwrap_or_default() % variants;
-        Course::change_before(call, variant)
+        Schedule::change_before(call, variant)
     });
     at_rest.chain(before_a_call).collect()
 }
 
 /// Adds an edit of the samples, or a deletion of a child, to half of the schedules.
-fn with_edit_or_deletion(mut course: Course, seed: u64, (variants, children): (usize, usize)) -> Course {
+fn with_edit_or_deletion(mut schedule: Schedule, seed: u64, (variants, children): (usize, usize)) -> Schedule {
     let nth = |count: usize| usize::try_from(seed / 4).unwrap_or_default() % count;
     match seed % 4 {
-        1 if variants > 0 => course.edit = Some(nth(variants)),
-        3 if children > 0 => course.lose = Some(nth(children)),
+        1 if variants > 0 => schedule.edit = Some(nth(variants)),
+        3 if children > 0 => schedule.lose = Some(nth(children)),
         _ => {}
     }
-    course
+    schedule
 }
 
 /// Random faults of one class, or of all.
-fn random(seed: u64) -> Course {
+fn random(seed: u64) -> Schedule {
     if seed.is_multiple_of(ALL_CLASSES_INTERVAL) {
-        return Course::random_faults(seed, &Class::ALL);
+        return Schedule::random_faults(seed, &FaultClass::ALL);
     }
-    let index = usize::try_from(seed - seed / ALL_CLASSES_INTERVAL).unwrap_or_default() % Class::ALL.len();
-    Course::random_faults(seed, &[Class::ALL[index]])
+    let index = usize::try_from(seed - seed / ALL_CLASSES_INTERVAL).unwrap_or_default() % FaultClass::ALL.len();
+    Schedule::random_faults(seed, &[FaultClass::ALL[index]])
 }
 
 /// An upgrade at rest, upgrades that stop the newer release after each of its calls until it is at rest, and some with random
 /// faults.
-fn upgrades(target: &Target, older: &Target, seeds: Range<u64>) -> Vec<Course> {
-    let upgrade = |course: Course| Course { upgrade: true, ..course };
-    let at_rest = upgrade(Course::default());
+fn upgrades(target: &Target, older: &Target, seeds: Range<u64>) -> Vec<Schedule> {
+    let upgrade = |schedule: Schedule| Schedule { upgrade: true, ..schedule };
+    let at_rest = upgrade(Schedule::default());
     let outcome = execute(target, Some(older), &at_rest);
     let calls = outcome.calls_to_create + 1..=outcome.calls_to_upgrade;
-    let stopped = calls.map(|call| upgrade(Course::stops([(call, Fault::StopAfter)])));
+    let stopped = calls.map(|call| upgrade(Schedule::stops([(call, Fault::StopAfter)])));
     let disturbed = seeds.filter(|seed| seed.is_multiple_of(ALL_CLASSES_INTERVAL)).map(|seed| upgrade(random(seed)));
     std::iter::once(at_rest).chain(stopped).chain(disturbed).collect()
 }
@@ -179,6 +181,6 @@ mod tests {
             .filter(|c| c.to_string().contains('='))
             .map(|c| c.to_string().split('=').nth(1).unwrap_or_default().to_owned())
             .collect();
-        assert_eq!(alone.len(), Class::ALL.len());
+        assert_eq!(alone.len(), FaultClass::ALL.len());
     }
 }

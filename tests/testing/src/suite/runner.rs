@@ -13,9 +13,9 @@ use crate::{
     oracle::{self, Baseline, Case},
     permission::{self, Permission},
     pool,
-    report::{Finding, Report, Step},
+    report::{CheckSummary, Finding, Report},
     scenario::execute,
-    schedule::Course,
+    schedule::Schedule,
     simulation::Outcome,
     target::Target,
 };
@@ -32,20 +32,20 @@ pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Che
         Ok(baseline) => baseline,
         Err(finding) => {
             // A missing permission comes first: it may be the cause of the other finding.
-            runner.add_permissions(&Course::undisturbed(1), &finding.timeline);
+            runner.add_permissions(&Schedule::undisturbed(1), &finding.timeline);
             runner.report.findings.extend(oracle::lacking(&runner.lacking, runner.first_denied.take()));
             runner.report.findings.push(*finding);
             return runner.report;
         }
     };
-    runner.add_permissions(&Course::undisturbed(1), &baseline.timeline);
+    runner.add_permissions(&Schedule::undisturbed(1), &baseline.timeline);
     runner.report.timeline = baseline.timeline.clone();
     runner.report.findings.extend(oracle::convergence(target, &baseline));
-    runner.report.steps.push(Step { check: Check::Convergence, runs: BASELINE_RUNS, took: started.elapsed() });
+    runner.report.steps.push(CheckSummary { check: Check::Convergence, runs: BASELINE_RUNS, took: started.elapsed() });
     for check in Check::ALL.iter().copied().filter(|check| checks.contains(check)) {
-        let courses = plan::courses(check, target, older, &baseline, bounds);
-        if !courses.is_empty() {
-            runner.run(check, &courses, &baseline);
+        let schedules = plan::schedules(check, target, older, &baseline, bounds);
+        if !schedules.is_empty() {
+            runner.run(check, &schedules, &baseline);
         }
     }
     if checks.contains(&Check::Role) {
@@ -55,16 +55,16 @@ pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Che
 }
 
 /// Runs one schedule; the report shows its whole timeline.
-pub(crate) fn replay(target: &Target, older: Option<&Target>, course: &Course) -> Report {
+pub(crate) fn replay(target: &Target, older: Option<&Target>, schedule: &Schedule) -> Report {
     let mut report = Report { program: target.name.clone(), whole: true, ..Report::default() };
     let started = Instant::now();
     match baseline(target, older) {
         Ok(baseline) => {
-            let outcome = execute(target, older, course);
-            let check = plan::check_of(course);
-            report.findings = oracle::judge(&Case { check, target, course, outcome: &outcome }, older, &baseline);
+            let outcome = execute(target, older, schedule);
+            let check = plan::check_of(schedule);
+            report.findings = oracle::judge(&Case { check, target, schedule, outcome: &outcome }, older, &baseline);
             report.timeline = outcome.timeline;
-            report.steps.push(Step { check, runs: 1, took: started.elapsed() });
+            report.steps.push(CheckSummary { check, runs: 1, took: started.elapsed() });
         }
         Err(finding) => report.findings.push(*finding),
     }
@@ -75,8 +75,8 @@ pub(crate) fn replay(target: &Target, older: Option<&Target>, course: &Course) -
 fn baseline(target: &Target, older: Option<&Target>) -> Result<Baseline, Box<Finding>> {
     let (first, second) = (undisturbed(target, 1)?, undisturbed(target, 2)?);
     let older = older.map(|older| undisturbed(older, 1)).transpose()?;
-    let course = Course::undisturbed(1);
-    let case = Case { check: Check::Convergence, target, course: &course, outcome: &first };
+    let schedule = Schedule::undisturbed(1);
+    let case = Case { check: Check::Convergence, target, schedule: &schedule, outcome: &first };
     match oracle::leaked(&case) {
         Some(finding) => Err(Box::new(finding)),
         None => Ok(Baseline::new(target, first, second, older)),
@@ -84,9 +84,9 @@ fn baseline(target: &Target, older: Option<&Target>) -> Result<Baseline, Box<Fin
 }
 
 fn undisturbed(target: &Target, seed: u64) -> Result<Outcome, Box<Finding>> {
-    let course = Course::undisturbed(seed);
-    let outcome = execute(target, None, &course);
-    let case = Case { check: Check::Convergence, target, course: &course, outcome: &outcome };
+    let schedule = Schedule::undisturbed(seed);
+    let outcome = execute(target, None, &schedule);
+    let case = Case { check: Check::Convergence, target, schedule: &schedule, outcome: &outcome };
     match oracle::failed(&case).or_else(|| oracle::panicked(&case)) {
         Some(finding) => Err(Box::new(finding)),
         None => Ok(outcome),
@@ -101,7 +101,7 @@ struct Runner<'a> {
     used: BTreeSet<Permission>,
     lacking: BTreeSet<Permission>,
     /// The first run that lacked a permission.
-    first_denied: Option<(Course, Timeline)>,
+    first_denied: Option<(Schedule, Timeline)>,
 }
 
 impl<'a> Runner<'a> {
@@ -111,22 +111,22 @@ impl<'a> Runner<'a> {
         Self { target, older, bounds, report, used, lacking, first_denied: None }
     }
 
-    fn run(&mut self, check: Check, courses: &[Course], baseline: &Baseline) {
+    fn run(&mut self, check: Check, schedules: &[Schedule], baseline: &Baseline) {
         let started = Instant::now();
         let (target, older) = (self.target, self.older);
         let fresh_runs = baseline.fresh_runs();
-        let results = pool::map(self.bounds.threads, courses, |course| {
-            let outcome = execute(target, older, course);
-            let findings = oracle::judge(&Case { check, target, course, outcome: &outcome }, older, baseline);
+        let results = pool::map(self.bounds.threads, schedules, |schedule| {
+            let outcome = execute(target, older, schedule);
+            let findings = oracle::judge(&Case { check, target, schedule, outcome: &outcome }, older, baseline);
             let (used, lacking) = permission::used_and_lacking(&outcome.timeline);
             let denied = (!lacking.is_empty()).then_some(outcome.timeline);
             (findings, used, lacking, denied)
         });
-        for (course, result) in courses.iter().zip(results) {
+        for (schedule, result) in schedules.iter().zip(results) {
             let (findings, used, lacking, denied) = match result {
                 Ok(result) => result,
                 Err(message) => {
-                    self.report.findings.push(oracle::runner_panicked(check, course, &message));
+                    self.report.findings.push(oracle::runner_panicked(check, schedule, &message));
                     continue;
                 }
             };
@@ -134,18 +134,18 @@ impl<'a> Runner<'a> {
             self.used.extend(used);
             self.lacking.extend(lacking);
             if let (None, Some(timeline)) = (&self.first_denied, denied) {
-                self.first_denied = Some((course.clone(), timeline));
+                self.first_denied = Some((schedule.clone(), timeline));
             }
         }
-        let runs = courses.len() + baseline.fresh_runs() - fresh_runs;
-        self.report.steps.push(Step { check, runs, took: started.elapsed() });
+        let runs = schedules.len() + baseline.fresh_runs() - fresh_runs;
+        self.report.steps.push(CheckSummary { check, runs, took: started.elapsed() });
     }
 
     /// Adds the permissions that an undisturbed run used and lacked.
-    fn add_permissions(&mut self, course: &Course, timeline: &Timeline) {
+    fn add_permissions(&mut self, schedule: &Schedule, timeline: &Timeline) {
         let (used, lacking) = permission::used_and_lacking(timeline);
         if !lacking.is_empty() {
-            self.first_denied = Some((course.clone(), timeline.clone()));
+            self.first_denied = Some((schedule.clone(), timeline.clone()));
         }
         self.used.extend(used);
         self.lacking.extend(lacking);
@@ -160,6 +160,6 @@ impl<'a> Runner<'a> {
             let unused: Vec<_> = granted.difference(&self.used).collect();
             self.report.findings.extend(oracle::unused(&unused));
         }
-        self.report.steps.push(Step { check: Check::Role, runs: 0, took: Duration::ZERO });
+        self.report.steps.push(CheckSummary { check: Check::Role, runs: 0, took: Duration::ZERO });
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 pub use expectation::gardener_with;
 use futures::future::{BoxFuture, FutureExt as _};
-use opgen::Environment;
+use opgen::environment::Environment;
 use opgen_testing::{Manifests, Program};
 
 /// The bug of the operator.

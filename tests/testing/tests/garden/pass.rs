@@ -6,7 +6,7 @@ use kube::{
     Api, Client, ResourceExt as _,
     api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, Preconditions},
 };
-use opgen::Environment;
+use opgen::environment::Environment;
 use serde_json::{Value, json};
 
 use super::{

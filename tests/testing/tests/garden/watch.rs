@@ -12,7 +12,7 @@ use kube::{
     runtime::watcher::{self, Event, watcher},
 };
 
-use opgen::Environment;
+use opgen::environment::Environment;
 
 use super::{Bug, Gardener, pass::Gardens};
 

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, net::IpAddr, sync::Arc};
 
 use ippool_api::{IPPool, OverlappingRangeIPReservation};
-use opgen::{Calls, NamespacedName, View, prelude::*};
+use opgen::{Lister, NamespacedName, context::Calls, prelude::*};
 use parking_lot::Mutex;
 
 use super::{PoolKeeper, place, survey::Holding};
@@ -44,7 +44,7 @@ impl Owed {
         &self,
         calls: &Calls<'_, PoolKeeper>,
         pool: &IPPool,
-        reservations: &View<ReservationFacts, IpAddr>,
+        reservations: &Lister<ReservationFacts, IpAddr>,
     ) -> Result<()> {
         let key = key(pool);
         while let Some(debt) = self.first(&key) {
@@ -81,7 +81,7 @@ async fn delete(calls: &Calls<'_, PoolKeeper>, name: &str, debt: &Debt) -> Resul
     Ok(())
 }
 
-fn names_at(reservations: &View<ReservationFacts, IpAddr>, namespace: &str, ip: IpAddr) -> Result<Vec<String>> {
+fn names_at(reservations: &Lister<ReservationFacts, IpAddr>, namespace: &str, ip: IpAddr) -> Result<Vec<String>> {
     reservations.read(|all| {
         let here = all.find(&ip).filter(|(place, ..)| *place == namespace);
         here.map(|(_, name, _)| name.to_owned()).collect()

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use ippool_api::{IPPool, IpAllocation};
-use opgen::Shown;
+use opgen::ListedObjects;
 
 use crate::{
     Options,
@@ -41,7 +41,12 @@ pub(crate) struct Survey<'p> {
 }
 
 impl<'p> Survey<'p> {
-    pub(crate) fn of(pool: &'p IPPool, range: Option<&Range>, pods: &Shown<PodFacts>, options: &Options) -> Self {
+    pub(crate) fn of(
+        pool: &'p IPPool,
+        range: Option<&Range>,
+        pods: &ListedObjects<PodFacts>,
+        options: &Options,
+    ) -> Self {
         let mut survey = Self { holdings: holdings(pool, range), suspects: Vec::new(), pending: 0 };
         for holding in &survey.holdings {
             let pod = pod_of(&holding.allocation.podref).and_then(|(namespace, name)| pods.get(namespace, name));
@@ -70,7 +75,7 @@ pub(crate) fn holdings<'p>(pool: &'p IPPool, range: Option<&Range>) -> Vec<Holdi
 pub(crate) fn reserved(
     holdings: &[Holding<'_>],
     namespace: &str,
-    reservations: &Shown<ReservationFacts, IpAddr>,
+    reservations: &ListedObjects<ReservationFacts, IpAddr>,
 ) -> usize {
     let ips = holdings.iter().filter_map(|holding| holding.ip.map(canonical));
     ips.map(|ip| reservations.find(&ip).filter(|(place, ..)| *place == namespace).count()).sum()

@@ -1,13 +1,13 @@
 //! The tree without a cluster: every object says that it was made, and nothing leaves the process.
 
-use opgen::testing::Rehearsal;
+use opgen::testing::TreeHarness;
 use serde_json::Value;
 
 use super::*;
 use crate::sample;
 
-async fn built(shop: Shop) -> Rehearsal<Shop, ShopTree> {
-    let rehearsal = Rehearsal::new(shop);
+async fn built(shop: Shop) -> TreeHarness<Shop, ShopTree> {
+    let rehearsal = TreeHarness::new(shop);
     rehearsal.up().await.unwrap();
     rehearsal
 }
@@ -47,7 +47,7 @@ async fn the_backend_and_its_jobs_find_the_database() {
 async fn other_settings_are_another_template() {
     let mut rehearsal = built(sample()).await;
     let template =
-        |rehearsal: &Rehearsal<Shop, ShopTree>| rehearsal.objects("backend/replicas")[0]["spec"]["template"].clone();
+        |rehearsal: &TreeHarness<Shop, ShopTree>| rehearsal.objects("backend/replicas")[0]["spec"]["template"].clone();
     let before = template(&rehearsal);
     rehearsal.up().await.unwrap();
     assert_eq!(template(&rehearsal), before);

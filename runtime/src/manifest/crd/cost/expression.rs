@@ -56,7 +56,7 @@ impl<'a> CostTerm<'a> {
         Self { cost, size, schema: None, path: String::new() }
     }
 
-    fn part(&self, schema: Option<&'a Value>, path: String) -> Self {
+    fn subresource(&self, schema: Option<&'a Value>, path: String) -> Self {
         let size = schema.map_or(0.0, |schema| size::bound(schema).maximum);
         Self { cost: 1.0, size, schema, path }
     }
@@ -254,7 +254,7 @@ fn field<'a>(term: &CostTerm<'a>, name: &str) -> CostTerm<'a> {
     let schema = term.schema.and_then(|schema| {
         schema["properties"].get(&plain).or_else(|| schema.get("additionalProperties").filter(|map| map.is_object()))
     });
-    let mut part = term.part(schema, super::super::schema::field(&term.path, &plain));
+    let mut part = term.subresource(schema, super::super::schema::field(&term.path, &plain));
     part.cost += term.cost;
     part
 }
@@ -262,5 +262,5 @@ fn field<'a>(term: &CostTerm<'a>, name: &str) -> CostTerm<'a> {
 /// An item of a list or a value of a map.
 fn element<'a>(term: &CostTerm<'a>) -> CostTerm<'a> {
     let items = term.schema.and_then(|schema| schema.get("items").or_else(|| schema.get("additionalProperties")));
-    term.part(items, super::super::schema::items(&term.path))
+    term.subresource(items, super::super::schema::items(&term.path))
 }

@@ -19,7 +19,7 @@ use crate::operator::site::Site;
 
 /// Waits until the shop says that it may go on.
 #[derive(Debug, Provisioner)]
-#[provisioner(access(), gives = String)]
+#[provisioner(access(), output = String)]
 struct Gate;
 
 impl Provision<Shop> for Gate {
@@ -27,7 +27,7 @@ impl Provision<Shop> for Gate {
         if cx.object().spec.text == "closed" {
             return yield_because("GateClosed", "the gate is closed");
         }
-        cx.give(format!("through the gate: {}", cx.object().spec.text));
+        cx.set_output(format!("through the gate: {}", cx.object().spec.text));
         Ok(())
     }
 

@@ -99,7 +99,7 @@ impl Place {
         self.site.operator().controls_with::<Owner, Reading>(|controller| {
             let text =
                 |labels: Option<&BTreeMap<String, String>>| labels.and_then(|labels| labels.get("text")).cloned();
-            controller.options(self.world.clone()).listens(&self.channel).keeps_metadata::<Secret, _, _, _>(
+            controller.options(self.world.clone()).channel(&self.channel).metadata_lister::<Secret, _, _, _>(
                 &self.world.labels,
                 move |metadata| text(metadata.labels.as_ref()).unwrap_or_default(),
                 |_, _| [NamespacedName { name: SHOP.to_owned(), namespace: None }],

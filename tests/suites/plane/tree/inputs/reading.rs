@@ -9,7 +9,7 @@ use std::{
 };
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use opgen::{View, prelude::*};
+use opgen::{Lister, prelude::*};
 
 use super::super::kinds::{Pool, Shop, entry, holding};
 
@@ -31,7 +31,7 @@ pub(super) struct Settings {
 pub(super) struct World {
     pub(super) settings: Arc<Mutex<Settings>>,
     /// The labels `text` of the Secrets.
-    pub(super) labels: View<String>,
+    pub(super) labels: Lister<String>,
     pub(super) passes: Arc<AtomicUsize>,
     /// Whether there is a node that reads what is no input.
     pub(super) smuggles: bool,
@@ -109,7 +109,7 @@ pub(super) struct Reading {
     #[provisioner(each = |_, letter| lines(letter), key = |line| &line.key, from(letter))]
     lines: Items,
     #[provisioner(from(view, letter))]
-    part: Part,
+    part: Subresource,
     #[provisioner(from(view))]
     quiet: Quiet,
     #[provisioner(resource, when = has_extra)]
@@ -215,7 +215,7 @@ fn seen(config: &ConfigMap) -> String {
 
 /// Gives what the Secret says, as a call reads it.
 #[derive(Debug, Provisioner)]
-#[provisioner(access(Secret: get), gives = String)]
+#[provisioner(access(Secret: get), output = String)]
 pub(super) struct Letter;
 
 impl Provision<Owner> for Letter {
@@ -223,7 +223,7 @@ impl Provision<Owner> for Letter {
         cx.options().passes.fetch_add(1, Ordering::Relaxed);
         let data = cx.find::<Secret>(LETTER).await?.and_then(|secret| secret.data).unwrap_or_default();
         let text = data.get("text").map(|text| String::from_utf8_lossy(&text.0).into_owned());
-        cx.give(text.unwrap_or_default());
+        cx.set_output(text.unwrap_or_default());
         Ok(())
     }
 
@@ -234,12 +234,12 @@ impl Provision<Owner> for Letter {
 
 /// Gives what follows from another node's value.
 #[derive(Debug, Provisioner)]
-#[provisioner(access(), takes(letter: String), gives = usize)]
+#[provisioner(access(), inputs(letter: String), output = usize)]
 pub(super) struct Length;
 
 impl Provision<Owner> for Length {
     async fn provision(cx: &Context<'_, Owner, Self>) -> Result<()> {
-        cx.give(cx.taken().0.get()?.len());
+        cx.set_output(cx.inputs().0.get()?.len());
         Ok(())
     }
 
@@ -288,10 +288,10 @@ impl Items {
     }
 }
 
-/// A group that is handed an object and a value.
+/// A group that has an object and a value.
 #[derive(Debug, Provisioner)]
-#[provisioner(serial, owner = Owner, takes(view: ConfigMap, letter: String))]
-pub(super) struct Part {
+#[provisioner(serial, owner = Owner, inputs(view: ConfigMap, letter: String))]
+pub(super) struct Subresource {
     #[provisioner(resource, from(letter))]
     letter_below: ConfigMap,
     #[provisioner(resource, from(view))]
@@ -300,7 +300,7 @@ pub(super) struct Part {
     options_below: ConfigMap,
 }
 
-impl Part {
+impl Subresource {
     fn letter_below(_: &Shop, letter: &str) -> ConfigMap {
         holding("letter-below", letter)
     }
@@ -314,9 +314,9 @@ impl Part {
     }
 }
 
-/// A group that is handed an object alone, so that its nodes can be skipped.
+/// A group that has an object alone, so that its nodes can be skipped.
 #[derive(Debug, Provisioner)]
-#[provisioner(serial, owner = Owner, takes(view: ConfigMap))]
+#[provisioner(serial, owner = Owner, inputs(view: ConfigMap))]
 pub(super) struct Quiet {
     #[provisioner(resource, from(view))]
     quiet: ConfigMap,

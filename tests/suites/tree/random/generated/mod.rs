@@ -11,7 +11,7 @@ mod part07;
 mod part08;
 
 use super::sample::{Begin, begin, shape};
-use opgen::Shape;
+use opgen::shape::Shape;
 
 /// All trees, in the order of their plans.
 pub(super) fn trees() -> Vec<Begin> {

@@ -3,6 +3,6 @@
 use web_shop_controller::operator;
 
 #[test]
-fn it_lives_through_everything() -> Result<(), opgen_testing::Failed> {
+fn it_lives_through_everything() -> Result<(), opgen_testing::TrialError> {
     opgen_testing::trial(operator).run().verdict()
 }

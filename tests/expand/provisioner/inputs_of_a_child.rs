@@ -1,4 +1,4 @@
-#[provisioner(serial, owner = WebApp, takes(settings: ConfigMap, plan: Plan, key: Option<Secret>))]
+#[provisioner(serial, owner = WebApp, inputs(settings: ConfigMap, plan: Plan, key: Option<Secret>))]
 pub struct Workload {
     #[provisioner(resource, from(settings, key))]
     service: Service,

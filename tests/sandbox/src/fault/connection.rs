@@ -3,7 +3,7 @@
 /// The error of a broken connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Broken {
+pub enum ConnectionFault {
     /// It was reset.
     #[error("connection reset by peer")]
     Reset,

@@ -1,7 +1,7 @@
-//! Implements API calls on subresources: status, scale, and all others through `PartCalls`.
+//! Implements API calls on subresources: status, scale, and all others through `SubresourceCalls`.
 
 use crate::{
-    access::{self, part::Part},
+    access::{self, subresource::Subresource},
     error::Result,
     kind::{Typed, kind_of},
 };
@@ -100,9 +100,9 @@ impl<'a, P> Calls<'a, P> {
         .boxed()
     }
 
-    /// The calls on a subresource of one object: `cx.part::<Pod, part::Eviction>("web-0").create(&eviction)`.
-    pub fn part<'c, K: Typed, S: Part>(&'c self, name: &'c str) -> PartCalls<'c, 'a, P, K, S> {
-        PartCalls { calls: self, name, of: PhantomData }
+    /// The calls on a subresource of one object: `cx.subresource::<Pod, part::Eviction>("web-0").create(&eviction)`.
+    pub fn subresource<'c, K: Typed, S: Subresource>(&'c self, name: &'c str) -> SubresourceCalls<'c, 'a, P, K, S> {
+        SubresourceCalls { calls: self, name, of: PhantomData }
     }
 
     /// Reads a subresource.
@@ -152,24 +152,24 @@ impl<'a, P> Calls<'a, P> {
 }
 
 /// The API calls on the subresource `S` of one object of kind `K`.
-pub struct PartCalls<'c, 'a, P, K, S> {
+pub struct SubresourceCalls<'c, 'a, P, K, S> {
     calls: &'c Calls<'a, P>,
     name: &'c str,
     of: PhantomData<fn() -> (K, S)>,
 }
 
-impl<'c, P, K: Typed, S: Part> PartCalls<'c, '_, P, K, S> {
+impl<'c, P, K: Typed, S: Subresource> SubresourceCalls<'c, '_, P, K, S> {
     /// Reads the subresource.
     ///
     /// # Errors
     /// The error of the call.
     pub fn get(&self) -> BoxFuture<'c, Result<S::Body>>
     where
-        K: access::GetPart<P, S>,
+        K: access::GetSubresource<P, S>,
     {
         self.calls.read::<K, S::Body>(
             self.name,
-            Permission::on_subresource(S::NAME, "get", <K as access::GetPart<P, S>>::WITHIN),
+            Permission::on_subresource(S::NAME, "get", <K as access::GetSubresource<P, S>>::WITHIN),
         )
     }
 
@@ -179,12 +179,14 @@ impl<'c, P, K: Typed, S: Part> PartCalls<'c, '_, P, K, S> {
     /// The error of the call.
     pub fn text(&self) -> BoxFuture<'c, Result<String>>
     where
-        K: access::GetPart<P, S>,
+        K: access::GetSubresource<P, S>,
     {
         let (calls, name) = (self.calls, self.name);
         async move {
-            let (kind, permission) =
-                (kind_of::<K>(), Permission::on_subresource(S::NAME, "get", <K as access::GetPart<P, S>>::WITHIN));
+            let (kind, permission) = (
+                kind_of::<K>(),
+                Permission::on_subresource(S::NAME, "get", <K as access::GetSubresource<P, S>>::WITHIN),
+            );
             Ok(calls.client().get_subresource_text(calls.target(&kind, name, &[permission])?, S::NAME).await?)
         }
         .boxed()
@@ -194,15 +196,15 @@ impl<'c, P, K: Typed, S: Part> PartCalls<'c, '_, P, K, S> {
     ///
     /// # Errors
     /// The error of the call. An eviction that a disruption budget forbids for now fails with the code 429.
-    pub fn create(&self, body: &S::Body) -> BoxFuture<'c, Result<S::Made>>
+    pub fn create(&self, body: &S::Body) -> BoxFuture<'c, Result<S::Response>>
     where
-        K: access::CreatePart<P, S>,
+        K: access::CreateSubresource<P, S>,
     {
         let (calls, name, body) = (self.calls, self.name, serde_json::to_value(body));
         async move {
             let (kind, permission) = (
                 kind_of::<K>(),
-                Permission::on_subresource(S::NAME, "create", <K as access::CreatePart<P, S>>::WITHIN),
+                Permission::on_subresource(S::NAME, "create", <K as access::CreateSubresource<P, S>>::WITHIN),
             );
             let target = calls.target(&kind, name, &[permission])?;
             let created = calls.client().create_subresource(target, S::NAME, &body?, calls.manager()).await?;
@@ -217,10 +219,10 @@ impl<'c, P, K: Typed, S: Part> PartCalls<'c, '_, P, K, S> {
     /// The error of the call.
     pub fn update(&self, body: &S::Body) -> BoxFuture<'c, Result<S::Body>>
     where
-        K: access::UpdatePart<P, S>,
+        K: access::UpdateSubresource<P, S>,
     {
         let (calls, name, body) = (self.calls, self.name, serde_json::to_value(body));
-        let permission = Permission::on_subresource(S::NAME, "update", <K as access::UpdatePart<P, S>>::WITHIN);
+        let permission = Permission::on_subresource(S::NAME, "update", <K as access::UpdateSubresource<P, S>>::WITHIN);
         async move { calls.replace::<K, S::Body>(name, permission, body?).await }.boxed()
     }
 
@@ -230,15 +232,15 @@ impl<'c, P, K: Typed, S: Part> PartCalls<'c, '_, P, K, S> {
     /// The error of the call.
     pub fn patch(&self, patch: &Value) -> BoxFuture<'c, Result<S::Body>>
     where
-        K: access::PatchPart<P, S>,
+        K: access::PatchSubresource<P, S>,
     {
-        let permission = Permission::on_subresource(S::NAME, "patch", <K as access::PatchPart<P, S>>::WITHIN);
+        let permission = Permission::on_subresource(S::NAME, "patch", <K as access::PatchSubresource<P, S>>::WITHIN);
         self.calls.change::<K, S::Body>(self.name, permission, patch.clone())
     }
 }
 
-impl<P, K, S> fmt::Debug for PartCalls<'_, '_, P, K, S> {
+impl<P, K, S> fmt::Debug for SubresourceCalls<'_, '_, P, K, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PartCalls").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("SubresourceCalls").field("name", &self.name).finish_non_exhaustive()
     }
 }

@@ -1,22 +1,22 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for Workload {
-    type Takes = (
-        ::opgen::Made<ConfigMap>,
-        ::opgen::Made<Plan>,
-        ::opgen::Made<Option<Secret>>,
+    type Inputs = (
+        ::opgen::Output<ConfigMap>,
+        ::opgen::Output<Plan>,
+        ::opgen::Output<Option<Secret>>,
     );
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::SERIAL,
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::SERIAL,
         access: &[],
         children: &[
             ::opgen::__private::resource_edge::<Service, _>("service", ::core::line!()),
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 when: "app.spec.public &&service.spec.is_some()",
                 reads: &["service"],
                 ..::opgen::__private::edge::<Check>("check", ::core::line!())
             },
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 when: "is_single",
                 ..::opgen::__private::resource_edge::<
                     ConfigMap,
@@ -32,8 +32,8 @@ impl ::opgen::Provisioner for Workload {
 impl ::opgen::Provision<WebApp> for Workload {
     async fn provision(cx: &::opgen::Context<'_, WebApp, Self>) -> ::opgen::Result<()> {
         ::opgen::__private::boxed(async move {
-                let __made0 = ::core::clone::Clone::clone(&cx.taken().0);
-                let __made1 = ::core::clone::Clone::clone(&cx.taken().2);
+                let __made0 = ::core::clone::Clone::clone(&cx.inputs().0);
+                let __made1 = ::core::clone::Clone::clone(&cx.inputs().2);
                 ::opgen::__private::apply_with::<
                     Service,
                     _,
@@ -42,8 +42,8 @@ impl ::opgen::Provision<WebApp> for Workload {
                 >(
                         cx,
                         "service",
-                        ::opgen::ResourceOptions::DEFAULT,
-                        ::opgen::__private::inputs(
+                        ::opgen::shape::ResourceOptions::DEFAULT,
+                        ::opgen::__private::inputs_digest(
                             cx,
                             &[
                                 ::opgen::__private::version(&__made0),
@@ -72,7 +72,7 @@ impl ::opgen::Provision<WebApp> for Workload {
                 if ::opgen::__private::is_wanted(
                     cx,
                     "check",
-                    ::opgen::__private::ask2(
+                    ::opgen::__private::call2(
                         ::opgen::__private::subject(cx),
                         __made0.get()?,
                         |app, service| app.spec.public && service.spec.is_some(),
@@ -87,7 +87,7 @@ impl ::opgen::Provision<WebApp> for Workload {
                             cx,
                             "check",
                             (),
-                            ::opgen::__private::inputs(
+                            ::opgen::__private::inputs_digest(
                                 cx,
                                 &[::opgen::__private::version(&__made0)],
                             ),
@@ -100,7 +100,7 @@ impl ::opgen::Provision<WebApp> for Workload {
             })
             .await?;
         ::opgen::__private::boxed(async move {
-                let __made0 = ::core::clone::Clone::clone(&cx.taken().1);
+                let __made0 = ::core::clone::Clone::clone(&cx.inputs().1);
                 if ::opgen::__private::is_wanted(
                     cx,
                     "note",
@@ -114,8 +114,8 @@ impl ::opgen::Provision<WebApp> for Workload {
                     >(
                             cx,
                             "note",
-                            ::opgen::ResourceOptions::DEFAULT,
-                            ::opgen::__private::inputs(
+                            ::opgen::shape::ResourceOptions::DEFAULT,
+                            ::opgen::__private::inputs_digest(
                                 cx,
                                 &[::opgen::__private::version(&__made0)],
                             ),
@@ -133,7 +133,7 @@ impl ::opgen::Provision<WebApp> for Workload {
             })
             .await?;
         ::opgen::__private::boxed(async move {
-                let __made0 = ::core::clone::Clone::clone(&cx.taken().1);
+                let __made0 = ::core::clone::Clone::clone(&cx.inputs().1);
                 ::opgen::__private::up_with::<
                     Nodes,
                     WebApp,
@@ -143,7 +143,7 @@ impl ::opgen::Provision<WebApp> for Workload {
                         cx,
                         "nodes",
                         (::core::clone::Clone::clone(&__made0),),
-                        ::opgen::__private::inputs(
+                        ::opgen::__private::inputs_digest(
                             cx,
                             &[::opgen::__private::version(&__made0)],
                         ),

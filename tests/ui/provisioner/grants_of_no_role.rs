@@ -13,7 +13,7 @@ pub struct WebAppSpec {
 #[derive(Provisioner)]
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
-    #[provisioner(resource(hands_on(ConfigMap: get)))]
+    #[provisioner(resource(grants(ConfigMap: get)))]
     config: ConfigMap,
 }
 

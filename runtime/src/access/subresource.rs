@@ -1,6 +1,6 @@
 //! Permissions on subresources: parts of an object with an address of their own.
 //!
-//! Status and scale have traits of their own; every other subresource is a type that is a [`Part`].
+//! Status and scale have traits of their own; every other subresource is a type that is a [`Subresource`].
 
 use super::Within;
 use k8s_openapi::{
@@ -18,13 +18,13 @@ use serde::{Serialize, de::DeserializeOwned};
 ///
 /// A subresource that is not among the types here is one of yours: a type that implements this trait, which stands in
 /// `access(...)` by its name, `Machine/Pause: update`.
-pub trait Part: 'static {
+pub trait Subresource: 'static {
     /// Its name in URLs and rules.
     const NAME: &'static str;
     /// What is read, replaced and patched.
     type Body: Serialize + DeserializeOwned;
     /// What the server answers to a `create`.
-    type Made: DeserializeOwned;
+    type Response: DeserializeOwned;
 }
 
 macro_rules! parts {
@@ -33,10 +33,10 @@ macro_rules! parts {
         #[derive(Clone, Copy, Debug)]
         pub struct $part;
 
-        impl Part for $part {
+        impl Subresource for $part {
             const NAME: &'static str = $name;
             type Body = $body;
-            type Made = $made;
+            type Response = $made;
         }
     )+};
 }
@@ -132,7 +132,7 @@ pub trait UpdateScale<P> {
     label = "not declared",
     note = "add `{Self}/{S}: get` to `#[provisioner(access(...))]` of `{P}`"
 )]
-pub trait GetPart<P, S: Part> {
+pub trait GetSubresource<P, S: Subresource> {
     /// Where it holds; empty for everywhere.
     const WITHIN: &'static [Within] = &[];
 }
@@ -143,7 +143,7 @@ pub trait GetPart<P, S: Part> {
     label = "not declared",
     note = "add `{Self}/{S}: create` to `#[provisioner(access(...))]` of `{P}`"
 )]
-pub trait CreatePart<P, S: Part> {
+pub trait CreateSubresource<P, S: Subresource> {
     /// Where it holds; empty for everywhere.
     const WITHIN: &'static [Within] = &[];
 }
@@ -154,7 +154,7 @@ pub trait CreatePart<P, S: Part> {
     label = "not declared",
     note = "add `{Self}/{S}: update` to `#[provisioner(access(...))]` of `{P}`"
 )]
-pub trait UpdatePart<P, S: Part> {
+pub trait UpdateSubresource<P, S: Subresource> {
     /// Where it holds; empty for everywhere.
     const WITHIN: &'static [Within] = &[];
 }
@@ -165,7 +165,7 @@ pub trait UpdatePart<P, S: Part> {
     label = "not declared",
     note = "add `{Self}/{S}: patch` to `#[provisioner(access(...))]` of `{P}`"
 )]
-pub trait PatchPart<P, S: Part> {
+pub trait PatchSubresource<P, S: Subresource> {
     /// Where it holds; empty for everywhere.
     const WITHIN: &'static [Within] = &[];
 }

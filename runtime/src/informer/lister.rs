@@ -1,4 +1,4 @@
-//! `View` caches projections of watched objects with an index; nodes read it without an API call.
+//! `Lister` caches projections of watched objects with an index; nodes read it without an API call.
 
 use crate::{
     cache::ObjectKey,
@@ -14,37 +14,37 @@ use std::{
     sync::Arc,
 };
 
-/// A lister over the watch of a kind: a projection `V` of each object. [`Controller::keeps`](crate::Controller::keeps) fills it.
+/// A lister over the watch of a kind: a projection `V` of each object. [`Controller::lister`](crate::Controller::lister) fills it.
 /// Clones share their content: one clone goes to the controller, another one into its options.
 ///
-/// An index ([`View::indexed`]) finds the objects of an index value `X` without a scan.
+/// An index ([`Lister::indexed`]) finds the objects of an index value `X` without a scan.
 ///
 /// # Guarantees
 /// - Nothing can be read before the first list is complete, or while the kind is missing or forbidden. So an object that is not
-///   in the view did not exist in the cluster. The exception is an object that doesn't decode, or on which the projection panics:
-///   the view has its earlier projection, or none. The log and an event on the object report it.
-/// - The content may be stale. Read the live object before you destroy something because an object is not in the view.
+///   in the lister did not exist in the cluster. The exception is an object that doesn't decode, or on which the projection panics:
+///   the lister has its earlier projection, or none. The log and an event on the object report it.
+/// - The content may be stale. Read the live object before you destroy something because an object is not in the lister.
 ///
 /// # Assumptions
-/// A view belongs to one running operator.
-pub struct View<V, X = ()>(Arc<Inner<V, X>>);
+/// A lister belongs to one running operator.
+pub struct Lister<V, X = ()>(Arc<Inner<V, X>>);
 
 struct Inner<V, X> {
-    state: RwLock<ViewState<V, X>>,
+    state: RwLock<ListerState<V, X>>,
     index: fn(&V) -> Option<X>,
 }
 
-struct ViewState<V, X> {
-    /// The watch that fills the view, once it has started.
+struct ListerState<V, X> {
+    /// The watch that fills the lister, once it has started.
     watch: Option<Health>,
     /// Whether the first list is complete.
     listed: bool,
-    shown: Shown<V, X>,
+    shown: ListedObjects<V, X>,
 }
 
-/// The objects of a [`View`].
-pub struct Shown<V, X = ()> {
-    /// Each projection with its index value, so that the view calls the user's index function once per projection, and not while
+/// The objects of a [`Lister`].
+pub struct ListedObjects<V, X = ()> {
+    /// Each projection with its index value, so that the lister calls the user's index function once per projection, and not while
     /// it changes the index. The hasher has no random seed: tests replay a run and need the same order of objects.
     objects: HashMap<NameKey, (V, Option<X>), BuildHasherDefault<DefaultHasher>>,
     by_index: HashMap<X, Vec<NameKey>>,
@@ -70,21 +70,21 @@ impl NameKey {
     }
 }
 
-impl<V> Default for View<V> {
+impl<V> Default for Lister<V> {
     fn default() -> Self {
         Self::indexed(|_| None)
     }
 }
 
-impl<V, X> View<V, X> {
-    /// A view with an index: [`Shown::find`] returns the objects of an index value. An object for which `index` returns `None` or
+impl<V, X> Lister<V, X> {
+    /// A lister with an index: [`ListedObjects::find`] returns the objects of an index value. An object for which `index` returns `None` or
     /// panics is not in the index.
     pub fn indexed(index: fn(&V) -> Option<X>) -> Self {
-        let shown = Shown { objects: HashMap::default(), by_index: HashMap::new() };
-        Self(Arc::new(Inner { state: RwLock::new(ViewState { watch: None, listed: false, shown }), index }))
+        let shown = ListedObjects { objects: HashMap::default(), by_index: HashMap::new() };
+        Self(Arc::new(Inner { state: RwLock::new(ListerState { watch: None, listed: false, shown }), index }))
     }
 
-    /// The watch that fills the view, once it has started.
+    /// The watch that fills the lister, once it has started.
     pub(crate) fn watch(&self) -> Option<Health> {
         self.0.state.read().watch.clone()
     }
@@ -94,7 +94,7 @@ impl<V, X> View<V, X> {
     /// # Errors
     /// A yield with the reason if the objects can't be read yet: the kind is missing or forbidden, or its first list is not
     /// complete.
-    pub fn read<T>(&self, read: impl FnOnce(&Shown<V, X>) -> T) -> Result<T> {
+    pub fn read<T>(&self, read: impl FnOnce(&ListedObjects<V, X>) -> T) -> Result<T> {
         let state = self.0.state.read();
         let Some(watch) = &state.watch else {
             return Err(Error::yielding("CacheNotSynced", "waiting for a watch that has not begun"));
@@ -109,8 +109,8 @@ impl<V, X> View<V, X> {
     }
 }
 
-impl<V, X: Clone + Eq + Hash> View<V, X> {
-    /// Clears the view for a watch that starts.
+impl<V, X: Clone + Eq + Hash> Lister<V, X> {
+    /// Clears the lister for a watch that starts.
     pub(crate) fn begin(&self, watch: &Health) {
         let mut state = self.0.state.write();
         state.watch = Some(watch.clone());
@@ -118,7 +118,7 @@ impl<V, X: Clone + Eq + Hash> View<V, X> {
         (state.shown.objects, state.shown.by_index) = Default::default();
     }
 
-    /// Marks the first list as complete, so that the view can be read.
+    /// Marks the first list as complete, so that the lister can be read.
     pub(crate) fn mark_listed(&self) {
         self.0.state.write().listed = true;
     }
@@ -136,7 +136,7 @@ impl<V, X: Clone + Eq + Hash> View<V, X> {
         old
     }
 
-    /// Whether the view has exactly this projection of the object.
+    /// Whether the lister has exactly this projection of the object.
     pub(crate) fn contains(&self, key: &ObjectKey, projection: &V) -> bool
     where
         V: PartialEq,
@@ -154,7 +154,7 @@ impl<V, X: Clone + Eq + Hash> View<V, X> {
     }
 }
 
-impl<V, X> Shown<V, X> {
+impl<V, X> ListedObjects<V, X> {
     /// The projection of the object with this name. The `namespace` of a cluster-scoped object is empty.
     pub fn get(&self, namespace: &str, name: &str) -> Option<&V> {
         self.objects.get(&NameQuery(namespace, name)).map(|(projection, _)| projection)
@@ -176,7 +176,7 @@ impl<V, X> Shown<V, X> {
     }
 }
 
-impl<V, X: Eq + Hash> Shown<V, X> {
+impl<V, X: Eq + Hash> ListedObjects<V, X> {
     /// Namespace, name and projection of the objects with this index value, in no order.
     pub fn find(&self, index: &X) -> impl Iterator<Item = (&str, &str, &V)> {
         let keys = self.by_index.get(index).map_or(&[][..], Vec::as_slice);
@@ -198,29 +198,29 @@ impl<V, X: Eq + Hash> Shown<V, X> {
     }
 }
 
-impl<V, X> Clone for View<V, X> {
+impl<V, X> Clone for Lister<V, X> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<V, X> fmt::Debug for View<V, X> {
+impl<V, X> fmt::Debug for Lister<V, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.0.state.read();
-        f.debug_struct("View").field("listed", &state.listed).field("len", &state.shown.len()).finish_non_exhaustive()
+        f.debug_struct("Lister").field("listed", &state.listed).field("len", &state.shown.len()).finish_non_exhaustive()
     }
 }
 
-impl<V, X> fmt::Debug for Shown<V, X> {
+impl<V, X> fmt::Debug for ListedObjects<V, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shown").field("len", &self.len()).finish_non_exhaustive()
+        f.debug_struct("ListedObjects").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::View;
+    use super::Lister;
     use crate::{
         cache::ObjectKey,
         error::Error,
@@ -230,15 +230,15 @@ mod tests {
     };
     use k8s_openapi::api::core::v1::Pod;
 
-    fn view_and_health() -> (View<u32, u32>, Health) {
+    fn view_and_health() -> (Lister<u32, u32>, Health) {
         let index = |projection: &u32| Some(projection.wrapping_div(10));
-        let (view, health) = (View::indexed(index), Health::new(kind_of::<Pod>()));
-        view.begin(&health);
-        (view, health)
+        let (lister, health) = (Lister::indexed(index), Health::new(kind_of::<Pod>()));
+        lister.begin(&health);
+        (lister, health)
     }
 
-    fn put(view: &View<u32, u32>, name: &str, projection: u32) -> Option<u32> {
-        view.put(&key(name), projection, &mut Panics::default())
+    fn put(lister: &Lister<u32, u32>, name: &str, projection: u32) -> Option<u32> {
+        lister.put(&key(name), projection, &mut Panics::default())
     }
 
     fn key(name: &str) -> ObjectKey {
@@ -247,55 +247,55 @@ mod tests {
 
     #[test]
     fn nothing_is_read_before_the_list_is_complete_nor_without_the_kind() {
-        let (view, health) = view_and_health();
-        put(&view, "a", 1);
-        assert!(matches!(view.read(|_| ()), Err(Error::Yield { reason, .. }) if reason == "CacheNotSynced"));
-        view.mark_listed();
-        assert_eq!(view.read(|shown| shown.get("web", "a").copied()).unwrap(), Some(1));
+        let (lister, health) = view_and_health();
+        put(&lister, "a", 1);
+        assert!(matches!(lister.read(|_| ()), Err(Error::Yield { reason, .. }) if reason == "CacheNotSynced"));
+        lister.mark_listed();
+        assert_eq!(lister.read(|shown| shown.get("web", "a").copied()).unwrap(), Some(1));
         health.set(WatchState::Missing);
-        assert!(matches!(view.read(|_| ()), Err(Error::Yield { reason, .. }) if reason == "KindMissing"));
+        assert!(matches!(lister.read(|_| ()), Err(Error::Yield { reason, .. }) if reason == "KindMissing"));
     }
 
     #[test]
     fn the_index_follows_its_objects() {
-        let (view, _health) = view_and_health();
-        view.mark_listed();
-        put(&view, "a", 11);
-        put(&view, "b", 12);
-        assert_eq!(put(&view, "a", 21), Some(11));
-        assert_eq!(view.remove(&key("nobody")), None);
+        let (lister, _health) = view_and_health();
+        lister.mark_listed();
+        put(&lister, "a", 11);
+        put(&lister, "b", 12);
+        assert_eq!(put(&lister, "a", 21), Some(11));
+        assert_eq!(lister.remove(&key("nobody")), None);
         let of = |term: u32| {
-            view.read(|shown| shown.find(&term).map(|(_, name, _)| name.to_owned()).collect::<Vec<_>>()).unwrap()
+            lister.read(|shown| shown.find(&term).map(|(_, name, _)| name.to_owned()).collect::<Vec<_>>()).unwrap()
         };
         assert_eq!((of(1), of(2)), (vec!["b".to_owned()], vec!["a".to_owned()]));
-        view.remove(&key("b"));
+        lister.remove(&key("b"));
         assert!(of(1).is_empty());
     }
 
     #[test]
     fn another_watch_begins_with_nothing() {
-        let (view, health) = view_and_health();
-        put(&view, "a", 1);
-        view.mark_listed();
-        view.begin(&health);
-        assert!(view.read(|_| ()).is_err());
-        view.mark_listed();
-        assert!(view.read(|shown| shown.is_empty() && shown.find(&0).next().is_none()).unwrap());
+        let (lister, health) = view_and_health();
+        put(&lister, "a", 1);
+        lister.mark_listed();
+        lister.begin(&health);
+        assert!(lister.read(|_| ()).is_err());
+        lister.mark_listed();
+        assert!(lister.read(|shown| shown.is_empty() && shown.find(&0).next().is_none()).unwrap());
     }
 
     #[test]
     fn an_object_whose_index_function_panics_is_shown_and_in_no_index() {
         let index = |projection: &u32| if *projection == 13 { panic!("unlucky") } else { Some(*projection) };
-        let view = View::indexed(index);
-        view.begin(&Health::new(kind_of::<Pod>()));
-        view.mark_listed();
+        let lister = Lister::indexed(index);
+        lister.begin(&Health::new(kind_of::<Pod>()));
+        lister.mark_listed();
         let (mut none, mut some) = (Panics::default(), Panics::default());
-        view.put(&key("a"), 12, &mut none);
-        assert_eq!(view.put(&key("a"), 13, &mut some), Some(12));
+        lister.put(&key("a"), 12, &mut none);
+        assert_eq!(lister.put(&key("a"), 13, &mut some), Some(12));
         assert_eq!((none.0.len(), some.0.len()), (0, 1));
-        let found = |term: u32| view.read(|shown| shown.find(&term).count()).unwrap();
+        let found = |term: u32| lister.read(|shown| shown.find(&term).count()).unwrap();
         assert_eq!((found(12), found(13)), (0, 0));
-        assert_eq!(view.read(|shown| shown.get("web", "a").copied()).unwrap(), Some(13));
-        assert_eq!(view.remove(&key("a")), Some(13));
+        assert_eq!(lister.read(|shown| shown.get("web", "a").copied()).unwrap(), Some(13));
+        assert_eq!(lister.remove(&key("a")), Some(13));
     }
 }

@@ -2,6 +2,6 @@
 pub struct Tree {
     #[provisioner(resource)]
     account: ServiceAccount,
-    #[provisioner(resource(hands_on(ConfigMap: get, list; Secret("tls", "ca"): get; "/healthz/*": get)))]
+    #[provisioner(resource(grants(ConfigMap: get, list; Secret("tls", "ca"): get; "/healthz/*": get)))]
     role: Option<ClusterRole>,
 }

@@ -1,38 +1,38 @@
 #[automatically_derived]
 impl ::opgen::Provisioner for Tree {
-    type Takes = ();
-    type Gives = ();
-    const SHAPE: ::opgen::Shape = ::opgen::Shape {
-        node: ::opgen::Node::SERIAL,
+    type Inputs = ();
+    type Output = ();
+    const SHAPE: ::opgen::shape::Shape = ::opgen::shape::Shape {
+        node: ::opgen::shape::Node::SERIAL,
         access: &[],
         children: &[
             ::opgen::__private::resource_edge::<
                 ServiceAccount,
                 _,
             >("account", ::core::line!()),
-            ::opgen::Edge {
+            ::opgen::shape::Edge {
                 access: &[
-                    ::opgen::Access::to(
+                    ::opgen::shape::Access::to(
                         ::opgen::__private::kind_of::<ConfigMap>,
-                        &[::opgen::Verb::Get, ::opgen::Verb::List],
-                        ::opgen::Place {
+                        &[::opgen::shape::Verb::Get, ::opgen::shape::Verb::List],
+                        ::opgen::shape::SourceLocation {
                             file: ::core::file!(),
                             line: ::core::line!(),
                         },
                     ),
-                    ::opgen::Access::to(
+                    ::opgen::shape::Access::to(
                             ::opgen::__private::kind_of::<Secret>,
-                            &[::opgen::Verb::Get],
-                            ::opgen::Place {
+                            &[::opgen::shape::Verb::Get],
+                            ::opgen::shape::SourceLocation {
                                 file: ::core::file!(),
                                 line: ::core::line!(),
                             },
                         )
                         .named(&["tls", "ca"]),
-                    ::opgen::Access::to_url(
+                    ::opgen::shape::Access::to_url(
                         "/healthz/*",
-                        &[::opgen::Verb::Get],
-                        ::opgen::Place {
+                        &[::opgen::shape::Verb::Get],
+                        ::opgen::shape::SourceLocation {
                             file: ::core::file!(),
                             line: ::core::line!(),
                         },
@@ -66,11 +66,11 @@ impl ::opgen::Provision<WebApp> for Tree {
         >(
                 cx,
                 "role",
-                ::opgen::ResourceOptions::DEFAULT,
-                ::opgen::__private::inputs(cx, &[]),
+                ::opgen::shape::ResourceOptions::DEFAULT,
+                ::opgen::__private::inputs_digest(cx, &[]),
                 |draft| {
                     let built = Self::role(draft);
-                    ::opgen::__private::hand_on::<
+                    ::opgen::__private::granted_roles::<
                         Option<ClusterRole>,
                         _,
                     >(

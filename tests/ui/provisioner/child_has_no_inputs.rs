@@ -25,7 +25,7 @@ impl Tree {
 }
 
 #[derive(Provisioner)]
-#[provisioner(serial, owner = WebApp, takes(config: ConfigMap))]
+#[provisioner(serial, owner = WebApp, inputs(config: ConfigMap))]
 struct Workload {
     #[provisioner(resource)]
     service: Service,

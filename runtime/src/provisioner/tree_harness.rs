@@ -2,7 +2,7 @@
 
 use crate::{
     context::{Context, Teardown},
-    engine::{pass::PassCore, rehearsal::FakeCluster},
+    engine::{pass::PassCore, tree_harness::FakeCluster},
     error::{Error, Result},
     managed::Owner,
     provisioner::{Keyed, Provision},
@@ -10,13 +10,13 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// A node that records its calls and answers as the test has set. It works only in a [`Rehearsal`](crate::testing::Rehearsal).
+/// A node that records its calls and answers as the test has set. It works only in a [`TreeHarness`](crate::testing::TreeHarness).
 #[derive(Debug)]
 pub struct Recorder;
 
 impl Provisioner for Recorder {
-    type Takes = ();
-    type Gives = ();
+    type Inputs = ();
+    type Output = ();
     const SHAPE: Shape = Shape { node: Node::Custom, access: &[], children: &[] };
 }
 
@@ -41,6 +41,6 @@ impl<O: Owner> Keyed<O> for Recorder {
 }
 
 fn fake_cluster<'a>(core: &'a PassCore<'_>) -> Result<&'a FakeCluster> {
-    let cluster = core.shared.rehearsal.as_deref();
-    cluster.ok_or_else(|| Error::terminal("NoRehearsal", "a recorder works in a rehearsal only"))
+    let cluster = core.shared.tree_harness.as_deref();
+    cluster.ok_or_else(|| Error::terminal("NoRehearsal", "a recorder works in a tree_harness only"))
 }
