@@ -27,7 +27,7 @@ mod informer;
 #[cfg(test)]
 mod log;
 mod managed;
-pub mod manager;
+mod manager;
 pub mod manifest;
 mod panic;
 pub mod patch;
@@ -49,9 +49,9 @@ pub use controller::{Controller, channel::Channel, mapped::Enqueue};
 pub use error::{CallError, Error, Result, yield_because};
 pub use event::EventType;
 pub use foreign::Foreign;
-pub use informer::lister::{ListedObjects, Lister};
+pub use informer::lister::Lister;
 pub use managed::{Each, For, Owner};
-pub use manager::{Operator, RunError, RunOptions};
+pub use manager::{conditions::ConditionsError, operator::Operator, run::RunOptions, run_error::RunError};
 pub use opgen_api::{Kind, Managed, Status, Typed, condition, dynamic_kind};
 pub(crate) use opgen_api::{bounds, kind};
 pub use opgen_macros::{Provisioner, operator};
@@ -60,6 +60,19 @@ pub use provisioner::{Keyed, Provision, group::Wanted, manifest::Manifest, outpu
 pub use queue::Backoff;
 pub use reference::NamespacedName;
 pub use shape::Provisioner;
+
+/// The objects of a [`Lister`], as [`Lister::read`] passes them.
+pub mod lister {
+    pub use crate::informer::lister::ListedObjects;
+}
+
+/// The trait `Factory`, which describes one controlled kind to an operator, and its parts.
+pub mod factory {
+    pub use crate::controller::{
+        Settings,
+        factory::{BoxReconciler, Factory, SpecFacts},
+    };
+}
 
 /// What a project of an operator names all the time; and of kube what a builder asks an object: its name, its namespace, its uid.
 ///

@@ -15,7 +15,6 @@ use crate::{
     reconcile::{change::PrimaryPredicate, tree::ResyncPeriodFn},
 };
 use channel::ChannelReceiver;
-pub use factory::{BoxReconciler, Factory, SpecFacts};
 use lister_source::{ListerSource, ReadLister};
 use mapped::MappedWatch;
 use serde_json::Value;

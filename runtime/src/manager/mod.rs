@@ -9,5 +9,3 @@ pub(crate) mod run_error;
 pub(crate) mod signals;
 mod tasks;
 pub(crate) mod wiring;
-
-pub use {conditions::ConditionsError, operator::Operator, run::RunOptions, run_error::RunError};

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use ippool_api::{IPPool, IpAllocation};
-use opgen::ListedObjects;
+use opgen::lister::ListedObjects;
 
 use crate::{
     Options,
