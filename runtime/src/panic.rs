@@ -94,7 +94,7 @@ impl Panicked {
     }
 }
 
-/// BoxReconciler user code, and turns a panic into an error.
+/// Runs user code, and turns a panic into an error.
 pub(crate) fn catch<T>(closure: Closure, run: impl FnOnce() -> T) -> Result<T, Panicked> {
     std::panic::catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panicked::new(closure, &*payload))
 }
@@ -104,7 +104,7 @@ pub(crate) fn catch<T>(closure: Closure, run: impl FnOnce() -> T) -> Result<T, P
 pub(crate) struct Panics(pub(crate) Vec<Panicked>);
 
 impl Panics {
-    /// BoxReconciler user code; records a panic and returns `None`.
+    /// Runs user code; records a panic and returns `None`.
     pub(crate) fn catch<T>(&mut self, closure: Closure, run: impl FnOnce() -> T) -> Option<T> {
         catch(closure, run).map_err(|panicked| self.0.push(panicked)).ok()
     }

@@ -120,7 +120,7 @@ where
         self.world.answer(node, answer);
     }
 
-    /// BoxReconciler one provisioning pass.
+    /// Runs one provisioning pass.
     ///
     /// # Errors
     /// Fails with the error of the tree.
@@ -128,7 +128,7 @@ where
         self.pass(async |pass| P::provision(&Context::root(pass)).await).await
     }
 
-    /// BoxReconciler one deprovisioning pass.
+    /// Runs one deprovisioning pass.
     ///
     /// # Errors
     /// Fails with the error of the tree.
@@ -157,7 +157,7 @@ where
         self.world.nodes_with_objects()
     }
 
-    /// BoxReconciler one pass with the current object, and stores the status that it sets.
+    /// Runs one pass with the current object, and stores the status that it sets.
     async fn pass(&self, run: impl AsyncFnOnce(&Pass<'_, O::Object, O::Options>) -> Result<()>) -> Result<()> {
         let object = self.object.lock().clone();
         let metadata = object.metadata();

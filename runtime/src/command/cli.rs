@@ -156,7 +156,7 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
 const QUIET_FILTER: &str =
     "kube_client::client=off,kube_client::client::tls=warn,kube_client::client::auth=warn,kube_runtime=off";
 
-/// BoxReconciler the controllers until the process gets a stop signal.
+/// Runs the controllers until the process gets a stop signal.
 fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
     if args.tell_passes {
         operator.environment = trace::with_trace(operator.environment);

@@ -1,4 +1,4 @@
-//! BuildResult the client configuration of a verb from the environment, with a deadline for each request.
+//! Builds the client configuration of a verb from the environment, with a deadline for each request.
 
 use kube::{Config, config::InferConfigError};
 use std::time::Duration;

@@ -46,7 +46,7 @@ fn kind_and_name(text: &str) -> Result<(String, String), String> {
 }
 
 impl ObjectArg {
-    /// BoxReconciler a query for the object in the cluster of the environment, and prints its answer or its error.
+    /// Runs a query for the object in the cluster of the environment, and prints its answer or its error.
     pub(crate) fn run<A: Display + Serialize>(
         &self,
         operator: &Operator,

@@ -40,7 +40,7 @@ struct RelayedRequest {
     body: Value,
 }
 
-/// BoxReconciler the relay until its input ends.
+/// Runs the relay until its input ends.
 pub(crate) async fn run() -> ExitCode {
     match relay().await {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! BoxReconciler a verb on a tokio runtime, and prints text to standard output.
+//! Runs a verb on a tokio runtime, and prints text to standard output.
 
 use crate::manifest::exit_with_error;
 use std::{
@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-/// BoxReconciler a verb on a new multi-threaded runtime and returns its exit code.
+/// Runs a verb on a new multi-threaded runtime and returns its exit code.
 pub(crate) fn with_runtime(work: impl Future<Output = ExitCode>) -> ExitCode {
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => {

@@ -58,13 +58,13 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     /// The reconciler of the controller.
     fn reconciler(&self, codec: &Arc<Codec>) -> BoxReconciler;
 
-    /// BoxReconciler once, before the controller watches anything. An error ends the operator.
+    /// Runs once, before the controller watches anything. An error ends the operator.
     fn initialize(&self, client: kube::Client) -> BoxFuture<'_, Result<()>> {
         drop(client);
         async { Ok(()) }.boxed()
     }
 
-    /// BoxReconciler once before [`Factory::initialize`], to bring objects of earlier releases up to date. It may change metadata, but no
+    /// Runs once before [`Factory::initialize`], to bring objects of earlier releases up to date. It may change metadata, but no
     /// specs.
     fn upgrade(&self, client: kube::Client) -> BoxFuture<'_, Result<()>> {
         drop(client);

@@ -138,7 +138,7 @@ impl RunningController {
         }
     }
 
-    /// BoxReconciler the workers until the queue is shut down and the running passes have ended. A dropped future ends its workers at
+    /// Runs the workers until the queue is shut down and the running passes have ended. A dropped future ends its workers at
     /// once.
     pub(crate) async fn run_workers(self: Arc<Self>) {
         self.is_working.store(true, Ordering::Relaxed);
@@ -185,7 +185,7 @@ impl RunningController {
         }
     }
 
-    /// BoxReconciler one pass over an object and schedules the next one.
+    /// Runs one pass over an object and schedules the next one.
     async fn process(&self, item: &Item<ObjectKey>) {
         let key = &item.key;
         let environment = &self.control_loop.shared.environment;

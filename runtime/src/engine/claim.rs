@@ -116,7 +116,7 @@ impl PassCore<'_> {
         unclaimed
     }
 
-    /// BoxReconciler the deferred deletions and yields until the objects are gone. The loop calls it after all nodes have run, with the
+    /// Runs the deferred deletions and yields until the objects are gone. The loop calls it after all nodes have run, with the
     /// outcome of the tree.
     pub(crate) async fn delete_deferred(&self, outcome: &Result<()>) -> Result<()> {
         let deferred = std::mem::take(&mut *self.deferred_deletions.lock());

@@ -112,7 +112,7 @@ pub(crate) struct RequeueRequest {
 /// A tree whose build functions can run without a call to the API server, to learn which objects its nodes want.
 pub(crate) trait Planner: Send + Sync {
     fn shape(&self) -> &'static Shape;
-    /// BoxReconciler the build functions in a pass that only records claims.
+    /// Runs the build functions in a pass that only records claims.
     fn plan<'p>(&'p self, core: PassCore<'p>) -> BoxFuture<'p, Plan>;
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn is_output_of<V>(
     }
 }
 
-/// BoxReconciler the watch of one kind of children and fills its store. It never returns.
+/// Runs the watch of one kind of children and fills its store. It never returns.
 ///
 /// The watch selects by the operator's label, so it sees only objects that this operator applied.
 pub(crate) async fn run(

@@ -68,7 +68,7 @@ impl<F: EventHandler> Sink for F {
     }
 }
 
-/// BoxReconciler `handle` for one object and logs a panic, so that the watch goes on with the next object. Panics of user closures don't
+/// Runs `handle` for one object and logs a panic, so that the watch goes on with the next object. Panics of user closures don't
 /// arrive here: the callers of the closures catch them.
 fn log_panic(kind: &Kind, name: impl Fn() -> String, handle: impl FnOnce()) {
     if let Err(error) = catch(Closure::Runtime, handle) {

@@ -48,7 +48,7 @@ impl KubernetesSource {
         Self { health, ..self }
     }
 
-    /// BoxReconciler the watch and fills the cache. It never returns.
+    /// Runs the watch and fills the cache. It never returns.
     ///
     /// `other_sinks` share the watch. Each gets an event before the cache and `on_change` do, so a pass that `on_change` enqueues
     /// finds their stores up to date.

@@ -58,7 +58,7 @@ impl SharedWatches {
 }
 
 impl SharedWatch {
-    /// BoxReconciler the watch. It never returns.
+    /// Runs the watch. It never returns.
     pub(crate) async fn run(&self, client: Client, kind: Kind, namespace: Option<String>, health: Health) {
         let scope = WatchScope::all(&client, namespace.as_deref());
         reflector::run(client.watch_client(!self.needs_objects), &kind, scope, &self.sinks, &health).await;

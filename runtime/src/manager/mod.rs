@@ -1,4 +1,4 @@
-//! BoxReconciler the operator process: starts controllers with their shared watches, supervises tasks, and shuts down.
+//! Runs the operator process: starts controllers with their shared watches, supervises tasks, and shuts down.
 
 pub(crate) mod conditions;
 mod health;

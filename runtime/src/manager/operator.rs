@@ -286,7 +286,7 @@ fn derive_definition(
     catch_panic(kind, definition)?.map(serde_json::to_value).transpose().map_err(json)
 }
 
-/// BoxReconciler derived code of a kind and turns a panic into an error: `kube` panics on some types.
+/// Runs derived code of a kind and turns a panic into an error: `kube` panics on some types.
 fn catch_panic<T>(kind: &Kind, derive: impl FnOnce() -> T) -> Result<T, ProjectError> {
     catch(Closure::Object, derive)
         .map_err(|panicked| ProjectError::Underivable { kind: kind.to_string(), message: panicked.to_string() })

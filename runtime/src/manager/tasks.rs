@@ -77,7 +77,7 @@ struct Task {
     counters: Counters,
 }
 
-/// BoxReconciler a task and starts it again after a panic, or after its end if `on_end` requires it.
+/// Runs a task and starts it again after a panic, or after its end if `on_end` requires it.
 async fn supervise(task: Task, mut start: impl FnMut() -> BoxFuture<'static, ()> + Send) {
     let mut delay = MIN_RESTART_DELAY;
     loop {

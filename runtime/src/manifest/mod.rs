@@ -7,7 +7,7 @@
 //!
 //! A definition is derived from the Rust types of its kind and is checked against them:
 //!
-//! - EmbeddedManifest Kubernetes types get what the published OpenAPI declares for them: list types, map types and map keys, the bounds
+//! - Embedded Kubernetes types get what the published OpenAPI declares for them: list types, map types and map keys, the bounds
 //!   of `IntOrString`, and open content for `RawExtension` and `JSON`. Only an `Option` is nullable.
 //! - The type decodes every value that the schema admits. The check tries each field with null, with the limits of its type and
 //!   with texts of no format. A field whose type decodes less needs a rule, for example `#[schemars(regex(pattern = ...))]` on

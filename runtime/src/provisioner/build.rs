@@ -32,7 +32,7 @@ pub trait ResourceField<M>: 'static {
     fn objects(self) -> Vec<Self::Kind>;
     /// Whether a value of this type can have this number of objects.
     fn fits(count: usize) -> bool;
-    /// BuildResult a value of this type from objects; `None` if their number does not fit.
+    /// Builds a value of this type from objects; `None` if their number does not fit.
     fn gathered(objects: Vec<Self::Kind>) -> Option<Self>
     where
         Self: Sized;

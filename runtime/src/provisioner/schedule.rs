@@ -1,4 +1,4 @@
-//! BoxReconciler the children of a group at once or in order, and combines their outcomes into one.
+//! Runs the children of a group at once or in order, and combines their outcomes into one.
 
 use crate::{
     error::{Error, Result},
@@ -12,7 +12,7 @@ pub fn boxed<'a>(child: impl Future<Output = Result<()>> + Send + 'a) -> BoxFutu
     child.boxed()
 }
 
-/// BoxReconciler all children at once and to their end, even if some of them fail. Returns the worst outcome.
+/// Runs all children at once and to their end, even if some of them fail. Returns the worst outcome.
 pub async fn concurrently<const N: usize>(children: [BoxFuture<'_, Result<()>>; N]) -> Result<()> {
     worst_outcome(futures::future::join_all(children.into_iter().map(catch_panic)).await)
 }
@@ -60,7 +60,7 @@ pub(crate) fn worst_outcome(outcomes: impl IntoIterator<Item = Result<()>>) -> R
     Err(winner)
 }
 
-/// BoxReconciler a child and turns its panic into an error, so that the other children go on.
+/// Runs a child and turns its panic into an error, so that the other children go on.
 pub(crate) async fn catch_panic(child: impl Future<Output = Result<()>>) -> Result<()> {
     match AssertUnwindSafe(child).catch_unwind().await {
         Ok(outcome) => outcome,

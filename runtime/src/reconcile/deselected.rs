@@ -18,7 +18,7 @@ impl Loop {
         }
     }
 
-    /// BoxReconciler a pass over an object that the cache does not have. If the object exists outside the selection and has the finalizer,
+    /// Runs a pass over an object that the cache does not have. If the object exists outside the selection and has the finalizer,
     /// the pass tears it down as if it were deleted.
     pub(crate) async fn reconcile_uncached(&self, key: &ObjectKey) -> Result<Next> {
         if !self.source.has_selector() {

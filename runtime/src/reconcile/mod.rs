@@ -102,7 +102,7 @@ impl Loop {
         }
     }
 
-    /// BoxReconciler one pass over the object of this key: tears it down, or provisions it, or does nothing. Workers call this; it never
+    /// Runs one pass over the object of this key: tears it down, or provisions it, or does nothing. Workers call this; it never
     /// panics.
     pub(crate) async fn reconcile(&self, key: &ObjectKey, trigger: Trigger) -> PassResult {
         // Before the object is read: its next state could arrive in between, and the pass would act on the older one.
@@ -143,7 +143,7 @@ impl Loop {
         PassResult { next, earlier_failures, significance }
     }
 
-    /// BoxReconciler a pass over an object that the cache has: decides whether to tear it down, to provision it, or to do nothing.
+    /// Runs a pass over an object that the cache has: decides whether to tear it down, to provision it, or to do nothing.
     async fn reconcile_cached(&self, entry: &Entry<Encoded>, trigger: Trigger) -> Result<Next> {
         let header = &entry.header;
         let is_ending = header.deleting || !self.is_selected(header);
@@ -237,7 +237,7 @@ impl Loop {
         Ok(Some(version))
     }
 
-    /// BoxReconciler the tree in a direction. Persistent conflicts in it become errors.
+    /// Runs the tree in a direction. Persistent conflicts in it become errors.
     async fn run_tree(
         &self,
         header: &Header,

@@ -32,7 +32,7 @@ pub(crate) trait DecodedPrimary: StoredStatus {
     fn resync_period(&self) -> Result<Option<Duration>>;
     /// The references of the spec to other objects.
     fn references(&self) -> Vec<Pointer>;
-    /// BoxReconciler the tree. Returns the outcome, which includes a panic of a provisioner, and the status that the provisioners set;
+    /// Runs the tree. Returns the outcome, which includes a panic of a provisioner, and the status that the provisioners set;
     /// `None` if it is the stored one.
     fn run_tree<'a>(&'a self, core: PassCore<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Option<Value>)>;
 }

@@ -21,7 +21,7 @@ use {
 };
 
 impl Loop {
-    /// BoxReconciler one pass of the teardown of a primary that is being deleted or no longer selected.
+    /// Runs one pass of the teardown of a primary that is being deleted or no longer selected.
     pub(super) async fn tear_down(&self, entry: &Entry<Encoded>, primary: &dyn DecodedPrimary) -> Result<Next> {
         let header = &entry.header;
         if self.is_orphaning(header) {

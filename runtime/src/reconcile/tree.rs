@@ -33,7 +33,7 @@ use std::{
     time::Duration,
 };
 
-/// BoxReconciler the tree `P` for objects of `O`.
+/// Runs the tree `P` for objects of `O`.
 pub(crate) struct TreeReconciler<O: Owner, P> {
     pub(crate) reader: Reader<DecodedObject<O::Object>>,
     pub(crate) options: Arc<O::Options>,

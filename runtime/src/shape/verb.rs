@@ -7,7 +7,7 @@ pub enum Verb {
     Get,
     /// Read all objects of a kind in a scope.
     List,
-    /// Enqueue the changes of a kind.
+    /// Follow the changes of a kind.
     Watch,
     /// Make an object.
     Create,

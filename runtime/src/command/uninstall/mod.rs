@@ -67,7 +67,7 @@ impl UninstallArgs {
         }
     }
 
-    /// BoxReconciler the stages of the uninstallation in order.
+    /// Runs the stages of the uninstallation in order.
     async fn uninstall(&self, operator: &Operator) -> Result<(), UninstallError> {
         let config = self.connection.config().await.map_err(UninstallError::Config)?;
         let client = Client::connect(config).map_err(UninstallError::Client)?;
