@@ -60,13 +60,10 @@ fn rows() -> Vec<Row> {
     use {Closure as C, On::ConfigMap as Config};
     let row = |function, closure, on, options| Row { function, closure, on, options };
     vec![
-        row("watches", C::Watches, Config, |c| {
+        row("map", C::Watches, Config, |c| {
             c.watches(Enqueue::map(|config: &ConfigMap| [own_name(calm(&config.name_any()))]))
         }),
-        row("by", C::Watches, Config, |c| {
-            c.watches(Enqueue::map(|config: &ConfigMap| [own_name(calm(&config.name_any()))]))
-        }),
-        row("by_metadata", C::Watches, Config, |c| {
+        row("map_metadata", C::Watches, Config, |c| {
             let name = |metadata: &ObjectMeta| metadata.name.as_deref().map(|name| own_name(calm(name)));
             c.watches(Enqueue::<ConfigMap>::map_metadata(name))
         }),
