@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Others, Schema, Shape};
+use crate::shape::{Others, Schema, Shape};
 
-/// Puts the defaults where there is nothing. A null that can't be a value is nothing.
-pub(crate) fn default(schema: &Schema, value: &mut Value) {
+/// Sets the defaults of a schema on a value where nothing is. A null that the schema doesn't admit counts as nothing.
+pub fn default(schema: &Schema, value: &mut Value) {
     match (&schema.resolve().shape, value) {
         (Shape::Object(fields), Value::Object(map)) => {
             for (name, schema) in &fields.known {
@@ -42,8 +42,8 @@ fn keeps_null(schema: &Schema) -> bool {
     schema.nullable || schema.default.is_some() || matches!(schema.resolve().shape, Shape::Any)
 }
 
-/// Writes numbers without a fraction as such, as Go does.
-pub(crate) fn whole_numbers(value: &mut Value) {
+/// Writes numbers without a fraction as integers, as Go does.
+pub fn whole_numbers(value: &mut Value) {
     match value {
         Value::Number(number) => {
             let whole = number.as_f64().filter(|whole| number.is_f64() && whole.fract() == 0.0 && whole.abs() < 9e15);

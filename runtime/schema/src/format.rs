@@ -27,9 +27,24 @@ macro_rules! matches_regex {
     };
 }
 
+/// Whether kube-apiserver knows a format for values of a JSON Schema type; an empty type stands for any.
+pub fn is_known_format(type_: &str, name: &str) -> bool {
+    Format::of(type_, name).is_some()
+}
+
 impl Format {
+    /// A format of a type; an empty type has the formats of texts.
+    pub(crate) fn of(type_: &str, name: &str) -> Option<Self> {
+        match (type_, name) {
+            ("" | "string", name) => Self::of_text(name),
+            ("integer", "int32") => Some(Self::Int32),
+            ("integer", "int64") | ("number", "float" | "double") => Some(Self::Other),
+            _ => None,
+        }
+    }
+
     /// A format of texts by its name, whose dashes don't count.
-    pub(crate) fn of_text(name: &str) -> Option<Self> {
+    fn of_text(name: &str) -> Option<Self> {
         Some(Self::Text(match name.replace('-', "").as_str() {
             "bsonobjectid" => matches_regex!("^[0-9a-fA-F]{24}$"),
             "uri" => is_uri,

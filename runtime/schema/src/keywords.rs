@@ -1,16 +1,21 @@
-//! The keywords of a custom resource's schema, parsed once for validation.
+//! `Keywords`: the validation keywords of a schema, parsed once.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{format::Format, pattern::Pattern, rules::ValidationRule};
+use crate::{
+    accessor::{flag, list},
+    format::Format,
+    keyword::{EMBEDDED_RESOURCE, INT_OR_STRING},
+    pattern::Pattern,
+};
 
 /// The validation keywords of a schema, level by level.
 #[derive(Debug, Default)]
-pub(crate) struct Keywords {
+pub struct Keywords {
     /// JSON Schema types; empty allows any.
-    pub(crate) types: Vec<String>,
+    pub types: Vec<String>,
     /// The name of a known format, and its check.
     pub(crate) format: Option<(String, Format)>,
     pub(crate) nullable: bool,
@@ -31,17 +36,18 @@ pub(crate) struct Keywords {
     pub(crate) any_of: Vec<Self>,
     pub(crate) one_of: Vec<Self>,
     pub(crate) not: Option<Box<Self>>,
-    pub(crate) properties: BTreeMap<String, Self>,
-    pub(crate) items: Option<Box<Self>>,
-    pub(crate) additional: Option<Box<Self>>,
+    /// The keywords of the fields.
+    pub properties: BTreeMap<String, Self>,
+    /// The keywords of the items of a list.
+    pub items: Option<Box<Self>>,
+    /// The keywords of the values of a map.
+    pub additional: Option<Box<Self>>,
     /// Whether it is a map, whose keys are no field names.
-    pub(crate) is_map: bool,
+    pub is_map: bool,
     pub(crate) list: ListType,
-    pub(crate) atomic: bool,
+    /// Whether server-side apply replaces the object as a whole (`x-kubernetes-map-type: atomic`).
+    pub atomic: bool,
     pub(crate) embedded: bool,
-    pub(crate) rules: Vec<ValidationRule>,
-    /// Whether this level or a nested one has rules.
-    pub(crate) has_rules: bool,
 }
 
 /// The list type (`x-kubernetes-list-type`).
@@ -65,18 +71,17 @@ impl Keywords {
     /// Parses the schema of a CRD.
     pub(crate) fn of(written: &Value) -> Self {
         let bound = |key: &str, exclusive: &str| {
-            written[key].as_f64().map(|value| Bound { value, exclusive: written[exclusive] == true })
+            written[key].as_f64().map(|value| Bound { value, exclusive: flag(written, exclusive) })
         };
         let count = |key: &str| written[key].as_u64();
-        let all = |key: &str| written[key].as_array().into_iter().flatten().map(Self::of).collect::<Vec<_>>();
+        let all = |key: &str| list(written, key).iter().map(Self::of).collect::<Vec<_>>();
         let one =
             |key: &str| written.get(key).filter(|schema| schema.is_object()).map(|schema| Box::new(Self::of(schema)));
         let types = types(written);
-        let rules = written["x-kubernetes-validations"].as_array();
         let properties = written["properties"].as_object();
-        let mut keywords = Self {
+        Self {
             format: format(written, &types),
-            nullable: written["nullable"] == true,
+            nullable: flag(written, "nullable"),
             maximum: bound("maximum", "exclusiveMaximum"),
             minimum: bound("minimum", "exclusiveMinimum"),
             multiple_of: written["multipleOf"].as_f64(),
@@ -85,11 +90,11 @@ impl Keywords {
             pattern: written["pattern"].as_str().filter(|pattern| !pattern.is_empty()).map(Pattern::of),
             max_items: count("maxItems"),
             min_items: count("minItems"),
-            unique_items: written["uniqueItems"] == true,
+            unique_items: flag(written, "uniqueItems"),
             max_properties: count("maxProperties"),
             min_properties: count("minProperties"),
-            required: words(&written["required"]),
-            allowed: written["enum"].as_array().cloned().unwrap_or_default(),
+            required: words(written, "required"),
+            allowed: list(written, "enum").to_vec(),
             all_of: all("allOf"),
             any_of: all("anyOf"),
             one_of: all("oneOf"),
@@ -104,33 +109,29 @@ impl Keywords {
             is_map: written["additionalProperties"].is_object() || written["additionalProperties"] == true,
             list: list_type(written),
             atomic: written["x-kubernetes-map-type"] == "atomic",
-            embedded: written["x-kubernetes-embedded-resource"] == true,
-            rules: rules.into_iter().flatten().map(ValidationRule::of).collect(),
-            has_rules: false,
+            embedded: flag(written, EMBEDDED_RESOURCE),
             types,
-        };
-        keywords.has_rules = !keywords.rules.is_empty() || keywords.children().any(|schema| schema.has_rules);
-        keywords
+        }
     }
 
-    /// The nested schemas that can have rules.
-    fn children(&self) -> impl Iterator<Item = &Self> {
-        let single = [&self.items, &self.additional].into_iter().flatten().map(|schema| &**schema);
-        self.properties.values().chain(&self.all_of).chain(single)
+    /// The name of the format; empty if the schema has none that Kubernetes knows.
+    pub fn format_name(&self) -> &str {
+        self.format.as_ref().map_or("", |(name, _)| name.as_str())
     }
 
-    /// The keywords of a field.
-    pub(crate) fn field(&self, name: &str) -> Option<&Self> {
+    /// The keywords of a field or of a value of a map.
+    pub fn field(&self, name: &str) -> Option<&Self> {
         self.properties.get(name).or(self.additional.as_deref())
     }
 
-    pub(crate) fn has_type(&self, name: &str) -> bool {
+    /// Whether the schema admits values of this JSON Schema type.
+    pub fn has_type(&self, name: &str) -> bool {
         self.types.iter().any(|own| own == name)
     }
 }
 
 fn types(written: &Value) -> Vec<String> {
-    if written["x-kubernetes-int-or-string"] == true {
+    if flag(written, INT_OR_STRING) {
         return vec!["integer".to_owned(), "string".to_owned()];
     }
     written["type"].as_str().filter(|name| !name.is_empty()).map(str::to_owned).into_iter().collect()
@@ -139,25 +140,22 @@ fn types(written: &Value) -> Vec<String> {
 /// A format counts only if it belongs to the type.
 fn format(written: &Value, types: &[String]) -> Option<(String, Format)> {
     let name = written["format"].as_str()?;
-    let known = match types {
-        [] => Format::of_text(name),
-        [one] if one == "string" => Format::of_text(name),
-        [one] if one == "integer" && name == "int32" => Some(Format::Int32),
-        [one] if one == "integer" && name == "int64" => Some(Format::Other),
-        [one] if one == "number" && matches!(name, "float" | "double") => Some(Format::Other),
+    let format = match types {
+        [] => Format::of("", name),
+        [one] => Format::of(one, name),
         _ => None,
     };
-    known.map(|format| (name.to_owned(), format))
+    format.map(|format| (name.to_owned(), format))
 }
 
 fn list_type(written: &Value) -> ListType {
     match written["x-kubernetes-list-type"].as_str() {
         Some("set") => ListType::Set,
-        Some("map") => ListType::Map(words(&written["x-kubernetes-list-map-keys"])),
+        Some("map") => ListType::Map(words(written, "x-kubernetes-list-map-keys")),
         _ => ListType::Atomic,
     }
 }
 
-fn words(value: &Value) -> Vec<String> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+fn words(written: &Value, key: &str) -> Vec<String> {
+    list(written, key).iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }

@@ -1,21 +1,20 @@
-//! Applies a part of a custom resource's schema, to check the defaults in it.
+//! Checks a default against the part of a schema that it belongs to.
 
 use serde_json::Value;
 
-use super::{default, keywords::Keywords, prune, structural::level, validate};
-use crate::failure::Cause;
+use crate::{
+    cause::Cause,
+    keywords::Keywords,
+    prune::prune,
+    structural::{Metadata, level},
+    validate::part,
+};
 
-/// Removes what a part of a schema does not know, and tells its paths.
-pub(crate) fn prune_part(written: &Value, value: &mut Value) -> Vec<String> {
-    prune(&level(written), value)
-}
-
-/// Fills in the defaults of a part.
-pub(crate) fn default_part(written: &Value, value: &mut Value) {
-    default(&level(written), value);
-}
-
-/// What is wrong with a value of a part that is at `place`.
-pub(crate) fn validate_part(written: &Value, value: &Value, place: &str) -> Vec<Cause> {
-    validate::part(&Keywords::of(written), value, place)
+/// Returns what is wrong with a default that is at `place`; `None` if it has fields that the schema doesn't know.
+pub(crate) fn check(schema: &Value, value: &Value, place: &str, metadata: Metadata) -> Option<Vec<Cause>> {
+    let (parsed, mut value) = (level(schema, metadata), value.clone());
+    if !prune(&parsed, &mut value).is_empty() {
+        return None;
+    }
+    Some(part(&Keywords::of(schema), &value, place))
 }

@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{Others, Schema, Shape};
+use crate::shape::{Others, Schema, Shape};
 
-/// Removes fields that the schema doesn't know, and tells their paths (`spec.containers[0].imagee`), part by part.
-pub(crate) fn prune(schema: &Schema, value: &mut Value) -> Vec<String> {
+/// Removes the fields that the schema doesn't know, and returns their paths (`spec.containers[0].imagee`).
+pub fn prune(schema: &Schema, value: &mut Value) -> Vec<String> {
     let mut unknown = Vec::new();
     walk(schema, value, &Path::Root, &mut unknown);
     unknown

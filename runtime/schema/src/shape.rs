@@ -7,38 +7,46 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use super::keywords::Keywords;
+use crate::keywords::Keywords;
 
 /// The schema of a value.
 #[derive(Debug, Default)]
-pub(crate) struct Schema {
-    pub(crate) shape: Shape,
+pub struct Schema {
+    pub shape: Shape,
     /// Whether null is a value; otherwise it counts as absent.
-    pub(crate) nullable: bool,
+    pub nullable: bool,
     /// The default of an absent value.
-    pub(crate) default: Option<Value>,
+    pub default: Option<Value>,
     /// The validation keywords of all levels. Only root schemas of CRDs have them.
-    pub(crate) keywords: Option<Box<Keywords>>,
+    pub keywords: Option<Box<Keywords>>,
 }
 
 /// The shape of a value.
 #[derive(Debug, Default)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// Any value, preserved as it is.
     #[default]
     Any,
+    /// A value without parts.
     Scalar(Scalar),
+    /// An object, a struct or a map.
     Object(Fields),
+    /// A list.
     List(List),
     /// A built-in definition, which may contain this schema recursively.
     Named(&'static Definition),
 }
 
+/// The type of a value without parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scalar {
+pub enum Scalar {
+    /// A string.
     Text,
+    /// A number without a fraction.
     Integer,
+    /// Any number.
     Number,
+    /// `true` or `false`.
     Boolean,
     /// Text or an integer: ports, percentages, and quantities.
     IntOrText,
@@ -46,19 +54,22 @@ pub(crate) enum Scalar {
 
 /// The fields of an object.
 #[derive(Debug, Default)]
-pub(crate) struct Fields {
-    pub(crate) known: BTreeMap<Box<str>, Schema>,
-    pub(crate) others: Others,
-    pub(crate) required: Vec<Box<str>>,
+pub struct Fields {
+    /// The fields that the schema names.
+    pub known: BTreeMap<Box<str>, Schema>,
+    /// The rule for all other fields.
+    pub others: Others,
+    /// The names of the required fields.
+    pub required: Vec<Box<str>>,
     /// Atomic in server-side apply (`x-kubernetes-map-type: atomic`).
-    pub(crate) atomic: bool,
+    pub atomic: bool,
     /// A whole object with `apiVersion`, `kind` and `metadata` (`x-kubernetes-embedded-resource`).
-    pub(crate) embedded: bool,
+    pub embedded: bool,
 }
 
 /// Fields that the schema does not name.
 #[derive(Debug, Default)]
-pub(crate) enum Others {
+pub enum Others {
     /// They are unknown and pruned.
     #[default]
     Unknown,
@@ -68,17 +79,20 @@ pub(crate) enum Others {
     Each(Box<Schema>),
 }
 
+/// A list with its items.
 #[derive(Debug)]
-pub(crate) struct List {
-    pub(crate) items: Box<Schema>,
-    pub(crate) kind: ListKind,
+pub struct List {
+    /// The schema of the items.
+    pub items: Box<Schema>,
+    /// How server-side apply treats the list.
+    pub kind: ListKind,
     /// How a strategic merge patch merges it; `None` replaces it.
-    pub(crate) merge: Option<Merge>,
+    pub merge: Option<Merge>,
 }
 
 /// How server-side apply treats a list (`x-kubernetes-list-type`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ListKind {
+pub enum ListKind {
     /// One value.
     Atomic,
     /// A set of scalars.
@@ -89,16 +103,16 @@ pub(crate) enum ListKind {
 
 /// How a strategic merge patch treats a list (`x-kubernetes-patch-strategy: merge`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Merge {
+pub struct Merge {
     /// The merge key of the items; `None` for scalars.
-    pub(crate) key: Option<Box<str>>,
+    pub key: Option<Box<str>>,
     /// `merge,retainKeys`: an item retains only the fields that the patch names.
-    pub(crate) retain_keys: bool,
+    pub retain_keys: bool,
 }
 
 impl Schema {
     /// This schema, or the definition that it refers to.
-    pub(crate) fn resolve(&self) -> &Self {
+    pub fn resolve(&self) -> &Self {
         match &self.shape {
             Shape::Named(definition) => definition.schema().resolve(),
             _ => self,
@@ -106,7 +120,7 @@ impl Schema {
     }
 
     /// The fields, if it is an object.
-    pub(crate) fn fields(&self) -> Option<&Fields> {
+    pub fn fields(&self) -> Option<&Fields> {
         match &self.resolve().shape {
             Shape::Object(fields) => Some(fields),
             _ => None,
@@ -114,7 +128,7 @@ impl Schema {
     }
 
     /// The list, if it is one.
-    pub(crate) fn list(&self) -> Option<&List> {
+    pub fn list(&self) -> Option<&List> {
         match &self.resolve().shape {
             Shape::List(list) => Some(list),
             _ => None,
@@ -122,14 +136,14 @@ impl Schema {
     }
 
     /// The schema of a field; `None` if there is none.
-    pub(crate) fn field(&self, name: &str) -> Option<&Self> {
+    pub fn field(&self, name: &str) -> Option<&Self> {
         self.fields()?.field(name)
     }
 }
 
 impl Fields {
     /// The schema of a field; `None` if there is none.
-    pub(crate) fn field(&self, name: &str) -> Option<&Schema> {
+    pub fn field(&self, name: &str) -> Option<&Schema> {
         self.known.get(name).or(match &self.others {
             Others::Each(schema) => Some(schema),
             Others::Unknown | Others::Kept => None,
@@ -139,10 +153,11 @@ impl Fields {
 
 /// A built-in definition, parsed on first use.
 #[derive(Debug)]
-pub(crate) struct Definition {
-    pub(crate) name: &'static str,
+pub struct Definition {
+    /// Its name, `io.k8s.api.core.v1.Pod`.
+    pub name: &'static str,
     /// Its JSON Schema.
-    pub(crate) text: &'static str,
+    pub text: &'static str,
     /// Parses its JSON Schema.
     read: fn(&Value) -> Schema,
     schema: OnceLock<Schema>,
@@ -151,21 +166,23 @@ pub(crate) struct Definition {
 }
 
 impl Definition {
-    pub(super) fn new(name: &'static str, text: &'static str, read: fn(&Value) -> Schema) -> Self {
+    /// A definition with this name and JSON Schema, which `read` parses.
+    pub fn new(name: &'static str, text: &'static str, read: fn(&Value) -> Schema) -> Self {
         Self { name, text, read, schema: OnceLock::new(), zeroes: OnceLock::new(), formats: OnceLock::new() }
     }
 
-    pub(crate) fn schema(&self) -> &Schema {
+    /// The parsed schema.
+    pub fn schema(&self) -> &Schema {
         self.schema.get_or_init(|| (self.read)(&serde_json::from_str(self.text).unwrap_or_default()))
     }
 
     /// The zero values that Go writes for unset fields, computed on first use.
-    pub(crate) fn zeroes(&'static self, make: fn(&'static Self) -> Map<String, Value>) -> &'static Map<String, Value> {
+    pub fn zeroes(&'static self, make: fn(&'static Self) -> Map<String, Value>) -> &'static Map<String, Value> {
         self.zeroes.get_or_init(|| make(self))
     }
 
     /// The `format` of a field, which the parsed schema omits; empty if it has none.
-    pub(crate) fn format(&self, field: &str) -> &str {
+    pub fn format(&self, field: &str) -> &str {
         let formats = self.formats.get_or_init(|| {
             let written: Value = serde_json::from_str(self.text).unwrap_or_default();
             let fields = written["properties"].as_object().into_iter().flatten();

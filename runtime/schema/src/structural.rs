@@ -2,35 +2,42 @@
 
 use serde_json::Value;
 
-use super::{Fields, List, ListKind, Others, Scalar, Schema, Shape, builtin, keywords::Keywords};
+use crate::{
+    accessor::list,
+    keyword::{EMBEDDED_RESOURCE, INT_OR_STRING, PRESERVE_UNKNOWN_FIELDS},
+    keywords::Keywords,
+    shape::{Definition, Fields, List, ListKind, Others, Scalar, Schema, Shape},
+};
 
-/// The definition of `metadata`, wherever an object is a whole one.
-const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+/// The definition of the metadata of objects; `None` admits any metadata.
+pub type Metadata = Option<&'static Definition>;
 
-/// Reads the schema of a whole object.
-pub(crate) fn structural(written: &Value) -> Schema {
-    let mut root = level(written);
+/// Parses the schema of a kind: an object with `apiVersion`, `kind` and `metadata`. Only this schema has
+/// [`keywords`](Schema::keywords).
+pub fn structural(written: &Value, metadata: Metadata) -> Schema {
+    let mut root = level(written, metadata);
     if !matches!(root.shape, Shape::Object(_)) {
-        root.shape = object(written);
+        root.shape = object(written, metadata);
     }
     if let Shape::Object(fields) = &mut root.shape {
-        embed(fields);
+        embed(fields, metadata);
     }
     root.keywords = Some(Box::new(Keywords::of(written)));
     root
 }
 
-pub(super) fn level(written: &Value) -> Schema {
+/// Parses a part of the schema of a kind.
+pub(crate) fn level(written: &Value, metadata: Metadata) -> Schema {
     Schema {
-        shape: shape(written),
+        shape: shape(written, metadata),
         nullable: written["nullable"] == true,
         default: written.get("default").filter(|default| !default.is_null()).cloned(),
         keywords: None,
     }
 }
 
-fn shape(written: &Value) -> Shape {
-    if written["x-kubernetes-int-or-string"] == true {
+fn shape(written: &Value, metadata: Metadata) -> Shape {
+    if written[INT_OR_STRING] == true {
         return Shape::Scalar(Scalar::IntOrText);
     }
     match written["type"].as_str() {
@@ -38,58 +45,60 @@ fn shape(written: &Value) -> Shape {
         Some("integer") => Shape::Scalar(Scalar::Integer),
         Some("number") => Shape::Scalar(Scalar::Number),
         Some("boolean") => Shape::Scalar(Scalar::Boolean),
-        Some("array") => Shape::List(list(written)),
-        Some("object") => object(written),
-        _ if written["properties"].is_object() || written["additionalProperties"].is_object() => object(written),
-        _ if written["items"].is_object() => Shape::List(list(written)),
+        Some("array") => Shape::List(list_of(written, metadata)),
+        Some("object") => object(written, metadata),
+        _ if written["properties"].is_object() || written["additionalProperties"].is_object() => {
+            object(written, metadata)
+        }
+        _ if written["items"].is_object() => Shape::List(list_of(written, metadata)),
         _ => Shape::Any,
     }
 }
 
-fn object(written: &Value) -> Shape {
+fn object(written: &Value, metadata: Metadata) -> Shape {
     let known = written["properties"].as_object();
-    let known = known.into_iter().flatten().map(|(name, schema)| (name.as_str().into(), level(schema)));
+    let known = known.into_iter().flatten().map(|(name, schema)| (name.as_str().into(), level(schema, metadata)));
     let mut fields = Fields {
         known: known.collect(),
-        others: others(written),
-        required: words(&written["required"]),
+        others: others(written, metadata),
+        required: words(written, "required"),
         atomic: written["x-kubernetes-map-type"] == "atomic",
-        embedded: written["x-kubernetes-embedded-resource"] == true,
+        embedded: written[EMBEDDED_RESOURCE] == true,
     };
     if fields.embedded {
-        embed(&mut fields);
+        embed(&mut fields, metadata);
     }
     Shape::Object(fields)
 }
 
-fn others(written: &Value) -> Others {
+fn others(written: &Value, metadata: Metadata) -> Others {
     match &written["additionalProperties"] {
-        each @ Value::Object(_) => Others::Each(Box::new(level(each))),
+        each @ Value::Object(_) => Others::Each(Box::new(level(each, metadata))),
         Value::Bool(true) => Others::Kept,
-        _ if written["x-kubernetes-preserve-unknown-fields"] == true => Others::Kept,
+        _ if written[PRESERVE_UNKNOWN_FIELDS] == true => Others::Kept,
         _ => Others::Unknown,
     }
 }
 
-fn list(written: &Value) -> List {
+fn list_of(written: &Value, metadata: Metadata) -> List {
     let kind = match written["x-kubernetes-list-type"].as_str() {
         Some("set") => ListKind::Set,
-        Some("map") => ListKind::Map(words(&written["x-kubernetes-list-map-keys"])),
+        Some("map") => ListKind::Map(words(written, "x-kubernetes-list-map-keys")),
         _ => ListKind::Atomic,
     };
-    List { items: Box::new(level(&written["items"])), kind, merge: None }
+    List { items: Box::new(level(&written["items"], metadata)), kind, merge: None }
 }
 
-/// A whole object has these, whatever the schema says of them.
-fn embed(fields: &mut Fields) {
+/// Adds the fields that every object has. The schema of `metadata` is that of Kubernetes, whatever the definition says.
+fn embed(fields: &mut Fields, metadata: Metadata) {
     let text = || Schema { shape: Shape::Scalar(Scalar::Text), ..Schema::default() };
     for name in ["apiVersion", "kind"] {
         fields.known.entry(name.into()).or_insert_with(text);
     }
-    let shape = builtin::definition(METADATA).map_or(Shape::Any, Shape::Named);
+    let shape = metadata.map_or(Shape::Any, Shape::Named);
     fields.known.insert("metadata".into(), Schema { shape, ..Schema::default() });
 }
 
-fn words(value: &Value) -> Vec<Box<str>> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect()
+fn words(written: &Value, key: &str) -> Vec<Box<str>> {
+    list(written, key).iter().filter_map(Value::as_str).map(Into::into).collect()
 }

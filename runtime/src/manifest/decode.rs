@@ -3,6 +3,7 @@
 mod candidate;
 mod pruning;
 
+use opgen_schema::Schema;
 use serde_json::{Map, Value, json};
 
 use super::crd::{self, value};
@@ -31,9 +32,10 @@ pub(crate) fn check(project: &Project, definitions: &[Definition], report: &mut 
     }
 }
 
-/// The check of one kind: its schema, a valid object, its type's decoder and the findings.
+/// The check of one kind: its schema as written and parsed, a valid object, its type's decoder and the findings.
 struct DecodeCheck<'a> {
     schema: Value,
+    parsed: Schema,
     object: Value,
     round_trip: Option<&'a RoundTrip>,
     findings: Findings,
@@ -58,7 +60,8 @@ impl<'a> DecodeCheck<'a> {
             required.retain(|name| name != "status");
         }
         let object = sample::complete(project, controlled, &schema);
-        Self { schema, object, round_trip: controlled.round_trip.as_ref(), findings }
+        let parsed = opgen_schema::structural(&schema, None);
+        Self { schema, parsed, object, round_trip: controlled.round_trip.as_ref(), findings }
     }
 
     /// Checks the sample object first, then candidates for each value below `spec` and `status`.
@@ -146,17 +149,13 @@ impl<'a> DecodeCheck<'a> {
 
     /// Returns the error of the type when it decodes an object with its defaults.
     fn decode_error(&self, whole_object: &Value) -> Option<serde_json::Error> {
-        let whole_object = value::defaulted(whole_object.clone(), &self.schema);
+        let whole_object = value::defaulted(whole_object.clone(), &self.parsed);
         self.round_trip.and_then(|round_trip| round_trip.of(&whole_object).err())
     }
 
-    /// Whether the schema admits an object; patterns and CEL rules are not evaluated.
+    /// Whether the schema admits an object; CEL rules are not evaluated.
     fn admits(&self, whole_object: &Value) -> bool {
-        let mut parts = value::defaulted(whole_object.clone(), &self.schema);
-        if let Some(object) = parts.as_object_mut() {
-            object.retain(|name, _| !["apiVersion", "kind", "metadata"].contains(&name.as_str()));
-        }
-        value::complaints(&parts, &self.schema).is_empty()
+        value::complaints(&value::defaulted(whole_object.clone(), &self.parsed), &self.parsed).is_empty()
     }
 
     /// Reports a value that the schema admits and the type can't decode.

@@ -99,10 +99,6 @@ impl Findings {
         self.all.extend(other.all);
     }
 
-    pub(crate) fn has_errors(&self) -> bool {
-        self.all.iter().any(|finding| finding.severity == Severity::Error)
-    }
-
     pub(crate) fn into_vec(self) -> Vec<Finding> {
         self.all
     }

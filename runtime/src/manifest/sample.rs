@@ -1,6 +1,6 @@
 //! Generates one sample object per kind and version, ready for `kubectl apply`.
 
-use crate::manifest::crd::keyword::INT_OR_STRING;
+use opgen_schema::keyword::INT_OR_STRING;
 use serde_json::{Map, Value, json};
 
 use super::crd::{self, value};
@@ -58,18 +58,12 @@ pub(crate) fn complete(project: &Project, controlled: &KindDescription, schema: 
 
 /// Reports what the schema doesn't admit in a sample: an error for the user's sample, a warning for a generated one.
 fn check(controlled: &KindDescription, sample: &Value, schema: &Value, findings: &mut Findings) {
-    let mut spec = sample.clone();
-    if let Some(object) = spec.as_object_mut() {
-        for field in ["apiVersion", "kind", "metadata"] {
-            object.remove(field);
-        }
-    }
     let mut schema = schema.clone();
     if let Some(required) = schema["required"].as_array_mut() {
         required.retain(|name| name != "status");
     }
-    let complaints = value::complaints(&value::defaulted(spec, &schema), &schema);
-    for complaint in complaints {
+    let schema = opgen_schema::structural(&schema, None);
+    for complaint in value::complaints(&value::defaulted(sample.clone(), &schema), &schema) {
         match controlled.sample {
             Some(_) => findings.error("sample", format!("the sample is not valid: {complaint}"), "change the sample"),
             None => findings.warning(
@@ -109,7 +103,7 @@ pub(crate) fn make(schema: &Value, name: &str) -> Value {
 /// Returns an object with the required fields, or a map with the minimum number of entries.
 fn object(schema: &Value, name: &str) -> Value {
     let mut fields = Map::new();
-    for field in value::required(schema) {
+    for field in required(schema) {
         let inner = &schema["properties"][&field];
         // The API server fills in defaults.
         if inner.get("default").is_none() {
@@ -123,6 +117,21 @@ fn object(schema: &Value, name: &str) -> Value {
         }
     }
     Value::Object(fields)
+}
+
+/// Returns the fields that the smallest valid object has: those that the schema and its first branches require.
+fn required(schema: &Value) -> Vec<String> {
+    let mut names = required_by(schema);
+    names.retain(|name| schema["properties"].get(name).is_some());
+    names
+}
+
+fn required_by(schema: &Value) -> Vec<String> {
+    let mut names: Vec<String> =
+        crd::list(schema, "required").iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let first = [crd::list(schema, "anyOf").first(), crd::list(schema, "oneOf").first()].into_iter().flatten();
+    names.extend(first.chain(crd::list(schema, "allOf")).flat_map(required_by));
+    names
 }
 
 /// Returns the number nearest to zero within the bounds.

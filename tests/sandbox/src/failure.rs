@@ -1,6 +1,7 @@
 //! API errors and their `Status` objects.
 
 use http::StatusCode;
+pub(crate) use opgen_schema::Cause;
 use serde_json::{Map, Value, json};
 
 use crate::kind::Kind;
@@ -19,53 +20,20 @@ pub(crate) struct Failure {
     pub details: Map<String, Value>,
 }
 
-/// One field that is not as it should be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cause {
-    /// `FieldValueRequired`, `FieldValueInvalid`, ...
-    pub(crate) reason: &'static str,
-    pub(crate) message: String,
-    /// The JSON path, `spec.replicas`.
-    pub(crate) field: String,
-}
-
-impl Cause {
-    pub(crate) fn required(field: impl Into<String>, detail: &str) -> Self {
-        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
-        Self { reason: "FieldValueRequired", message: format!("Required value{detail}"), field: field.into() }
-    }
-
-    pub(crate) fn invalid(field: impl Into<String>, value: &Value, detail: &str) -> Self {
-        Self { reason: "FieldValueInvalid", message: format!("Invalid value: {value}: {detail}"), field: field.into() }
-    }
-
-    pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
-        Self { reason: "FieldValueForbidden", message: format!("Forbidden: {detail}"), field: field.into() }
-    }
-
-    pub(crate) fn unsupported(field: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
-        let supported = supported.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ");
-        let message = format!("Unsupported value: {value}: supported values: {supported}");
-        Self { reason: "FieldValueNotSupported", message, field: field.into() }
-    }
-}
-
-impl Cause {
-    /// All of them in one sentence.
-    fn joined(causes: &[Self]) -> String {
-        // What is found twice is said once.
-        let mut messages: Vec<String> = Vec::new();
-        for cause in causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)) {
-            if !messages.contains(&cause) {
-                messages.push(cause);
-            }
+/// All causes in one sentence.
+fn joined(causes: &[Cause]) -> String {
+    // What is found twice is said once.
+    let mut messages: Vec<String> = Vec::new();
+    for cause in causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)) {
+        if !messages.contains(&cause) {
+            messages.push(cause);
         }
-        if messages.len() == 1 { messages.concat() } else { format!("[{}]", messages.join(", ")) }
     }
+    if messages.len() == 1 { messages.concat() } else { format!("[{}]", messages.join(", ")) }
+}
 
-    fn to_json(&self) -> Value {
-        json!({"reason": self.reason, "message": self.message, "field": self.field})
-    }
+fn to_json(cause: &Cause) -> Value {
+    json!({"reason": cause.reason, "message": cause.message, "field": cause.field})
 }
 
 /// What of the details stands in the metadata: the token with which a list may go on regardless.
@@ -137,12 +105,12 @@ impl Failure {
     /// The same of an object that is of no kind, or of another than was asked for.
     pub(crate) fn invalid_as(kind: &str, group: &str, name: &str, causes: &[Cause]) -> Self {
         let dot = if group.is_empty() { "" } else { "." };
-        let message = format!("{kind}{dot}{group} {name:?} is invalid: {}", Cause::joined(causes));
+        let message = format!("{kind}{dot}{group} {name:?} is invalid: {}", joined(causes));
         let mut failure = Self::unprocessable(message);
         failure.detail("name", name);
         failure.detail("group", group);
         failure.detail("kind", kind);
-        failure.with_causes(causes.iter().map(Cause::to_json).collect())
+        failure.with_causes(causes.iter().map(to_json).collect())
     }
 
     /// 422 about the options of a list or a watch.
@@ -182,10 +150,9 @@ impl Failure {
     /// 422 of a write that was refused before anybody looked at the object: it names the resource.
     pub(crate) fn invalid_resource(kind: &Kind, name: &str, cause: &Cause) -> Self {
         let message = format!("{} {name:?} is invalid: {}: {}", kind.resource(), cause.field, cause.message);
-        let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
             .with_details(kind, name)
-            .with_causes(vec![cause])
+            .with_causes(vec![to_json(cause)])
     }
 
     /// 422 about the options of a request, which have no name.
@@ -194,7 +161,7 @@ impl Failure {
         let mut failure = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
         failure.detail("group", "meta.k8s.io");
         failure.detail("kind", kind);
-        failure.with_causes(vec![json!({"reason": cause.reason, "message": cause.message, "field": cause.field})])
+        failure.with_causes(vec![to_json(cause)])
     }
 
     /// 422 without a field, as an unusable patch has it.

@@ -1,33 +1,37 @@
-//! Validates the defaults of a schema against the schema itself.
+//! Checks that the defaults of a schema are values that it admits.
 
 use serde_json::Value;
 
-use crate::{failure::Cause, schema};
+use crate::{
+    accessor::entries,
+    cause::Cause,
+    part,
+    place::Place,
+    structural::Metadata,
+    violation::{Rule, Violation},
+};
 
-/// What is wrong with the defaults of a schema.
-pub(super) fn check(written: &Value, place: &str) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    walk(written, place, &mut causes);
-    causes
+/// Returns what is wrong with the defaults of a schema and of all schemas below it.
+pub(super) fn check(schema: &Value, place: &Place, metadata: Metadata) -> Vec<Violation> {
+    let mut found = Vec::new();
+    walk(schema, place, metadata, &mut found);
+    found
 }
 
-fn walk(written: &Value, place: &str, causes: &mut Vec<Cause>) {
-    if !written.is_object() {
+fn walk(schema: &Value, place: &Place, metadata: Metadata, found: &mut Vec<Violation>) {
+    if !schema.is_object() {
         return;
     }
-    if let Some(default) = written.get("default").filter(|default| !default.is_null()) {
-        let place = format!("{place}.default");
-        let mut pruned = default.clone();
-        if schema::prune_part(written, &mut pruned).is_empty() {
-            schema::default_part(written, &mut pruned);
-            causes.extend(schema::validate_part(written, &pruned, &place));
-        } else {
-            causes.push(Cause::invalid(place, default, "must not have unknown fields"));
-        }
+    if let Some(default) = schema.get("default").filter(|default| !default.is_null()) {
+        let place = place.keyword("default");
+        let causes = part::check(schema, default, &place.text, metadata)
+            .unwrap_or_else(|| vec![Cause::invalid(place.text.as_str(), default, "must not have unknown fields")]);
+        let violation = |cause| Violation::found(Rule::Default, place.steps.clone(), cause);
+        found.extend(causes.into_iter().map(violation));
     }
-    for (name, property) in written["properties"].as_object().into_iter().flatten() {
-        walk(property, &format!("{place}.properties[{name}]"), causes);
+    for (name, property) in entries(schema, "properties") {
+        walk(property, &place.property(name), metadata, found);
     }
-    walk(&written["items"], &format!("{place}.items"), causes);
-    walk(&written["additionalProperties"], &format!("{place}.additionalProperties"), causes);
+    walk(&schema["items"], &place.items(), metadata, found);
+    walk(&schema["additionalProperties"], &place.additional(), metadata, found);
 }

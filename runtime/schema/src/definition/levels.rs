@@ -1,168 +1,175 @@
-//! Validates each level of a schema beyond its structure.
+//! Checks each schema of a definition beyond its structure: keywords, list types and map keys.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::{failure::Cause, object::text};
+use crate::{
+    accessor::{entries, flag, list, text},
+    keyword::PRESERVE_UNKNOWN_FIELDS,
+    place::Place,
+    violation::{Rule, Violation},
+};
 
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 
-/// Keywords of JSON Schema that CRDs don't have.
-const STRANGE: [&str; 6] = ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
+/// Keywords of JSON Schema that definitions must not have.
+const UNSUPPORTED: [&str; 6] = ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
 
-/// What is wrong with a schema, level by level.
-pub(super) fn check(schema: &Value, place: &str) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    walk(schema, place, None, &mut causes);
-    causes
+/// Returns the rules that a schema violates, level by level.
+pub(super) fn check(schema: &Value, place: &Place) -> Vec<Violation> {
+    let mut found = Vec::new();
+    walk(schema, place, None, &mut found);
+    found
 }
 
-/// `undefaulted` says why there is no default here.
-fn walk(schema: &Value, place: &str, undefaulted: Option<&str>, causes: &mut Vec<Cause>) {
+/// Checks a schema and all schemas below it. `undefaulted` is the reason why they have no default.
+fn walk(schema: &Value, place: &Place, undefaulted: Option<&str>, found: &mut Vec<Violation>) {
     if !schema.is_object() {
         return;
     }
-    keywords(schema, place, undefaulted, causes);
+    keywords(schema, place, undefaulted, found);
     let additional = &schema["additionalProperties"];
-    let has_properties = schema["properties"].as_object().is_some_and(|properties| !properties.is_empty());
+    let has_properties = entries(schema, "properties").next().is_some();
     if !additional.is_null() && *additional != true && has_properties {
         let why = "additionalProperties and properties are mutual exclusive";
-        causes.push(Cause::forbidden(format!("{place}.additionalProperties"), why));
+        found.push(Violation::forbidden(Rule::FieldsOrMap, place.keyword("additionalProperties"), why));
     }
-    walk(additional, &format!("{place}.additionalProperties"), undefaulted, causes);
-    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        // Of the root alone: its path ends with the word.
-        let top = place.ends_with(".openAPIV3Schema") && matches!(name.as_str(), "metadata" | "kind" | "apiVersion");
-        let said = format!("in top-level {name}");
-        let undefaulted = if top { Some(said.as_str()) } else { undefaulted };
-        walk(property, &format!("{place}.properties[{name}]"), undefaulted, causes);
+    walk(additional, &place.additional(), undefaulted, found);
+    for (name, property) in entries(schema, "properties") {
+        let of_root = place.steps.is_empty() && matches!(name.as_str(), "metadata" | "kind" | "apiVersion");
+        let reason = format!("in top-level {name}");
+        let undefaulted = if of_root { Some(reason.as_str()) } else { undefaulted };
+        walk(property, &place.property(name), undefaulted, found);
     }
-    walk(&schema["not"], &format!("{place}.not"), undefaulted, causes);
+    walk(&schema["not"], &place.not(), undefaulted, found);
     for key in ["allOf", "oneOf", "anyOf"] {
-        for (index, nested) in schema[key].as_array().into_iter().flatten().enumerate() {
-            walk(nested, &format!("{place}.{key}[{index}]"), undefaulted, causes);
+        for (index, nested) in list(schema, key).iter().enumerate() {
+            walk(nested, &place.branch(key, index), undefaulted, found);
         }
     }
-    walk(&schema["items"], &format!("{place}.items"), undefaulted, causes);
-    lists(schema, place, causes);
-    map_keys(schema, place, causes);
+    walk(&schema["items"], &place.items(), undefaulted, found);
+    list_types(schema, place, found);
+    map_keys(schema, place, found);
 }
 
-fn keywords(schema: &Value, place: &str, undefaulted: Option<&str>, causes: &mut Vec<Cause>) {
-    let at = |key: &str| format!("{place}.{key}");
-    let type_ = text(schema, &["type"]);
+fn keywords(schema: &Value, place: &Place, undefaulted: Option<&str>, found: &mut Vec<Violation>) {
+    let type_ = text(schema, "type");
     if !type_.is_empty() && !TYPES.contains(&type_) {
-        causes.push(Cause::unsupported(at("type"), &type_.into(), &TYPES));
+        found.push(Violation::unsupported(Rule::TypeName, place.keyword("type"), type_, &TYPES));
     }
     if type_ == "null" {
-        causes.push(Cause::forbidden(at("type"), "type cannot be set to null, use nullable as an alternative"));
+        let why = "type cannot be set to null, use nullable as an alternative";
+        found.push(Violation::forbidden(Rule::NullType, place.keyword("type"), why));
     }
-    if let (Some(why), Some(_)) = (undefaulted, schema.get("default")) {
-        causes.push(Cause::forbidden(at("default"), &format!("must not be set {why}")));
+    if let (Some(reason), Some(_)) = (undefaulted, schema.get("default")) {
+        let why = format!("must not be set {reason}");
+        found.push(Violation::forbidden(Rule::ObjectFieldDefault, place.keyword("default"), &why));
     }
-    for key in STRANGE.into_iter().filter(|key| schema.get(*key).is_some_and(|value| !value.is_null() && value != "")) {
-        causes.push(Cause::forbidden(at(key), &format!("{key} is not supported")));
+    for key in UNSUPPORTED.into_iter().filter(|key| !schema[*key].is_null() && schema[*key] != "") {
+        let why = format!("{key} is not supported");
+        found.push(Violation::forbidden(Rule::UnsupportedKeyword, place.keyword(key), &why));
     }
     if schema["items"].is_array() {
-        causes.push(Cause::forbidden(at("items"), "items must be a schema object and not an array"));
+        let why = "items must be a schema object and not an array";
+        found.push(Violation::forbidden(Rule::ItemsList, place.keyword("items"), why));
     }
-    if schema["uniqueItems"] == true {
+    if flag(schema, "uniqueItems") {
         let why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
-        causes.push(Cause::forbidden(at("uniqueItems"), why));
+        found.push(Violation::forbidden(Rule::UniqueItems, place.keyword("uniqueItems"), why));
     }
-    if schema["x-kubernetes-preserve-unknown-fields"] == false {
-        let place = at("x-kubernetes-preserve-unknown-fields");
-        causes.push(Cause::invalid(place, &false.into(), "must be true or undefined"));
+    if schema[PRESERVE_UNKNOWN_FIELDS] == false {
+        let (place, why) = (place.keyword(PRESERVE_UNKNOWN_FIELDS), "must be true or undefined");
+        found.push(Violation::invalid(Rule::PreserveUnknownFields, place, &false.into(), why));
     }
 }
 
-fn lists(schema: &Value, place: &str, causes: &mut Vec<Cause>) {
-    let at = |key: &str| format!("{place}.{key}");
-    let type_ = text(schema, &["type"]);
-    let mut wants = |key: &str, wanted: &str, known: &[&str]| {
-        let Some(kind) = schema[key].as_str() else { return };
-        if type_ != wanted {
-            let why = format!("must be {wanted} if {key} is specified");
-            let type_cause = Cause::invalid(at("type"), &type_.into(), &why);
-            causes.push(if type_.is_empty() { Cause::required(at("type"), &why) } else { type_cause });
+/// Checks list types and map types, which decide how server-side apply merges.
+fn list_types(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
+    let type_ = text(schema, "type");
+    for (rule, key, expected, known) in [
+        (Rule::MapType, "x-kubernetes-map-type", "object", &["atomic", "granular"][..]),
+        (Rule::ListType, "x-kubernetes-list-type", "array", &["atomic", "set", "map"]),
+    ] {
+        let Some(kind) = schema[key].as_str() else { continue };
+        if type_ != expected {
+            let why = format!("must be {expected} if {key} is specified");
+            found.push(Violation::required_or_invalid(rule, place.keyword("type"), type_, &why));
         }
         if !known.contains(&kind) {
-            causes.push(Cause::unsupported(at(key), &kind.into(), known));
+            found.push(Violation::unsupported(rule, place.keyword(key), kind, known));
         }
-    };
-    wants("x-kubernetes-map-type", "object", &["atomic", "granular"]);
-    wants("x-kubernetes-list-type", "array", &["atomic", "set", "map"]);
-    let (list, items) = (text(schema, &["x-kubernetes-list-type"]), &schema["items"]);
+    }
+    let (list, items) = (text(schema, "x-kubernetes-list-type"), &schema["items"]);
     if list == "set" && type_ == "array" {
-        let why = "must be atomic as item of a list with x-kubernetes-list-type=set";
-        let key = match text(items, &["type"]) {
-            "array" if !matches!(text(items, &["x-kubernetes-list-type"]), "" | "atomic") => "x-kubernetes-list-type",
+        let key = match text(items, "type") {
+            "array" if !matches!(text(items, "x-kubernetes-list-type"), "" | "atomic") => "x-kubernetes-list-type",
             "object" if items["x-kubernetes-map-type"] != "atomic" => "x-kubernetes-map-type",
             _ => "",
         };
         if !key.is_empty() {
-            causes.push(Cause::invalid(at(&format!("items.{key}")), &items["x-kubernetes-list-type"], why));
+            let (place, value) = (place.items().keyword(key), &items["x-kubernetes-list-type"]);
+            let why = "must be atomic as item of a list with x-kubernetes-list-type=set";
+            found.push(Violation::invalid(Rule::SetItems, place, value, why));
         }
     }
-    if matches!(list, "set" | "map") && items["nullable"] == true {
+    if matches!(list, "set" | "map") && flag(items, "nullable") {
         let why = format!("cannot be nullable when x-kubernetes-list-type is {list}");
-        causes.push(Cause::forbidden(at("items.nullable"), &why));
+        found.push(Violation::forbidden(Rule::NullableItems, place.items().keyword("nullable"), &why));
     }
 }
 
-fn map_keys(schema: &Value, place: &str, causes: &mut Vec<Cause>) {
-    let at = |key: &str| format!("{place}.{key}");
+/// Checks the keys of a list map: required scalar fields of its items.
+fn map_keys(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
     let written = &schema["x-kubernetes-list-map-keys"];
-    let keys: Vec<&str> = written.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let list = text(schema, &["x-kubernetes-list-type"]);
-    if list != "map" {
+    let keys: Vec<&str> = list(schema, "x-kubernetes-list-map-keys").iter().filter_map(Value::as_str).collect();
+    let (list_type, items) = (text(schema, "x-kubernetes-list-type"), &schema["items"]);
+    if list_type != "map" {
         if !keys.is_empty() {
-            let why = "must be map if x-kubernetes-list-map-keys is non-empty";
-            let place = at("x-kubernetes-list-type");
-            causes.push(if list.is_empty() {
-                Cause::required(place, why)
-            } else {
-                Cause::invalid(place, &list.into(), why)
-            });
+            let (place, why) =
+                (place.keyword("x-kubernetes-list-type"), "must be map if x-kubernetes-list-map-keys is non-empty");
+            found.push(Violation::required_or_invalid(Rule::MapKeys, place, list_type, why));
         }
         return;
     }
+    let of_keys = || place.keyword("x-kubernetes-list-map-keys");
     if keys.is_empty() {
         let why = "must not be empty if x-kubernetes-list-type is map";
-        causes.push(Cause::required(at("x-kubernetes-list-map-keys"), why));
+        found.push(Violation::required(Rule::MapKeys, of_keys(), why));
     }
-    let items = &schema["items"];
     if items.is_null() {
         let why = "must have a schema if x-kubernetes-list-type is map";
-        causes.push(Cause::required(at("items"), why));
+        found.push(Violation::required(Rule::MapItems, place.keyword("items"), why));
     } else if items["type"] != "object" {
-        let why = "must be object if parent array's x-kubernetes-list-type is map";
-        causes.push(Cause::invalid(at("items.type"), &text(items, &["type"]).into(), why));
+        let (place, why) =
+            (place.items().keyword("type"), "must be object if parent array's x-kubernetes-list-type is map");
+        found.push(Violation::invalid(Rule::MapItems, place, &text(items, "type").into(), why));
         return;
     }
     for (index, key) in keys.iter().enumerate() {
         let Some(property) = items["properties"].get(key) else {
             let why = "entries must all be names of item properties";
-            causes.push(Cause::invalid(at("x-kubernetes-list-map-keys"), written, why));
+            found.push(Violation::invalid(Rule::MapKeyField, of_keys(), written, why));
             continue;
         };
         if keys[..index].contains(key) {
             let why = "must not contain duplicate entries";
-            causes.push(Cause::invalid(at("x-kubernetes-list-map-keys"), written, why));
+            found.push(Violation::invalid(Rule::MapKeyTwice, of_keys(), written, why));
         }
-        let of_key = |part: &str| at(&format!("items.properties[{key}].{part}"));
-        if matches!(text(property, &["type"]), "array" | "object") {
-            let why = "must be a scalar type if parent array's x-kubernetes-list-type is map";
-            causes.push(Cause::invalid(of_key("type"), &items["type"], why));
-        }
-        let required = items["required"].as_array().is_some_and(|required| required.contains(&json!(key)));
-        if !required && property.get("default").is_none() {
-            let why =
-                "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
-            causes.push(Cause::required(of_key("default"), why));
-        }
-        if property["nullable"] == true {
-            let why = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";
-            causes.push(Cause::forbidden(of_key("nullable"), why));
-        }
+        map_key(key, property, items, &place.items().property(key), found);
+    }
+}
+
+/// Checks the schema of one key of a list map.
+fn map_key(key: &str, property: &Value, items: &Value, place: &Place, found: &mut Vec<Violation>) {
+    if matches!(text(property, "type"), "array" | "object") {
+        let why = "must be a scalar type if parent array's x-kubernetes-list-type is map";
+        found.push(Violation::invalid(Rule::MapKeyType, place.keyword("type"), &items["type"], why));
+    }
+    if !list(items, "required").iter().any(|required| required == key) && property.get("default").is_none() {
+        let why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
+        found.push(Violation::required(Rule::MapKeyRequired, place.keyword("default"), why));
+    }
+    if flag(property, "nullable") {
+        let why = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";
+        found.push(Violation::forbidden(Rule::MapKeyNullable, place.keyword("nullable"), why));
     }
 }

@@ -1,11 +1,23 @@
-//! Validates the schemas of a CustomResourceDefinition.
+//! Checks the schema of one version of a CustomResourceDefinition, as kube-apiserver does.
 
 use serde_json::Value;
 
-use super::{defaults, levels, rules, structure};
-use crate::failure::Cause;
+pub use rules::{CompileRule, CompiledRule, at_path};
 
-/// What a schema may say at its root if the status has a path of its own.
+use crate::{
+    keyword::KEYWORDS,
+    place::Place,
+    step::Step,
+    structural::Metadata,
+    violation::{Rule, Violation},
+};
+
+mod defaults;
+mod levels;
+mod rules;
+mod structure;
+
+/// The keywords that a root may have if the kind has a status subresource.
 const AT_ROOT: [&str; 22] = [
     "description",
     "type",
@@ -31,46 +43,66 @@ const AT_ROOT: [&str; 22] = [
     "x-kubernetes-validations",
 ];
 
-/// What is wrong with the schema of a version.
-pub(super) fn check(version: &Value, place: &str) -> Vec<Cause> {
-    let schema = &version["schema"]["openAPIV3Schema"];
-    let Some(keywords) = schema.as_object() else { return Vec::new() };
-    let mut causes = Vec::new();
+/// The parts of a check that differ between callers.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckOptions {
+    /// The definition of `metadata`; `None` admits any metadata in the default of an embedded resource.
+    pub metadata: Metadata,
+    /// The compiler of CEL rules.
+    pub compile: CompileRule,
+}
+
+/// Returns the rules that the schema of `version` violates, in the order of kube-apiserver; none if it has no schema.
+///
+/// `version` is an entry of `spec.versions` of the definition. The errors name fields below `place`, which is the path of the
+/// schema in the definition. It compiles CEL rules only if the schema violates no other rule.
+pub fn check(version: &Value, place: &str, options: CheckOptions) -> Vec<Violation> {
+    let (schema, place) = (&version["schema"]["openAPIV3Schema"], Place::root(place));
+    if !schema.is_object() {
+        return Vec::new();
+    }
+    let mut violations = Vec::new();
     if version["subresources"]["status"].is_object() {
-        let strange = keywords.iter().any(|(key, value)| !AT_ROOT.contains(&key.as_str()) && !is_nothing(value));
-        if schema["type"].is_string() && schema["type"] != "object" {
-            let why =
-                "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
-            causes.push(Cause::invalid(format!("{place}.type"), &schema["type"], why));
-        } else if strange {
-            let names: Vec<String> = AT_ROOT.iter().map(|key| go_name(key)).collect();
-            let why = format!(
-                "only [{}] fields are allowed at the root of the schema if the status subresource is enabled",
-                names.join(" ")
-            );
-            causes.push(Cause::invalid(place, schema, &why));
-        }
+        violations.extend(root(schema, &place));
     }
     if schema["nullable"] == true {
-        causes.push(Cause::forbidden(format!("{place}.nullable"), "nullable cannot be true at the root"));
+        let why = "nullable cannot be true at the root";
+        violations.push(Violation::forbidden(Rule::RootKeyword, place.keyword("nullable"), why));
     }
-    let mut structural = structure::check(schema, place);
+    let mut structural = structure::check(schema, &place);
     if structural.is_empty() {
-        structural = defaults::check(schema, place);
+        structural = defaults::check(schema, &place, options.metadata);
     }
-    let sound = structural.is_empty();
-    causes.extend(structural);
-    let of_levels = levels::check(schema, place);
-    let sound = sound && of_levels.is_empty();
-    for cause in of_levels {
-        if !causes.contains(&cause) {
-            causes.push(cause);
+    let of_levels = levels::check(schema, &place);
+    let sound = structural.is_empty() && of_levels.is_empty();
+    violations.extend(structural);
+    for violation in of_levels {
+        if !violations.iter().any(|known| known.cause == violation.cause) {
+            violations.push(violation);
         }
     }
     if sound {
-        causes.extend(rules::check(schema, place));
+        violations.extend(rules::check(schema, &place, options.compile));
     }
-    causes
+    violations
+}
+
+/// Checks the type and the keywords of the root of a kind with a status subresource.
+fn root(schema: &Value, place: &Place) -> Option<Violation> {
+    if schema["type"].is_string() && schema["type"] != "object" {
+        let why =
+            "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
+        return Some(Violation::invalid(Rule::RootType, place.keyword("type"), &schema["type"], why));
+    }
+    let strange = KEYWORDS.into_iter().find(|key| !AT_ROOT.contains(key) && !is_nothing(&schema[*key]))?;
+    let names: Vec<String> = AT_ROOT.iter().map(|key| go_name(key)).collect();
+    let why = format!(
+        "only [{}] fields are allowed at the root of the schema if the status subresource is enabled",
+        names.join(" ")
+    );
+    let mut violation = Violation::invalid(Rule::RootKeyword, place.clone(), schema, &why);
+    violation.path.push(Step::Keyword(strange.to_owned()));
+    Some(violation)
 }
 
 fn is_nothing(value: &Value) -> bool {
@@ -90,3 +122,6 @@ fn go_name(key: &str) -> String {
     };
     words.into_iter().map(upper).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,122 +1,126 @@
-//! Validates the CEL rules of a schema: they compile and refer to existing fields.
+//! Checks the CEL rules of a schema: their form, their field paths, and where they use `oldSelf`.
 
 use serde_json::Value;
 
-use super::parts::found;
 use crate::{
-    failure::Cause,
-    object::text,
-    schema::rules::{ValidationRule, is_not_string, type_errors, unknown_names},
+    accessor::{entries, list, text},
+    cause::Cause,
+    place::Place,
+    violation::{Rule, Violation},
 };
 
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/// What is wrong with the rules of a schema.
-pub(super) fn check(schema: &Value, place: &str) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    walk(schema, place, None, &mut causes);
-    causes
+/// Compiles an entry of `x-kubernetes-validations`. The arguments are the entry, its schema, and its path in the definition.
+pub type CompileRule = fn(&Value, &Value, &str) -> CompiledRule;
+
+/// A CEL rule after it was compiled.
+#[derive(Debug, Default)]
+pub struct CompiledRule {
+    /// Whether the expression uses `oldSelf`.
+    pub uses_old_self: bool,
+    /// The errors of the compiler about the expression and the message expression.
+    pub causes: Vec<Cause>,
 }
 
-/// `lost` is where old and new values can't be matched any more.
-fn walk(schema: &Value, place: &str, lost: Option<&str>, causes: &mut Vec<Cause>) {
+/// Returns what is wrong with the rules of a schema and of all schemas below it.
+pub(super) fn check(schema: &Value, place: &Place, compile: CompileRule) -> Vec<Violation> {
+    let mut found = Vec::new();
+    walk(schema, place, None, compile, &mut found);
+    found
+}
+
+/// `uncorrelated` is the outermost schema below which the API server can't find the old value of a new one.
+fn walk(schema: &Value, place: &Place, uncorrelated: Option<&Place>, compile: CompileRule, found: &mut Vec<Violation>) {
     if !schema.is_object() {
         return;
     }
-    for (index, rule) in schema["x-kubernetes-validations"].as_array().into_iter().flatten().enumerate() {
-        let place = format!("{place}.x-kubernetes-validations[{index}]");
-        let before = causes.len();
-        words(schema, rule, &place, causes);
-        if causes.len() == before {
-            compiled(schema, rule, &place, lost, causes);
+    for (index, rule) in list(schema, "x-kubernetes-validations").iter().enumerate() {
+        let place = place.validation(index);
+        let before = found.len();
+        texts(schema, rule, &place, found);
+        if found.len() == before {
+            compiled(schema, rule, &place, uncorrelated, compile, found);
         }
     }
-    let below = lost.or((schema["x-kubernetes-map-type"] == "atomic").then_some(place));
-    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        walk(property, &format!("{place}.properties[{name}]"), below, causes);
+    for (name, property) in entries(schema, "properties") {
+        walk(property, &place.property(name), uncorrelated, compile, found);
     }
-    walk(&schema["additionalProperties"], &format!("{place}.additionalProperties"), lost, causes);
-    let below = lost.or((schema["x-kubernetes-list-type"] != "map").then_some(place));
-    walk(&schema["items"], &format!("{place}.items"), below, causes);
+    walk(&schema["additionalProperties"], &place.additional(), uncorrelated, compile, found);
+    let below = uncorrelated.or((schema["x-kubernetes-list-type"] != "map").then_some(place));
+    walk(&schema["items"], &place.items(), below, compile, found);
 }
 
-fn words(schema: &Value, rule: &Value, place: &str, causes: &mut Vec<Cause>) {
-    let at = |key: &str| format!("{place}.{key}");
+/// Checks the texts of a rule.
+fn texts(schema: &Value, rule: &Value, place: &Place, found: &mut Vec<Violation>) {
     let breaks = |text: &str| text.contains(['\n', '\r']);
-    let (written, message) = (text(rule, &["rule"]), text(rule, &["message"]));
-    if written.trim().is_empty() {
-        causes.push(Cause::required(at("rule"), "rule is not specified"));
-    } else if !message.is_empty() && message.trim().is_empty() {
-        causes.push(Cause::invalid(at("message"), &message.into(), "must be non-empty if specified"));
+    let is_blank = |text: &str| !text.is_empty() && text.trim().is_empty();
+    let (expression, message) = (text(rule, "rule"), text(rule, "message"));
+    let of_message = || place.keyword("message");
+    if expression.trim().is_empty() {
+        found.push(Violation::required(Rule::Expression, place.keyword("rule"), "rule is not specified"));
+    } else if is_blank(message) {
+        let why = "must be non-empty if specified";
+        found.push(Violation::invalid(Rule::Message, of_message(), &message.into(), why));
     } else if breaks(message.trim()) {
-        causes.push(Cause::invalid(at("message"), &message.into(), "must not contain line breaks"));
-    } else if breaks(written.trim()) && message.trim().is_empty() {
-        causes.push(Cause::required(at("message"), "message must be specified if rule contains line breaks"));
+        found.push(Violation::invalid(Rule::Message, of_message(), &message.into(), "must not contain line breaks"));
+    } else if breaks(expression.trim()) && message.is_empty() {
+        let why = "message must be specified if rule contains line breaks";
+        found.push(Violation::required(Rule::Message, of_message(), why));
     }
-    let expression = text(rule, &["messageExpression"]);
-    if !expression.is_empty() && expression.trim().is_empty() {
-        causes.push(Cause::required(at("messageExpression"), "messageExpression must be non-empty if specified"));
+    if is_blank(text(rule, "messageExpression")) {
+        let (place, why) = (place.keyword("messageExpression"), "messageExpression must be non-empty if specified");
+        found.push(Violation::required(Rule::MessageExpression, place, why));
     }
     if let Some(reason) = rule["reason"].as_str().filter(|reason| !REASONS.contains(reason)) {
-        causes.push(Cause::unsupported(at("reason"), &reason.into(), &REASONS));
+        found.push(Violation::unsupported(Rule::Reason, place.keyword("reason"), reason, &REASONS));
     }
-    let path = text(rule, &["fieldPath"]);
-    if !path.is_empty() {
-        if path.trim().is_empty() {
-            causes.push(Cause::invalid(at("fieldPath"), &path.into(), "must be non-empty if specified"));
-        }
-        if breaks(path) {
-            causes.push(Cause::invalid(at("fieldPath"), &path.into(), "must not contain line breaks"));
-        }
-        if !path.contains('[') && found(schema, path).is_err() {
-            causes.push(Cause::invalid(at("fieldPath"), &path.into(), "must be a valid path"));
-        }
-    }
-}
-
-fn compiled(schema: &Value, written: &Value, place: &str, lost: Option<&str>, causes: &mut Vec<Cause>) {
-    let rule = ValidationRule::of(written);
-    if let Some(why) = type_errors(&rule, schema) {
-        causes.push(invalid_rule(format!("{place}.rule"), written, &why));
-    }
-    if rule.message_program.as_ref().is_some_and(|program| program.as_ref().is_ok_and(is_not_string)) {
-        let why = "messageExpression must evaluate to a string";
-        causes.push(invalid_rule(format!("{place}.messageExpression"), written, why));
-    }
-    let unknown = |program| unknown_names(program, text(written, &["messageExpression"]), schema);
-    let uncompiled = match &rule.message_program {
-        Some(Ok(program)) => unknown(program),
-        Some(Err(why)) => Some(why.clone()),
-        None => None,
+    let path = text(rule, "fieldPath");
+    let mut refuse = |why: &str| {
+        found.push(Violation::invalid(Rule::FieldPath, place.keyword("fieldPath"), &path.into(), why));
     };
-    if let Some(why) = uncompiled {
-        let why = format!("messageExpression compilation failed: {why}");
-        causes.push(invalid_rule(format!("{place}.messageExpression"), written, &why));
+    if is_blank(path) {
+        refuse("must be non-empty if specified");
     }
-    if rule.is_transition {
-        if let Some(lost) = lost {
-            let why = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {lost}");
-            causes.push(Cause::invalid(format!("{place}.rule"), &written["rule"], &why));
-        }
-    } else if let Some(optional) = rule.optional_old {
-        let why = "may not be set if oldSelf is not used in rule";
-        causes.push(Cause::invalid(format!("{place}.optionalOldSelf"), &optional.into(), why));
+    if breaks(path) {
+        refuse("must not contain line breaks");
+    }
+    if !path.is_empty() && !path.contains('[') && at_path(schema, path).is_err() {
+        refuse("must be a valid path");
     }
 }
 
-/// Blames a rule, printed as kube-apiserver prints its own form of it.
-fn invalid_rule(place: String, rule: &Value, why: &str) -> Cause {
-    // Go's JSON is fit for HTML.
-    let escaped = |text: String| text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
-    let word = |key: &str| escaped(Value::from(text(rule, &[key])).to_string());
-    let message = format!(
-        "Invalid value: {{\"Rule\":{},\"Message\":{},\"MessageExpression\":{},\"Reason\":{},\"FieldPath\":{},\"OptionalOldSelf\":{}}}: {why}",
-        word("rule"),
-        word("message"),
-        word("messageExpression"),
-        rule["reason"],
-        word("fieldPath"),
-        rule["optionalOldSelf"],
-    );
-    Cause { reason: "FieldValueInvalid", message, field: place }
+/// Compiles a rule, and checks its use of `oldSelf`.
+fn compiled(
+    schema: &Value,
+    rule: &Value,
+    place: &Place,
+    uncorrelated: Option<&Place>,
+    compile: CompileRule,
+    found: &mut Vec<Violation>,
+) {
+    let CompiledRule { uses_old_self, causes } = compile(rule, schema, &place.text);
+    let violation = |cause| Violation::found(Rule::Expression, place.keyword("rule").steps, cause);
+    found.extend(causes.into_iter().map(violation));
+    if uses_old_self && let Some(outermost) = uncorrelated {
+        let why =
+            format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {}", outermost.text);
+        found.push(Violation::invalid(Rule::OldSelf, place.keyword("rule"), &rule["rule"], &why));
+    }
+    if let (false, Some(optional)) = (uses_old_self, rule["optionalOldSelf"].as_bool()) {
+        let (place, why) = (place.keyword("optionalOldSelf"), "may not be set if oldSelf is not used in rule");
+        found.push(Violation::invalid(Rule::OptionalOldSelf, place, &optional.into(), why));
+    }
+}
+
+/// Returns the schema of the field at `path`, which has the form `.spec.replicas`.
+///
+/// # Errors
+/// The reason of kube-apiserver if the path has another form, or names no field of `schema`.
+pub fn at_path<'a>(schema: &'a Value, path: &str) -> Result<&'a Value, &'static str> {
+    if path.contains(['[', ']']) {
+        return Err("array notation is not allowed");
+    }
+    let mut fields = path.strip_prefix('.').ok_or("expected . or [")?.split('.');
+    fields.try_fold(schema, |schema, field| schema["properties"].get(field).ok_or("does not refer to a valid field"))
 }

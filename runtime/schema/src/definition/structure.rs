@@ -1,8 +1,14 @@
-//! Validates that a schema is structural.
+//! Checks that a schema is structural: it defines types and fields outside of branches.
 
 use serde_json::{Value, json};
 
-use crate::{failure::Cause, object::text, schema::pattern::Pattern};
+use crate::{
+    accessor::{entries, flag, text},
+    keyword::{EMBEDDED_RESOURCE, INT_OR_STRING, PRESERVE_UNKNOWN_FIELDS},
+    pattern::Pattern,
+    place::Place,
+    violation::{Rule, Violation},
+};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
@@ -11,153 +17,140 @@ enum Level {
     Field,
 }
 
-/// What keeps a schema from being structural.
-pub(super) fn check(schema: &Value, place: &str) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    outline(schema, Level::Root, place, &mut causes);
-    causes.sort_by(|one, other| (&one.field, &one.message).cmp(&(&other.field, &other.message)));
-    causes
+/// Returns what keeps a schema from being structural, in the order of its fields.
+pub(super) fn check(schema: &Value, place: &Place) -> Vec<Violation> {
+    let mut found = Vec::new();
+    outline(schema, Level::Root, place, &mut found);
+    found.sort_by(|one, other| (&one.cause.field, &one.cause.message).cmp(&(&other.cause.field, &other.cause.message)));
+    found
 }
 
-fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    schema["properties"].as_object().into_iter().flatten()
-}
-
-fn is_set(schema: &Value, key: &str) -> bool {
-    schema[key] == true
-}
-
-fn outline(schema: &Value, level: Level, place: &str, causes: &mut Vec<Cause>) {
-    let type_ = text(schema, &["type"]);
-    let at = |key: &str| format!("{place}.{key}");
+fn outline(schema: &Value, level: Level, place: &Place, found: &mut Vec<Violation>) {
+    let type_ = text(schema, "type");
     if schema["items"].is_object() {
-        outline(&schema["items"], Level::Item, &at("items"), causes);
+        outline(&schema["items"], Level::Item, &place.items(), found);
     } else if type_ == "array" {
-        causes.push(Cause::required(at("items"), "must be specified"));
+        found.push(Violation::required(Rule::ItemsRequired, place.keyword("items"), "must be specified"));
     }
-    for (name, property) in properties(schema) {
-        outline(property, Level::Field, &format!("{place}.properties[{name}]"), causes);
+    for (name, property) in entries(schema, "properties") {
+        outline(property, Level::Field, &place.property(name), found);
     }
     let additional = &schema["additionalProperties"];
     if !additional.is_null() && level == Level::Root {
-        causes.push(Cause::forbidden(at("additionalProperties"), "must not be used at the root"));
+        let why = "must not be used at the root";
+        found.push(Violation::forbidden(Rule::RootKeyword, place.keyword("additionalProperties"), why));
     }
     if additional.is_object() {
-        outline(additional, Level::Field, &at("additionalProperties"), causes);
+        outline(additional, Level::Field, &place.additional(), found);
     }
-    int_or_string(schema, place, causes);
+    int_or_string(schema, place, found);
     let alternatives = json!([{"type": "integer"}, {"type": "string"}]);
     let skip_any = schema["anyOf"] == alternatives;
     let skip_first = schema["allOf"].get(0).is_some_and(|first| first["anyOf"] == alternatives);
-    values(schema, skip_any, skip_first, place, causes);
-    of_type(schema, level, place, causes);
-    metadata(schema, level, place, causes);
+    values(schema, skip_any, skip_first, place, found);
+    of_type(schema, level, place, found);
+    metadata(schema, level, place, found);
 }
 
-fn int_or_string(schema: &Value, place: &str, causes: &mut Vec<Cause>) {
-    if !is_set(schema, "x-kubernetes-int-or-string") {
+fn int_or_string(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
+    if !flag(schema, INT_OR_STRING) {
         return;
     }
-    for key in ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"] {
-        if is_set(schema, key) {
+    for key in [PRESERVE_UNKNOWN_FIELDS, EMBEDDED_RESOURCE] {
+        if flag(schema, key) {
             let why = "must be false if x-kubernetes-int-or-string is true";
-            causes.push(Cause::invalid(format!("{place}.{key}"), &true.into(), why));
+            found.push(Violation::invalid(Rule::IntOrString, place.keyword(key), &true.into(), why));
         }
     }
 }
 
-fn of_type(schema: &Value, level: Level, place: &str, causes: &mut Vec<Cause>) {
-    let type_ = text(schema, &["type"]);
-    let at = |key: &str| format!("{place}.{key}");
-    let embedded = is_set(schema, "x-kubernetes-embedded-resource");
-    let kept = is_set(schema, "x-kubernetes-preserve-unknown-fields");
+fn of_type(schema: &Value, level: Level, place: &Place, found: &mut Vec<Violation>) {
+    let type_ = text(schema, "type");
+    let embedded = flag(schema, EMBEDDED_RESOURCE);
+    let kept = flag(schema, PRESERVE_UNKNOWN_FIELDS);
     if embedded && type_ != "object" {
         let why = "must be object if x-kubernetes-embedded-resource is true";
-        causes.push(if type_.is_empty() {
-            Cause::required(at("type"), why)
-        } else {
-            Cause::invalid(at("type"), &type_.into(), why)
-        });
-    } else if type_.is_empty() && !kept && !is_set(schema, "x-kubernetes-int-or-string") {
+        found.push(Violation::required_or_invalid(Rule::EmbeddedResource, place.keyword("type"), type_, why));
+    } else if type_.is_empty() && !kept && !flag(schema, INT_OR_STRING) {
         let why = match level {
             Level::Root => "must not be empty at the root",
             Level::Item => "must not be empty for specified array items",
             Level::Field => "must not be empty for specified object fields",
         };
-        causes.push(Cause::required(at("type"), why));
+        found.push(Violation::required(Rule::TypeRequired, place.keyword("type"), why));
     }
     if embedded && !schema["additionalProperties"].is_null() {
         let why = "must not be used if x-kubernetes-embedded-resource is set";
-        causes.push(Cause::forbidden(at("additionalProperties"), why));
+        found.push(Violation::forbidden(Rule::EmbeddedResource, place.keyword("additionalProperties"), why));
     }
     if level == Level::Root && !type_.is_empty() && type_ != "object" {
-        causes.push(Cause::invalid(at("type"), &type_.into(), "must be object at the root"));
+        let why = "must be object at the root";
+        found.push(Violation::invalid(Rule::RootType, place.keyword("type"), &type_.into(), why));
     }
-    if embedded && !kept && properties(schema).next().is_none() {
+    if embedded && !kept && entries(schema, "properties").next().is_none() {
         let why =
             "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
-        causes.push(Cause::required(at("properties"), why));
+        found.push(Violation::required(Rule::EmbeddedResource, place.keyword("properties"), why));
     }
 }
 
-/// Of the metadata of a whole object only the names may be spoken of.
-fn metadata(schema: &Value, level: Level, place: &str, causes: &mut Vec<Cause>) {
-    let whole = level == Level::Root || is_set(schema, "x-kubernetes-embedded-resource");
-    for (name, property) in properties(schema).filter(|_| whole) {
-        let (type_, place) = (text(property, &["type"]), format!("{place}.properties[{name}]"));
-        match name.as_str() {
-            "kind" | "apiVersion" if type_ != "string" => {
-                causes.push(Cause::invalid(format!("{place}.type"), &type_.into(), "must be string"));
-            }
-            "metadata" => {
-                if type_ != "object" {
-                    causes.push(Cause::invalid(format!("{place}.type"), &type_.into(), "must be object"));
-                }
-                let names = |name: &String| name == "name" || name == "generateName";
-                let only_names = properties(property).all(|(name, _)| names(name));
-                let plain = |key: &String| matches!(key.as_str(), "type" | "properties" | "default");
-                let keys = property.as_object().is_none_or(|property| property.keys().all(plain));
-                if level == Level::Root && !(only_names && keys) {
-                    let why = "must not specify anything other than name and generateName, but metadata is implicitly specified";
-                    causes.push(Cause::forbidden(place, why));
-                }
-            }
-            _ => {}
+/// Checks the types of `apiVersion`, `kind` and `metadata`, and that only the names in the metadata of a kind are restricted.
+fn metadata(schema: &Value, level: Level, place: &Place, found: &mut Vec<Violation>) {
+    let whole = level == Level::Root || flag(schema, EMBEDDED_RESOURCE);
+    for (name, property) in entries(schema, "properties").filter(|_| whole) {
+        let (type_, place) = (text(property, "type"), place.property(name));
+        let expected = match name.as_str() {
+            "kind" | "apiVersion" => "string",
+            "metadata" => "object",
+            _ => continue,
+        };
+        if type_ != expected {
+            let why = format!("must be {expected}");
+            found.push(Violation::invalid(Rule::ObjectFieldType, place.keyword("type"), &type_.into(), &why));
+        }
+        let is_name = |name: &String| name == "name" || name == "generateName";
+        let only_names = entries(property, "properties").all(|(name, _)| is_name(name));
+        let is_plain = |key: &String| matches!(key.as_str(), "type" | "properties" | "default");
+        let only_plain = property.as_object().is_none_or(|property| property.keys().all(is_plain));
+        if name == "metadata" && level == Level::Root && !(only_names && only_plain) {
+            let why =
+                "must not specify anything other than name and generateName, but metadata is implicitly specified";
+            found.push(Violation::forbidden(Rule::MetadataRestriction, place, why));
         }
     }
 }
 
-/// `allOf` and the like, and patterns.
-fn values(schema: &Value, skip_any: bool, skip_first: bool, place: &str, causes: &mut Vec<Cause>) {
+/// Checks the branches of a schema, and its pattern.
+fn values(schema: &Value, skip_any: bool, skip_first: bool, place: &Place, found: &mut Vec<Violation>) {
     for key in ["anyOf", "allOf", "oneOf"] {
         if key == "anyOf" && skip_any {
             continue;
         }
         for (index, nested) in schema[key].as_array().into_iter().flatten().enumerate() {
             let skip = key == "allOf" && index == 0 && skip_first;
-            within(nested, skip, &format!("{place}.{key}[{index}]"), causes);
+            within(nested, skip, &place.branch(key, index), found);
         }
     }
     if schema["not"].is_object() {
-        within(&schema["not"], false, &format!("{place}.not"), causes);
+        within(&schema["not"], false, &place.not(), found);
     }
-    let pattern = text(schema, &["pattern"]);
+    let pattern = text(schema, "pattern");
     if !pattern.is_empty()
         && let Some(error) = Pattern::of(pattern).error()
     {
         let why = format!("must be a valid regular expression, but isn't: {error}");
-        causes.push(Cause::invalid(format!("{place}.pattern"), &pattern.into(), &why));
+        found.push(Violation::invalid(Rule::Pattern, place.keyword("pattern"), &pattern.into(), &why));
     }
 }
 
-/// A schema within a combination: it says nothing of the outline.
-fn within(schema: &Value, skip_any: bool, place: &str, causes: &mut Vec<Cause>) {
-    values(schema, skip_any, false, place, causes);
+/// Checks a branch, which must not define types, fields, defaults or documentation.
+fn within(schema: &Value, skip_any: bool, place: &Place, found: &mut Vec<Violation>) {
+    values(schema, skip_any, false, place, found);
     if schema["items"].is_object() {
-        within(&schema["items"], false, &format!("{place}.items"), causes);
+        within(&schema["items"], false, &place.items(), found);
     }
-    for (name, property) in properties(schema) {
-        within(property, false, &format!("{place}.properties[{name}]"), causes);
+    for (name, property) in entries(schema, "properties") {
+        within(property, false, &place.property(name), found);
     }
     for (key, why) in [
         ("type", "must be empty to be structural"),
@@ -166,9 +159,9 @@ fn within(schema: &Value, skip_any: bool, place: &str, causes: &mut Vec<Cause>) 
         ("title", "must be empty to be structural"),
         ("description", "must be empty to be structural"),
         ("nullable", "must be false to be structural"),
-        ("x-kubernetes-preserve-unknown-fields", "must be false to be structural"),
-        ("x-kubernetes-embedded-resource", "must be false to be structural"),
-        ("x-kubernetes-int-or-string", "must be false to be structural"),
+        (PRESERVE_UNKNOWN_FIELDS, "must be false to be structural"),
+        (EMBEDDED_RESOURCE, "must be false to be structural"),
+        (INT_OR_STRING, "must be false to be structural"),
         ("x-kubernetes-list-map-keys", "must be empty to be structural"),
         ("x-kubernetes-list-type", "must be undefined to be structural"),
         ("x-kubernetes-map-type", "must be undefined to be structural"),
@@ -176,11 +169,12 @@ fn within(schema: &Value, skip_any: bool, place: &str, causes: &mut Vec<Cause>) 
     ] {
         let value = &schema[key];
         if !value.is_null() && *value != false && value != "" && *value != json!([]) {
-            causes.push(Cause::forbidden(format!("{place}.{key}"), why));
+            let rule = if key == "type" { Rule::BranchType } else { Rule::BranchKeyword };
+            found.push(Violation::forbidden(rule, place.keyword(key), why));
         }
     }
     if schema["properties"].get("metadata").is_some() {
         let why = "must not be specified in a nested context";
-        causes.push(Cause::forbidden(format!("{place}.properties[metadata]"), why));
+        found.push(Violation::forbidden(Rule::BranchMetadata, place.property("metadata"), why));
     }
 }

@@ -2,19 +2,20 @@
 
 use serde_json::Value;
 
-use crate::schema::keywords::{Keywords, ListType};
+use crate::keywords::{Keywords, ListType};
 
-/// The old state of a value.
-#[derive(Clone, Copy)]
-pub(crate) struct Old<'a> {
-    /// `None` if there is none, or it can't be told which one it is.
-    pub(crate) value: Option<&'a Value>,
-    /// Whether this, or the nearest that can be told, is as it was.
-    pub(crate) unchanged: bool,
+/// The old value that corresponds to a new one.
+#[derive(Clone, Copy, Debug)]
+pub struct Old<'a> {
+    /// The value; `None` if there is none, or if none corresponds for certain.
+    pub value: Option<&'a Value>,
+    /// Whether the new value, or the nearest around it that has an old one, is unchanged.
+    pub unchanged: bool,
 }
 
 impl<'a> Old<'a> {
-    pub(crate) fn of(new: &Value, old: Option<&'a Value>) -> Self {
+    /// The old value of a whole object or of a part.
+    pub fn of(new: &Value, old: Option<&'a Value>) -> Self {
         Self { value: old, unchanged: old == Some(new) }
     }
 
@@ -22,13 +23,13 @@ impl<'a> Old<'a> {
         old.map_or(Self { value: None, ..self }, |old| Self { value: Some(old), unchanged: old == new })
     }
 
-    /// Of a field of an object.
-    pub(crate) fn field(self, name: &str, new: &Value) -> Self {
+    /// The old value of a field of an object.
+    pub fn field(self, name: &str, new: &Value) -> Self {
         self.child(new, self.value.and_then(|old| old.as_object()?.get(name)))
     }
 
-    /// Of an item: only those of maps are known again.
-    pub(crate) fn item(self, keywords: &Keywords, new: &Value) -> Self {
+    /// The old value of an item. Only items of list maps have one.
+    pub fn item(self, keywords: &Keywords, new: &Value) -> Self {
         let ListType::Map(keys) = &keywords.list else { return Self { value: None, ..self } };
         let own = key(keys, new);
         let items = self.value.and_then(Value::as_array);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{failure::Cause, object::text, schema::keywords::Keywords};
+use crate::{accessor::text, cause::Cause, keywords::Keywords};
 
 /// What embedded resources lack.
 pub(super) fn check(keywords: &Keywords, object: &Value) -> Vec<Cause> {
@@ -16,7 +16,7 @@ fn walk(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>)
         Value::Object(map) => {
             if keywords.embedded {
                 for name in ["apiVersion", "kind"] {
-                    if text(value, &[name]).is_empty() {
+                    if text(value, name).is_empty() {
                         let place = format!("{path}.{name}");
                         causes.push(match map.get(name) {
                             Some(empty) => Cause::invalid(place, empty, "must not be empty"),

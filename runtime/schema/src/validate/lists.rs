@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::correlation::key;
 use crate::{
-    failure::Cause,
-    schema::keywords::{Keywords, ListType},
+    cause::Cause,
+    keywords::{Keywords, ListType},
 };
 
 /// What is in a list of an object more than once.

@@ -1,9 +1,10 @@
-//! Validation of custom resources by their schema, with the messages of kube-apiserver.
+//! Validates custom resources by their schema, with the messages of kube-apiserver.
 
-pub(crate) use correlation::Old;
-pub(crate) use outcome::shown;
-pub(crate) use resource::validate;
-pub(super) use values::part;
+pub use correlation::Old;
+pub use outcome::shown;
+pub use resource::validate;
+pub use scale::ScalePaths;
+pub(crate) use values::part;
 
 mod correlation;
 mod embedded;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::failure::Cause;
+use crate::cause::Cause;
 
 /// Among alternatives, the one that fits most is the one that was meant.
 #[derive(Default)]
@@ -83,8 +83,8 @@ impl ValuePath<'_> {
     }
 }
 
-/// A value as Go prints it in errors.
-pub(crate) fn shown(value: &Value) -> String {
+/// Writes a value as kube-apiserver does in errors.
+pub fn shown(value: &Value) -> String {
     match value {
         Value::Number(number) => number.as_f64().filter(|_| number.is_f64()).map_or_else(|| number.to_string(), float),
         other => other.to_string(),

@@ -2,7 +2,18 @@
 
 use serde_json::Value;
 
-use crate::{failure::Cause, kind::ScalePaths, object::at_path};
+use crate::cause::Cause;
+
+/// The paths of the `scale` subresource of a kind, without the leading dot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScalePaths {
+    /// The path of the wanted number of replicas.
+    pub spec_replicas: String,
+    /// The path of the observed number of replicas.
+    pub status_replicas: String,
+    /// The path of the label selector, if the kind has one.
+    pub label_selector: Option<String>,
+}
 
 /// What is wrong with the wanted number of replicas.
 pub(super) fn spec(paths: &ScalePaths, object: &Value) -> Vec<Cause> {
@@ -29,6 +40,11 @@ fn replicas(path: &str, object: &Value) -> Vec<Cause> {
         _ => format!("should be less than or equal to {}", i32::MAX),
     };
     vec![invalid(path, &number.to_string(), &why)]
+}
+
+/// The value at a path; `None` for null, too.
+fn at_path<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(object, |value, key| value.get(key)).filter(|value| !value.is_null())
 }
 
 fn accessor(path: &str, value: &Value, expected: &str) -> String {

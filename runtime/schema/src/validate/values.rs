@@ -7,11 +7,9 @@ use super::{
     outcome::{ValidationOutcome, ValuePath, float},
 };
 use crate::{
-    failure::Cause,
-    schema::{
-        format::Format,
-        keywords::{Bound, Keywords},
-    },
+    cause::Cause,
+    format::Format,
+    keywords::{Bound, Keywords},
 };
 
 /// What is wrong with a value that is at `base` in its object.

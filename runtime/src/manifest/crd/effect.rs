@@ -1,14 +1,10 @@
 //! Reports schema keywords that don't apply to the schema's type, which the API server ignores.
 
-use crate::manifest::crd::keyword::INT_OR_STRING;
+use opgen_schema::{is_known_format, keyword::INT_OR_STRING};
 use serde_json::Value;
 
 use super::super::lint::Findings;
 use super::schema::{children, flag, text};
-
-/// Formats that apply to strings only.
-const TEXT_FORMATS: [&str; 10] =
-    ["byte", "cidr", "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uri"];
 
 /// Reports keywords that don't apply to the type of their schema. It skips schemas without a type: a branch may apply to values
 /// of several types.
@@ -25,7 +21,7 @@ pub(crate) fn check(schema: &Value, path: &str, findings: &mut Findings) {
             }
             "minItems" | "maxItems" => &["array"],
             "minProperties" | "maxProperties" => &["object"],
-            "format" if TEXT_FORMATS.contains(&value.as_str().unwrap_or_default()) => &["string", "int-or-string"],
+            "format" if is_known_format("string", value.as_str().unwrap_or_default()) => &["string", "int-or-string"],
             "format" => &["integer", "number", "string", "int-or-string"],
             _ => continue,
         };

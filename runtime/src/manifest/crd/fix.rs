@@ -4,7 +4,8 @@ mod branch;
 mod format;
 mod normalize;
 
-use crate::manifest::crd::{fix::normalize::normalize, keyword::PRESERVE_UNKNOWN_FIELDS};
+use crate::manifest::crd::fix::normalize::normalize;
+use opgen_schema::keyword::PRESERVE_UNKNOWN_FIELDS;
 use serde_json::{Map, Value, json};
 
 use super::super::lint::Findings;

@@ -5,7 +5,6 @@ mod cost;
 pub(crate) mod definition;
 mod effect;
 mod fix;
-pub(crate) mod keyword;
 mod schema;
 mod size;
 mod structural;
@@ -35,9 +34,9 @@ fn lint(definition: &mut Definition, report: &mut Vec<Finding>) {
     let kind = definition.kind.clone();
     for version in definition.value["spec"]["versions"].as_array_mut().into_iter().flatten() {
         let mut findings = Findings::of(format!("{kind} {}", text(version, "name")));
-        let schema = &mut version["schema"]["openAPIV3Schema"];
-        fix::fix_schema(schema, "", &mut findings);
-        structural::check(schema, &mut findings);
+        fix::fix_schema(&mut version["schema"]["openAPIV3Schema"], "", &mut findings);
+        structural::check(version, &mut findings);
+        let schema = &version["schema"]["openAPIV3Schema"];
         effect::check(schema, "", &mut findings);
         cost::check(schema, &mut findings);
         contract::check(version, &mut findings);

@@ -1,29 +1,10 @@
-//! Accessors for the keywords of a JSON schema, and the paths of its fields.
+//! The schemas below a schema, and the paths of its fields.
 
+pub(crate) use opgen_schema::{entries, flag, list, text};
 use serde_json::{Map, Value};
 
 /// The keywords that hold schemas which validate values but define no fields.
 pub(crate) const JUNCTORS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
-
-/// Returns the string at `key`; empty if there is none.
-pub(crate) fn text<'a>(schema: &'a Value, key: &str) -> &'a str {
-    schema[key].as_str().unwrap_or_default()
-}
-
-/// Whether the value at `key` is true.
-pub(crate) fn flag(schema: &Value, key: &str) -> bool {
-    schema[key] == true
-}
-
-/// Returns the list at `key`; empty if there is none.
-pub(crate) fn list<'a>(schema: &'a Value, key: &str) -> &'a [Value] {
-    schema[key].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-/// Returns the entries of the object at `key`; none if it is not an object.
-pub(crate) fn entries<'a>(schema: &'a Value, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
-    schema[key].as_object().into_iter().flatten()
-}
 
 /// Returns the schemas of the fields, items and map values directly below `schema`, with their paths.
 pub(crate) fn children<'a>(schema: &'a Value, path: &str) -> Vec<(String, &'a Value)> {

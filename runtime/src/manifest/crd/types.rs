@@ -5,7 +5,7 @@
 
 mod kubernetes;
 
-use crate::manifest::crd::keyword::INT_OR_STRING;
+use opgen_schema::keyword::{INT_OR_STRING, KEYWORDS};
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
@@ -13,53 +13,6 @@ use serde_json::{Map, Value};
 use super::super::lint::Findings;
 use super::schema::{JUNCTORS, field, items, list, values};
 
-/// Keywords that a schema of a definition may have. The API server drops all others.
-const KEYWORDS: [&str; 42] = [
-    "$ref",
-    "$schema",
-    "additionalItems",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "default",
-    "definitions",
-    "dependencies",
-    "description",
-    "enum",
-    "example",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "externalDocs",
-    "format",
-    "id",
-    "items",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "not",
-    "nullable",
-    "oneOf",
-    "pattern",
-    "patternProperties",
-    "properties",
-    "required",
-    "title",
-    "type",
-    "uniqueItems",
-    "x-kubernetes-embedded-resource",
-    "x-kubernetes-int-or-string",
-    "x-kubernetes-list-map-keys",
-    "x-kubernetes-list-type",
-    "x-kubernetes-map-type",
-];
-/// Further keywords that Kubernetes adds.
-const EXTENSION_KEYWORDS: [&str; 2] = ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations"];
 /// Keywords of derives that the API server drops without a loss, since they contain no rule for a value.
 const ANNOTATION_KEYWORDS: [&str; 7] =
     ["$comment", "components", "contentEncoding", "contentMediaType", "deprecated", "readOnly", "writeOnly"];
@@ -102,10 +55,7 @@ impl<'a> TypeWalk<'a, '_> {
         let keys: BTreeSet<_> =
             origin.schemas.iter().filter_map(|schemas| schemas.as_object()).flat_map(Map::keys).collect();
         let is_const = |key: &str| key == "const" && object.contains_key("enum");
-        let known = |key: &str| {
-            is_const(key)
-                || KEYWORDS.iter().chain(&EXTENSION_KEYWORDS).chain(&ANNOTATION_KEYWORDS).any(|known| *known == key)
-        };
+        let known = |key: &str| is_const(key) || KEYWORDS.iter().chain(&ANNOTATION_KEYWORDS).any(|known| *known == key);
         for key in keys.into_iter().filter(|key| !known(key)) {
             let problem = format!("`{key}` is no keyword of a schema in Kubernetes, and is dropped");
             let fix = match nearest_keyword(key) {
@@ -209,8 +159,7 @@ fn nearest_keyword(key: &str) -> Option<&'static str> {
         return Some("x-kubernetes-map-type");
     }
     let is_near = |known: &&&'static str| edit_distance(key, known) <= 1 + key.len() / 5;
-    let known = KEYWORDS.iter().chain(&EXTENSION_KEYWORDS);
-    known.filter(is_near).min_by_key(|known| edit_distance(key, known)).copied()
+    KEYWORDS.iter().filter(is_near).min_by_key(|known| edit_distance(key, known)).copied()
 }
 
 /// Returns the Levenshtein distance of two words.

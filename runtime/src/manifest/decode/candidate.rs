@@ -1,6 +1,6 @@
 //! Generates candidate values at the limits of what a schema admits.
 
-use crate::manifest::crd::keyword::INT_OR_STRING;
+use opgen_schema::keyword::INT_OR_STRING;
 use serde_json::{Map, Value, json};
 
 use super::super::{crd, sample};

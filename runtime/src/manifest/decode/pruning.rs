@@ -1,6 +1,6 @@
 //! Finds content that a type keeps and the API server prunes because the schema doesn't name it.
 
-use crate::manifest::crd::keyword::PRESERVE_UNKNOWN_FIELDS;
+use opgen_schema::keyword::PRESERVE_UNKNOWN_FIELDS;
 use serde_json::{Map, Value, json};
 
 use super::{CheckedValue, DecodeCheck};

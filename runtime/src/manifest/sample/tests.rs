@@ -56,11 +56,27 @@ fn a_sample_of_the_user_is_completed_and_checked() {
 
     project.controllers[0].sample = Some(json!({"spec": {"image": 1, "colour": "red"}}));
     let text = files(&project).unwrap_err().to_string();
-    assert!(
-        text.contains("sample: the sample is not valid: .spec.image is not of type string; change the sample"),
-        "{text}"
-    );
-    assert!(text.contains(".spec.colour is not in the schema"), "{text}");
+    let image = r#"spec.image: Invalid value: "integer": spec.image in body must be of type string: "integer""#;
+    assert!(text.contains(&format!("sample: the sample is not valid: {image}; change the sample")), "{text}");
+    assert!(text.contains(r#"sample: the sample is not valid: unknown field "spec.colour""#), "{text}");
+}
+
+#[test]
+fn a_sample_is_refused_for_each_rule_of_the_api_server() {
+    let mut project = fixture::with_spec(&json!({"type": "object", "properties": {
+        "host": {"type": "string", "format": "hostname"},
+        "name": {"type": "string", "pattern": "^[a-z]+$"},
+        "names": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"},
+    }}));
+    project.controllers[0].sample = Some(json!({"spec": {"host": "-", "name": "A1", "names": ["a", "a"]}}));
+    let text = files(&project).unwrap_err().to_string();
+    for cause in [
+        r#"spec.host: Invalid value: "-": spec.host in body must be of type hostname: "-""#,
+        r#"spec.name: Invalid value: "A1": spec.name in body should match '^[a-z]+$'"#,
+        r#"spec.names[1]: Duplicate value: "a""#,
+    ] {
+        assert!(text.contains(&format!("the sample is not valid: {cause}; ")), "{cause} is not in\n{text}");
+    }
 }
 
 #[test]

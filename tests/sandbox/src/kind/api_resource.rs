@@ -5,7 +5,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crate::schema::{Definition, Schema, Shape, builtin as definitions};
+use opgen_schema::ScalePaths;
+
+use crate::schema::{Definition, Schema, Shape, builtin as definitions, rules::RuleTree};
 
 static ANY: Schema = Schema { shape: Shape::Any, nullable: false, default: None, keywords: None };
 
@@ -55,6 +57,8 @@ pub(crate) struct Custom {
     /// The storage version.
     pub(crate) storage_version: String,
     pub(crate) scale: Option<ScalePaths>,
+    /// The CEL rules of its schema; `None` if it has none.
+    pub(crate) rules: Option<RuleTree>,
     /// Paths of `selectableFields`, without the leading dot.
     pub(crate) selectable: Vec<String>,
     /// `additionalPrinterColumns` of the CRD.
@@ -73,14 +77,6 @@ pub(crate) struct Custom {
     pub(crate) terminating: bool,
     /// The deprecation warning of this version.
     pub(crate) warning: Option<String>,
-}
-
-/// The paths of a CRD's `scale` subresource, without the leading dot.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ScalePaths {
-    pub(crate) spec_replicas: String,
-    pub(crate) status_replicas: String,
-    pub(crate) label_selector: Option<String>,
 }
 
 /// The schema of a built-in kind or of a CRD.

@@ -4,11 +4,13 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
-use super::{Custom, Kind, Origin, ScalePaths, SchemaOf, Subresource};
+use opgen_schema::ScalePaths;
+
+use super::{Custom, Kind, Origin, SchemaOf, Subresource};
 use crate::{
     convert::Converted,
     object::{at, text},
-    schema::{self, Schema},
+    schema::{self, Schema, rules::RuleTree},
 };
 
 /// What may be done with custom resources, in the order of discovery.
@@ -67,6 +69,7 @@ fn custom(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Custom
     Custom {
         storage_version: storage_version(crd).to_owned(),
         scale: at(version, &["subresources", "scale"]).map(scale),
+        rules: RuleTree::of(written),
         selectable: selectable.into_iter().flatten().map(|field| path(field, "jsonPath")).collect(),
         columns: version["additionalPrinterColumns"].as_array().cloned().unwrap_or_default(),
         conversion: crd["spec"]["conversion"].clone(),

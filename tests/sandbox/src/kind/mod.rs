@@ -1,6 +1,6 @@
 //! API resources that the server serves: built-in kinds and those that CustomResourceDefinitions define.
 
-pub(crate) use api_resource::{Custom, Kind, Origin, ScalePaths, SchemaOf, Subresource};
+pub(crate) use api_resource::{Custom, Kind, Origin, SchemaOf, Subresource};
 pub(crate) use registry::Registry;
 
 mod api_resource;

@@ -1,6 +1,6 @@
 //! Computes the maximum and minimum sizes of values from the bounds in their schema.
 
-use crate::manifest::crd::keyword::INT_OR_STRING;
+use opgen_schema::keyword::INT_OR_STRING;
 use serde_json::Value;
 
 use super::super::schema::{entries, flag, list, text};

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::super::lint::Findings;
 use super::super::schema::JUNCTORS;
-use crate::manifest::crd::keyword::{INT_OR_STRING, PRESERVE_UNKNOWN_FIELDS};
+use opgen_schema::keyword::{INT_OR_STRING, PRESERVE_UNKNOWN_FIELDS};
 
 /// Bounds that apply to values of one type and ignore other values.
 const BOUNDS: [&str; 8] =

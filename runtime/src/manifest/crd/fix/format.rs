@@ -1,38 +1,9 @@
 //! Replaces formats that the API server doesn't know, since it warns about them at every apply.
 
+use opgen_schema::is_known_format;
 use serde_json::{Map, Value, json};
 
 use super::super::schema::JUNCTORS;
-
-/// The formats of strings that the API server knows. They have no dashes, because it compares formats without them.
-const STRING_FORMATS: [&str; 26] = [
-    "bsonobjectid",
-    "byte",
-    "cidr",
-    "creditcard",
-    "date",
-    "datetime",
-    "duration",
-    "email",
-    "hexcolor",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "isbn",
-    "isbn10",
-    "isbn13",
-    "k8slongname",
-    "k8sshortname",
-    "mac",
-    "password",
-    "rgbcolor",
-    "ssn",
-    "uri",
-    "uuid",
-    "uuid3",
-    "uuid4",
-    "uuid5",
-];
 
 /// The pattern of an IPv4 address as Rust parses it: without leading zeros.
 macro_rules! ipv4 {
@@ -85,9 +56,7 @@ fn supported_format<'a>(kind: &str, format: &'a str) -> Option<&'a str> {
     match (kind, format) {
         ("integer", "int8" | "int16" | "uint8" | "uint16") => Some("int32"),
         ("integer", "int" | "uint" | "uint32" | "uint64") => Some("int64"),
-        ("integer", "int32" | "int64") | ("number", "float" | "double") => Some(format),
-        ("" | "string", format) if STRING_FORMATS.contains(&format.replace('-', "").as_str()) => Some(format),
-        _ => None,
+        _ => is_known_format(kind, format).then_some(format),
     }
 }
 

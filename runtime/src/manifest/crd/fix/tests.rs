@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::manifest::crd::keyword::{INT_OR_STRING, PRESERVE_UNKNOWN_FIELDS};
+use opgen_schema::keyword::{INT_OR_STRING, PRESERVE_UNKNOWN_FIELDS};
 
 fn fixed(mut schema: Value) -> Value {
     fix_schema(&mut schema, ".spec.field", &mut Findings::of("K"));

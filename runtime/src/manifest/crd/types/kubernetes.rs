@@ -1,6 +1,6 @@
 //! Adds list types, map keys and bounds from the published OpenAPI to embedded Kubernetes types.
 
-use crate::manifest::crd::keyword::PRESERVE_UNKNOWN_FIELDS;
+use opgen_schema::keyword::PRESERVE_UNKNOWN_FIELDS;
 use serde_json::{Map, Value, json};
 
 /// The pattern of times that the Rust type decodes: up to the year 9998, at most nanoseconds, an offset of less than a day.

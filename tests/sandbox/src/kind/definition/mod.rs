@@ -14,13 +14,8 @@ use crate::{
 
 mod condition;
 mod conversion;
-mod defaults;
-mod levels;
 mod names;
 mod parts;
-mod rules;
-mod schemas;
-mod structure;
 mod validate;
 
 /// Keeps a CRD until its objects are gone.

@@ -93,7 +93,7 @@ pub(super) fn selectable(version: &Value, place: &str) -> Vec<Cause> {
             causes.push(Cause::required(place, ""));
             continue;
         }
-        let found = match found(schema, path) {
+        let found = match opgen_schema::at_path(schema, path) {
             Ok(found) => found,
             Err(why) => {
                 causes.push(Cause::invalid(place, &path.into(), &format!("is an invalid path: {why}")));
@@ -119,15 +119,4 @@ pub(super) fn selectable(version: &Value, place: &str) -> Vec<Cause> {
         causes.push(Cause { reason: "FieldValueTooMany", message, field: place.to_owned() });
     }
     causes
-}
-
-/// The schema behind a path of fields.
-pub(super) fn found<'a>(schema: &'a Value, path: &str) -> Result<&'a Value, &'static str> {
-    if path.contains(['[', ']']) {
-        return Err("array notation is not allowed");
-    }
-    let fields = path.strip_prefix('.').ok_or("expected . or [")?.split('.');
-    fields
-        .into_iter()
-        .try_fold(schema, |schema, field| schema["properties"].get(field).ok_or("does not refer to a valid field"))
 }

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{condition::has_condition, conversion, names, parts, schemas};
+use super::{condition::has_condition, conversion, names, parts};
 use crate::{
     failure::Cause,
     object::{at, text},
+    schema,
 };
 
 /// Where the fields of a version are blamed: what all versions have alike counts as said once.
@@ -98,7 +99,7 @@ fn all_versions(versions: &[Value]) -> Vec<Cause> {
             (false, _) => Some(format!("{own}.{each}")),
         };
         if let Some(place) = place(places.schema, "validation", "schema") {
-            causes.extend(schemas::check(version, &format!("{place}.openAPIV3Schema")));
+            causes.extend(schema::check_definition(version, &format!("{place}.openAPIV3Schema")));
         }
         if let Some(place) = place(places.subresources, "subresources", "subresources") {
             causes.extend(parts::subresources(version, &place));

@@ -6,16 +6,11 @@ use kube_cel::{
     KubeCelExt as _,
     cel::{Context, ExecutionError, Value as Cel, extractors::Arguments, objects::OptionalValue},
 };
+use opgen_schema::{Keywords, Old, shown};
 use serde_json::Value;
 
-use super::{rule::ValidationRule, value};
-use crate::{
-    failure::Cause,
-    schema::{
-        keywords::Keywords,
-        validate::{Old, shown},
-    },
-};
+use super::{rule::ValidationRule, tree::RuleTree, value};
+use crate::failure::Cause;
 
 thread_local! {
     /// Everything that Kubernetes' CEL has functions for.
@@ -52,34 +47,34 @@ fn of_any(Arguments(arguments): Arguments) -> Result<Cel, ExecutionError> {
 }
 
 /// What the rules of a schema say against an object.
-pub(crate) fn check(keywords: &Keywords, new: &Value, old: Old<'_>) -> Vec<Cause> {
+pub(crate) fn check(rules: &RuleTree, outline: &Keywords, new: &Value, old: Old<'_>) -> Vec<Cause> {
     let mut causes = Vec::new();
-    FUNCTIONS.with(|functions| walk(functions, keywords, keywords, new, old, "", &mut causes));
+    FUNCTIONS.with(|functions| walk(functions, rules, outline, new, old, "", &mut causes));
     causes
 }
 
-/// `outline` is the schema of the value; `keywords` the same, or one of its `allOf`.
+/// `outline` is the schema of the value; the rules are those of the schema, or of one of its `allOf`.
 fn walk(
     functions: &Context<'_>,
-    keywords: &Keywords,
+    tree: &RuleTree,
     outline: &Keywords,
     new: &Value,
     old: Old<'_>,
     path: &str,
     causes: &mut Vec<Cause>,
 ) {
-    if new.is_null() || !keywords.has_rules {
+    if new.is_null() {
         return;
     }
-    if !keywords.rules.is_empty() {
-        RuleScope { outline, new, old, path }.check(functions, &keywords.rules, causes);
+    if !tree.rules.is_empty() {
+        RuleScope { outline, new, old, path }.check(functions, &tree.rules, causes);
     }
-    for all in &keywords.all_of {
+    for all in &tree.all_of {
         walk(functions, all, outline, new, old, path, causes);
     }
     match new {
         Value::Array(items) => {
-            let (Some(schema), Some(outline_items)) = (&keywords.items, &outline.items) else { return };
+            let (Some(schema), Some(outline_items)) = (&tree.items, &outline.items) else { return };
             for (index, item) in items.iter().enumerate() {
                 let old = old.item(outline, item);
                 walk(functions, schema, outline_items, item, old, &format!("{path}[{index}]"), causes);
@@ -90,9 +85,11 @@ fn walk(
             for (name, value) in map {
                 let old = old.field(name, value);
                 let dot = if path.is_empty() { "" } else { "." };
-                if let (Some(schema), Some(outline)) = (keywords.properties.get(name), outline.field(name)) {
+                if let (Some(schema), Some(outline)) = (tree.properties.get(name), outline.field(name)) {
                     walk(functions, schema, outline, value, old, &format!("{path}{dot}{name}"), causes);
-                } else if let (Some(schema), Some(outline)) = (&keywords.additional, &outline.additional) {
+                } else if let (false, Some(schema), Some(outline)) =
+                    (outline.properties.contains_key(name), &tree.additional, &outline.additional)
+                {
                     walk(functions, schema, outline, value, old, &format!("{path}[{name}]"), causes);
                 }
             }

@@ -7,9 +7,8 @@ use kube_cel::cel::{
     Context, Program, Value as Cel,
     objects::{Key, Map},
 };
+use opgen_schema::Keywords;
 use serde_json::Value;
-
-use crate::schema::keywords::Keywords;
 
 /// Words of CEL that a field name can't be.
 const RESERVED: [&str; 21] = [
@@ -72,8 +71,7 @@ pub(super) fn of(value: &Value, schema: Option<&Keywords>) -> Cel {
 
 fn of_text(text: &str, schema: Option<&Keywords>) -> Cel {
     let plain = || Cel::String(Arc::new(text.to_owned()));
-    let format = schema.and_then(|schema| schema.format.as_ref()).map_or("", |(name, _)| name.as_str());
-    match format {
+    match schema.map_or("", Keywords::format_name) {
         "byte" => STANDARD.decode(text).map_or_else(|_| plain(), |bytes| Cel::Bytes(Arc::new(bytes))),
         "date-time" => time(text, false).unwrap_or_else(plain),
         "date" => time(&format!("{text}T00:00:00Z"), false).unwrap_or_else(plain),

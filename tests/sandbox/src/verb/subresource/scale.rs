@@ -3,13 +3,14 @@
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use http::StatusCode;
+use opgen_schema::ScalePaths;
 use serde_json::{Map, Value, json};
 
 use crate::{
     call::Verb,
     failure::{Cause, Failure},
     fields,
-    kind::{Kind, Origin, ScalePaths, SchemaOf},
+    kind::{Kind, Origin, SchemaOf},
     object::{self, at, at_path, text},
     patch::{self, Media, Patch},
     request::ResourceRequest,

@@ -1,0 +1,52 @@
+//! `Place`: a path in the schema of a definition, as kube-apiserver writes it and in steps.
+
+use crate::step::Step;
+
+/// A path in the schema of a definition.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// The path as kube-apiserver writes it, `spec.validation.openAPIV3Schema.properties[spec].type`.
+    pub(crate) text: String,
+    /// The steps from the root of the schema.
+    pub(crate) steps: Vec<Step>,
+}
+
+impl Place {
+    /// The root of a schema, which is at `text` in the definition.
+    pub(crate) fn root(text: &str) -> Self {
+        Self { text: text.to_owned(), steps: Vec::new() }
+    }
+
+    fn below(&self, text: &str, step: Step) -> Self {
+        let steps = self.steps.iter().cloned().chain([step]).collect();
+        Self { text: format!("{}.{text}", self.text), steps }
+    }
+
+    pub(crate) fn keyword(&self, name: &str) -> Self {
+        self.below(name, Step::Keyword(name.to_owned()))
+    }
+
+    pub(crate) fn property(&self, name: &str) -> Self {
+        self.below(&format!("properties[{name}]"), Step::Property(name.to_owned()))
+    }
+
+    pub(crate) fn items(&self) -> Self {
+        self.below("items", Step::Items)
+    }
+
+    pub(crate) fn additional(&self) -> Self {
+        self.below("additionalProperties", Step::AdditionalProperties)
+    }
+
+    pub(crate) fn branch(&self, junctor: &'static str, index: usize) -> Self {
+        self.below(&format!("{junctor}[{index}]"), Step::Branch(junctor, index))
+    }
+
+    pub(crate) fn not(&self) -> Self {
+        self.below("not", Step::Not)
+    }
+
+    pub(crate) fn validation(&self, index: usize) -> Self {
+        self.below(&format!("x-kubernetes-validations[{index}]"), Step::Validation(index))
+    }
+}

@@ -1,0 +1,67 @@
+//! Hints for the rules of structural schemas: the change of a Rust type or of an attribute that satisfies each rule.
+
+use opgen_schema::{Rule, text};
+use serde_json::Value;
+
+/// Returns the hint for a rule that `keyword` of the schema `node` violates.
+pub(super) fn of(rule: Rule, keyword: &str, node: &Value) -> String {
+    match rule {
+        Rule::UnsupportedKeyword => return unsupported(keyword, node),
+        Rule::RootKeyword => "set it on a field: `spec` may be an enum or a map, the object around it may not",
+        Rule::RootType => "make the root a struct",
+        Rule::TypeRequired => {
+            "use a type that has one schema (`()` has none), `serde_json::Value`, or `#[schemars(schema_with = ...)]`"
+        }
+        Rule::NullType => "`()` has no schema in Kubernetes: remove the field, or use a struct",
+        Rule::TypeName | Rule::Reason => "use one of them",
+        Rule::ItemsRequired => "set the schema of the items",
+        Rule::ItemsList => "a tuple has no schema in Kubernetes: use a struct with named fields",
+        Rule::UniqueItems => "use `x-kubernetes-list-type: set`",
+        Rule::Pattern => "write it without look-around and references to groups, which Go doesn't know, or as a CEL rule",
+        Rule::FieldsOrMap => "move the map to a field of its own",
+        Rule::PreserveUnknownFields => "remove it: false is the default",
+        Rule::IntOrString => "keep one of the two keywords",
+        Rule::EmbeddedResource => {
+            "make it an object with fields, or with `x-kubernetes-preserve-unknown-fields: true`, and no map"
+        }
+        Rule::ObjectFieldType => "leave it out, or give it that type",
+        Rule::MetadataRestriction => "leave the rest out: Kubernetes knows it",
+        Rule::ObjectFieldDefault => "remove it: every object sets this field itself",
+        Rule::BranchType => {
+            "make the variants structs, or one number and one string: a union of other types has no schema in Kubernetes"
+        }
+        Rule::BranchKeyword => "set it outside of the branches, on the field itself",
+        Rule::BranchMetadata => "restrict `name` in the schema of `metadata`",
+        Rule::MapType => "use `atomic` or `granular`, on an object",
+        Rule::ListType => "use `atomic`, `map` or `set`, on a list",
+        Rule::SetItems => "set `atomic` on the items, or use a list of type map",
+        Rule::NullableItems => "remove the `Option` from the item",
+        Rule::MapKeys => "set `x-kubernetes-list-type: map` together with its keys",
+        Rule::MapItems => "make the item a struct",
+        Rule::MapKeyField => "name a field of the item",
+        Rule::MapKeyTwice => "name it once",
+        Rule::MapKeyType => "use a string, a number or a boolean as the key",
+        Rule::MapKeyRequired => "make the field required, or give it a default",
+        Rule::MapKeyNullable => "remove the `Option` from the field",
+        Rule::Default => "set a default that the schema of the field admits",
+        Rule::Expression => "set the expression, or remove the rule",
+        Rule::Message => "write one line; a rule of several lines needs it",
+        Rule::MessageExpression => "fill it in, or leave it out",
+        Rule::FieldPath => "name a field of the schema that has the rule",
+        Rule::OldSelf => "make the list one of type map, or move the rule out of it",
+        Rule::OptionalOldSelf => "remove it",
+    }
+    .to_owned()
+}
+
+/// Returns the hint for a keyword of JSON Schema that definitions don't have.
+fn unsupported(keyword: &str, node: &Value) -> String {
+    match keyword {
+        "$ref" => {
+            let name = text(node, "$ref").rsplit('/').next().unwrap_or_default();
+            format!("the type `{name}` contains itself: use `serde_json::Value` for the field, or types that end")
+        }
+        "patternProperties" => "use a map with `String` or integers as keys".to_owned(),
+        _ => "remove it".to_owned(),
+    }
+}

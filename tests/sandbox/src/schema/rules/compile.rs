@@ -1,0 +1,51 @@
+//! Compiles the CEL rules of a CustomResourceDefinition that is written.
+
+use opgen_schema::CompiledRule;
+use serde_json::Value;
+
+use super::{
+    rule::ValidationRule,
+    type_check::{is_not_string, type_errors, unknown_names},
+};
+use crate::{failure::Cause, object::text};
+
+/// Compiles a rule of a schema, which is at `place` in its definition.
+pub(crate) fn compile(written: &Value, schema: &Value, place: &str) -> CompiledRule {
+    let rule = ValidationRule::of(written);
+    let mut causes = Vec::new();
+    if let Some(why) = type_errors(&rule, schema) {
+        causes.push(invalid_rule(format!("{place}.rule"), written, &why));
+    }
+    if rule.message_program.as_ref().is_some_and(|program| program.as_ref().is_ok_and(is_not_string)) {
+        let why = "messageExpression must evaluate to a string";
+        causes.push(invalid_rule(format!("{place}.messageExpression"), written, why));
+    }
+    let unknown = |program| unknown_names(program, text(written, &["messageExpression"]), schema);
+    let uncompiled = match &rule.message_program {
+        Some(Ok(program)) => unknown(program),
+        Some(Err(why)) => Some(why.clone()),
+        None => None,
+    };
+    if let Some(why) = uncompiled {
+        let why = format!("messageExpression compilation failed: {why}");
+        causes.push(invalid_rule(format!("{place}.messageExpression"), written, &why));
+    }
+    CompiledRule { uses_old_self: rule.is_transition, causes }
+}
+
+/// Blames a rule, printed as kube-apiserver prints its own form of it.
+fn invalid_rule(place: String, rule: &Value, why: &str) -> Cause {
+    // Go's JSON is fit for HTML.
+    let escaped = |text: String| text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
+    let word = |key: &str| escaped(Value::from(text(rule, &[key])).to_string());
+    let message = format!(
+        "Invalid value: {{\"Rule\":{},\"Message\":{},\"MessageExpression\":{},\"Reason\":{},\"FieldPath\":{},\"OptionalOldSelf\":{}}}: {why}",
+        word("rule"),
+        word("message"),
+        word("messageExpression"),
+        rule["reason"],
+        word("fieldPath"),
+        rule["optionalOldSelf"],
+    );
+    Cause { reason: "FieldValueInvalid", message, field: place }
+}
