@@ -6,10 +6,11 @@ use super::{
 };
 
 /// Code that ships: it runs in a user's build or cluster.
-const SHIPPED: [&str; 8] = [
+const SHIPPED: [&str; 9] = [
     "macros/src",
     "runtime/src",
     "runtime/api/src",
+    "runtime/schema/src",
     "cli/src",
     "examples",
     "templates",
@@ -17,8 +18,15 @@ const SHIPPED: [&str; 8] = [
     "tests/testing/src",
 ];
 
-const LIBRARIES: [&str; 6] =
-    ["macros/src", "runtime/src", "runtime/api/src", "cli/src", "tests/sandbox/src", "tests/testing/src"];
+const LIBRARIES: [&str; 7] = [
+    "macros/src",
+    "runtime/src",
+    "runtime/api/src",
+    "runtime/schema/src",
+    "cli/src",
+    "tests/sandbox/src",
+    "tests/testing/src",
+];
 
 /// The one module of the CLI that speaks to its user.
 const VOICE: [&str; 1] = ["cli/src/ui"];

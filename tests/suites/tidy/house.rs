@@ -10,10 +10,11 @@ use super::{
 };
 
 /// The roots of the crates.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "macros/src",
     "runtime/src",
     "runtime/api/src",
+    "runtime/schema/src",
     "cli/src",
     "tests/harness",
     "tests/sandbox/src",

@@ -38,6 +38,13 @@ fn the_command_knows_neither_the_macros_nor_the_runtime() {
 }
 
 #[test]
+fn the_schemas_know_neither_a_client_nor_a_runtime() {
+    let strangers = ["kube", "k8s-openapi", "tokio", "clap", "opgen", "opgen-api", "opgen-sandbox"];
+    let breaches = dependencies("runtime/schema/Cargo.toml", &strangers);
+    holds("`opgen-schema` is linked by every operator, and by the sandbox", breaches);
+}
+
+#[test]
 fn the_loop_the_cache_and_the_queue_know_no_kubernetes() {
     holds("a primary may live elsewhere", sources_in(&WITHOUT_KUBERNETES).flat_map(mentions_of_kube));
 }

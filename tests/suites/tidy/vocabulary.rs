@@ -5,7 +5,7 @@ use super::{
     source::{Seen, Source, sources_in},
 };
 
-const LIBRARIES: [&str; 4] = ["macros/src", "runtime/src", "runtime/api/src", "cli/src"];
+const LIBRARIES: [&str; 5] = ["macros/src", "runtime/src", "runtime/api/src", "runtime/schema/src", "cli/src"];
 
 /// A word in any public name, and the word of this house.
 const WORDS: [(&str, &str); 12] = [
