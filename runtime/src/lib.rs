@@ -29,6 +29,7 @@ mod log;
 mod managed;
 mod manager;
 pub mod manifest;
+pub mod metrics;
 mod panic;
 pub mod patch;
 mod predicate;

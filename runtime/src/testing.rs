@@ -99,6 +99,7 @@ where
             own_write_events: Default::default(),
             owner_states: Default::default(),
             counters: Default::default(),
+            metrics: Default::default(),
             watches: Default::default(),
             tree_harness: Some(world.clone()),
         });

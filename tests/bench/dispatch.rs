@@ -1,7 +1,8 @@
 //! How many keys a second go through queue and workers when there is nothing to do for them.
 //!
 //! 200,000 distinct keys, two threads. *Loaded*: all keys are in the queue before the workers start. *Live*: they are
-//! added while the workers run, half of them a second time at a higher priority. kube's own dispatch (its applier and
+//! added while the workers run, half of them a second time at a higher priority. *Measured*: as loaded, with the durations that the
+//! metrics of an operator show. kube's own dispatch (its applier and
 //! scheduler behind a `Controller`) runs beside it on the same keys.
 
 #![expect(clippy::print_stdout, reason = "the table is what the program is for")]
@@ -18,7 +19,7 @@ use kube::runtime::{
 };
 use opgen::{
     cache::ObjectKey,
-    queue::{Priority, Queue},
+    queue::{Priority, Queue, Timings},
 };
 use std::{
     convert::Infallible,
@@ -42,14 +43,24 @@ fn keys() -> Vec<ObjectKey> {
         .collect()
 }
 
-/// Workers that give every key back at once, until the queue is shut down.
-fn workers(queue: &Arc<Queue<ObjectKey>>, count: usize, left: &Arc<AtomicUsize>) -> JoinSet<()> {
+/// Workers that give every key back at once, until the queue is shut down. With timings, they measure each key.
+fn workers(
+    queue: &Arc<Queue<ObjectKey>>,
+    count: usize,
+    left: &Arc<AtomicUsize>,
+    timings: Option<&Arc<Timings>>,
+) -> JoinSet<()> {
     (0..count)
         .map(|_| {
-            let (queue, left) = (queue.clone(), left.clone());
+            let (queue, left, timings) = (queue.clone(), left.clone(), timings.cloned());
             async move {
+                let worker = timings.as_ref().map(|timings| timings.worker());
                 while let Some(item) = queue.take().await {
+                    let start = worker.as_ref().map(|worker| worker.begin(&item));
                     queue.done(&item.key);
+                    if let (Some(worker), Some(start)) = (&worker, start) {
+                        worker.end(start);
+                    }
                     if left.fetch_sub(1, Ordering::Relaxed) == 1 {
                         queue.shutdown();
                     }
@@ -59,11 +70,11 @@ fn workers(queue: &Arc<Queue<ObjectKey>>, count: usize, left: &Arc<AtomicUsize>)
         .collect()
 }
 
-async fn loaded(keys: &[ObjectKey], count: usize) -> f64 {
+async fn loaded(keys: &[ObjectKey], count: usize, timings: Option<Arc<Timings>>) -> f64 {
     let queue = Arc::new(Queue::new());
     keys.iter().for_each(|key| queue.add(key.clone(), Priority::Low));
     let start = Instant::now();
-    workers(&queue, count, &Arc::new(AtomicUsize::new(keys.len()))).join_all().await;
+    workers(&queue, count, &Arc::new(AtomicUsize::new(keys.len())), timings.as_ref()).join_all().await;
     KEYS as f64 / start.elapsed().as_secs_f64()
 }
 
@@ -71,7 +82,7 @@ async fn loaded(keys: &[ObjectKey], count: usize) -> f64 {
 async fn live(keys: &[ObjectKey], count: usize) -> f64 {
     let (queue, left) = (Arc::new(Queue::new()), Arc::new(AtomicUsize::new(usize::MAX)));
     let start = Instant::now();
-    let workers = workers(&queue, count, &left);
+    let workers = workers(&queue, count, &left, None);
     for (number, key) in keys.iter().enumerate() {
         queue.add(key.clone(), Priority::Low);
         if number % 2 == 0 {
@@ -128,19 +139,20 @@ fn main() {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let keys = Arc::new(keys());
     let (store, _writer) = kube_store(&keys);
-    let mut figures = WORKERS.map(|_| [const { Vec::new() }; 3]);
+    let mut figures = WORKERS.map(|_| [const { Vec::new() }; 4]);
     for _ in 0..RUNS {
         for (figures, count) in figures.iter_mut().zip(WORKERS) {
             let (keys, store) = (keys.clone(), store.clone());
             // In tasks, so that nothing runs on the thread that only waits.
-            let runs = async move { (loaded(&keys, count).await, live(&keys, count).await, kube(&store, count).await) };
-            let (loaded, live, kube) = runtime.block_on(runtime.spawn(runs)).unwrap();
-            figures[0].push(loaded);
-            figures[1].push(live);
-            figures[2].push(kube);
+            let runs = async move {
+                let measured = loaded(&keys, count, Some(Arc::new(Timings::new(count)))).await;
+                [loaded(&keys, count, None).await, measured, live(&keys, count).await, kube(&store, count).await]
+            };
+            let runs = runtime.block_on(runtime.spawn(runs)).unwrap();
+            figures.iter_mut().zip(runs).for_each(|(figures, figure)| figures.push(figure));
         }
     }
-    let columns = ["workers", "opgen, loaded", "opgen, live", "kube"];
+    let columns = ["workers", "opgen, loaded", "opgen, measured", "opgen, live", "kube"];
     let mut table = Table::new(&format!("No-op dispatches a second, {KEYS} keys, two threads"), &columns);
     for (figures, count) in figures.iter().zip(WORKERS) {
         table.row(&count.to_string(), &figures.each_ref().map(Vec::as_slice));

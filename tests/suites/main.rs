@@ -6,6 +6,7 @@ mod examples;
 mod generate;
 mod hygiene;
 mod life;
+mod metrics;
 mod scaffold;
 mod schema;
 mod surface;

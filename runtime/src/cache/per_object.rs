@@ -30,6 +30,11 @@ impl<T: Default + PartialEq> PerObject<T> {
         self.0.get(key).map(|(uid, _)| uid)
     }
 
+    /// Iterates over the values that differ from the default, in no order.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
+        self.0.values().map(|(_, value)| value)
+    }
+
     /// Changes the value of an object.
     pub(crate) fn update<R>(&mut self, key: &ObjectKey, uid: &Uid, change: impl FnOnce(&mut T) -> R) -> R {
         let (stored_uid, value) = self.0.entry(key.clone()).or_insert_with(|| (uid.clone(), T::default()));

@@ -99,6 +99,12 @@ impl<V> Store<V> {
         self.state.read().entries.len()
     }
 
+    /// Returns the bytes of all entries: the fixed part of each, and what `heap` returns for its value.
+    pub(crate) fn bytes(&self, heap: impl Fn(&V) -> usize) -> usize {
+        let state = self.state.read();
+        state.entries.iter().map(|entry| size_of::<Entry<V>>() + heap(&entry.0.value)).sum()
+    }
+
     /// Whether the store is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -3,8 +3,8 @@
 use crate::{
     client::timeouts::Timeouts,
     command::{
-        rbac::RbacVerb, reconcile::ReconcileArgs, terminal::with_runtime, trace, tree::TreeArgs,
-        uninstall::UninstallArgs, why::WhyArgs,
+        metrics_args::MetricsArgs, rbac::RbacVerb, reconcile::ReconcileArgs, terminal::with_runtime, trace,
+        tree::TreeArgs, uninstall::UninstallArgs, why::WhyArgs,
     },
     manager::{operator::Operator, run::RunOptions, run_error::RunError},
     manifest::{GenerateArgs, exit_with_error, run_generator},
@@ -63,6 +63,8 @@ struct ProcessArgs {
     /// Where /healthz and /readyz are served; `0` serves them nowhere
     #[arg(long, env = "PROBE_ADDRESS", default_value = "0.0.0.0:8081")]
     probe_address: String,
+    #[command(flatten)]
+    metrics: MetricsArgs,
     /// What is logged, by module and level
     #[arg(long, env = "RUST_LOG", default_value = "info")]
     log: String,
@@ -169,6 +171,10 @@ fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
             Err(error) => return exit_with_error(&error, Some("give an address such as 0.0.0.0:8081, or 0 for none")),
         },
     };
+    let metrics = match args.metrics.server() {
+        Ok(metrics) => metrics,
+        Err(error) => return exit_with_error(&error, Some("give an address such as :8443, or 0 for none")),
+    };
     let filter = match EnvFilter::try_new(format!("{QUIET_FILTER},{}", args.log)) {
         Ok(filter) => filter,
         Err(error) => return exit_with_error(&error, Some("give a level, or `module=level,...`")),
@@ -179,7 +185,7 @@ fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
         LogFormat::Json => log.json().init(),
         LogFormat::Text => log.init(),
     }
-    let run_options = RunOptions { namespace: args.namespace.clone(), probes };
+    let run_options = RunOptions { namespace: args.namespace.clone(), probes, metrics };
     with_runtime(async {
         match operator.run(run_options).await {
             Ok(()) => ExitCode::SUCCESS,
@@ -192,6 +198,7 @@ fn hint(error: &RunError) -> Option<&'static str> {
     match error {
         RunError::Config(_) => Some("set KUBECONFIG, or run in a cluster with a service account"),
         RunError::Probes { .. } => Some("choose another `--probe-address`, or 0 for none"),
+        RunError::Metrics(error) => Some(error.hint()),
         _ => None,
     }
 }

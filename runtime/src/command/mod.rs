@@ -4,6 +4,7 @@ pub(crate) mod cli;
 pub(crate) mod connect;
 pub(crate) mod live;
 pub(crate) mod lookup;
+mod metrics_args;
 pub(crate) mod object_arg;
 pub(crate) mod rbac;
 pub(crate) mod reconcile;

@@ -4,9 +4,10 @@ use crate::{
     cache::{Change, Encoded, ObjectKey},
     controller::{Settings, channel::ChannelReceiver},
     environment::Environment,
+    metrics::controller::{ControllerMetrics, PassKind},
     panic::{Closure, Panicked},
     predicate::Significance,
-    queue::{Item, KeyBackoff, Priority, Queue, Trigger},
+    queue::{Item, KeyBackoff, Priority, Queue, Stats, Trigger},
     reconcile::{
         PassResult,
         control_loop::Loop,
@@ -172,21 +173,49 @@ impl RunningController {
     }
 
     async fn run_worker(self: Arc<Self>) {
+        let metrics = self.metrics();
+        let worker = metrics.timings.worker();
         while let Some(item) = self.queue.take().await {
+            let start = worker.begin(&item);
             // The loop catches panics of user closures. This catches all others, so that every taken key returns to the queue.
-            if let Err(payload) = AssertUnwindSafe(self.process(&item)).catch_unwind().await {
-                let panicked = Panicked::new(Closure::Runtime, &*payload);
+            let processed = AssertUnwindSafe(self.process(&item)).catch_unwind().await;
+            if let Err(payload) = &processed {
+                let panicked = Panicked::new(Closure::Runtime, &**payload);
                 let kind = self.control_loop.source.kind();
                 tracing::error!(%kind, object = %item.key, error = %panicked, "the pass ended by a panic");
-                self.control_loop.shared.counters.count_panic(panicked.closure);
+                self.control_loop.shared.count_pass_panic(panicked.closure);
                 self.queue.hold(item.key.clone(), DEFAULT_REQUEUE, item.priority.min(Priority::Normal));
             }
             self.queue.done(&item.key);
+            self.count_pass(processed.unwrap_or(Next::Failed), worker.end(start));
         }
     }
 
-    /// Runs one pass over an object and schedules the next one.
-    async fn process(&self, item: &Item<ObjectKey>) {
+    /// Counts a pass by its result.
+    fn count_pass(&self, next: Next, duration: Duration) {
+        let metrics = self.metrics();
+        match next {
+            Next::Parked => metrics.terminal_errors.increment(),
+            Next::Failed | Next::FailedAtMost(_) | Next::Retry => metrics.retries.increment(),
+            _ => {}
+        }
+        match pass_kind(next) {
+            Some(kind) => metrics.count_pass(kind, duration),
+            None => metrics.skipped.increment(),
+        }
+    }
+
+    pub(crate) fn metrics(&self) -> &ControllerMetrics {
+        &self.control_loop.shared.metrics
+    }
+
+    /// The current length and the totals of its queue.
+    pub(crate) fn queue_stats(&self) -> Stats {
+        self.queue.stats()
+    }
+
+    /// Runs one pass over an object, schedules the next one, and returns when that is.
+    async fn process(&self, item: &Item<ObjectKey>) -> Next {
         let key = &item.key;
         let environment = &self.control_loop.shared.environment;
         let on_end = environment.begin_pass(self.control_loop.source.kind(), key.namespace(), key.name());
@@ -197,6 +226,7 @@ impl RunningController {
         // Before the backoff begins: a change that a user made during the pass ends it.
         self.enqueue_changed(key.clone(), significance, false);
         self.schedule_next(item, next, earlier_failures);
+        next
     }
 
     /// Schedules the next pass. `earlier_failures` is the number of consecutive passes before this one that failed alike. After a
@@ -206,7 +236,7 @@ impl RunningController {
         // A change by a user has high priority once: it had its pass.
         let repeated = priority.min(Priority::Normal);
         let (after, priority) = match next {
-            Next::AwaitChange => return,
+            Next::AwaitChange | Next::Parked => return,
             Next::Resync => match self.settings.resync_period {
                 Some(period) => (self.backoff.spread(period), Priority::Low),
                 None => return,
@@ -231,4 +261,34 @@ impl RunningController {
 /// The priority of a change: low if the object comes from a list, where no user waits for the pass.
 fn priority_of(change: Priority, from_list: bool) -> Priority {
     if from_list { Priority::Low } else { change }
+}
+
+/// The result of a pass for metrics; `None` if the pass was skipped.
+fn pass_kind(next: Next) -> Option<PassKind> {
+    match next {
+        Next::CatchUp => None,
+        Next::AwaitChange | Next::Resync => Some(PassKind::Success),
+        Next::Requeue | Next::After(_) => Some(PassKind::RequeueAfter),
+        Next::Retry => Some(PassKind::Requeue),
+        Next::Failed | Next::FailedAtMost(_) | Next::Parked => Some(PassKind::Error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_y5_a_skipped_pass_counts_as_none() {
+        assert_eq!(pass_kind(Next::CatchUp), None);
+    }
+
+    #[test]
+    fn manager_m47_the_result_of_a_pass_is_that_of_controller_runtime() {
+        let name = |next| pass_kind(next).map(PassKind::as_str);
+        assert_eq!(name(Next::Resync), Some("success"));
+        assert_eq!(name(Next::After(Duration::ZERO)), Some("requeue_after"));
+        assert_eq!(name(Next::Retry), Some("requeue"));
+        assert_eq!((name(Next::Failed), name(Next::Parked)), (Some("error"), Some("error")));
+    }
 }

@@ -35,6 +35,13 @@ pub(crate) struct Child {
     ownership: Mutex<FieldOwnership>,
 }
 
+impl Child {
+    /// The bytes of its texts and its object.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.node.len() + self.applied.len() + self.object.as_ref().map_or(0, |object| object.len())
+    }
+}
+
 /// Whether the operator still owns the fields it applied. The check runs once for each state of the object; then the sets of
 /// fields are dropped.
 #[derive(Debug)]

@@ -52,6 +52,7 @@ impl PassCore<'_> {
         }
         let claimed = built.iter().try_for_each(|object| self.claim(kind, &object.key, node));
         self.mark_claims_complete(node);
+        self.shared.metrics.unchanged_children.add(u64::try_from(built.len()).unwrap_or(u64::MAX));
         Some(claimed.and_then(|()| pending.into_result()))
     }
 

@@ -19,6 +19,8 @@ use crate::{
     informer::watch::{WatchedKind, WatchedRevisions},
     kind::Kind,
     managed::Managed,
+    metrics::controller::ControllerMetrics,
+    panic::Closure,
     predicate::Significance,
     queue::Trigger,
     reference::{Graph, Referrers, Targets},
@@ -59,6 +61,7 @@ pub(crate) struct ControllerState {
     pub(crate) own_write_events: OwnWriteEvents<Significance>,
     pub(crate) owner_states: Mutex<OwnerStates>,
     pub(crate) counters: Counters,
+    pub(crate) metrics: Arc<ControllerMetrics>,
     /// All watches of the controller; unset until the watches start.
     pub(crate) watches: OnceLock<Vec<Arc<dyn WatchedRevisions>>>,
     /// Replaces the cluster in a test of the tree (`opgen::testing::TreeHarness`).
@@ -74,6 +77,12 @@ impl ControllerState {
 
     pub(crate) fn owner_states(&self) -> MutexGuard<'_, OwnerStates> {
         self.owner_states.lock()
+    }
+
+    /// Counts a panic in a pass of the controller.
+    pub(crate) fn count_pass_panic(&self, closure: Closure) {
+        self.counters.count_panic(closure);
+        self.metrics.panics.increment();
     }
 
     /// Whether a watch of the controller shows objects of this kind.

@@ -77,6 +77,7 @@ pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>
             Ok(watcher::Event::Apply(object)) => sink.apply(object.json(), false),
             Ok(watcher::Event::Delete(object)) => sink.delete(object.json()),
             Err(error) => {
+                health.count_restart();
                 if health.state() == WatchState::Following {
                     backoff = WatchBackoff::default();
                 }

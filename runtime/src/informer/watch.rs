@@ -37,6 +37,8 @@ pub(crate) struct Health {
     /// The highest resourceVersion at which the watch was opened.
     opened_at: Arc<AtomicU64>,
     streak: Arc<Mutex<Option<FailureStreak>>>,
+    /// The number of times that the watch ended and began anew.
+    restarts: Arc<AtomicU64>,
 }
 
 /// The consecutive failures since the watch last worked. There are none if the watch only expired or was throttled.
@@ -50,7 +52,7 @@ impl Health {
     /// The health of a watch that has not started.
     pub(crate) fn new(kind: Kind) -> Self {
         let state = watch::Sender::new(WatchState::Starting);
-        Self { kind, state, opened_at: Arc::default(), streak: Arc::default() }
+        Self { kind, state, opened_at: Arc::default(), streak: Arc::default(), restarts: Arc::default() }
     }
 
     /// The kind of the watched objects.
@@ -79,6 +81,21 @@ impl Health {
         tracing::debug!(kind = %self.kind, %why, "the watch begins anew");
         self.streak.lock().get_or_insert_with(|| FailureStreak { since: Instant::now(), failures: 0 });
         self.state.send_replace(WatchState::Failing(why));
+    }
+
+    /// Counts an end of the watch, after which it begins anew.
+    pub(crate) fn count_restart(&self) {
+        self.restarts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The number of times that the watch ended and began anew.
+    pub(crate) fn restarts(&self) -> u64 {
+        self.restarts.load(Ordering::Relaxed)
+    }
+
+    /// Whether both are the health of the same watch.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.restarts, &other.restarts)
     }
 
     /// Logs a state and counts failures; `is_new` if it differs from the state before.

@@ -2,6 +2,8 @@
 
 pub(crate) mod conditions;
 mod health;
+mod metrics;
+mod observed;
 pub(crate) mod operator;
 pub(crate) mod probes;
 pub(crate) mod run;

@@ -11,6 +11,7 @@ use crate::{
     kind::Kind,
     managed::{Managed, Owner},
     manifest::{DEFAULT_OBJECTS, Describe, KindDescription, Project, ProjectError, RoundTrip},
+    metrics::{Metrics, Registry},
     panic::{Closure, catch},
     provisioner::Provision,
     reconcile::next::AFTER_CONFLICT,
@@ -38,6 +39,7 @@ pub struct Operator {
     pub(crate) objects: u32,
     pub(crate) environment: Environment,
     pub(crate) counters: Counters,
+    pub(crate) metrics: Metrics,
     pub(crate) factories: Vec<Arc<dyn Factory>>,
     /// The kinds whose definition is installed and that have no controller.
     pub(crate) defined: Vec<DefinedKind>,
@@ -50,8 +52,10 @@ impl Operator {
     /// An operator without controllers. The name is a DNS label. It is the field manager, the value of the label of children, and
     /// the second part of finalizers, so an operator with another name is another operator.
     pub fn new(name: impl Into<String>) -> Self {
+        let (name, counters) = (name.into(), Counters::default());
         Self {
-            name: name.into(),
+            metrics: Metrics::new(&name, counters.clone()),
+            name,
             version: "0.0.0".to_owned(),
             namespace: None,
             image: None,
@@ -61,7 +65,7 @@ impl Operator {
             page_size: PAGE_SIZE,
             objects: DEFAULT_OBJECTS,
             environment: Environment::system(),
-            counters: Counters::default(),
+            counters,
             factories: Vec::new(),
             defined: Vec::new(),
         }
@@ -140,9 +144,23 @@ impl Operator {
         self
     }
 
-    /// The counters of the running operator, for metrics. Clones of the operator share them.
+    /// The counters of the running operator, which are also among its metrics. Clones of the operator share them.
     pub fn counters(&self) -> Counters {
         self.counters.clone()
+    }
+
+    /// The metrics of the running operator, for a server of your own; [`RunOptions::metrics`](crate::RunOptions::metrics) serves
+    /// them without one. Clones of the operator share them.
+    pub fn metrics(&self) -> Metrics {
+        self.metrics.clone()
+    }
+
+    /// Adds metrics of your own, which follow those of the operator at `/metrics`. Their names must not occur in
+    /// [`TABLE`](crate::metrics::TABLE). Clones of the operator share them.
+    #[must_use]
+    pub fn registry(self, registry: impl Into<Arc<Registry>>) -> Self {
+        self.metrics.add_registry(registry.into());
+        self
     }
 
     /// The longest delay before the next pass over an object that is not in its wanted state, without the jitter of at most a

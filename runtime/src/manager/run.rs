@@ -8,7 +8,10 @@
 //!    shutdown timeout, and then ends the watches.
 
 use crate::{
-    client::Client, controller::worker::RunningController, manager::run_error::RunError,
+    client::Client,
+    controller::worker::RunningController,
+    manager::run_error::RunError,
+    metrics::{MetricsServer, live::LiveOperator},
     provisioner::schedule::catch_panic,
 };
 use futures::FutureExt;
@@ -18,6 +21,7 @@ use {
     super::{
         conditions::StoredConditionsCheck,
         health::{HasHealth, wait_for_sync},
+        metrics,
         operator::Operator,
         probes::{self, ProbeTargets},
         tasks::{OnEnd, Tasks},
@@ -33,6 +37,8 @@ pub struct RunOptions {
     pub namespace: Option<String>,
     /// The address at which `/healthz` and `/readyz` are served. Default: none.
     pub probes: Option<SocketAddr>,
+    /// The server of `/metrics`. Default: none.
+    pub metrics: Option<MetricsServer>,
 }
 
 impl RunOptions {
@@ -49,6 +55,13 @@ impl RunOptions {
         self.probes = Some(address);
         self
     }
+
+    /// Serves `/metrics` at an address, or with the settings of a [`MetricsServer`].
+    #[must_use]
+    pub fn metrics(mut self, server: impl Into<MetricsServer>) -> Self {
+        self.metrics = Some(server.into());
+        self
+    }
 }
 
 impl Operator {
@@ -58,6 +71,7 @@ impl Operator {
     /// Those that [`RunError`] lists.
     pub async fn run(&self, options: RunOptions) -> Result<(), RunError> {
         let config = kube::Config::infer().await.map_err(RunError::Config)?;
+        self.metrics.set_host(config.cluster_url.authority().map_or("", |authority| authority.as_str()));
         let client = self.timeouts.client(config).map_err(RunError::Client)?;
         let mut signals = super::signals::register().map_err(RunError::Signals)?;
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -91,28 +105,35 @@ impl Operator {
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), RunError> {
         self.check_conditions().map_err(RunError::Conditions)?;
-        let client = self.timeouts.wrap(client, self.counters.clone());
+        let client = self.metrics.calls().wrap(self.timeouts.wrap(client, self.counters.clone()));
         for factory in &self.factories {
             factory.shape().check().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
         }
+        let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
+        let metrics_server = metrics::bind(options.metrics, &self.name, &own_namespace).await?;
         for factory in &self.factories {
             let hook = |error| RunError::Hook { kind: factory.kind(), error };
             catch_panic(async { factory.upgrade(client.clone()).await }).await.map_err(hook)?;
             catch_panic(async { factory.initialize(client.clone()).await }).await.map_err(hook)?;
         }
-        let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
         let namespace = options.namespace.or_else(|| self.namespaced.then(|| own_namespace.clone()));
         let mut tasks = Tasks::new(self.counters.clone());
         let (orphan_requests, searches) = OrphanRequests::new();
         let client = Client::throttled(client, self.environment.clone(), self.counters.clone());
         let client = client.with_page_size(self.page_size);
         let wiring = self.wire(client.clone(), own_namespace, namespace, orphan_requests, &mut tasks);
+        // The metrics read it as long as the operator runs.
+        let observed: Arc<dyn LiveOperator> = Arc::new(wiring.observed());
+        self.metrics.observe(&observed);
         if let Some(listener) = probes::bind(options.probes).await? {
             let targets = ProbeTargets::new(&wiring, tasks.failed());
             let listener = Arc::new(listener);
             tasks.spawn("probes", None, OnEnd::Restart, move || {
                 probes::serve(listener.clone(), targets.clone()).boxed()
             });
+        }
+        if let Some(server) = metrics_server {
+            metrics::spawn(server, self.metrics.clone(), client.kube(), &mut tasks);
         }
         tracing::info!(operator = self.name, version = self.version, "starting");
         wiring.spawn_informers(&mut tasks);

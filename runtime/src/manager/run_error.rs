@@ -1,6 +1,8 @@
 //! `RunError` lists the errors with which the run of an operator ends.
 
-use crate::{error::Error, kind::Kind, manager::conditions::ConditionsError, shape::InvalidManifest};
+use crate::{
+    error::Error, kind::Kind, manager::conditions::ConditionsError, metrics::MetricsError, shape::InvalidManifest,
+};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -44,6 +46,9 @@ pub enum RunError {
         #[source]
         source: std::io::Error,
     },
+    /// The metrics can't be served; nothing was started.
+    #[error(transparent)]
+    Metrics(MetricsError),
     /// The operating system refused the registration for stop signals.
     #[error("failed to listen to signals")]
     Signals(#[source] std::io::Error),

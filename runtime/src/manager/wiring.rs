@@ -22,6 +22,7 @@ use crate::{
     kind::Kind,
     manager::{
         health::HasHealth,
+        observed::{ObservedOperator, controller_names},
         operator::Operator,
         tasks::{OnEnd, Tasks},
     },
@@ -52,7 +53,8 @@ impl Operator {
         let (recorder, writer) = EventRecorder::new(client.clone(), self.environment.clone(), &self.name);
         tasks.spawn("event writer", None, OnEnd::Finish, once(writer));
         let mut sources: Vec<Arc<KubernetesSource>> = Vec::new();
-        let controllers = self.factories.iter().map(|factory| {
+        let kinds: Vec<_> = self.factories.iter().map(|factory| factory.kind()).collect();
+        let controllers = self.factories.iter().zip(controller_names(&kinds)).map(|(factory, name)| {
             let settings = factory.settings().clone();
             let state = ControllerState {
                 client: client.clone(),
@@ -68,6 +70,7 @@ impl Operator {
                 own_write_events: Default::default(),
                 owner_states: Default::default(),
                 counters: self.counters.clone(),
+                metrics: self.metrics.controller(&name, settings.workers),
                 watches: OnceLock::new(),
                 tree_harness: None,
             };
@@ -305,6 +308,19 @@ impl Wiring {
         let mapped = self.mapped_handlers.iter().map(|handler| handler.clone() as Arc<dyn HasHealth>);
         let listers = self.lister_handlers.iter().map(|handler| handler.clone() as Arc<dyn HasHealth>);
         primaries.chain(children).chain(targets).chain(mapped).chain(listers).collect()
+    }
+
+    /// The parts of the operator that its metrics read.
+    pub(crate) fn observed(&self) -> ObservedOperator {
+        ObservedOperator {
+            controllers: self.controllers.clone(),
+            sources: self.sources.clone(),
+            children: self.children.clone(),
+            targets: self.targets.clone(),
+            mapped_handlers: self.mapped_handlers.clone(),
+            lister_handlers: self.lister_handlers.clone(),
+            watches: self.watches(),
+        }
     }
 
     /// The watches that must be synced before a controller starts its workers.

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::project::Project;
+use super::{
+    metrics::{self, METRICS_PORT},
+    project::Project,
+};
 
 /// The port of the probes `/healthz` and `/readyz`.
 pub const HEALTH_PORT: u16 = 8081;
@@ -10,9 +13,9 @@ pub const HEALTH_PORT: u16 = 8081;
 // Longer than the operator needs to finish its running passes.
 const GRACE_SECONDS: u32 = 45;
 
-/// The Namespace, unless it is a system namespace, and the Deployment.
+/// The Namespace, unless it is a system namespace, the Deployment, and the Service of its metrics.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
-    namespace(project).into_iter().chain([deployment(project)]).collect()
+    namespace(project).into_iter().chain([deployment(project), metrics::service(project)]).collect()
 }
 
 /// The Namespace, which enforces the Pod security profile `restricted`; `None` for `default` and `kube-…`.
@@ -63,9 +66,9 @@ fn pod(project: &Project) -> Value {
 
 /// Returns the container that runs the operator.
 fn container(project: &Project) -> Value {
-    let mut args = vec!["run"];
+    let mut args = vec!["run".to_owned(), format!("--metrics-bind-address=:{METRICS_PORT}")];
     if project.namespaced {
-        args.push("--namespace=$(POD_NAMESPACE)");
+        args.push("--namespace=$(POD_NAMESPACE)".to_owned());
     }
     json!({
         "args": args,
@@ -73,7 +76,10 @@ fn container(project: &Project) -> Value {
         "image": project.tagged_image(),
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "health"}, "initialDelaySeconds": 10, "periodSeconds": 20},
         "name": "operator",
-        "ports": [{"containerPort": HEALTH_PORT, "name": "health", "protocol": "TCP"}],
+        "ports": [
+            {"containerPort": HEALTH_PORT, "name": "health", "protocol": "TCP"},
+            {"containerPort": METRICS_PORT, "name": "metrics", "protocol": "TCP"},
+        ],
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "health"}, "periodSeconds": 5},
         "resources": memory(project.objects),
         "securityContext": {

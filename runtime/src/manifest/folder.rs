@@ -148,7 +148,7 @@ fn stage(rendered: &Rendered, dir: &Path, changes: &[FileChange]) -> io::Result<
 /// Reads the files below `dir` that begin with the header, by their path.
 fn generated_files(dir: &Path) -> io::Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
-    for folder in ["", "crds", "samples"] {
+    for folder in ["", "crds", "prometheus", "samples"] {
         let listed = match fs::read_dir(dir.join(folder)) {
             Ok(listed) => listed,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::lint::{Finding, ManifestError, Severity};
 use super::project::{Project, is_dns_label, is_dns_subdomain};
-use super::{Findings, crd, decode, deployment, policy, rbac, roles, sample, yaml};
+use super::{Findings, crd, decode, deployment, metrics, policy, rbac, roles, sample, yaml};
 
 /// A generated file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +53,7 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     let rbac = rbac::documents(project);
     let roles = roles::documents(project, &definitions);
     let policy = policy::documents(project);
+    let monitor = metrics::service_monitor(project);
     let deployment = deployment::documents(project);
 
     let mut set = FileSet::default();
@@ -63,11 +64,13 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     set.add("roles.yaml", &roles)?;
     set.add("operator.yaml", &deployment)?;
     set.add("finalizer-policy.yaml", &policy)?;
+    // Not in `install.yaml`: a cluster without the Prometheus operator does not have its kind.
+    set.add(metrics::MONITOR_PATH, [&monitor])?;
     for (path, sample) in &samples {
         set.add(path, [sample])?;
     }
     // `kubectl apply` creates the documents in order: the Namespace before its objects, and the rights before their user.
-    let (namespace, deployment) = deployment.split_at(deployment.len() - 1);
+    let (namespace, deployment) = deployment.split_at(deployment.len() - 2);
     let crds = definitions.iter().map(|definition| &definition.value);
     set.add("install.yaml", crds.chain(namespace).chain(&rbac).chain(&roles).chain(deployment))?;
     set.files.sort();
@@ -79,7 +82,9 @@ pub(crate) fn installed_objects(project: &Project) -> Vec<Value> {
     let definitions = crd::definitions(project, &mut Vec::new());
     let crds = definitions.iter().map(|definition| definition.value.clone()).collect();
     let roles = roles::documents(project, &definitions);
-    [crds, deployment::documents(project), rbac::documents(project), roles, policy::documents(project)].concat()
+    let monitor = vec![metrics::service_monitor(project)];
+    [crds, monitor, deployment::documents(project), rbac::documents(project), roles, policy::documents(project)]
+        .concat()
 }
 
 /// The files that have been rendered so far.

@@ -1,8 +1,8 @@
-//! Generates ClusterRoles that aggregate the operator's kinds to the cluster roles `view`, `edit` and `admin`.
+//! Generates ClusterRoles for users: of the operator's kinds, aggregated to `view`, `edit` and `admin`, and of its metrics.
 
 use serde_json::{Value, json};
 
-use super::project::Project;
+use super::{metrics, project::Project};
 use crate::{access::Rule, manifest::crd::definition::Definition};
 
 const VIEW_VERBS: &[&str] = &["get", "list", "watch"];
@@ -11,7 +11,7 @@ const READ_STATUS_VERBS: &[&str] = &["get"];
 const WRITE_STATUS_VERBS: &[&str] = &["get", "patch", "update"];
 
 /// Returns three ClusterRoles per kind, which RBAC aggregates to the default roles `view`, `edit` and `admin`. Only `admin` may
-/// write the status, for repairs by hand.
+/// write the status, for repairs by hand. The last role is that of the readers of the metrics.
 pub(crate) fn documents(project: &Project, definitions: &[Definition]) -> Vec<Value> {
     let roles_of_kind = |definition: &Definition| {
         [
@@ -21,7 +21,7 @@ pub(crate) fn documents(project: &Project, definitions: &[Definition]) -> Vec<Va
         ]
         .map(|(audience, verbs, status)| role(project, definition, audience, verbs, status))
     };
-    definitions.iter().flat_map(roles_of_kind).collect()
+    definitions.iter().flat_map(roles_of_kind).chain([metrics::reader_role(project)]).collect()
 }
 
 /// Returns one ClusterRole with the label that aggregates it to a default role.

@@ -16,11 +16,13 @@ mod stats;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
+mod timings;
 
 pub use backoff::{Backoff, Jitter, KeyBackoff, Seeded};
 pub use item::Item;
 pub use priority::{Priority, Trigger};
 pub use stats::Stats;
+pub use timings::{Timings, Worker};
 
 use parking_lot::Mutex;
 use state::{QueueState, Wake};

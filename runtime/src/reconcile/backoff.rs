@@ -49,6 +49,7 @@ impl Loop {
         let fight = || self.shared.owner_states().fight(&header.key, &header.uid);
         let Some(fight) = has_no_error.then(fight).flatten() else { return (outcome, None) };
         self.shared.counters.count_fight();
+        self.shared.metrics.fights.increment();
         let remaining = fight.end.saturating_duration_since(Instant::now());
         (Err(Error::blocked("Fighting", fight.message)), (fight.last < start).then_some(remaining))
     }

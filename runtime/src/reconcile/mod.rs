@@ -126,7 +126,8 @@ impl Loop {
             Err(payload) => {
                 let error = Panicked::new(Closure::Runtime, &*payload);
                 tracing::error!(kind = %self.source.kind(), object = %key, %error, "the loop itself panicked in this pass");
-                self.shared.counters.count_panic(error.closure);
+                self.shared.count_pass_panic(error.closure);
+                self.note_readiness(key, &uid, false);
                 Next::Failed
             }
         };
@@ -157,7 +158,11 @@ impl Loop {
         match self.decode(entry) {
             Ok(primary) if header.deleting => self.tear_down(entry, primary.as_ref()).await,
             Ok(primary) => match catch(Closure::Object, || primary.paused()) {
-                Ok(true) => Ok(Next::AwaitChange),
+                Ok(true) => {
+                    // Nobody expects a paused object to become ready.
+                    self.note_readiness(&header.key, &header.uid, true);
+                    Ok(Next::AwaitChange)
+                }
                 Ok(false) if is_ending => self.tear_down(entry, primary.as_ref()).await,
                 Ok(false) => self.provision(entry, primary.as_ref(), trigger).await,
                 Err(panicked) => self.report_undecodable(entry, Error::unexpected(panicked)).await,
@@ -262,7 +267,7 @@ impl Loop {
             Error::Unexpected(_) => Next::Failed,
             Error::UserAction { .. } | Error::Terminal { .. } => {
                 self.park(&entry.header);
-                Next::AwaitChange
+                Next::Parked
             }
         }
     }
@@ -284,6 +289,8 @@ impl Loop {
             Error::Conflict(source) | Error::Unexpected(source) => {
                 let (reason, why) = crate::client::condition_text(source.as_ref());
                 tracing::error!(%kind, object = %key, reason, why, %error, "the pass was cut short");
+                self.shared.metrics.errors.count(reason);
+                self.note_readiness(key, uid, false);
                 Next::Failed
             }
             _ => Next::Requeue,

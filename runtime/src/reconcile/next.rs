@@ -18,6 +18,8 @@ pub(crate) const CATCH_UP: Duration = Duration::from_millis(100);
 pub(crate) enum Next {
     /// Only after a change.
     AwaitChange,
+    /// Only after a change, because the pass ended with an error that only a change of the object can resolve.
+    Parked,
     /// After the controller's resync period, if it has one.
     Resync,
     /// After the requeue interval.
@@ -39,7 +41,7 @@ impl Next {
     /// A description for observers of passes in tests.
     pub(crate) fn description(self) -> &'static str {
         match self {
-            Self::AwaitChange => "again when something changes",
+            Self::AwaitChange | Self::Parked => "again when something changes",
             Self::Resync => "again after the resync period",
             Self::Requeue => "not done yet, again after the requeue interval",
             Self::After(_) => "again after the time that it asked for",

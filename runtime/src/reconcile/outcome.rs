@@ -1,7 +1,7 @@
 //! Reports the outcome of a pass in the status or, for foreign kinds, by an event.
 
 use crate::{
-    cache::{Encoded, Entry, Header, ResourceVersion},
+    cache::{Encoded, Entry, Header, ObjectKey, ResourceVersion, Uid},
     engine::pass::SideEffects,
     error::{Error, Result},
     event::EventType,
@@ -14,7 +14,7 @@ use crate::{
 };
 use opgen_api::__private::Verdict;
 use serde_json::Value;
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// The result of a tree that ran.
 pub(super) struct TreeResult {
@@ -78,11 +78,35 @@ impl Loop {
             panics::count(&self.shared, error);
             tracing::error!(%kind, %object, reason = verdict.reason, %error, "the pass failed");
         }
+        self.count_outcome(report.outcome, &verdict.reason);
+        self.note_readiness(&header.key, &header.uid, verdict.is_ready());
         if self.reconciler.owns_status() {
             return self.write_status(report, &verdict).await;
         }
         self.record_changed_outcome(header, &verdict);
         Ok(false)
+    }
+
+    /// Counts the reason of a pass that did not succeed.
+    fn count_outcome(&self, outcome: &Result<()>, reason: &str) {
+        match outcome {
+            Ok(()) | Err(Error::Conflict(_)) => {}
+            Err(Error::Yield { .. }) => self.shared.metrics.yields.count(reason),
+            Err(Error::Unexpected(_) | Error::UserAction { .. } | Error::Terminal { .. }) => {
+                self.shared.metrics.errors.count(reason);
+            }
+        }
+    }
+
+    /// Notes whether a pass over an object ended ready.
+    pub(super) fn note_readiness(&self, key: &ObjectKey, uid: &Uid, is_ready: bool) {
+        self.states.note_readiness(key, uid, is_ready);
+    }
+
+    /// The number of objects whose last pass did not end ready, and the time since the first of them has been so.
+    pub(crate) fn unconverged(&self) -> (usize, Duration) {
+        let (count, since) = self.states.unconverged();
+        (count, since.map_or(Duration::ZERO, |since| since.elapsed()))
     }
 
     /// Records an event for an object without a status of the operator, if the outcome differs from the last one. The first

@@ -44,6 +44,6 @@ pub(super) fn count(shared: &ControllerState, error: &Error) {
     if let Error::Unexpected(source) = error
         && let Some(panicked) = source.downcast_ref::<Panicked>()
     {
-        shared.counters.count_panic(panicked.closure);
+        shared.count_pass_panic(panicked.closure);
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct ObjectState {
     pub(super) status_uncertain: bool,
     /// The stored status was searched for fields that only an earlier release of the operator wrote, and they were removed.
     pub(super) status_searched: bool,
+    /// The time of the first of the consecutive passes that did not end ready.
+    pub(super) unready_since: Option<Instant>,
     /// The number of consecutive passes that ended with an error.
     pub(super) failures: u32,
     /// The number of consecutive passes that ended with a conflict.
@@ -113,6 +115,23 @@ impl ObjectStates {
 
     pub(super) fn forget(&self, key: &ObjectKey) {
         self.0.lock().forget(key);
+    }
+
+    /// Notes whether a pass over the object ended ready.
+    pub(super) fn note_readiness(&self, key: &ObjectKey, uid: &Uid, is_ready: bool) {
+        let mut states = self.0.lock();
+        match states.get(key, uid).and_then(|state| state.unready_since) {
+            Some(_) if is_ready => states.update(key, uid, |state| state.unready_since = None),
+            None if !is_ready => states.update(key, uid, |state| state.unready_since = Some(Instant::now())),
+            _ => {}
+        }
+    }
+
+    /// The number of objects whose last pass did not end ready, and the earliest time since when one of them has been so.
+    pub(super) fn unconverged(&self) -> (usize, Option<Instant>) {
+        let states = self.0.lock();
+        let unready = states.values().filter_map(|state| state.unready_since);
+        unready.fold((0, None), |(count, first), since| (count + 1, first.into_iter().chain([since]).min()))
     }
 
     /// Turns a persistent conflict into an unexpected error.

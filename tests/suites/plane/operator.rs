@@ -25,6 +25,7 @@ mod group;
 mod kill;
 mod manifest;
 mod measure;
+mod metrics;
 mod orphan;
 mod pass;
 pub(crate) mod picture;
@@ -47,6 +48,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         kill::cases(),
         stop::cases(),
         measure::cases(),
+        metrics::cases(),
         pass::cases(),
         conditions::cases(),
         fight::cases(),

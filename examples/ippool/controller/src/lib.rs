@@ -37,6 +37,7 @@ pub fn operator() -> Operator {
 pub fn operator_for(world: &World) -> Operator {
     Operator::new("ippool")
         .version(env!("CARGO_PKG_VERSION"))
+        .registry(world.metrics.registry())
         .defines::<NodeSlicePool>()
         .controls_with::<For<IPPool, World>, PoolKeeper>(|c| pools(c, world))
         .controls_with::<For<Foreign<NetworkAttachmentDefinition>, World>, SliceKeeper>(|c| slices(c, world))

@@ -5,12 +5,13 @@ use std::{fmt, sync::Arc};
 use ippool_api::NodeSlicePool;
 use opgen::Lister;
 use prometheus_client::{
-    encoding::{EncodeLabelSet, text},
-    metrics::{counter::Counter, family::Family, gauge::Gauge},
+    collector::Collector,
+    encoding::{DescriptorEncoder, EncodeLabelSet, text},
+    metrics::{MetricType, counter::Counter, family::Family, gauge::Gauge},
     registry::Registry,
 };
 
-/// The figures of an operator; [`Metrics::text`] is what Prometheus reads. Clones are of the same ones.
+/// The figures of an operator, which its `/metrics` serves. Clones are of the same ones.
 #[derive(Clone)]
 pub struct Metrics(Arc<Figures>);
 
@@ -21,15 +22,40 @@ struct Of {
 }
 
 struct Figures {
-    registry: Registry,
+    registry: Arc<Registry>,
     allocations: Family<Of, Gauge>,
     orphans: Family<Of, Counter>,
     reservations: Counter,
     passes: Counter,
     network_passes: Counter,
-    nodes: Family<Of, Gauge>,
-    slices: Family<Of, Gauge>,
-    pools_of_slices: Lister<NodeSlicePool>,
+}
+
+/// Nodes and slices of each pool of slices, as the pools are at the time of a scrape: one that is gone leaves no series behind.
+#[derive(Debug)]
+struct PoolsOfSlices(Lister<NodeSlicePool>);
+
+impl Collector for PoolsOfSlices {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let counts = self.0.read(|pools| {
+            let of_pool = |(namespace, name, pool): (&str, &str, &NodeSlicePool)| {
+                let status = pool.status.clone().unwrap_or_default();
+                (of(namespace, name), status.assigned_slices.into(), status.total_slices.into())
+            };
+            pools.iter().map(of_pool).collect::<Vec<(Of, i64, i64)>>()
+        });
+        // Before the pools are known there is nothing to say of them.
+        encode_slices(encoder, &counts.unwrap_or_default())
+    }
+}
+
+/// Encodes the nodes with a slice, and all slices, of each pool.
+fn encode_slices(mut encoder: DescriptorEncoder<'_>, pools: &[(Of, i64, i64)]) -> fmt::Result {
+    let name = "whereabouts_nodeslicepool_assigned_nodes";
+    let mut family = encoder.encode_descriptor(name, "Nodes with a slice.", None, MetricType::Gauge)?;
+    pools.iter().try_for_each(|(labels, nodes, _)| family.encode_family(labels)?.encode_gauge(nodes))?;
+    let name = "whereabouts_nodeslicepool_slices_total";
+    let mut family = encoder.encode_descriptor(name, "Slices of a pool.", None, MetricType::Gauge)?;
+    pools.iter().try_for_each(|(labels, _, slices)| family.encode_family(labels)?.encode_gauge(slices))
 }
 
 fn of(namespace: &str, pool: &str) -> Of {
@@ -40,7 +66,6 @@ impl Metrics {
     pub(crate) fn new(pools_of_slices: Lister<NodeSlicePool>) -> Self {
         let mut registry = Registry::default();
         let (allocations, orphans) = (Family::<Of, Gauge>::default(), Family::<Of, Counter>::default());
-        let (nodes, slices) = (Family::<Of, Gauge>::default(), Family::<Of, Gauge>::default());
         let (reservations, passes, network_passes) = (Counter::default(), Counter::default(), Counter::default());
         registry.register("whereabouts_ippool_passes", "Looks at a pool", passes.clone());
         registry.register("whereabouts_ippool_allocations", "Allocations of a pool", allocations.clone());
@@ -48,40 +73,23 @@ impl Metrics {
         let help = "Reservations deleted whose Pods are gone";
         registry.register("whereabouts_overlappingrange_reservations_cleaned", help, reservations.clone());
         registry.register("whereabouts_nodeslicepool_passes", "Looks at a network", network_passes.clone());
-        registry.register("whereabouts_nodeslicepool_assigned_nodes", "Nodes with a slice", nodes.clone());
-        registry.register("whereabouts_nodeslicepool_slices_total", "Slices of a pool", slices.clone());
-        Self(Arc::new(Figures {
-            registry,
-            allocations,
-            orphans,
-            reservations,
-            passes,
-            network_passes,
-            nodes,
-            slices,
-            pools_of_slices,
-        }))
+        registry.register_collector(Box::new(PoolsOfSlices(pools_of_slices)));
+        let registry = Arc::new(registry);
+        Self(Arc::new(Figures { registry, allocations, orphans, reservations, passes, network_passes }))
     }
 
-    /// All figures in the text format of OpenMetrics. Those of pools of slices are as the pools are now, so one that is gone
-    /// leaves no series behind.
+    /// The registry of the figures.
+    pub fn registry(&self) -> Arc<Registry> {
+        self.0.registry.clone()
+    }
+
+    /// All figures in the text format of OpenMetrics.
     ///
     /// # Errors
     /// None that is known; the encoder may have some.
     pub fn text(&self) -> Result<String, fmt::Error> {
-        let figures = &self.0;
-        figures.nodes.clear();
-        figures.slices.clear();
-        // Before the pools are known there is nothing to say of them.
-        let _ = figures.pools_of_slices.read(|pools| {
-            for (namespace, name, pool) in pools.iter() {
-                let status = pool.status.clone().unwrap_or_default();
-                figures.nodes.get_or_create(&of(namespace, name)).set(status.assigned_slices.into());
-                figures.slices.get_or_create(&of(namespace, name)).set(status.total_slices.into());
-            }
-        });
         let mut encoded = String::new();
-        text::encode(&mut encoded, &figures.registry)?;
+        text::encode(&mut encoded, &self.0.registry)?;
         Ok(encoded)
     }
 
@@ -133,17 +141,26 @@ impl fmt::Debug for Metrics {
 mod tests {
     use super::*;
 
+    #[derive(Debug)]
+    struct OnePool;
+
+    impl Collector for OnePool {
+        fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+            encode_slices(encoder, &[(of("web", "slices"), 2, 4)])
+        }
+    }
+
     #[test]
     fn ippool_w6_figures_have_the_names_of_the_original() {
         let metrics = Metrics::new(Lister::default());
         metrics.allocations("web", "pool", 3);
         metrics.orphans_cleaned("web", "pool", 2);
         metrics.reservation_cleaned();
-        metrics.0.nodes.get_or_create(&of("web", "slices")).set(2);
-        metrics.0.slices.get_or_create(&of("web", "slices")).set(4);
-        // Those of pools of slices are asked of the pools, of which there are none here.
-        let mut text = String::new();
-        text::encode(&mut text, &metrics.0.registry).unwrap();
+        let mut text = metrics.text().unwrap();
+        assert!(!text.contains("slices_total{"), "no series without its pool");
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(OnePool));
+        text::encode(&mut text, &registry).unwrap();
         for line in [
             r#"whereabouts_ippool_allocations{pool="pool",namespace="web"} 3"#,
             r#"whereabouts_ippool_orphans_cleaned_total{pool="pool",namespace="web"} 2"#,
@@ -153,6 +170,5 @@ mod tests {
         ] {
             assert!(text.lines().any(|said| said == line), "{line} is not in\n{text}");
         }
-        assert!(!metrics.text().unwrap().contains("slices_total{"), "no series without its pool");
     }
 }

@@ -73,6 +73,7 @@ impl GrantSource {
         let mut value = json!({"kind": self.kind});
         match &self.reason {
             GrantReason::Loop(text) => value["loop"] = json!(text),
+            GrantReason::Process(text) => value["process"] = json!(text),
             GrantReason::Node { path, location } => {
                 value["node"] = json!(path);
                 if !location.file.is_empty() {
@@ -90,6 +91,7 @@ impl fmt::Display for GrantSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.reason {
             GrantReason::Loop(text) => write!(f, "the loop {text}"),
+            GrantReason::Process(text) => write!(f, "the process {text}"),
             GrantReason::Node { path, location } => {
                 if path.is_empty() {
                     f.write_str("the tree itself")?;
@@ -132,6 +134,12 @@ Network
     the loop writes the status
   configmaps: get, list, watch, patch, delete (in all the cluster)
     the tree itself
+
+Operator
+  tokenreviews of authentication.k8s.io: create (in all the cluster)
+    the process authenticates the clients of /metrics
+  subjectaccessreviews of authorization.k8s.io: create (in all the cluster)
+    the process authorizes the clients of /metrics
 
 Widget
 ";

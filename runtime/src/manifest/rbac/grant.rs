@@ -18,7 +18,7 @@ pub(super) struct Grant {
 /// The controller, and the part of it, that needs a rule.
 #[derive(Clone, Debug)]
 pub(super) struct GrantSource {
-    /// The kind of the controller.
+    /// The kind of the controller; [`OPERATOR`] for rights that no controller needs.
     pub(super) kind: String,
     pub(super) reason: GrantReason,
 }
@@ -28,6 +28,8 @@ pub(super) struct GrantSource {
 pub(super) enum GrantReason {
     /// The control loop, which needs the rule for any tree; with its action in words.
     Loop(&'static str),
+    /// The process of the operator, whatever its controllers; with its action in words.
+    Process(&'static str),
     /// A node: its path, empty for the root, and the line of code that declares the permission.
     Node { path: String, location: SourceLocation },
 }
@@ -52,12 +54,29 @@ const STATUS_VERBS: &[&str] = &["update"];
 
 const EVENT_VERBS: &[&str] = &["create", "patch"];
 
+/// Takes the place of the kind in the source of a rule that the process needs.
+const OPERATOR: &str = "Operator";
+
 /// Verbs on the kinds of a retired node: the operator finds and deletes its objects, and creates none.
 const RETIRED_VERBS: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Delete];
 
 /// Returns every rule with its source, not yet merged.
 pub(super) fn grants(project: &Project) -> Vec<Grant> {
-    project.controllers.iter().flat_map(|controlled| grants_of_controller(project, controlled)).collect()
+    let controllers = project.controllers.iter().flat_map(|controlled| grants_of_controller(project, controlled));
+    controllers.chain(grants_of_process()).collect()
+}
+
+/// Returns the rules for the server of `/metrics`, which asks the API server who its clients are and what they may do.
+fn grants_of_process() -> [Grant; 2] {
+    let grant = |group, resource, action| Grant {
+        rule: Rule::on(group, resource, &["create"]),
+        scope: RuleScope::Cluster,
+        source: GrantSource { kind: OPERATOR.to_owned(), reason: GrantReason::Process(action) },
+    };
+    [
+        grant("authentication.k8s.io", "tokenreviews", "authenticates the clients of /metrics"),
+        grant("authorization.k8s.io", "subjectaccessreviews", "authorizes the clients of /metrics"),
+    ]
 }
 
 /// Returns the rules of one controller: those of the control loop, and those of the nodes of its tree.

@@ -34,8 +34,11 @@ fn project(shape: &'static Shape, namespaced: bool) -> Project {
 
 /// The rules of each role beyond what every operator of `Widget` has, by the role's kind, namespace and name.
 fn roles(project: &Project) -> Vec<(String, Vec<Value>)> {
-    let is_common =
-        |rule: &Value| ["demo.example.com", "events.k8s.io"].iter().any(|group| rule["apiGroups"] == json!([group]));
+    let is_common = |rule: &Value| {
+        ["demo.example.com", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io"]
+            .iter()
+            .any(|group| rule["apiGroups"] == json!([group]))
+    };
     let roles = documents(project).into_iter().filter(|document| document["rules"].is_array());
     let of = |role: Value| {
         let namespace = role["metadata"]["namespace"].as_str().map(|namespace| format!("{namespace}/"));
@@ -106,6 +109,7 @@ fn another_namespace_has_a_role_of_its_own() {
         ("Role demo-system/demo".to_owned(), vec![rule("configmaps", &["get"])]),
         ("Role default/demo-system-demo".to_owned(), vec![rule("configmaps", &["get"])]),
         ("Role kube-system/demo-system-demo".to_owned(), there),
+        ("ClusterRole demo-system-demo".to_owned(), Vec::new()),
     ];
     assert_eq!(roles(&project(&ELSEWHERE, true)), expected);
     let bindings =

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt, io::BufRead};
 use {
     super::{
-        AuditError, Grant, GrantSource, RuleScope,
+        AuditError, Grant, GrantReason, GrantSource, RuleScope,
         audit::{AuditedRequest, requests_of},
     },
     crate::manifest::rbac::grant::grants,
@@ -79,11 +79,16 @@ pub fn verify(project: &Project, user: &str, log: impl BufRead) -> Result<Compar
     }
     count_list_as_get(&rights, &mut used);
     let unused = rights.iter().zip(&used).filter(|(_, used)| !**used);
-    let unused = unused.map(|((right, sources), _)| UnusedRight { right: right.clone(), sources: sources.clone() });
+    // Nobody may have read the metrics while the log was written, so their rights don't count.
+    let is_of_process = |source: &GrantSource| matches!(source.reason, GrantReason::Process(_));
+    let (idle, unused): (Vec<_>, Vec<_>) = unused.partition(|((_, sources), _)| sources.iter().all(is_of_process));
+    let rights_count = rights.len() - idle.len();
+    let unused =
+        unused.into_iter().map(|((right, sources), _)| UnusedRight { right: right.clone(), sources: sources.clone() });
     Ok(Comparison {
         user: user.to_owned(),
         requests: requests.len(),
-        rights: rights.len(),
+        rights: rights_count,
         unused: unused.collect(),
         missing: missing.into_values().collect(),
     })

@@ -34,6 +34,7 @@ fn the_files_are_these() {
             "finalizer-policy.yaml",
             "install.yaml",
             "operator.yaml",
+            "prometheus/monitor.yaml",
             "rbac.yaml",
             "roles.yaml",
             "samples/demo.example.com_v1_network.yaml",
@@ -68,7 +69,9 @@ fn install_has_everything_but_the_policy_in_the_order_of_need() {
             "ClusterRole/widgets.demo.example.com-admin",
             "ClusterRole/widgets.demo.example.com-edit",
             "ClusterRole/widgets.demo.example.com-view",
+            "ClusterRole/demo-metrics-reader",
             "Deployment/demo",
+            "Service/demo-metrics",
         ]
     );
 }
@@ -86,7 +89,7 @@ fn the_clusters_own_namespaces_are_not_made() {
     let mut project = fixture::project();
     project.namespace = "default".into();
     let rendered = files(&project).unwrap();
-    assert_eq!(names(rendered.text("operator.yaml").unwrap()), ["Deployment/demo"]);
+    assert_eq!(names(rendered.text("operator.yaml").unwrap()), ["Deployment/demo", "Service/demo-metrics"]);
 }
 
 #[test]
@@ -102,6 +105,8 @@ fn the_role_is_what_the_trees_need() {
             rule("", &["nodes"], &["get"]),
             rule("apps", &["deployments"], &child),
             rule("apps", &["deployments/scale"], &["get", "patch"]),
+            rule("authentication.k8s.io", &["tokenreviews"], &["create"]),
+            rule("authorization.k8s.io", &["subjectaccessreviews"], &["create"]),
             rule("demo.example.com", &["networks", "widgets"], &["list", "patch", "watch"]),
             rule("demo.example.com", &["networks/status", "widgets/status"], &["update"]),
             rule("events.k8s.io", &["events"], &["create", "patch"]),
@@ -131,11 +136,16 @@ fn an_operator_of_one_namespace_gets_a_role_and_a_cluster_role_for_the_rest() {
         "ClusterRoleBinding/demo-system-demo",
     ];
     assert_eq!(names(text), expected);
-    let nodes = json!([{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]}]);
-    assert_eq!(documents(text)[3]["rules"], nodes);
+    let rule = |group: &str, resource: &str, verb: &str| json!({"apiGroups": [group], "resources": [resource], "verbs": [verb]});
+    let rules = json!([
+        rule("", "nodes", "get"),
+        rule("authentication.k8s.io", "tokenreviews", "create"),
+        rule("authorization.k8s.io", "subjectaccessreviews", "create"),
+    ]);
+    assert_eq!(documents(text)[3]["rules"], rules);
     let deployment = &documents(rendered.text("operator.yaml").unwrap())[1];
     let args = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];
-    assert_eq!(*args, json!(["run", "--namespace=$(POD_NAMESPACE)"]));
+    assert_eq!(*args, json!(["run", "--metrics-bind-address=:8443", "--namespace=$(POD_NAMESPACE)"]));
 }
 
 #[test]

@@ -42,7 +42,9 @@ impl Program {
         let probes = port.address();
         let mut command = Command::new(path);
         command.arg("run").args(["--probe-address", &probes.to_string()]).args(arguments);
-        for inherited in ["WATCH_NAMESPACE", "PROBE_ADDRESS", "RUST_LOG", "LOG_FORMAT", "POD_NAMESPACE"] {
+        for inherited in
+            ["WATCH_NAMESPACE", "PROBE_ADDRESS", "METRICS_BIND_ADDRESS", "RUST_LOG", "LOG_FORMAT", "POD_NAMESPACE"]
+        {
             command.env_remove(inherited);
         }
         command.env("KUBECONFIG", access.kubeconfig());

@@ -1,0 +1,63 @@
+//! Generates the Service of `/metrics`, the ClusterRole of its readers, and a ServiceMonitor for the Prometheus operator.
+
+use super::project::Project;
+use serde_json::{Value, json};
+
+/// The port of `/metrics`.
+pub const METRICS_PORT: u16 = 8443;
+
+/// The folder of the manifests that need the kinds of the Prometheus operator.
+pub(crate) const MONITOR_PATH: &str = "prometheus/monitor.yaml";
+
+/// The labels that the ServiceMonitor selects the Service by.
+fn component_labels(project: &Project) -> Value {
+    let mut labels = project.labels();
+    labels["app.kubernetes.io/component"] = json!("metrics");
+    labels
+}
+
+fn service_name(project: &Project) -> String {
+    format!("{}-metrics", project.name)
+}
+
+/// Returns the Service of the metrics.
+pub(crate) fn service(project: &Project) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"labels": component_labels(project), "name": service_name(project), "namespace": project.namespace},
+        "spec": {
+            "ports": [{"name": "https", "port": METRICS_PORT, "protocol": "TCP", "targetPort": "metrics"}],
+            "selector": {"app.kubernetes.io/component": "operator", "app.kubernetes.io/name": project.name},
+        },
+    })
+}
+
+/// Returns the ClusterRole that lets its subjects read the metrics; bind it to the ServiceAccount of Prometheus.
+pub(crate) fn reader_role(project: &Project) -> Value {
+    json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"labels": project.labels(), "name": format!("{}-metrics-reader", project.cluster_name())},
+        "rules": [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}],
+    })
+}
+
+/// Returns the ServiceMonitor, by which the Prometheus operator finds the metrics. It accepts the self-signed certificate.
+pub(crate) fn service_monitor(project: &Project) -> Value {
+    json!({
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "ServiceMonitor",
+        "metadata": {"labels": component_labels(project), "name": service_name(project), "namespace": project.namespace},
+        "spec": {
+            "endpoints": [{
+                "bearerTokenFile": "/var/run/secrets/kubernetes.io/serviceaccount/token",
+                "path": "/metrics",
+                "port": "https",
+                "scheme": "https",
+                "tlsConfig": {"insecureSkipVerify": true},
+            }],
+            "selector": {"matchLabels": {"app.kubernetes.io/component": "metrics", "app.kubernetes.io/name": project.name}},
+        },
+    })
+}

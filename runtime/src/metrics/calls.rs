@@ -1,0 +1,201 @@
+//! `CallMetrics` counts and times the calls of the API server by verb, resource and status code.
+
+use super::{
+    histogram::{CALL_BUCKETS, Histogram, HistogramValues},
+    label::OTHER,
+};
+use http::{Method, Request, StatusCode};
+use kube::client::Body;
+use parking_lot::RwLock;
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+use tokio::time::Instant;
+
+/// The maximum number of pairs of verb and resource; all further calls count as those of the resource `other`.
+const MAX_TARGETS: usize = 200;
+
+/// The code of a request without a response.
+const NO_RESPONSE: &str = "<error>";
+
+/// The name that replaces the resource of a path like `/version`.
+const NO_RESOURCE: &str = "nonresource";
+
+/// The calls of one operator. Clones share the values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallMetrics(Arc<CallCounts>);
+
+#[derive(Debug, Default)]
+struct CallCounts {
+    /// By status code and method.
+    requests: RwLock<BTreeMap<(String, String), AtomicU64>>,
+    /// By method.
+    methods: RwLock<BTreeMap<String, Histogram>>,
+    /// By verb and resource.
+    targets: RwLock<BTreeMap<(&'static str, String), Histogram>>,
+}
+
+impl CallMetrics {
+    /// Wraps a client so that its calls are counted.
+    pub(crate) fn wrap(&self, client: kube::Client) -> kube::Client {
+        let (calls, namespace) = (self.clone(), client.default_namespace().to_owned());
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let (calls, client) = (calls.clone(), client.clone());
+            async move {
+                let (method, start) = (request.method().clone(), Instant::now());
+                let (verb, resource) = verb_and_resource(&method, request.uri().path(), request.uri().query());
+                let response = client.send(request).await;
+                let status = response.as_ref().ok().map(http::Response::status);
+                calls.observe(&method, verb, &resource, status, start);
+                response
+            }
+        });
+        kube::Client::new(service, namespace)
+    }
+
+    fn observe(&self, method: &Method, verb: &'static str, resource: &str, status: Option<StatusCode>, start: Instant) {
+        let (duration, method) = (start.elapsed(), method_name(method));
+        let code = match status {
+            None => NO_RESPONSE,
+            Some(status) if status.canonical_reason().is_none() => OTHER,
+            Some(ref status) => status.as_str(),
+        };
+        with(&self.0.requests, (code.to_owned(), method.to_owned()), AtomicU64::default, |count| {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+        let histogram = || Histogram::new(CALL_BUCKETS);
+        with(&self.0.methods, method.to_owned(), histogram, |histogram| histogram.observe(duration));
+        let mut target = (verb, resource.to_owned());
+        let targets = self.0.targets.read();
+        if targets.len() >= MAX_TARGETS && !targets.contains_key(&target) {
+            target.1 = OTHER.to_owned();
+        }
+        drop(targets);
+        with(&self.0.targets, target, histogram, |histogram| histogram.observe(duration));
+    }
+
+    /// The number of requests by status code and method.
+    pub(super) fn requests(&self) -> Vec<((String, String), u64)> {
+        let requests = self.0.requests.read();
+        requests.iter().map(|(labels, count)| (labels.clone(), count.load(Ordering::Relaxed))).collect()
+    }
+
+    /// The durations by method.
+    pub(super) fn methods(&self) -> Vec<(String, HistogramValues)> {
+        self.0.methods.read().iter().map(|(method, histogram)| (method.clone(), histogram.values())).collect()
+    }
+
+    /// The durations by verb and resource.
+    pub(super) fn targets(&self) -> Vec<((&'static str, String), HistogramValues)> {
+        self.0.targets.read().iter().map(|(target, histogram)| (target.clone(), histogram.values())).collect()
+    }
+}
+
+/// Calls `use_value` with the value of a key, which is created if there is none.
+fn with<K: Ord, V>(map: &RwLock<BTreeMap<K, V>>, key: K, create: impl FnOnce() -> V, use_value: impl FnOnce(&V)) {
+    if let Some(value) = map.read().get(&key) {
+        return use_value(value);
+    }
+    use_value(map.write().entry(key).or_insert_with(create));
+}
+
+/// The name of a method; a custom one is `other`.
+fn method_name(method: &Method) -> &str {
+    match *method {
+        Method::GET | Method::POST | Method::PUT | Method::PATCH | Method::DELETE | Method::HEAD | Method::OPTIONS => {
+            method.as_str()
+        }
+        _ => OTHER,
+    }
+}
+
+/// The verb of RBAC and the full name of the resource, with its subresource, that a request is about.
+fn verb_and_resource(method: &Method, path: &str, query: Option<&str>) -> (&'static str, String) {
+    let parts: Vec<_> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let (group, parts) = match &parts[..] {
+        ["api", _version, parts @ ..] => ("", parts),
+        ["apis", group, _version, parts @ ..] => (*group, parts),
+        _ => ("", &[][..]),
+    };
+    let parts = match parts {
+        // The Namespace itself, or a subresource of it.
+        ["namespaces", _] | ["namespaces", _, "status" | "finalize"] => parts,
+        ["namespaces", _, rest @ ..] => rest,
+        parts => parts,
+    };
+    let watches = query.is_some_and(|query| query.split('&').any(|pair| matches!(pair, "watch=true" | "watch=1")));
+    let verb = match (method.as_str(), parts.len() > 1) {
+        ("GET", _) if watches => "watch",
+        ("GET", false) if !parts.is_empty() => "list",
+        ("GET" | "HEAD", _) => "get",
+        ("POST", _) => "create",
+        ("PUT", _) => "update",
+        ("PATCH", _) => "patch",
+        ("DELETE", true) => "delete",
+        ("DELETE", false) => "deletecollection",
+        _ => OTHER,
+    };
+    let name = |plural: &str| if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
+    let resource = match parts {
+        [] => NO_RESOURCE.to_owned(),
+        [plural, _, subresource, ..] => name(&format!("{plural}/{subresource}")),
+        [plural, ..] => name(plural),
+    };
+    (verb, resource)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use http::Response;
+    use std::{convert::Infallible, time::Duration};
+
+    #[test]
+    fn the_verb_and_the_resource_follow_from_the_request() {
+        let of = |method: Method, path: &str, query: Option<&str>| {
+            let (verb, resource) = verb_and_resource(&method, path, query);
+            format!("{verb} {resource}")
+        };
+        let pods = "/api/v1/namespaces/shop/pods";
+        assert_eq!(of(Method::GET, pods, Some("limit=500")), "list pods");
+        assert_eq!(of(Method::GET, pods, Some("allowWatchBookmarks=true&watch=true")), "watch pods");
+        assert_eq!(of(Method::GET, &format!("{pods}/web"), None), "get pods");
+        assert_eq!(of(Method::POST, &format!("{pods}/web/eviction"), None), "create pods/eviction");
+        assert_eq!(of(Method::DELETE, pods, None), "deletecollection pods");
+        assert_eq!(of(Method::DELETE, "/api/v1/namespaces/shop", None), "delete namespaces");
+        assert_eq!(of(Method::PUT, "/api/v1/namespaces/shop/finalize", None), "update namespaces/finalize");
+        assert_eq!(of(Method::GET, "/api/v1/namespaces", None), "list namespaces");
+        let status = "/apis/demo.example.com/v1/namespaces/shop/webapps/web/status";
+        assert_eq!(of(Method::PUT, status, None), "update webapps/status.demo.example.com");
+        assert_eq!(of(Method::PATCH, "/apis/apps/v1/namespaces/shop/deployments/web", None), "patch deployments.apps");
+        assert_eq!(of(Method::GET, "/version", None), "get nonresource");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_are_counted_by_code_and_method_and_resources_are_bounded() {
+        let service = tower::service_fn(|request: Request<Body>| async move {
+            tokio::time::advance(Duration::from_secs(1)).await;
+            let code = if request.uri().path().ends_with("gone") { 404 } else { 200 };
+            Ok::<_, Infallible>(Response::builder().status(code).body(Body::empty()).unwrap())
+        });
+        let calls = CallMetrics::default();
+        let client = calls.wrap(kube::Client::new(service, "default"));
+        for path in ["/api/v1/pods", "/api/v1/namespaces/shop/pods/gone"] {
+            client.send(Request::get(path).body(Body::empty()).unwrap()).await.unwrap();
+        }
+        let counted: Vec<_> =
+            calls.requests().into_iter().map(|((code, method), n)| format!("{method} {code} {n}")).collect();
+        assert_eq!(counted, ["GET 200 1", "GET 404 1"]);
+        assert_eq!(calls.methods().first().map(|(method, values)| (method.as_str(), values.sum)), Some(("GET", 2.0)));
+        for number in 0..MAX_TARGETS {
+            calls.observe(&Method::GET, "get", &format!("kind-{number}"), None, Instant::now());
+        }
+        assert!(calls.targets().len() <= MAX_TARGETS + 1);
+        assert!(calls.targets().iter().any(|((_, resource), _)| resource == OTHER));
+    }
+}

@@ -1,0 +1,86 @@
+//! `Histogram`: durations in fixed buckets, counted with atomic operations only.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+/// The upper bounds of the buckets of a pass, in seconds, as in controller-runtime.
+pub(crate) const PASS_BUCKETS: &[f64] = &[
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5,
+    1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0,
+];
+
+/// The upper bounds of the buckets of a work queue, in seconds, as in controller-runtime: powers of ten from 10 ns to 1000 s.
+pub(crate) const QUEUE_BUCKETS: &[f64] = &[1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0];
+
+/// The upper bounds of the buckets of a call, in seconds, as in client-go.
+pub(crate) const CALL_BUCKETS: &[f64] = &[0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0];
+
+/// The number of observed durations by bucket, and their sum.
+#[derive(Debug)]
+pub(crate) struct Histogram {
+    bounds: &'static [f64],
+    /// One count for each bound, and one for longer durations.
+    counts: Box<[AtomicU64]>,
+    sum_nanos: AtomicU64,
+}
+
+/// The values of a histogram at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct HistogramValues {
+    pub(crate) sum: f64,
+    pub(crate) count: u64,
+    /// The upper bound of each bucket and the durations in this bucket alone.
+    pub(crate) buckets: Vec<(f64, u64)>,
+}
+
+impl Histogram {
+    pub(crate) fn new(bounds: &'static [f64]) -> Self {
+        Self { bounds, counts: (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect(), sum_nanos: AtomicU64::new(0) }
+    }
+
+    /// Counts a duration.
+    pub(crate) fn observe(&self, duration: Duration) {
+        let seconds = duration.as_secs_f64();
+        let bucket = self.bounds.partition_point(|bound| *bound < seconds);
+        if let Some(count) = self.counts.get(bucket) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        self.sum_nanos.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    pub(crate) fn values(&self) -> HistogramValues {
+        let counts = self.counts.iter().map(|count| count.load(Ordering::Relaxed));
+        let bounds = self.bounds.iter().copied().chain([f64::INFINITY]);
+        let buckets: Vec<_> = bounds.zip(counts).collect();
+        let count = buckets.iter().map(|(_, count)| count).sum();
+        let sum = Duration::from_nanos(self.sum_nanos.load(Ordering::Relaxed)).as_secs_f64();
+        HistogramValues { sum, count, buckets }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_counts_in_the_first_bucket_whose_bound_it_does_not_exceed() {
+        let histogram = Histogram::new(&[0.005, 1.0]);
+        for millis in [0, 5, 6, 1000, 1001] {
+            histogram.observe(Duration::from_millis(millis));
+        }
+        let values = histogram.values();
+        assert_eq!(values.buckets, [(0.005, 2), (1.0, 2), (f64::INFINITY, 1)]);
+        assert_eq!((values.count, values.sum), (5, 2.012));
+    }
+
+    #[test]
+    fn bounds_are_sorted() {
+        for bounds in [PASS_BUCKETS, QUEUE_BUCKETS, CALL_BUCKETS] {
+            assert!(bounds.is_sorted());
+        }
+        assert_eq!((PASS_BUCKETS.len(), QUEUE_BUCKETS.len(), CALL_BUCKETS.len()), (40, 12, 12));
+    }
+}

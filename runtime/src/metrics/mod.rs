@@ -1,0 +1,23 @@
+//! Metrics of an operator: the registry, the table of all metrics, and the server of `/metrics`.
+//!
+//! Metrics that mean the same as those of controller-runtime and client-go have their names, labels and buckets, so that dashboards
+//! and alerts work unchanged. All others begin with `opgen_`. [`TABLE`] lists them.
+
+pub(crate) mod calls;
+pub(crate) mod controller;
+pub(crate) mod histogram;
+pub(crate) mod label;
+pub(crate) mod live;
+mod process;
+mod registry;
+mod reviews;
+mod sample;
+pub(crate) mod server;
+mod table;
+mod text;
+mod tls;
+
+pub use prometheus_client::registry::Registry;
+pub use registry::Metrics;
+pub use server::{MetricsError, MetricsServer};
+pub use table::{Metric, MetricKind, TABLE};

@@ -1,0 +1,166 @@
+//! `Reviews` asks the API server whether the bearer of a token may read `/metrics`, and caches the answers.
+
+use http::Request;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use std::{collections::HashMap, time::Duration};
+use tokio::time::Instant;
+
+/// How long an answer is used, as in controller-runtime.
+const CACHE_TIME: Duration = Duration::from_secs(60);
+
+/// The maximum number of cached answers.
+const MAX_CACHED: usize = 1000;
+
+/// The path of a TokenReview.
+const TOKEN_REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
+/// The path of a SubjectAccessReview.
+const ACCESS_REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+
+/// The path that a client must be allowed to get.
+pub(super) const METRICS_PATH: &str = "/metrics";
+
+/// The answer for a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum TokenAccess {
+    Allowed,
+    /// The token is not valid.
+    Unauthenticated,
+    /// The user has no right to get `/metrics`.
+    Forbidden {
+        user: String,
+    },
+}
+
+/// The reviews of the tokens of one server.
+pub(super) struct Reviews {
+    client: kube::Client,
+    /// By the digest of the token: a token is not kept in memory.
+    cache: Mutex<HashMap<[u8; 32], (Instant, TokenAccess)>>,
+}
+
+impl Reviews {
+    pub(super) fn new(client: kube::Client) -> Self {
+        Self { client, cache: Mutex::default() }
+    }
+
+    /// Returns whether the bearer of a token may read the metrics.
+    ///
+    /// # Errors
+    /// Fails if the API server can't be asked. Such an answer is not cached.
+    pub(super) async fn access(&self, token: &str) -> Result<TokenAccess, kube::Error> {
+        let (digest, now) = (Sha256::digest(token).into(), Instant::now());
+        if let Some((asked_at, access)) = self.cache.lock().get(&digest)
+            && now.saturating_duration_since(*asked_at) < CACHE_TIME
+        {
+            return Ok(access.clone());
+        }
+        let access = self.review(token).await?;
+        let mut cache = self.cache.lock();
+        if cache.len() >= MAX_CACHED {
+            cache.retain(|_, (asked_at, _)| now.saturating_duration_since(*asked_at) < CACHE_TIME);
+        }
+        if cache.len() >= MAX_CACHED
+            && let Some(oldest) = cache.iter().min_by_key(|(_, (asked_at, _))| *asked_at).map(|(digest, _)| *digest)
+        {
+            cache.remove(&oldest);
+        }
+        cache.insert(digest, (now, access.clone()));
+        Ok(access)
+    }
+
+    async fn review(&self, token: &str) -> Result<TokenAccess, kube::Error> {
+        let review = json!({
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenReview",
+            "spec": {"token": token},
+        });
+        let answer = self.ask(TOKEN_REVIEWS, &review).await?;
+        let (status, user) = (&answer["status"], &answer["status"]["user"]);
+        if status["authenticated"] != true {
+            return Ok(TokenAccess::Unauthenticated);
+        }
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {
+                "user": user["username"],
+                "uid": user["uid"],
+                "groups": user["groups"],
+                "extra": user["extra"],
+                "nonResourceAttributes": {"path": METRICS_PATH, "verb": "get"},
+            },
+        });
+        let answer = self.ask(ACCESS_REVIEWS, &crate::client::strip_nulls(review)).await?;
+        if answer["status"]["allowed"] == true {
+            return Ok(TokenAccess::Allowed);
+        }
+        Ok(TokenAccess::Forbidden { user: user["username"].as_str().unwrap_or_default().to_owned() })
+    }
+
+    async fn ask(&self, path: &str, review: &Value) -> Result<Value, kube::Error> {
+        let body = serde_json::to_vec(review).map_err(kube::Error::SerdeError)?;
+        let request = Request::post(path).header(http::header::CONTENT_TYPE, "application/json").body(body);
+        self.client.request(request.map_err(kube::Error::HttpError)?).await
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use http::Response;
+    use kube::client::Body;
+    use std::{
+        convert::Infallible,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+    };
+
+    /// Reviews by a server that knows the tokens `reader` and `stranger`, and the number of its requests.
+    fn reviews() -> (Reviews, Arc<AtomicUsize>) {
+        let requests = Arc::<AtomicUsize>::default();
+        let counted = requests.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            async move {
+                let is_token = request.uri().path() == TOKEN_REVIEWS;
+                let body = request.into_body().collect_bytes().await.unwrap();
+                let review: Value = serde_json::from_slice(&body).unwrap();
+                let token = review["spec"]["token"].as_str().unwrap_or_default();
+                let status = match is_token {
+                    true if token.starts_with("bad") => json!({"user": {}, "error": "invalid"}),
+                    true => json!({"authenticated": true, "user": {"username": token, "groups": ["all"]}}),
+                    false => json!({"allowed": review["spec"]["user"] == "reader"}),
+                };
+                Ok::<_, Infallible>(Response::new(Body::from(json!({"status": status}).to_string().into_bytes())))
+            }
+        });
+        (Reviews::new(kube::Client::new(service, "default")), requests)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn answers_are_cached_for_a_minute_and_bounded() {
+        let (reviews, requests) = reviews();
+        for _ in 0..3 {
+            assert_eq!(reviews.access("reader").await.unwrap(), TokenAccess::Allowed);
+            assert_eq!(
+                reviews.access("stranger").await.unwrap(),
+                TokenAccess::Forbidden { user: "stranger".to_owned() }
+            );
+            assert_eq!(reviews.access("bad").await.unwrap(), TokenAccess::Unauthenticated);
+        }
+        assert_eq!(requests.load(Ordering::Relaxed), 5, "two, two, and one for the invalid token");
+        tokio::time::advance(CACHE_TIME).await;
+        reviews.access("bad").await.unwrap();
+        assert_eq!(requests.load(Ordering::Relaxed), 6);
+        for number in 0..MAX_CACHED + 10 {
+            tokio::time::advance(Duration::from_millis(1)).await;
+            reviews.access(&format!("bad-{number}")).await.unwrap();
+        }
+        assert_eq!(reviews.cache.lock().len(), MAX_CACHED);
+    }
+}

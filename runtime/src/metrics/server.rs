@@ -1,0 +1,287 @@
+//! `MetricsServer`: the settings of the server of `/metrics`, and the server itself.
+//!
+//! It serves HTTPS with bearer tokens, which the API server reviews, or plain HTTP on a loopback address.
+
+use super::{
+    registry::Metrics,
+    reviews::{METRICS_PATH, Reviews, TokenAccess},
+    text::Format,
+    tls::{Certificate, CertificateFiles},
+};
+use crate::error::Chain;
+use http::{HeaderMap, Method, Request, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::{body::Bytes, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::{convert::Infallible, io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    task::JoinSet,
+    time::timeout,
+};
+use tokio_rustls::TlsAcceptor;
+
+/// The maximum number of connections at a time. Further ones wait.
+const MAX_CONNECTIONS: usize = 100;
+
+/// How long a client may take to agree on TLS.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a connection may have no request.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// The pause after a connection could not be accepted, for example because of too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
+
+/// The address of `/metrics`, and how it is served there.
+///
+/// ```
+/// # use opgen::metrics::MetricsServer;
+/// # use opgen::RunOptions;
+/// let server = MetricsServer::new(([0, 0, 0, 0], 8443).into()).certificate("/certs", "tls.crt", "tls.key");
+/// let options = RunOptions::default().metrics(server);
+/// # let _ = options;
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetricsServer {
+    address: SocketAddr,
+    secure: Option<bool>,
+    files: Option<CertificateFiles>,
+}
+
+impl MetricsServer {
+    /// Serves the metrics at this address. An unspecified IPv6 address (`[::]`) stands for all addresses of the machine.
+    pub fn new(address: SocketAddr) -> Self {
+        Self { address, secure: None, files: None }
+    }
+
+    /// Whether to serve HTTPS, and to require a token whose user may get `/metrics`. Default: yes, unless the address is a
+    /// loopback address. Plain HTTP is possible on a loopback address only.
+    #[must_use]
+    pub fn secure(mut self, secure: bool) -> Self {
+        self.secure = Some(secure);
+        self
+    }
+
+    /// The folder of the certificate, and the names of the files of its chain and its key, in PEM. Changed files are loaded
+    /// within ten seconds. Default: a self-signed certificate, created at the start.
+    #[must_use]
+    pub fn certificate(mut self, folder: impl AsRef<Path>, chain: &str, key: &str) -> Self {
+        let folder = folder.as_ref();
+        self.files = Some(CertificateFiles { chain: folder.join(chain), key: folder.join(key) });
+        self
+    }
+
+    /// Loads or creates the certificate, and binds the address, before anything of the operator starts.
+    ///
+    /// # Errors
+    /// Those of [`MetricsError`].
+    pub(crate) async fn bind(&self, names: Vec<String>) -> Result<BoundServer, MetricsError> {
+        let address = self.address;
+        let is_loopback = address.ip().is_loopback();
+        let certificate = match (self.secure.unwrap_or(!is_loopback), &self.files) {
+            (false, _) if !is_loopback => return Err(MetricsError::Insecure { address }),
+            (false, _) => None,
+            (true, Some(files)) => Some(Certificate::load(files.clone()).map_err(MetricsError::Certificate)?),
+            (true, None) => Some(Certificate::self_signed(names).map_err(MetricsError::Certificate)?),
+        };
+        let listener = bind(address).await.map_err(|source| MetricsError::Listen { address, source })?;
+        Ok(BoundServer { listener, certificate: certificate.map(Arc::new) })
+    }
+}
+
+impl From<SocketAddr> for MetricsServer {
+    fn from(address: SocketAddr) -> Self {
+        Self::new(address)
+    }
+}
+
+/// Binds an address. If it is `[::]` and the machine has no IPv6, binds all IPv4 addresses.
+async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    match TcpListener::bind(address).await {
+        Err(error)
+            if address.is_ipv6() && address.ip().is_unspecified() && error.kind() != io::ErrorKind::AddrInUse =>
+        {
+            TcpListener::bind(SocketAddr::from(([0, 0, 0, 0], address.port()))).await
+        }
+        bound => bound,
+    }
+}
+
+/// Why the metrics can't be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MetricsError {
+    /// The address is in use, or is no address of this machine.
+    #[error("failed to listen on {address} for metrics")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The error of the operating system.
+        #[source]
+        source: io::Error,
+    },
+    /// Plain HTTP was requested on an address that other machines can reach.
+    #[error("metrics are not served by plain HTTP on {address}, which is no loopback address")]
+    Insecure {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The certificate can't be loaded or created.
+    #[error("failed to load the certificate of the metrics")]
+    Certificate(#[source] io::Error),
+}
+
+impl MetricsError {
+    /// Returns what the user of the command line can do.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self {
+            Self::Listen { .. } => "choose another `--metrics-bind-address`, or 0 for none",
+            Self::Insecure { .. } => {
+                "remove `--metrics-secure=false`, or choose a loopback address such as 127.0.0.1:8080"
+            }
+            Self::Certificate(_) => {
+                "check `--metrics-cert-path`, `--metrics-cert-name` and `--metrics-cert-key`, or remove them for a self-signed certificate"
+            }
+        }
+    }
+}
+
+/// A server whose address is bound.
+#[derive(Debug)]
+pub(crate) struct BoundServer {
+    listener: TcpListener,
+    certificate: Option<Arc<Certificate>>,
+}
+
+impl BoundServer {
+    /// Serves the metrics. It never returns; a dropped future ends its connections.
+    pub(crate) async fn serve(&self, metrics: Metrics, client: kube::Client) {
+        let reviews = self.certificate.is_some().then(|| Reviews::new(client));
+        let handler = Arc::new(Handler { metrics, reviews });
+        let (permits, mut connections) = (Arc::new(Semaphore::new(MAX_CONNECTIONS)), JoinSet::new());
+        loop {
+            let Ok(permit) = permits.clone().acquire_owned().await else { return };
+            while connections.try_join_next().is_some() {}
+            match self.listener.accept().await {
+                Ok((stream, _)) => {
+                    let (certificate, handler) = (self.certificate.clone(), handler.clone());
+                    connections.spawn(async move {
+                        serve_connection(stream, certificate, handler).await;
+                        drop(permit);
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a client of /metrics could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+}
+
+async fn serve_connection(stream: TcpStream, certificate: Option<Arc<Certificate>>, handler: Arc<Handler>) {
+    let Some(certificate) = certificate else { return serve_requests(stream, handler).await };
+    let handshake = TlsAcceptor::from(certificate.current()).accept(stream);
+    match timeout(HANDSHAKE_TIMEOUT, handshake).await {
+        Ok(Ok(stream)) => serve_requests(stream, handler).await,
+        Ok(Err(error)) => tracing::debug!(%error, "a client of /metrics did not agree on TLS"),
+        Err(_) => tracing::debug!("a client of /metrics did not agree on TLS in time"),
+    }
+}
+
+async fn serve_requests(stream: impl AsyncRead + AsyncWrite + Unpin, handler: Arc<Handler>) {
+    let service = service_fn(|request: Request<hyper::body::Incoming>| {
+        let handler = handler.clone();
+        async move { Ok::<_, Infallible>(handler.respond(request.method(), request.uri().path(), request.headers()).await) }
+    });
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(IDLE_TIMEOUT);
+    if let Err(error) = server.serve_connection(TokioIo::new(stream), service).await {
+        tracing::debug!(%error, "a connection of /metrics ended");
+    }
+}
+
+/// Responds to requests.
+struct Handler {
+    metrics: Metrics,
+    /// `None` if everybody may read the metrics.
+    reviews: Option<Reviews>,
+}
+
+impl Handler {
+    async fn respond(&self, method: &Method, path: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
+        if path != METRICS_PATH {
+            return plain(StatusCode::NOT_FOUND, "not found; the metrics are at /metrics");
+        }
+        if method != Method::GET {
+            return plain(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed");
+        }
+        if let Some(refusal) = self.refusal(headers).await {
+            return refusal;
+        }
+        let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+        let format = Format::of_accept(&accept.collect::<Vec<_>>().join(","));
+        let metrics = self.metrics.clone();
+        // Counting the bytes of large caches takes a while.
+        let encoded = tokio::task::spawn_blocking(move || match format {
+            Format::OpenMetrics => metrics.open_metrics(),
+            Format::Text => metrics.text(),
+        });
+        match encoded.await {
+            Ok(Ok(text)) => response(StatusCode::OK, format.content_type(), text),
+            failed => {
+                tracing::error!(?failed, "the metrics could not be encoded");
+                plain(StatusCode::INTERNAL_SERVER_ERROR, "the metrics could not be encoded")
+            }
+        }
+    }
+
+    /// The response to a client that may not read the metrics.
+    async fn refusal(&self, headers: &HeaderMap) -> Option<Response<Full<Bytes>>> {
+        let reviews = self.reviews.as_ref()?;
+        let Some(token) = bearer_token(headers) else {
+            return Some(plain(StatusCode::UNAUTHORIZED, "Unauthorized: a bearer token is required"));
+        };
+        match reviews.access(token).await {
+            Ok(TokenAccess::Allowed) => None,
+            Ok(TokenAccess::Unauthenticated) => {
+                Some(plain(StatusCode::UNAUTHORIZED, "Unauthorized: the token is not valid"))
+            }
+            Ok(TokenAccess::Forbidden { user }) => {
+                Some(plain(StatusCode::FORBIDDEN, &format!("Forbidden: user {user:?} cannot get path \"/metrics\"")))
+            }
+            Err(error) => {
+                let error = Chain(&error);
+                tracing::error!(%error, "the token of a client of /metrics could not be reviewed");
+                Some(plain(StatusCode::INTERNAL_SERVER_ERROR, "the token could not be reviewed"))
+            }
+        }
+    }
+}
+
+/// The token of the header `Authorization: Bearer …`.
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())
+}
+
+fn plain(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
+    response(status, "text/plain; charset=utf-8", format!("{text}\n"))
+}
+
+fn response(status: StatusCode, content_type: &'static str, text: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(text)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, http::HeaderValue::from_static(content_type));
+    if status == StatusCode::UNAUTHORIZED {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, http::HeaderValue::from_static("Bearer"));
+    }
+    response
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

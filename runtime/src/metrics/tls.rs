@@ -1,0 +1,170 @@
+//! `Certificate`: the server certificate of `/metrics`, from files that it reloads, or self-signed.
+
+use parking_lot::Mutex;
+use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, SanType};
+use rustls::{
+    ServerConfig,
+    crypto::ring::default_provider,
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _},
+};
+use std::{
+    fs, io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
+use tokio::time::Instant;
+
+/// How long a read certificate is used before the files are read again, as in controller-runtime.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The files of a certificate in PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CertificateFiles {
+    pub(super) chain: PathBuf,
+    pub(super) key: PathBuf,
+}
+
+/// A certificate with its key, ready for connections.
+#[derive(Debug)]
+pub(super) struct Certificate {
+    files: Option<CertificateFiles>,
+    loaded: Mutex<LoadedCertificate>,
+}
+
+#[derive(Debug)]
+struct LoadedCertificate {
+    config: Arc<ServerConfig>,
+    /// The content of the files, or of the last ones that could not be used.
+    pem: (Vec<u8>, Vec<u8>),
+    checked_at: Instant,
+}
+
+impl Certificate {
+    /// Creates a certificate for these DNS names and the loopback addresses, with a new key.
+    ///
+    /// # Errors
+    /// Fails if a name is no DNS name, or there are no random numbers for a key.
+    pub(super) fn self_signed(names: Vec<String>) -> io::Result<Self> {
+        let mut params = CertificateParams::new(names).map_err(io::Error::other)?;
+        let addresses = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+        params.subject_alt_names.extend(addresses.map(SanType::IpAddress));
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.distinguished_name.push(DnType::CommonName, "metrics");
+        let key = KeyPair::generate().map_err(io::Error::other)?;
+        let certificate = params.self_signed(&key).map_err(io::Error::other)?;
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let config = config(vec![certificate.der().clone()], key)?;
+        Ok(Self { files: None, loaded: Mutex::new(LoadedCertificate::new(config, Default::default())) })
+    }
+
+    /// Loads a certificate from files.
+    ///
+    /// # Errors
+    /// Fails if a file can't be read, or the two don't belong together.
+    pub(super) fn load(files: CertificateFiles) -> io::Result<Self> {
+        let pem = files.read()?;
+        let loaded = Mutex::new(LoadedCertificate::new(parse(&pem)?, pem));
+        Ok(Self { files: Some(files), loaded })
+    }
+
+    /// Returns the current certificate. If the files have changed, it is the new one; if that can't be used, the old one stays.
+    pub(super) fn current(&self) -> Arc<ServerConfig> {
+        let mut loaded = self.loaded.lock();
+        if let Some(files) = &self.files
+            && loaded.checked_at.elapsed() >= RELOAD_INTERVAL
+        {
+            loaded.checked_at = Instant::now();
+            loaded.reload(files);
+        }
+        loaded.config.clone()
+    }
+}
+
+impl CertificateFiles {
+    fn read(&self) -> io::Result<(Vec<u8>, Vec<u8>)> {
+        let read = |path: &PathBuf| {
+            fs::read(path).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+        };
+        Ok((read(&self.chain)?, read(&self.key)?))
+    }
+}
+
+impl LoadedCertificate {
+    fn new(config: Arc<ServerConfig>, pem: (Vec<u8>, Vec<u8>)) -> Self {
+        Self { config, pem, checked_at: Instant::now() }
+    }
+
+    fn reload(&mut self, files: &CertificateFiles) {
+        let pem = match files.read() {
+            Ok(pem) if pem == self.pem => return,
+            Ok(pem) => pem,
+            Err(error) => return tracing::warn!(%error, "the certificate of /metrics can't be read; the old one stays"),
+        };
+        match parse(&pem) {
+            Ok(config) => {
+                self.config = config;
+                tracing::info!("the certificate of /metrics was renewed");
+            }
+            Err(error) => tracing::warn!(%error, "the new certificate of /metrics can't be used; the old one stays"),
+        }
+        self.pem = pem;
+    }
+}
+
+fn parse((chain, key): &(Vec<u8>, Vec<u8>)) -> io::Result<Arc<ServerConfig>> {
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(io::Error::other)?;
+    config(chain.map_err(io::Error::other)?, key)
+}
+
+fn config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> io::Result<Arc<ServerConfig>> {
+    let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .map_err(io::Error::other)?;
+    // A scraper needs no HTTP/2, which has had attacks on its streams.
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Writes a new certificate with its key to the files.
+    fn write(files: &CertificateFiles) {
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+        fs::write(&files.chain, certificate.pem()).unwrap();
+        fs::write(&files.key, key.serialize_pem()).unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn changed_files_are_loaded_and_a_broken_file_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = CertificateFiles { chain: folder.path().join("tls.crt"), key: folder.path().join("tls.key") };
+        assert!(
+            Certificate::load(files.clone()).unwrap_err().to_string().contains("tls.crt"),
+            "the error names the file"
+        );
+        write(&files);
+        let certificate = Certificate::load(files.clone()).unwrap();
+        let first = certificate.current();
+        write(&files);
+        assert!(Arc::ptr_eq(&first, &certificate.current()), "it is too early to read the files");
+        tokio::time::advance(RELOAD_INTERVAL).await;
+        let second = certificate.current();
+        assert!(!Arc::ptr_eq(&first, &second));
+        fs::write(&files.key, "torn").unwrap();
+        tokio::time::advance(RELOAD_INTERVAL).await;
+        assert!(Arc::ptr_eq(&second, &certificate.current()));
+        write(&files);
+        tokio::time::advance(RELOAD_INTERVAL).await;
+        assert!(!Arc::ptr_eq(&second, &certificate.current()));
+    }
+}
