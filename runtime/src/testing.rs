@@ -74,7 +74,7 @@ where
     O: Owner<Item = ()>,
     P: Provision<O> + Provisioner<Inputs = ()>,
 {
-    /// Returns a tree_harness in which every node succeeds.
+    /// Returns a harness in which every node succeeds.
     pub fn new(object: O::Object) -> Self
     where
         O::Options: Default,
@@ -82,7 +82,7 @@ where
         Self::with_options(object, O::Options::default())
     }
 
-    /// Returns a tree_harness of a tree with options.
+    /// Returns a harness of a tree with options.
     pub fn with_options(object: O::Object, options: O::Options) -> Self {
         let world = Arc::new(FakeCluster::default());
         let shared = Arc::new(ControllerState {

@@ -1,4 +1,4 @@
-//! Rules of a role, and how many become few.
+//! Converts permissions to RBAC rules, compares rules, and merges them into as few as possible.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::shape::{Access, AccessTarget};
 
-/// What a role allows: verbs on resources of groups, perhaps only on named objects, or on URLs of the server.
+/// An RBAC rule: verbs on resources of API groups, optionally on named objects only, or on non-resource URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct Rule {
@@ -21,7 +21,7 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// `verbs` on one resource of one group.
+    /// Returns the rule for `verbs` on one resource of one group.
     pub(crate) fn on(group: &str, resource: &str, verbs: &[&str]) -> Self {
         Self {
             groups: vec![group.to_owned()],
@@ -31,7 +31,8 @@ impl Rule {
         }
     }
 
-    /// What a role says for a permission; the namespace is the role's own business.
+    /// Converts a permission to a rule. The namespace of the permission is not part of the rule: it decides which role gets the
+    /// rule.
     pub(crate) fn of(access: &Access) -> Self {
         let verbs: Vec<_> = access.verbs.iter().flat_map(|verb| verb.in_roles()).copied().collect();
         match access.target {
@@ -51,7 +52,7 @@ impl Rule {
         }
     }
 
-    /// The rule as a role spells it; what is empty is left out.
+    /// Returns the rule as JSON for a role, without empty lists.
     pub(crate) fn to_value(&self) -> Value {
         let mut rule = json!({"verbs": self.verbs});
         let lists = [
@@ -70,7 +71,7 @@ impl Rule {
 }
 
 impl Rule {
-    /// The rules of one thing each: one verb on one resource, object or URL.
+    /// Splits the rule into rules with one verb on one resource, object or URL each.
     pub(crate) fn singles(&self) -> Vec<Self> {
         let lists = [&self.groups, &self.resources, &self.resource_names, &self.urls, &self.verbs];
         let mut singles = vec![[const { Vec::new() }; 5]];
@@ -109,12 +110,12 @@ impl Rule {
     }
 }
 
-/// Whether a path is what a rule's URL says; a `*` at its end stands for anything.
+/// Whether a path matches the URL of a rule; a `*` at the end of the URL matches anything.
 pub(crate) fn is_below(path: &str, url: &str) -> bool {
     url.strip_suffix('*').map_or(path == url, |start| path.starts_with(start))
 }
 
-/// A single rule in words: `get secrets/status of the core group named tls`.
+/// Displays a single rule in words: `get secrets/status of the core group named tls`.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}{}", self.verbs.join(", "), self.resources.join(", "), self.urls.join(", "))?;
@@ -127,10 +128,12 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The fewest rules that allow the same. The result depends on what the rules allow, not on their order.
+/// Merges rules into few rules that grant the same rights. The result depends on the rights only, and not on the order of the
+/// rules.
 ///
-/// As `controller-gen` does it: one rule per resource, lists sorted, then verbs are united, resources, groups, URLs;
-/// `*` swallows the other verbs; the rules are sorted.
+/// The algorithm is that of `controller-gen`: it splits the rules by resource and sorts their lists, then merges verbs,
+/// resources,
+/// groups and URLs in this order. A `*` replaces all other verbs. The result is sorted.
 pub(crate) fn merge(rules: impl IntoIterator<Item = Rule>) -> Vec<Rule> {
     let single = rules.into_iter().flat_map(split).map(normalised).collect();
     let rules = unite(single, |rule| &mut rule.verbs);
@@ -167,8 +170,9 @@ fn normalised(mut rule: Rule) -> Rule {
     rule
 }
 
-/// Rules that differ in one list only become one with the union of these lists. A rule in which the list is empty stays
-/// alone: no URLs beside resources, no resources beside URLs.
+/// Merges rules that differ in one list only, with the union of these lists. A rule whose list is empty is merged only with
+/// others
+/// whose list is empty, so that no rule gets both resources and URLs.
 fn unite(rules: Vec<Rule>, list: impl Fn(&mut Rule) -> &mut Vec<String>) -> Vec<Rule> {
     let mut united: BTreeMap<(bool, Rule), Vec<String>> = BTreeMap::new();
     for mut rule in rules {
@@ -188,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers that look random and are the same in every run.
+    /// Pseudo-random numbers from a fixed seed, equal in every run.
     struct Numbers(u64);
 
     impl Numbers {
@@ -228,7 +232,7 @@ mod tests {
         }
     }
 
-    /// Every single thing that rules allow; `*` stands for the verbs beside it.
+    /// Returns every single right that rules grant; `*` replaces the other verbs of the same right.
     fn allowed(rules: &[Rule]) -> BTreeSet<[String; 5]> {
         let or_none = |list: &[String]| if list.is_empty() { vec!["-".to_owned()] } else { list.to_vec() };
         let mut all = BTreeSet::new();
@@ -252,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_depends_on_no_order_and_allows_the_same() {
+    fn merging_is_independent_of_order_and_keeps_all_rights() {
         let mut numbers = Numbers(7);
         for _ in 0..2000 {
             let rules = numbers.rules();
@@ -280,13 +284,13 @@ mod tests {
     }
 
     #[test]
-    fn a_star_swallows_the_other_verbs() {
+    fn a_star_replaces_the_other_verbs() {
         let merged = merge([Rule::on("", "pods", &["get"]), Rule::on("", "pods", &["*"])]);
         assert_eq!(merged, [Rule::on("", "pods", &["*"])]);
     }
 
     #[test]
-    fn named_objects_stay_apart_and_urls_stay_alone() {
+    fn rules_with_object_names_or_urls_are_not_merged_with_others() {
         let named = Rule { resource_names: vec!["ca".into()], ..Rule::on("", "secrets", &["get"]) };
         let url = |path: &str| Rule { urls: vec![path.into()], verbs: vec!["get".into()], ..Rule::default() };
         let merged = merge([url("/b"), Rule::on("", "secrets", &["get"]), named.clone(), url("/a")]);

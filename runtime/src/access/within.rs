@@ -1,19 +1,20 @@
-//! `Within`: the names and namespace that a permission is limited to.
+//! Defines `Within`, the object names and the namespace that a permission is limited to.
 
-/// Where a permission holds, if not everywhere that the operator watches.
+/// A limit of a permission: to named objects, to one namespace, or both.
 ///
-/// Names and namespaces are values, so the compiler can't hold a call against them; the call itself does, before anything
-/// leaves the process.
+/// Names and namespaces are values, so the compiler can't check a call against them. The call checks them itself before it sends
+/// a
+/// request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Within {
-    /// The objects by name; empty for all.
+    /// The names of the objects; empty for all.
     pub names: &'static [&'static str],
-    /// The namespace; `None` for every one.
+    /// The namespace; `None` for all namespaces.
     pub namespace: Option<&'static str>,
 }
 
 impl Within {
-    /// Whether it holds for the object.
+    /// Whether the permission covers the object.
     pub(crate) fn has(&self, namespace: Option<&str>, name: &str) -> bool {
         (self.names.is_empty() || self.names.contains(&name))
             && (self.namespace.is_none() || self.namespace == namespace)

@@ -35,7 +35,7 @@ pub enum NodeAction {
     Deprovision,
 }
 
-/// The answer of a node in a tree_harness.
+/// The answer of a node in a `TreeHarness`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Answer {
     /// The node succeeds.
@@ -72,7 +72,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// The objects and answers of the nodes in a tree_harness, in location of a cluster.
+/// The objects and answers of the nodes in a `TreeHarness`, in place of a cluster.
 #[derive(Debug, Default)]
 pub(crate) struct FakeCluster {
     answers: Mutex<BTreeMap<String, Answer>>,

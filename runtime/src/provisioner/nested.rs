@@ -55,7 +55,7 @@ impl<C> NodeChild<C> {
     /// The value of the child's constant in [`Group::Children`].
     pub const CHILD: Self = Self(PhantomData);
 
-    /// Reads the value that the child gives; see [`given`].
+    /// Reads the value that the child gives; see [`node_output`].
     ///
     /// # Errors
     /// A yield if it has given no value in this pass.

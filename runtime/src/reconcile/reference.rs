@@ -83,7 +83,7 @@ impl Loop {
             named.iter().any(|named| named.kind == *kind && named.key == *key)
                 || by_nodes.iter().any(|(other, named)| other == kind && named == key)
         };
-        self.shared.let_go(&self.reference_finalizer(referrer), is_referenced).await
+        self.shared.release_except(&self.reference_finalizer(referrer), is_referenced).await
     }
 
     /// Releases all references of a primary, because it is torn down or deleted.
@@ -102,7 +102,7 @@ impl Loop {
         let kind = self.source.kind();
         let prefix = reference::of_kind(kind, namespace.filter(|_| kind.namespaced));
         let cached = reference_finalizers(kind, self.source.objects().store().keys());
-        let found = self.shared.targets.values().flat_map(|targets| targets.beginning(&prefix));
+        let found = self.shared.targets.values().flat_map(|targets| targets.references_with_prefix(&prefix));
         let mut stale: BTreeSet<String> = found.filter(|reference| !cached.contains(reference)).collect();
         if stale.is_empty() {
             return Ok(());
@@ -117,7 +117,7 @@ impl Loop {
         stale.retain(|reference| !live.contains(reference));
         for reference in stale {
             tracing::info!(%kind, reference, "released what an object that is gone had referenced");
-            self.shared.let_go(&reference, |_, _| false).await?;
+            self.shared.release_except(&reference, |_, _| false).await?;
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ impl Loop {
             };
         };
         let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
-        yield_because("Referenced", format!("it is named by {}{more}", reference::said(first)))
+        yield_because("Referenced", format!("it is named by {}{more}", reference::describe(first)))
     }
 
     /// The references of a primary's spec; none if the controller's kinds have no references.

@@ -1,26 +1,30 @@
-//! Names of the finalizers that stand for references.
+//! Encodes a reference as the name of a finalizer, and decodes the referrer from it.
 
 use crate::{kind::Kind, reference::ObjectKey};
 use std::hash::Hash;
 use std::hash::Hasher;
 
-/// What the name part of every reference begins with, so that one is known from any other finalizer (unikorn REF4, R9): names
-/// of objects and namespaces have no underscores.
+/// The prefix of the name part of every reference, which distinguishes it from other finalizers (unikorn REF4, R9). Names of
+/// objects
+/// and namespaces contain no underscores.
 const MARK: &str = "reference_";
 
-/// The API server's limit for the part of a finalizer after the slash (unikorn REF12).
+/// The limit of the API server for the part of a finalizer after the slash (unikorn REF12).
 const LONGEST: usize = 63;
 
-/// The finalizer by which an object says that it names another: `<plural>.<group>/reference_<namespace>_<name>`.
+/// Returns the finalizer of the references from an object: `<plural>.<group>/reference_<namespace>_<name>`, where kind, namespace
+/// and
+/// name are those of the referrer.
 ///
-/// Two objects never share one (unikorn REF14). What is longer than a finalizer may be ends in a hash (REF12); for a kind of the
-/// core group the plural alone is before the slash.
+/// No two objects have the same one (unikorn REF14). A name that is too long for a finalizer is shortened and ends in a hash
+/// (REF12).
+/// For a kind of the core group, the part before the slash is the plural alone.
 pub(crate) fn id(kind: &Kind, key: &ObjectKey) -> String {
     let namespace = key.namespace().map(|namespace| format!("{namespace}_")).unwrap_or_default();
     format!("{}/{}", kind.full_name(), shortened(&format!("{MARK}{namespace}{}", key.name())))
 }
 
-/// The beginning of the references from objects of a kind, in one namespace or in all.
+/// Returns the prefix of the references from all objects of a kind, in one namespace or in all.
 pub(crate) fn of_kind(kind: &Kind, namespace: Option<&str>) -> String {
     let namespace = namespace.map(|namespace| format!("{namespace}_")).unwrap_or_default();
     format!("{}/{MARK}{namespace}", kind.full_name())
@@ -31,18 +35,18 @@ pub(crate) fn is_reference(finalizer: &str) -> bool {
     finalizer.split_once('/').is_some_and(|(_, name)| name.starts_with(MARK))
 }
 
-/// A reference for people: `webapps.demo.example.com shop/blue`.
-pub(crate) fn said(finalizer: &str) -> String {
+/// Returns the text of a reference for messages: `webapps.demo.example.com shop/blue`.
+pub(crate) fn describe(finalizer: &str) -> String {
     let (kind, name) = finalizer.split_once('/').unwrap_or((finalizer, ""));
     format!("{kind} {}", name.trim_start_matches(MARK).replacen('_', "/", 1))
 }
 
-/// The object of a kind that a reference is from; `None` if its name was too long to be kept.
+/// Returns the referrer of a kind, as a reference names it; `None` if the reference contains a shortened name.
 pub(crate) fn referrer(kind: &Kind, finalizer: &str) -> Option<ObjectKey> {
     let name = finalizer.strip_prefix(&kind.full_name())?.strip_prefix('/')?.strip_prefix(MARK)?;
     let (namespace, name) = if kind.namespaced { name.split_once('_')? } else { ("", name) };
     let key = ObjectKey::new(Some(namespace), name);
-    // A hash at its end is no name: what is hashed again is another.
+    // A shortened name ends in a hash, and encoding it again gives another finalizer.
     (name.len() + namespace.len() + MARK.len() + 1 < LONGEST && id(kind, &key) == finalizer).then_some(key)
 }
 
@@ -50,11 +54,11 @@ fn shortened(name: &str) -> String {
     if name.len() <= LONGEST {
         return name.to_owned();
     }
-    // Stable across releases of Rust and of opgen, as it is stored: FNV-1a.
+    // FNV-1a: the finalizer is stored in the cluster, so its hash has to be stable across releases of Rust and opgen.
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     name.as_bytes().iter().for_each(|byte| byte.hash(&mut hash));
-    let kept: String = name.chars().take(LONGEST - 17).collect();
-    format!("{}-{:016x}", kept.trim_end_matches(['-', '.']), hash.finish())
+    let start: String = name.chars().take(LONGEST - 17).collect();
+    format!("{}-{:016x}", start.trim_end_matches(['-', '.']), hash.finish())
 }
 
 struct Fnv(u64);
@@ -88,12 +92,12 @@ mod tests {
     fn reference_ref1_has_kind_group_namespace_and_name() {
         let reference = id(&kind_of::<Ingress>(), &key("shop", "foo"));
         assert_eq!(reference, "ingresses.networking.k8s.io/reference_shop_foo");
-        assert_eq!(said(&reference), "ingresses.networking.k8s.io shop/foo");
+        assert_eq!(describe(&reference), "ingresses.networking.k8s.io shop/foo");
         assert_eq!(id(&kind_of::<Namespace>(), &ObjectKey::cluster("shop")), "namespaces/reference_shop");
     }
 
     #[test]
-    fn reference_ref4_other_finalizers_are_none() {
+    fn reference_ref4_other_finalizers_are_no_references() {
         for foreign in ["foregroundDeletion", "kubernetes.io/pvc-protection", "reference.example.com/webapp", "unikorn"]
         {
             assert!(!is_reference(foreign), "{foreign}");
@@ -102,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn reference_ref12_a_long_name_fits_and_stays_apart() {
+    fn reference_ref12_a_long_name_is_shortened_and_stays_unique() {
         let long = "n".repeat(250);
         let (one, other) =
             (id(&kind_of::<Ingress>(), &key("a", &long)), id(&kind_of::<Ingress>(), &key("a", &format!("{long}x"))));
@@ -115,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn reference_ref14_names_in_two_namespaces_stay_apart() {
+    fn reference_ref14_equal_names_in_two_namespaces_have_different_finalizers() {
         let kind = kind_of::<Ingress>();
         assert_ne!(id(&kind, &key("a", "web")), id(&kind, &key("b", "web")));
     }

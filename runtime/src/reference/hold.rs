@@ -1,4 +1,4 @@
-//! What is named is held before it is used, waited for, and let go when it is no longer named.
+//! Adds reference finalizers to the targets of an object, waits until the targets are ready, and releases them.
 
 use super::{ALLOW_FROM, Named, NamespaceRule, Pointer, Targets, To, allows, id};
 use crate::{
@@ -13,13 +13,15 @@ use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
 impl ControllerState {
-    /// Which objects are meant now, each once; and what stands in the way of knowing all of them.
+    /// Resolves references to the current set of targets, without duplicates. The second result is an error if some of them can't
+    /// be
+    /// resolved.
     pub(crate) fn resolve(&self, referrer: (&Kind, &ObjectKey), pointers: &[Pointer]) -> (Vec<Named>, Result<()>) {
         let (mut named, mut outcome) = (Vec::new(), Ok(()));
         for pointer in pointers {
             let one = |key, selected| Named { field: pointer.field, kind: pointer.kind.clone(), key, selected };
             match &pointer.to {
-                // It would wait for itself, and hold itself for ever.
+                // The object would wait for itself, and never release its own finalizer.
                 To::One(key) if pointer.kind == *referrer.0 && key == referrer.1 => {
                     let itself = Error::user_action("ReferenceToItself", format!("{}: it names itself", pointer.field));
                     outcome = outcome.and(Err(itself));
@@ -37,7 +39,7 @@ impl ControllerState {
         (Named::once(named), outcome)
     }
 
-    /// Whether an object may be named from where it is named. One that is not there is not known to allow it.
+    /// Checks whether a target may be referenced from the namespace of the referrer. A missing object counts as not allowed.
     fn is_allowed(&self, pointer: &Pointer, key: &ObjectKey) -> Result<()> {
         let Pointer { field, kind, reach, .. } = pointer;
         match reach {
@@ -50,10 +52,10 @@ impl ControllerState {
         }
     }
 
-    /// Whether an object of another namespace allows references from this one.
+    /// Checks whether an object of another namespace allows references from `namespace`.
     ///
     /// # Errors
-    /// A yield, if it does not, or is not there.
+    /// A yield if it doesn't, or doesn't exist.
     pub(crate) fn is_allowed_from(&self, namespace: &str, (field, kind, key): (&str, &Kind, &ObjectKey)) -> Result<()> {
         let targets = self.targets(kind)?;
         targets.watched.readable()?;
@@ -68,7 +70,7 @@ impl ControllerState {
         yield_because("ReferenceNotAllowed", message)
     }
 
-    /// Takes a reference away from what may no longer be named.
+    /// Releases the targets in other namespaces that may no longer be referenced.
     pub(crate) async fn release_refused(
         &self,
         referrer: (&Kind, &ObjectKey),
@@ -78,7 +80,7 @@ impl ControllerState {
         for pointer in pointers.iter().filter(|pointer| pointer.reach != NamespaceRule::Home) {
             let To::One(key) = &pointer.to else { continue };
             let is_named = named.iter().any(|named| named.kind == pointer.kind && named.key == *key);
-            // What can't be read is not known to refuse.
+            // While the informer has not synced, it is unknown whether the target refuses.
             let targets = self.targets(&pointer.kind)?;
             if !is_named && targets.watched.readable().is_ok() {
                 self.release(targets, key, &id(referrer.0, referrer.1)).await?;
@@ -87,31 +89,32 @@ impl ControllerState {
         Ok(())
     }
 
-    /// The objects that a selector means: what is being deleted only if it is held already.
+    /// Returns the objects that a selector matches. An object that is being deleted is included only if it has the finalizer
+    /// already.
     fn selected(&self, (kind, key): (&Kind, &ObjectKey), pointer: &Pointer) -> Result<BTreeSet<ObjectKey>> {
         let To::All(selected) = &pointer.to else { return Ok(BTreeSet::new()) };
         if let Some(fault) = selected.fault() {
             return Err(Error::user_action("InvalidSelector", format!("{}: {fault}", pointer.field)));
         }
         let (targets, reference) = (self.targets(&pointer.kind)?, id(kind, key));
-        // An empty cache would let go of everything.
+        // With a cache that has not synced, all targets would be released.
         targets.watched.readable()?;
-        let is_meant = |header: &Header| {
+        let is_match = |header: &Header| {
             let is_itself = pointer.kind == *kind && header.key == *key;
             selected.has(header) && !is_itself && (!header.deleting || header.finalizers.contains(&reference))
         };
-        let meant = targets.watched.store.entries_where(|entry| is_meant(&entry.header));
-        Ok(meant.into_iter().map(|entry| entry.header.key.clone()).collect())
+        let matches = targets.watched.store.entries_where(|entry| is_match(&entry.header));
+        Ok(matches.into_iter().map(|entry| entry.header.key.clone()).collect())
     }
 
-    /// References an object.
+    /// Adds the finalizer of a reference to its target.
     ///
     /// # Errors
-    /// A yield, if it is not there or is being deleted. A conflict, if it has changed since the cache saw it.
+    /// A yield if the target doesn't exist or is being deleted. A conflict if it has changed since the cache saw it.
     pub(crate) async fn hold(&self, reference: &str, named: &Named) -> Result<()> {
         let (targets, Named { kind, key, .. }) = (self.targets(&named.kind)?, named);
         targets.watched.readable()?;
-        let _turn = if self.is_held(reference, named) { None } else { Some(targets.turn(key).await) };
+        let _lock = if self.is_held(reference, named) { None } else { Some(targets.lock_writes(key).await) };
         let Some(entry) = targets.get(key) else { return missing(named) };
         let object = &entry.header;
         if object.finalizers.contains(reference) {
@@ -132,15 +135,15 @@ impl ControllerState {
         entry.is_none_or(|entry| entry.header.deleting || entry.header.finalizers.contains(reference))
     }
 
-    /// Waits for an object that is named.
+    /// Checks whether a target is ready.
     ///
     /// # Errors
-    /// A yield, as long as it is not ready.
+    /// A yield while it is not ready.
     pub(crate) fn is_ready(&self, named: &Named) -> Result<()> {
         let Some(entry) = self.targets(&named.kind)?.get(&named.key) else { return missing(named) };
         match &entry.value {
             Readiness::Ready => Ok(()),
-            // It waits for us to let it go: until then it is what it was when we took it.
+            // The target waits for the release of this reference, and is not torn down before that.
             _ if entry.header.deleting => Ok(()),
             Readiness::NotReady(why) | Readiness::HeldUp(why) => {
                 yield_because("ReferenceNotReady", format!("{named}: {why}"))
@@ -148,11 +151,15 @@ impl ControllerState {
         }
     }
 
-    /// Takes a reference away from every object that is not kept (unikorn REF8, REF9).
-    pub(crate) async fn let_go(&self, reference: &str, is_kept: impl Fn(&Kind, &ObjectKey) -> bool) -> Result<()> {
+    /// Releases all targets of a reference for which `is_needed` is false (unikorn REF8, REF9).
+    pub(crate) async fn release_except(
+        &self,
+        reference: &str,
+        is_needed: impl Fn(&Kind, &ObjectKey) -> bool,
+    ) -> Result<()> {
         for (kind, targets) in &self.targets {
-            for key in targets.with(reference) {
-                if !is_kept(kind, &key) {
+            for key in targets.keys_with(reference) {
+                if !is_needed(kind, &key) {
                     self.release(targets, &key, reference).await?;
                 }
             }
@@ -160,14 +167,15 @@ impl ControllerState {
         Ok(())
     }
 
-    /// Takes a reference away from one object. That the object is gone is as good (unikorn REF7).
+    /// Removes the finalizer of a reference from one target. Succeeds if the target is gone (unikorn REF7).
     pub(crate) async fn release(&self, targets: &Targets, key: &ObjectKey, reference: &str) -> Result<()> {
-        let _turn = targets.turn(key).await;
+        let _lock = targets.lock_writes(key).await;
         let Some(entry) = targets.get(key) else { return Ok(()) };
         let target = Target { kind: &targets.watched.kind, namespace: key.namespace(), name: key.name() };
         match self.client.remove_finalizer(target, &entry.header, reference, &self.operator).await {
-            // The next write starts from this one. The answer to the end of the last finalizer is an object that is gone; the watch
-            // says so.
+            // The next write starts from this response. The removal of the last finalizer of an object in deletion deletes it;
+            // then the
+            // response is not stored, and the watch reports the deletion.
             Ok(Some(object)) if !entry.header.deleting || has_finalizers(&object) => targets.apply_answer(&object),
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),
@@ -181,16 +189,16 @@ impl ControllerState {
             .ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is no kind that this controller references")))
     }
 
-    /// Whether a reference was on an object and isn't any more.
+    /// Whether a target had the finalizer of a reference and doesn't have it any more.
     pub(crate) fn is_lost(
         reference: &str,
         old: Option<&Arc<Entry<Readiness>>>,
         new: Option<&Arc<Entry<Readiness>>>,
     ) -> bool {
-        let on = |entry: Option<&Arc<Entry<Readiness>>>| {
+        let has_reference = |entry: Option<&Arc<Entry<Readiness>>>| {
             entry.is_some_and(|entry| entry.header.finalizers.contains(reference))
         };
-        on(old) && !on(new)
+        has_reference(old) && !has_reference(new)
     }
 }
 
@@ -198,7 +206,7 @@ fn has_finalizers(object: &Value) -> bool {
     object["metadata"]["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty())
 }
 
-/// What is meant for its labels may as well not be there.
+/// Returns the yield for a target that doesn't exist; `Ok` if a selector matched it, which needs no particular object.
 fn missing(named: &Named) -> Result<()> {
     if named.selected {
         return Ok(());

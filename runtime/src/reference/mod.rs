@@ -1,17 +1,25 @@
-//! References: objects that a spec or a node names, and that can't go while it does.
+//! Manages references: finalizers that keep an object from being deleted while a spec or a node names it.
 //!
-//! A reference is a finalizer on the object that is named, [`id`]. Adding one before use, waiting until the object is ready,
-//! and taking it away when it is no longer named is the loop's work; that of a field is to say which objects it means
-//! ([`Names`]). A node says so by [`Calls::references`](crate::Calls::references). What is named is watched, so all concerned
-//! are woken at once; nobody polls.
+//! A reference is a finalizer on the referenced object (the *target*), whose name identifies the referring object (the
+//! *referrer*). The
+//! control loop adds the finalizer before the first use, waits until the target is ready, and removes the finalizer when the
+//! referrer
+//! no longer names the target. The type of a field decides which objects the field names ([`Names`]). A node references objects
+//! with
+//! [`Calls::references`](crate::context::Calls::references). The operator watches the targets, so a change of a target enqueues its
+//! referrers at once, without polling.
 //!
-//! A field of an object in a namespace names objects of that namespace, or of none. With `#[managed(reference = Kind, grant)]` it
-//! names those of other namespaces, too, that allow it by the annotation [`ALLOW_FROM`]. An object that is in no namespace may name
-//! any. The same holds for the references of a node.
+//! A field of a namespaced object names objects in the same namespace, or cluster-scoped objects. With
+//! `#[managed(reference = Kind, grant)]` it can also name objects in other namespaces that allow it by the annotation
+//! [`ALLOW_FROM`].
+//! A cluster-scoped object can name any object. The same rules apply to the references of a node.
 //!
-//! Objects that name each other in a ring are deleted all the same, once all of them, and all that name one of them, are to go: the
-//! references that the youngest of them holds in the ring are released first, youngest by `creationTimestamp`, and by uid where that
-//! is the same. Their conditions name the ring (`ReferenceRing`).
+//! Objects can name each other in a ring. The ring is broken once all its members, and all objects that name one of them, are
+//! being
+//! deleted: the operator first releases the references of the youngest member on other members. The youngest is the member with
+//! the
+//! latest `creationTimestamp`, and among equals the one with the greatest uid. The conditions of the members name the ring
+//! (`ReferenceRing`).
 //!
 //! ```
 //! # use k8s_openapi::{api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::LabelSelector};
@@ -22,10 +30,10 @@
 //! #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 //! #[kube(group = "demo.example.com", version = "v1", kind = "Relay", namespaced, status = "Status")]
 //! pub struct RelaySpec {
-//!     // The relay's own key.
+//!     // The Secret with the key of this relay.
 //!     #[managed(reference = Secret)]
 //!     pub key: String,
-//!     // The keys of all others that it talks to: whatever has these labels at the time.
+//!     // The Secrets with the keys of its peers: all Secrets that have these labels now.
 //!     #[managed(reference = Secret)]
 //!     #[schemars(schema_with = "opgen::reference::label_selector")]
 //!     pub others: LabelSelector,
@@ -43,7 +51,7 @@ mod targets;
 
 use crate::cache::ObjectKey;
 
-pub(crate) use finalizer::{id, is_reference, of_kind, referrer, said};
+pub(crate) use finalizer::{describe, id, is_reference, of_kind, referrer};
 pub(crate) use named::{Named, NamespaceRule, Pointer, To, allows};
 pub use opgen_api::reference::{ALLOW_FROM, Names, NamespacedName, ReferenceField, ReferenceTarget, label_selector};
 pub(crate) use referrers::Referrers;

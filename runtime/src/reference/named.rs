@@ -1,4 +1,4 @@
-//! What a field says of the objects that it means, and which those are.
+//! Defines the references of an object: the fields that name others, and the objects that they name.
 
 use super::selector::Selected;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use opgen_api::reference::{ALLOW_FROM, NamespacedName, ReferenceField, ReferenceTarget};
 use std::{collections::HashSet, fmt};
 
-/// What a spec says of objects of a kind, with the field that does.
+/// A reference in a field: the name of an object or a label selector, not yet resolved to existing objects.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pointer {
     pub(crate) field: &'static str,
@@ -17,25 +17,28 @@ pub(crate) struct Pointer {
     pub(crate) reach: NamespaceRule,
 }
 
-/// Whether an object may be named from where it is named.
+/// Whether a referrer may reference a target in view of their namespaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NamespaceRule {
-    /// It is in the namespace of the object that names it, or one of them is in none.
+    /// Allowed: both are in the same namespace, or one of them is cluster-scoped.
     Home,
-    /// It is in another namespace than this, and has to allow it.
+    /// Allowed if the target, which is in another namespace, allows references from this namespace of the referrer.
     From(String),
-    /// It is in another namespace, and the field names none of these.
+    /// Refused: the target is in another namespace, and the field has no `grant`.
     Refused,
 }
 
+/// The target of a reference.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum To {
+    /// One object by its key.
     One(ObjectKey),
+    /// All objects that a selector matches.
     All(Selected),
 }
 
 impl Pointer {
-    /// The one object that is named, if it is one.
+    /// Returns the kind and key of the target; `None` for a selector.
     pub(crate) fn target(&self) -> Option<(Kind, ObjectKey)> {
         match &self.to {
             To::One(key) => Some((self.kind.clone(), key.clone())),
@@ -43,12 +46,12 @@ impl Pointer {
         }
     }
 
-    /// What the references of an object say.
+    /// Reads all references from the fields of an object.
     pub(crate) fn all<K>(references: &[ReferenceField<K>], object: &K, namespace: Option<&str>) -> Vec<Self> {
         let of_one = |reference: &ReferenceField<K>| {
             let (field, kind) = (reference.field, (reference.kind)());
-            let pointer = |meant| {
-                let to = To::new(&kind, namespace, meant);
+            let pointer = |target| {
+                let to = To::new(&kind, namespace, target);
                 Self { field, kind: kind.clone(), reach: to.reach(namespace, reference.granted), to }
             };
             (reference.names)(object).into_iter().map(pointer).collect::<Vec<_>>()
@@ -69,7 +72,7 @@ impl To {
         }
     }
 
-    fn new(kind: &Kind, home: Option<&str>, meant: ReferenceTarget) -> Self {
+    fn new(kind: &Kind, home: Option<&str>, target: ReferenceTarget) -> Self {
         let named = |name: NamespacedName| {
             let namespace = name.namespace.as_deref().or(home).filter(|_| kind.namespaced);
             Self::One(ObjectKey::new(namespace, &name.name))
@@ -78,36 +81,36 @@ impl To {
             let namespace = home.filter(|_| kind.namespaced).map(str::to_owned);
             Self::All(Selected { namespace, labels })
         };
-        meant.fold(named, labelled)
+        target.fold(named, labelled)
     }
 }
 
-/// Whether an object allows references from a namespace.
+/// Whether the annotation of an object allows references from a namespace.
 pub(crate) fn allows(header: &Header, namespace: &str) -> bool {
     let allowed = header.annotations.get(ALLOW_FROM).unwrap_or_default();
     allowed.split(',').map(str::trim).any(|one| one == namespace || one == "*")
 }
 
-/// An object that is named, with the field that does.
+/// A target of a reference, with the field that names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// Empty for a node's.
+    /// The JSON path of the field; empty for the reference of a node.
     pub(crate) field: &'static str,
     pub(crate) kind: Kind,
     pub(crate) key: ObjectKey,
-    /// Whether it is meant for its labels, and so may as well not be there.
+    /// Whether a selector matched it. Such a target doesn't have to exist.
     pub(crate) selected: bool,
 }
 
 impl Named {
-    /// Each object once: the first that names it speaks for it.
+    /// Removes duplicate targets; the first field that names a target is retained.
     pub(crate) fn once(named: Vec<Self>) -> Vec<Self> {
         let mut known = HashSet::new();
         named.into_iter().filter(|named| known.insert((named.kind.clone(), named.key.clone()))).collect()
     }
 }
 
-/// The object for people, with the field that names it: `spec.net: Net shop/blue`.
+/// Displays the target with its field: `spec.net: Net shop/blue`.
 impl fmt::Display for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.field.is_empty() {
@@ -132,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_object_of_another_namespace_is_out_of_reach() {
+    fn only_an_object_of_another_namespace_is_refused_without_a_grant() {
         let kind = crate::kind::kind_of::<k8s_openapi::api::core::v1::ConfigMap>();
         let reach = |home, namespace: Option<&str>, granted| {
             let name = NamespacedName { name: "a".to_owned(), namespace: namespace.map(str::to_owned) };
@@ -142,7 +145,7 @@ mod tests {
         assert_eq!(reach(Some("shop"), Some("shop"), false), NamespaceRule::Home);
         assert_eq!(reach(Some("shop"), Some("other"), false), NamespaceRule::Refused);
         assert_eq!(reach(Some("shop"), Some("other"), true), NamespaceRule::From("shop".to_owned()));
-        // What is in no namespace is made by those who may name everything.
+        // A client that may create cluster-scoped objects may reference everything.
         assert_eq!(reach(None, Some("other"), false), NamespaceRule::Home);
     }
 }

@@ -1,4 +1,4 @@
-//! `Referrers`: the objects that name another one, by name or by selector.
+//! Defines `Referrers`, the index from referenced objects to the objects that name them.
 
 use crate::{
     cache::Header,
@@ -8,7 +8,7 @@ use crate::{
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 
-/// Who names what, so that a change of what is named wakes those that name it, and nobody else.
+/// An index from targets to referrers, so that a change of a target enqueues its referrers and no other object.
 #[derive(Debug, Default)]
 pub(crate) struct Referrers {
     named: HashMap<ObjectKey, Vec<(Kind, ObjectKey)>>,
@@ -17,7 +17,7 @@ pub(crate) struct Referrers {
 }
 
 impl Referrers {
-    /// Takes note of what an object names; what its nodes named before is forgotten.
+    /// Replaces the targets of a referrer, including those that its nodes added.
     pub(crate) fn set(&mut self, referrer: &ObjectKey, named: Vec<(Kind, ObjectKey)>) {
         if self.named.get(referrer).map_or(&[][..], Vec::as_slice) == named {
             return;
@@ -35,14 +35,14 @@ impl Referrers {
         }
     }
 
-    /// Takes note of one more.
+    /// Adds a target of a referrer.
     pub(crate) fn add(&mut self, referrer: &ObjectKey, named: (Kind, ObjectKey)) {
         if self.by_target.entry(named.clone()).or_default().insert(referrer.clone()) {
             self.named.entry(referrer.clone()).or_default().push(named);
         }
     }
 
-    /// Takes note of what an object selects.
+    /// Replaces the selectors of a referrer.
     pub(crate) fn select(&mut self, referrer: &ObjectKey, pointers: &[Pointer]) {
         let selected = pointers.iter().filter_map(|pointer| match &pointer.to {
             To::All(selected) => Some((pointer.kind.clone(), selected.clone())),
@@ -51,12 +51,12 @@ impl Referrers {
         self.selectors.set(referrer, selected.collect());
     }
 
-    /// Who names an object.
+    /// Returns the objects that name a target.
     pub(crate) fn of(&self, kind: &Kind, target: &ObjectKey) -> Vec<ObjectKey> {
         self.by_target.get(&(kind.clone(), target.clone())).into_iter().flatten().cloned().collect()
     }
 
-    /// Who selects an object.
+    /// Returns the objects with a selector that matches a target.
     pub(crate) fn selecting(&self, kind: &Kind, header: &Header) -> BTreeSet<ObjectKey> {
         self.selectors.of(kind, header)
     }

@@ -1,12 +1,15 @@
-//! Rings of references: objects that are all being deleted, and each of which waits for another.
+//! Detects and breaks rings of references: objects in deletion that wait for each other.
 //!
-//! An object can't be torn down while others name it, so objects that name each other would wait for ever. A ring is broken
-//! once nothing that lives depends on it: all its members, and all that name one of them, directly or through others, are being
-//! deleted. Then the references that its youngest member holds on other members are released first: youngest by
-//! `creationTimestamp`, and by uid where that is the same. Who was named by it is torn down, releases its own references, and
-//! so on. A ring that is woven of several is broken again, at the youngest of what is left.
+//! An object can't be torn down while others reference it, so objects that reference each other would wait forever. A ring is
+//! broken
+//! once no live object depends on it, that is, once all its members and all objects that reference a member, directly or
+//! transitively,
+//! are being deleted. Then the references of the youngest member on other members are released first. The youngest is the member
+//! with
+//! the latest `creationTimestamp`, and among equals the one with the greatest uid. Its targets are torn down, release their own
+//! references, and so on. If several rings overlap, the rest is broken again at its youngest member.
 //!
-//! Only objects that this operator watches are known. One that is not, such as a third operator's, counts as alive.
+//! Only objects that this operator watches are known. Any other object, such as one of a third operator, counts as alive.
 
 use super::{id, is_reference, referrer};
 use crate::{
@@ -21,13 +24,13 @@ use std::{
     fmt,
 };
 
-/// How many members a condition names.
+/// The maximum number of members that a condition names.
 const NAMED: usize = 5;
 
-/// How many objects are looked at to name a ring that can't be broken yet.
+/// The maximum number of objects that are searched to name a ring that can't be broken yet.
 const SEARCHED: usize = 100;
 
-/// An object that others name.
+/// A referenced object.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Member {
     pub(crate) kind: Kind,
@@ -35,7 +38,7 @@ pub(crate) struct Member {
     uid: Uid,
     created: Option<Timestamp>,
     deleting: bool,
-    /// The finalizers by which others name it.
+    /// The reference finalizers of the object, one for each referrer.
     references: Vec<String>,
 }
 
@@ -63,31 +66,31 @@ impl fmt::Display for Member {
     }
 }
 
-/// Objects each of which is named by another of them.
+/// A ring: objects each of which is referenced by another of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ring {
     /// Sorted by kind and key.
     members: Vec<Member>,
-    /// Whether all that name a member, directly or through others, are members and are being deleted.
+    /// Whether all objects that reference a member, directly or transitively, are members and are being deleted.
     is_dead: bool,
 }
 
-/// The objects that name one, directly or through others: by their uids, with the uids of those that name them.
+/// The objects that reference one object, directly or transitively, by uid; each with the uids of its own referrers.
 type Holders = BTreeMap<String, (Member, Vec<String>)>;
 
 impl Ring {
-    /// The ring that an object is in; `find` gives the object that a reference is from.
+    /// Returns the ring that an object is in; `find` returns the referrer of a reference.
     pub(crate) fn of(start: Member, find: impl Fn(&str) -> Option<Member>) -> Option<Self> {
         let first = start.uid.to_string();
-        if let Some(holders) = blocked(start.clone(), &find) {
-            let reached = reached(&first, &holders);
-            if reached.len() == holders.len() {
+        if let Some(holders) = blocked_holders(start.clone(), &find) {
+            let targets = transitive_targets(&first, &holders);
+            if targets.len() == holders.len() {
                 return Some(Self::new(holders, true));
             }
         }
-        let mut holders = some(start, &find);
-        let reached = reached(&first, &holders);
-        holders.retain(|uid, _| reached.contains(uid));
+        let mut holders = search_holders(start, &find);
+        let targets = transitive_targets(&first, &holders);
+        holders.retain(|uid, _| targets.contains(uid));
         let is_ring = holders.len() > 1 || holders.values().any(|(_, by)| by.contains(&first));
         is_ring.then(|| Self::new(holders, false))
     }
@@ -98,17 +101,17 @@ impl Ring {
         Self { members, is_dead }
     }
 
-    /// Whether it is to be broken: nothing alive depends on it.
+    /// Whether the ring has to be broken, because no live object depends on it.
     pub(crate) fn is_dead(&self) -> bool {
         self.is_dead
     }
 
-    /// The member whose references go first.
+    /// Returns the member whose references are released first.
     fn youngest(&self) -> Option<&Member> {
         self.members.iter().max_by_key(|member| member.age())
     }
 
-    /// The members that the youngest names, and the reference by which it does.
+    /// Returns the reference of the youngest member, and the members that have it.
     fn first(&self) -> Option<(String, Vec<&Member>)> {
         let youngest = self.youngest()?;
         let reference = id(&youngest.kind, &youngest.key);
@@ -117,9 +120,9 @@ impl Ring {
     }
 }
 
-/// Everything that names an object, if all of that is being deleted and is named in its turn. One that nobody names goes by
-/// itself, and then the others do.
-fn blocked(start: Member, find: &impl Fn(&str) -> Option<Member>) -> Option<Holders> {
+/// Returns all objects that reference an object, directly or transitively; `None` if one of them is not being deleted or has no
+/// referrer. An object in deletion without referrers is torn down by itself, and then its targets are.
+fn blocked_holders(start: Member, find: &impl Fn(&str) -> Option<Member>) -> Option<Holders> {
     let mut holders = Holders::new();
     let mut open = vec![start];
     while let Some(member) = open.pop() {
@@ -132,8 +135,8 @@ fn blocked(start: Member, find: &impl Fn(&str) -> Option<Member>) -> Option<Hold
     Some(holders)
 }
 
-/// Some of what names an object, whatever becomes of it: enough to say in which ring it is.
-fn some(start: Member, find: &impl Fn(&str) -> Option<Member>) -> Holders {
+/// Returns objects that reference an object, directly or transitively, up to [`SEARCHED`]: enough to name its ring in a message.
+fn search_holders(start: Member, find: &impl Fn(&str) -> Option<Member>) -> Holders {
     let mut holders = Holders::new();
     let mut open = VecDeque::from([start]);
     while let Some(member) = open.pop_front().filter(|_| holders.len() < SEARCHED) {
@@ -152,22 +155,22 @@ fn add(holders: &mut Holders, open: &mut Vec<Member>, member: Member, by: Vec<Me
     open.extend(by.into_iter().filter(|holder| !holders.contains_key(&holder.uid.to_string())));
 }
 
-/// The uids of those that an object names, directly or through others, and its own.
-fn reached(first: &str, holders: &Holders) -> BTreeSet<String> {
-    let mut reached = BTreeSet::from([first.to_owned()]);
+/// Returns the uid of an object, and the uids of the objects among `holders` that it references, directly or transitively.
+fn transitive_targets(first: &str, holders: &Holders) -> BTreeSet<String> {
+    let mut targets = BTreeSet::from([first.to_owned()]);
     loop {
-        let names = |(uid, (_, by)): &(&String, &(Member, Vec<String>))| {
-            !reached.contains(*uid) && by.iter().any(|holder| reached.contains(holder))
+        let is_new_target = |(uid, (_, by)): &(&String, &(Member, Vec<String>))| {
+            !targets.contains(*uid) && by.iter().any(|holder| targets.contains(holder))
         };
-        let more: Vec<String> = holders.iter().filter(names).map(|(uid, _)| uid.clone()).collect();
+        let more: Vec<String> = holders.iter().filter(is_new_target).map(|(uid, _)| uid.clone()).collect();
         if more.is_empty() {
-            return reached;
+            return targets;
         }
-        reached.extend(more);
+        targets.extend(more);
     }
 }
 
-/// For a condition: the members, and what becomes of them.
+/// Displays the ring for the message of a condition.
 impl fmt::Display for Ring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named: Vec<String> = self.members.iter().take(NAMED).map(ToString::to_string).collect();
@@ -183,7 +186,7 @@ impl fmt::Display for Ring {
 }
 
 impl ControllerState {
-    /// The ring that an object of the pass is in.
+    /// Returns the ring that an object is in.
     pub(crate) fn ring_of(&self, kind: &Kind, header: &Header) -> Option<Ring> {
         Ring::of(Member::new(kind, header), |reference| self.referrer(reference))
     }
@@ -191,7 +194,7 @@ impl ControllerState {
     /// Releases the references of the youngest member on other members.
     ///
     /// # Errors
-    /// As a call fails; a conflict if a member was changed since the cache saw it.
+    /// Fails with the error of a request; a conflict if a member has changed since the cache saw it.
     pub(crate) async fn break_ring(&self, ring: &Ring) -> Result<()> {
         let Some((reference, named)) = ring.first() else { return Ok(()) };
         for member in named {
@@ -203,13 +206,13 @@ impl ControllerState {
         Ok(())
     }
 
-    /// The object that a reference is from, as far as it is watched.
+    /// Returns the referrer of a reference, if the operator watches its kind.
     fn referrer(&self, reference: &str) -> Option<Member> {
         let (name, _) = reference.split_once('/')?;
         let (kind, targets) = self.graph.iter().find(|(kind, _)| kind.full_name() == name)?;
         let entry = match referrer(kind, reference) {
             Some(key) => targets.get(&key),
-            // Its name was too long to be kept.
+            // The reference contains a shortened name.
             None => targets.watched.store.entries().into_iter().find(|entry| id(kind, &entry.header.key) == reference),
         };
         entry.map(|entry| Member::new(kind, &entry.header))

@@ -1,4 +1,4 @@
-//! Objects by their labels.
+//! Evaluates label selectors on cached objects, and indexes the selectors of referrers.
 
 use crate::{
     cache::{Header, ObjectKey, PackedMap},
@@ -10,7 +10,7 @@ use std::{
     fmt,
 };
 
-/// The objects with these labels, in one namespace or in all.
+/// A label selector for objects in one namespace or in all.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Selected {
     pub(crate) namespace: Option<String>,
@@ -18,7 +18,7 @@ pub(crate) struct Selected {
 }
 
 impl Selected {
-    /// What is wrong with it, in words.
+    /// Returns the problem of an invalid selector, as text for a message.
     pub(crate) fn fault(&self) -> Option<String> {
         self.requirements().find_map(|LabelSelectorRequirement { key, operator, values }| {
             let is_empty = values.as_ref().is_none_or(Vec::is_empty);
@@ -33,23 +33,25 @@ impl Selected {
         })
     }
 
+    /// Whether the selector matches an object.
     pub(crate) fn has(&self, header: &Header) -> bool {
         self.namespace.as_deref().is_none_or(|namespace| header.key.namespace() == Some(namespace))
             && self.matches(&header.labels)
     }
 
-    /// By the rules of the API server. Labels are packed here; a map of each object, as `kube`'s selector asks for one, would
-    /// cost more than the comparison.
+    /// Compares labels by the rules of the API server. `kube`'s selector takes a map, and unpacking the labels of each object
+    /// into a map
+    /// would cost more than the comparison.
     fn matches(&self, labels: &PackedMap) -> bool {
         self.pairs().all(|(label, value)| labels.get(label) == Some(value))
             && self.requirements().all(|LabelSelectorRequirement { key, operator, values }| {
-                let (held, values) = (labels.get(key), values.as_deref().unwrap_or_default());
-                let is_one = held.is_some_and(|held| values.iter().any(|value| value == held));
+                let (label, values) = (labels.get(key), values.as_deref().unwrap_or_default());
+                let is_one = label.is_some_and(|label| values.iter().any(|value| value == label));
                 match operator.as_str() {
                     "In" => is_one,
                     "NotIn" => !is_one,
-                    "Exists" => held.is_some(),
-                    "DoesNotExist" => held.is_none(),
+                    "Exists" => label.is_some(),
+                    "DoesNotExist" => label.is_none(),
                     _ => false,
                 }
             })
@@ -64,7 +66,7 @@ impl Selected {
     }
 }
 
-/// As the API server takes it in a query, and people read it: `app=web,tier in (a,b),!old`.
+/// Displays the selector in the syntax of the query parameter `labelSelector`: `app=web,tier in (a,b),!old`.
 impl fmt::Display for Selected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pairs = self.pairs().map(|(label, value)| format!("{label}={value}"));
@@ -81,27 +83,29 @@ impl fmt::Display for Selected {
     }
 }
 
-/// Who selects objects, filed so that a change of one is held against few selectors: by their kind, their namespace, and the
-/// first label that a selector asks for by its value.
+/// An index of the selectors of referrers by kind, namespace and the first label value that a selector requires, so that a change
+/// of an
+/// object is compared with few selectors.
 #[derive(Debug, Default)]
 pub(crate) struct SelectorIndex {
-    of: HashMap<ObjectKey, Vec<(Kind, Selected)>>,
-    filed: HashMap<(Kind, Drawer), BTreeSet<ObjectKey>>,
+    selectors: HashMap<ObjectKey, Vec<(Kind, Selected)>>,
+    referrers: HashMap<(Kind, IndexKey), BTreeSet<ObjectKey>>,
 }
 
+/// The key of a selector in the index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Drawer {
+struct IndexKey {
     namespace: Option<String>,
     label: Option<(String, String)>,
 }
 
-impl Drawer {
+impl IndexKey {
     fn of(selected: &Selected) -> Self {
         let label = selected.pairs().next().map(|(label, value)| (label.to_owned(), value.to_owned()));
         Self { namespace: selected.namespace.clone(), label }
     }
 
-    /// Where a selector that an object matches can be.
+    /// Returns the keys of all selectors that can match an object.
     fn all_for(header: &Header) -> impl Iterator<Item = Self> {
         let pair = |(label, value): (&str, &str)| Some((label.to_owned(), value.to_owned()));
         let labels: Vec<_> = header.labels.iter().map(pair).chain([None]).collect();
@@ -114,35 +118,36 @@ impl Drawer {
 }
 
 impl SelectorIndex {
+    /// Replaces the selectors of a referrer.
     pub(crate) fn set(&mut self, referrer: &ObjectKey, selected: Vec<(Kind, Selected)>) {
-        if self.of.get(referrer).map_or(&[][..], Vec::as_slice) == selected {
+        if self.selectors.get(referrer).map_or(&[][..], Vec::as_slice) == selected {
             return;
         }
-        for (kind, old) in self.of.remove(referrer).unwrap_or_default() {
-            let place = (kind, Drawer::of(&old));
-            if let Some(referrers) = self.filed.get_mut(&place) {
+        for (kind, old) in self.selectors.remove(referrer).unwrap_or_default() {
+            let key = (kind, IndexKey::of(&old));
+            if let Some(referrers) = self.referrers.get_mut(&key) {
                 referrers.remove(referrer);
                 if referrers.is_empty() {
-                    self.filed.remove(&place);
+                    self.referrers.remove(&key);
                 }
             }
         }
         for (kind, new) in &selected {
-            self.filed.entry((kind.clone(), Drawer::of(new))).or_default().insert(referrer.clone());
+            self.referrers.entry((kind.clone(), IndexKey::of(new))).or_default().insert(referrer.clone());
         }
         if !selected.is_empty() {
-            self.of.insert(referrer.clone(), selected);
+            self.selectors.insert(referrer.clone(), selected);
         }
     }
 
-    /// Who selects an object.
+    /// Returns the referrers with a selector that matches an object.
     pub(crate) fn of(&self, kind: &Kind, header: &Header) -> BTreeSet<ObjectKey> {
-        if self.of.is_empty() {
+        if self.selectors.is_empty() {
             return BTreeSet::new();
         }
-        let found = Drawer::all_for(header).filter_map(|drawer| self.filed.get(&(kind.clone(), drawer)));
+        let found = IndexKey::all_for(header).filter_map(|key| self.referrers.get(&(kind.clone(), key)));
         let selects = |referrer: &&ObjectKey| {
-            let all = self.of.get(*referrer).into_iter().flatten();
+            let all = self.selectors.get(*referrer).into_iter().flatten();
             all.into_iter().any(|(other, selected)| other == kind && selected.has(header))
         };
         found.flatten().filter(selects).cloned().collect()
@@ -188,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_selector_can_not_say_is_named() {
+    fn the_problem_of_an_invalid_selector_is_named() {
         for (labels, fault) in [
             (json!({"key": "a", "operator": "In"}), "`In` of label `a` needs values"),
             (json!({"key": "a", "operator": "Exists", "values": ["b"]}), "`Exists` of label `a` takes no values"),
@@ -199,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn who_selects_an_object_is_found_by_its_labels() {
+    fn the_referrers_of_an_object_are_found_by_its_labels() {
         let (kind, web) = (kind_of::<ConfigMap>(), header("shop", json!({"app": "web", "tier": "a"})));
         let mut selectors = SelectorIndex::default();
         let by_app = |namespace| selected(namespace, json!({"matchLabels": {"app": "web"}}));
@@ -214,6 +219,6 @@ mod tests {
         selectors.set(all, vec![(kind.clone(), by_app(None))]);
         assert_eq!(selectors.of(&kind, &web), [all.clone()].into());
         referrers.iter().for_each(|referrer| selectors.set(referrer, Vec::new()));
-        assert!(selectors.of.is_empty() && selectors.filed.is_empty());
+        assert!(selectors.selectors.is_empty() && selectors.referrers.is_empty());
     }
 }

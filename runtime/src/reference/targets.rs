@@ -1,4 +1,4 @@
-//! The objects of a kind that are named by others, as a watch shows them.
+//! Defines `Targets`, the informer's store of a referenced kind, indexed by the references on its objects.
 
 use crate::{
     cache::{Change, Entry, Header, ObjectKey, PackedList},
@@ -19,20 +19,21 @@ use std::{
 };
 use tokio::sync::MutexGuard;
 
-/// What is kept of each: its metadata and its readiness; and by each reference, who holds it.
+/// The cached objects of a referenced kind: metadata, readiness, and an index from references to the objects that have them.
 #[derive(Debug)]
 pub(crate) struct Targets {
     pub(crate) watched: Arc<WatchedKind<Readiness>>,
     /// Whether the operator has a controller for the kind.
     managed: bool,
     holders: Mutex<BTreeMap<String, BTreeSet<ObjectKey>>>,
-    /// Of each object one, which is that of some others, too.
+    /// One lock for the finalizer writes of an object. Several objects can share a lock.
     writers: [tokio::sync::Mutex<()>; WRITERS],
 }
 
-/// How many objects can have their finalizers written at a time.
+/// The number of objects whose finalizers can be written at the same time.
 const WRITERS: usize = 64;
 
+/// The parts of an object that decide its readiness.
 #[derive(Deserialize)]
 struct ProjectedTarget {
     #[serde(default)]
@@ -41,7 +42,7 @@ struct ProjectedTarget {
     status: Value,
 }
 
-/// The objects of all kinds that controllers of this operator name.
+/// The targets of all kinds that controllers of this operator reference.
 pub(crate) type Graph = BTreeMap<Kind, Arc<Targets>>;
 
 impl Targets {
@@ -58,35 +59,36 @@ impl Targets {
         self.watched.store.get(key)
     }
 
-    /// Waits for the turn to write the finalizers of an object: each write starts from the answer to the one before, so that
-    /// workers that write at once do not refuse each other. Read the object after this.
-    pub(crate) async fn turn(&self, key: &ObjectKey) -> MutexGuard<'_, ()> {
+    /// Locks the finalizers of an object for a write. Each write starts from the response to the previous one, so that concurrent
+    /// workers cause no conflicts. Read the object only after this call.
+    pub(crate) async fn lock_writes(&self, key: &ObjectKey) -> MutexGuard<'_, ()> {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
         self.writers[hasher.finish() as usize % WRITERS].lock().await
     }
 
-    /// The objects that a reference stands on.
-    pub(crate) fn with(&self, reference: &str) -> Vec<ObjectKey> {
+    /// Returns the keys of the objects that have a reference.
+    pub(crate) fn keys_with(&self, reference: &str) -> Vec<ObjectKey> {
         self.holders.lock().get(reference).into_iter().flatten().cloned().collect()
     }
 
-    /// All references that begin like this.
-    pub(crate) fn beginning(&self, begin: &str) -> Vec<String> {
+    /// Returns all references with a prefix.
+    pub(crate) fn references_with_prefix(&self, prefix: &str) -> Vec<String> {
         let holders = self.holders.lock();
-        let from = holders.range::<str, _>((Bound::Included(begin), Bound::Unbounded));
-        from.map(|(reference, _)| reference).take_while(|reference| reference.starts_with(begin)).cloned().collect()
+        let from = holders.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
+        from.map(|(reference, _)| reference).take_while(|reference| reference.starts_with(prefix)).cloned().collect()
     }
 
-    /// Takes in an object as the server sent it.
+    /// Stores an object that the API server sent.
     ///
     /// # Errors
-    /// If it isn't an object of the API.
+    /// Fails if the JSON is not a Kubernetes object.
     pub(crate) fn apply(&self, json: &[u8]) -> Result<Change<Readiness>> {
         let header = Header::parse(json)?;
         let readiness = if self.managed { managed_readiness } else { readiness };
-        // Taken before the store changes: the watch and a pass may both take in the object, and the holders have to follow the
-        // store in the same order.
+        // Locked before the store changes: the watch and a pass can store the object at the same time, and the index has to
+        // change in
+        // the same order as the store.
         let mut holders = self.holders.lock();
         let project = |header: &Header| {
             let parts: ProjectedTarget = serde_json::from_slice(json)?;
@@ -103,10 +105,10 @@ impl Targets {
         Ok(change)
     }
 
-    /// Takes in the answer to an own write of an object. The watch may have shown the end of the object before that.
+    /// Stores the response to a write of this operator, unless the watch has reported the deletion of the object in the meantime.
     ///
     /// # Errors
-    /// If it isn't an object of the API.
+    /// Fails if the JSON is not a Kubernetes object.
     pub(crate) fn apply_answer(&self, object: &Value) -> Result<()> {
         if let Change::Added { new } = self.apply(object.to_string().as_bytes())?
             && let Change::Deleted { old } = self.watched.store.delete(&new.header)
@@ -116,7 +118,7 @@ impl Targets {
         Ok(())
     }
 
-    /// Takes note that an object is gone from the store. Another one may have its name by now.
+    /// Removes an object from the index after its removal from the store. A new object may have the same name by now.
     pub(crate) fn forget(&self, old: &Entry<Readiness>) {
         let mut holders = self.holders.lock();
         unlist(&mut holders, old);
@@ -143,7 +145,7 @@ fn unlist(holders: &mut BTreeMap<String, BTreeSet<ObjectKey>>, old: &Entry<Readi
     }
 }
 
-/// The references among finalizers.
+/// Returns the finalizers that are references.
 pub(crate) fn references(finalizers: &PackedList) -> impl Iterator<Item = &str> {
     finalizers.iter().filter(|finalizer| is_reference(finalizer))
 }
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_an_object_takes_no_reference_from_the_next_of_its_name() {
+    fn the_deletion_of_an_object_keeps_the_references_of_a_new_one_with_its_name() {
         let targets = targets();
         assert!(is_reference(REFERENCE));
         targets.apply(&object("one", 1, &[REFERENCE])).unwrap();
@@ -179,25 +181,25 @@ mod tests {
         let Change::Deleted { old } = targets.watched.store.delete(&header) else { panic!("it was there") };
         targets.apply(&object("two", 3, &[REFERENCE])).unwrap();
         targets.forget(&old);
-        assert_eq!(targets.with(REFERENCE), [ObjectKey::namespaced("shop", "a")]);
+        assert_eq!(targets.keys_with(REFERENCE), [ObjectKey::namespaced("shop", "a")]);
     }
 
     #[test]
-    fn the_answer_to_a_write_does_not_bring_back_an_object_that_is_gone() {
+    fn the_response_to_a_write_does_not_restore_a_deleted_object() {
         let targets = targets();
         let answer = |version| serde_json::from_slice(&object("one", version, &[REFERENCE])).unwrap();
         targets.apply(&object("one", 1, &[])).unwrap();
         targets.apply_answer(&answer(2)).unwrap();
-        assert_eq!(targets.with(REFERENCE).len(), 1);
+        assert_eq!(targets.keys_with(REFERENCE).len(), 1);
         let header = Header::parse(&object("one", 3, &[])).unwrap();
         let Change::Deleted { old } = targets.watched.store.delete(&header) else { panic!("it was there") };
         targets.forget(&old);
         targets.apply_answer(&answer(2)).unwrap();
-        assert!(targets.watched.store.is_empty() && targets.with(REFERENCE).is_empty());
+        assert!(targets.watched.store.is_empty() && targets.keys_with(REFERENCE).is_empty());
     }
 
     #[test]
-    fn holders_follow_the_store_whoever_takes_an_object_in() {
+    fn the_index_agrees_with_the_store_after_concurrent_writes() {
         for round in 0..200 {
             let targets = targets();
             targets.apply(&object("one", 1, &[])).unwrap();
@@ -214,8 +216,9 @@ mod tests {
                 threads.spawn(|| take_in(3));
             });
             let shown = targets.get(&ObjectKey::namespaced("shop", "a")).unwrap();
-            let (held, listed) = (shown.header.finalizers.contains(REFERENCE), !targets.with(REFERENCE).is_empty());
-            assert_eq!(held, listed, "round {round}");
+            let (stored, indexed) =
+                (shown.header.finalizers.contains(REFERENCE), !targets.keys_with(REFERENCE).is_empty());
+            assert_eq!(stored, indexed, "round {round}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What YAML doesn't say of the kinds of Kubernetes: their plurals, their scopes, and which have to come first.
+//! Lists the built-in kinds of Kubernetes with plural and scope, and ranks kinds by the order of their creation.
 
 use crate::kind::Kind;
 use std::borrow::Cow;
@@ -15,7 +15,9 @@ macro_rules! kinds {
     };
 }
 
-/// The kinds that manifests are written in, in their stable versions. Another kind is named by its type.
+/// The built-in kinds that a manifest can use without a Rust type, in their stable versions. Any other kind needs its Rust type
+/// in the
+/// attribute of the node.
 const KINDS: &[fn() -> Kind] = kinds! {
     "" "v1" {
         ConfigMap configmaps true, Endpoints endpoints true, LimitRange limitranges true, Namespace namespaces false,
@@ -57,7 +59,7 @@ const KINDS: &[fn() -> Kind] = kinds! {
     "storage.k8s.io" "v1" { CSIDriver csidrivers false, StorageClass storageclasses false, }
 };
 
-/// A kind of Kubernetes by what YAML says of it.
+/// Returns the built-in kind with this `apiVersion` and `kind`, or `None`.
 pub(crate) fn find(api_version: &str, kind: &str) -> Option<fn() -> Kind> {
     KINDS.iter().copied().find(|known| {
         let known = known();
@@ -65,10 +67,11 @@ pub(crate) fn find(api_version: &str, kind: &str) -> Option<fn() -> Kind> {
     })
 }
 
-/// When the objects of a kind are made, from 0 on; on the way down the other way round.
+/// Returns the rank of a kind: objects are created in the order of ranks, from 0, and deleted in reverse order.
 ///
-/// What others live in, are defined by or run as comes before them; what the API server asks about every request comes
-/// last, since it may be served by what came before.
+/// Namespaces, definitions, classes and ServiceAccounts come before the objects that depend on them. Admission webhooks and API
+/// services
+/// come last: the API server calls them during other requests, and a workload of a lower rank may serve them.
 pub(crate) fn rank(kind: &Kind) -> u8 {
     match (kind.group.as_ref(), kind.kind.as_ref()) {
         ("", "Namespace") => 0,
@@ -83,7 +86,7 @@ pub(crate) fn rank(kind: &Kind) -> u8 {
         ("", "Service") => 6,
         ("admissionregistration.k8s.io" | "apiregistration.k8s.io", _) => 9,
         _ if find(&kind.api_version(), &kind.kind).is_some() => 7,
-        // Their controllers are among the workloads.
+        // A custom resource: its controller may be one of the workloads.
         _ => 8,
     }
 }
@@ -107,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_as_its_type_says() {
+    fn the_list_agrees_with_the_types_of_k8s_openapi() {
         let mut typed = kinds_of![
             APIService,
             CSIDriver,
@@ -160,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_need_comes_first() {
+    fn dependencies_have_lower_ranks_than_their_dependents() {
         let ranks = kinds_of![
             Namespace,
             CustomResourceDefinition,

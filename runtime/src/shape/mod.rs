@@ -1,4 +1,4 @@
-//! The tree of an operator as data: nodes, permissions and paths, known before anything runs.
+//! Describes provisioner trees as constant data: nodes, permissions and paths.
 
 mod builtin;
 mod location;

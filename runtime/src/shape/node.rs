@@ -1,7 +1,8 @@
-//! The tree as data: what a node is, known before anything runs.
+//! Defines `Shape`, the constant description of a tree: its nodes, edges and resource options.
 //!
-//! The role, the watches and the picture of an operator are walks of the [`Shape`] of its trees. A node that is in no
-//! tree asks for nothing.
+//! The role, the watches and the diagram of an operator are computed by walks over the [`Shape`] of its trees. A node that is in
+//! no
+//! tree adds no permissions.
 
 use crate::{
     kind::Kind,
@@ -15,47 +16,50 @@ use crate::{
 
 use std::fmt;
 
-/// In which order a group goes through its children.
+/// The order in which a group provisions or deprovisions its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// One after the other, as declared; on the way down reversed. One that yields or fails stops those behind it. A child that
-    /// is not wanted is gone before those behind it begin, unless another node takes over its objects.
+    /// One after the other in the order of declaration; the reverse order for deprovisioning. A child that yields or fails stops
+    /// the
+    /// children after it. A child that is not wanted is gone before the children after it begin, unless another node takes over
+    /// its
+    /// objects.
     Serial,
-    /// All at once, but for those that come `after` others.
+    /// All at once, except children that have to come `after` others.
     Concurrent,
 }
 
-/// What a node of the tree does with its children, or that it has none.
+/// The type of a node: a group of children, or a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
-    /// Children, in an order for each direction.
+    /// A group of children, with one order for provisioning and one for deprovisioning.
     Group {
-        /// The order of building up.
+        /// The order of provisioning.
         up: Order,
-        /// The order of tearing down.
+        /// The order of deprovisioning.
         down: Order,
     },
-    /// Objects of one kind, applied and owned.
+    /// Child objects of one kind, which the node applies and owns.
     Resource,
-    /// Objects of several kinds, applied and owned, given as YAML.
+    /// Child objects of several kinds, which the node applies from YAML and owns.
     Manifest(EmbeddedManifest),
-    /// Written by hand.
+    /// A hand-written node.
     Custom,
 }
 
 impl Node {
-    /// One child after the other; reversed on the way down.
+    /// A group that provisions one child after the other, and deprovisions them in reverse order.
     pub const SERIAL: Self = Self::Group { up: Order::Serial, down: Order::Serial };
-    /// All children at once, both ways.
+    /// A group that provisions and deprovisions all children at once.
     pub const CONCURRENT: Self = Self::Group { up: Order::Concurrent, down: Order::Concurrent };
 }
 
-/// The YAML of a manifest node that is known when the operator is built; empty where a function gives it.
+/// The YAML file of a manifest node, embedded at compile time. Both fields are empty if a build function returns the YAML.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct EmbeddedManifest {
-    /// The file, as the attribute names it.
+    /// The path of the file, as written in the attribute.
     pub file: &'static str,
-    /// What it holds.
+    /// The content of the file.
     pub text: &'static str,
 }
 
@@ -66,55 +70,57 @@ impl fmt::Debug for EmbeddedManifest {
     }
 }
 
-/// What a node is: its kind of node, its permissions, its children.
+/// The description of a node: its type, its permissions and its children.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Group, resource or hand-written.
+    /// The type of the node.
     pub node: Node,
-    /// What the node itself does with the API; its children speak for themselves.
+    /// The permissions of the node itself, without those of its children.
     pub access: &'static [Access],
     /// The children, in the order of declaration.
     pub children: &'static [Edge],
 }
 
-/// A named child, and the terms on which it is one.
+/// A named child of a group, with the attributes of its field.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     /// The name of the field.
     pub name: &'static str,
-    /// What the child is.
+    /// The shape of the child.
     pub shape: &'static Shape,
-    /// The field's line.
+    /// The location of the field.
     pub location: SourceLocation,
-    /// The predicate as written; without it the child is always wanted.
+    /// The source text of the `when` predicate; empty if the child is always wanted.
     pub when: &'static str,
-    /// Where its items come from, as written; without it there is one child.
+    /// The source text of the `each` closure; empty if there is one child.
     pub each: &'static str,
-    /// Siblings that come before it in a concurrent group.
+    /// The siblings that have to succeed before it begins in a concurrent group.
     pub after: &'static [&'static str],
-    /// The nodes whose result it reads, as paths from the group (`service`, `workload/service`).
+    /// The nodes whose output it reads, as paths from the group (`service`, `workload/service`).
     pub reads: &'static [&'static str],
-    /// How the objects of a resource are treated.
+    /// The options of a resource node.
     pub resource: ResourceOptions,
-    /// How many objects of a resource there may be.
+    /// The number of objects that a resource node can have.
     pub cardinality: Cardinality,
-    /// What this use of the child asks for beyond what the child is: the rights that its roles grant, or a look at Pods.
+    /// The permissions that the attributes of the field add to those of the child: the rights that its roles grant, or read
+    /// access to
+    /// Pods.
     pub access: &'static [Access],
 }
 
-/// How many objects a resource node may be made of.
+/// The number of objects that a resource node can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cardinality {
     /// `K`: always one.
     One,
-    /// `Option<K>`: one, or none.
+    /// `Option<K>`: one or none.
     Optional,
-    /// `Vec<K>`: as many as its build function gives.
+    /// `Vec<K>`: any number.
     Many,
 }
 
 impl Edge {
-    /// A child that is always wanted.
+    /// Returns the edge to a child that is always wanted, with default options.
     pub const fn plain(name: &'static str, shape: &'static Shape, location: SourceLocation) -> Self {
         let resource = ResourceOptions::DEFAULT;
         let cardinality = Cardinality::One;
@@ -122,29 +128,30 @@ impl Edge {
     }
 }
 
-/// How the objects of a resource node are treated.
+/// The options of a resource node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResourceOptions {
-    /// Output once, with content that later passes leave as it is.
+    /// Whether an object is created once, and later passes leave its content unchanged.
     pub once: bool,
-    /// A stranger's object of its name is taken over.
+    /// Whether the node takes over an existing object of the same name that has no controller.
     pub adopt: bool,
-    /// The field managers whose fields become the operator's when an object is taken over: a stranger's, or one that its
-    /// owner had from an earlier operator, which needs no `adopt`.
+    /// The field managers whose fields the operator takes over together with an object. The object is a foreign one, or one that
+    /// an
+    /// earlier operator created for the same owner; the latter needs no `adopt`.
     pub adopt_from: &'static [&'static str],
-    /// There are none as long as the cluster doesn't know their kind.
+    /// Whether the node is skipped while the cluster doesn't serve its kind.
     pub if_api: bool,
-    /// While a workload is not ready, its Pods are looked at for what holds them up.
+    /// Whether the Pods of a workload that is not ready are searched for the cause.
     pub pods: bool,
-    /// Given up in an earlier release: what is left of it is removed.
+    /// Whether the node belongs to an earlier release: its remaining objects are removed.
     pub retired: bool,
 }
 
 impl ResourceOptions {
-    /// Applied whenever it differs; a stranger's object is left alone.
+    /// The options of a plain resource node: objects are applied if they differ, and foreign objects are not touched.
     pub const DEFAULT: Self =
         Self { once: false, adopt: false, adopt_from: &[], if_api: false, pods: false, retired: false };
-    /// Removed, wherever something is left of it.
+    /// The options of a retired node: its remaining objects are removed.
     pub const RETIRED: Self = Self { retired: true, ..Self::DEFAULT };
 }
 
@@ -152,30 +159,30 @@ impl ResourceOptions {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct NodeVisit<'a> {
-    /// The node's path from the root (`workload/service`); empty for the root.
+    /// The path of the node from the root (`workload/service`); empty for the root.
     pub path: &'a str,
-    /// 0 for the root.
+    /// The depth of the node in the tree; 0 for the root.
     pub depth: usize,
-    /// The edge that leads to it; none leads to the root.
+    /// The edge to the node; `None` for the root.
     pub edge: Option<&'static Edge>,
-    /// The node.
+    /// The shape of the node.
     pub shape: &'static Shape,
 }
 
 impl NodeVisit<'_> {
-    /// What the node does with the API, and what its use asks for beyond that.
+    /// Returns the permissions of the node, and those that the edge to it adds.
     pub fn access(&self) -> impl Iterator<Item = &'static Access> + use<> {
         self.shape.access.iter().chain(self.edge.map_or(&[] as &[Access], |edge| edge.access))
     }
 }
 
 impl Shape {
-    /// The kinds of the objects that a node asks to reach, in the order of declaration.
+    /// Returns the kinds in the permissions of the node, in the order of declaration.
     pub fn kinds(&self) -> impl Iterator<Item = Kind> + use<> {
         self.access.iter().filter_map(Access::kind)
     }
 
-    /// Calls `visit` for every node below and including this one, parents first.
+    /// Calls `visit` for this node and all nodes below it, parents first.
     pub fn walk(&'static self, visit: &mut dyn FnMut(NodeVisit<'_>)) {
         visit(NodeVisit { path: "", depth: 0, edge: None, shape: self });
         self.walk_below("", 1, visit);
@@ -189,10 +196,10 @@ impl Shape {
         }
     }
 
-    /// What the node itself does with the API; of a manifest with a file, that follows from the file, too.
+    /// Returns the permissions of the node itself. For a manifest node, they include the kinds in its file.
     ///
     /// # Errors
-    /// If the file can't be read as objects, or holds kinds that nobody knows.
+    /// Fails if the file can't be parsed as objects, or contains a kind that is neither built-in nor declared.
     pub fn permissions(&self) -> Result<Vec<Access>, InvalidManifest> {
         match self.node {
             Node::Manifest(EmbeddedManifest { file, text }) => yaml::permissions(file, text, self.access),
@@ -200,7 +207,7 @@ impl Shape {
         }
     }
 
-    /// The kinds of the objects that the node applies and owns; none where that can't be read.
+    /// Returns the kinds of the objects that the node applies and owns; none if its manifest is invalid.
     pub(crate) fn applied(&self) -> Vec<Kind> {
         match self.node {
             Node::Resource | Node::Manifest(_) => {
@@ -211,10 +218,10 @@ impl Shape {
         }
     }
 
-    /// The first manifest of the tree that can't be read.
+    /// Checks all manifests of the tree.
     ///
     /// # Errors
-    /// That one.
+    /// Fails with the problem of the first invalid manifest.
     pub(crate) fn check(&'static self) -> Result<(), InvalidManifest> {
         let mut checked = Ok(());
         self.walk(&mut |visit| {
@@ -225,7 +232,7 @@ impl Shape {
         checked
     }
 
-    /// The kinds of the resource nodes that other nodes read.
+    /// Returns the kinds of the resource nodes that other nodes read.
     pub fn kinds_read(&'static self) -> Vec<Kind> {
         let mut kinds = Vec::new();
         self.walk(&mut |visit| {
@@ -236,7 +243,7 @@ impl Shape {
         kinds
     }
 
-    /// The kinds of the objects that nodes of the tree reference.
+    /// Returns the kinds of the objects that nodes of the tree reference.
     pub fn kinds_referenced(&'static self) -> Vec<Kind> {
         let mut kinds = Vec::new();
         self.walk(&mut |visit| {
@@ -246,7 +253,7 @@ impl Shape {
         kinds
     }
 
-    /// The node at a path from this one.
+    /// Returns the node at a path relative to this one.
     pub fn find(&'static self, path: &str) -> Option<&'static Shape> {
         path.split('/')
             .try_fold(self, |shape, name| shape.children.iter().find(|edge| edge.name == name).map(|edge| edge.shape))

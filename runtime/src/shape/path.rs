@@ -1,8 +1,9 @@
-//! Where a node is in its tree.
+//! Defines `Path`, the path of a node in its tree, and reads item keys from the text of a path.
 
 use std::fmt;
 
-/// Where a node is in its tree; shown as `workload/service`, below `each` with the key of the item: `pools[blue]/service`.
+/// The path of a node in its tree, displayed as `workload/service`. Below `each` it includes the key of the item:
+/// `pools[blue]/service`.
 #[derive(Clone, Copy, Debug)]
 pub struct Path<'a> {
     up: Option<&'a Path<'a>>,
@@ -17,12 +18,12 @@ impl<'a> Path<'a> {
         Path { up: Some(self), name, key: None }
     }
 
-    /// The place of one item of a node below `each`.
+    /// Returns the path of one item of an `each` node.
     pub(crate) fn keyed(self, key: &'a str) -> Path<'a> {
         Path { key: Some(key), ..self }
     }
 
-    /// The key of the nearest item.
+    /// Returns the key of the innermost item that the path is in.
     pub fn key(&self) -> Option<&'a str> {
         self.key.or_else(|| self.up.and_then(Path::key))
     }
@@ -45,7 +46,7 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// A key, with what separates paths escaped as in a URL.
+/// Displays a key with the separators of paths percent-encoded, as in a URL.
 struct Escaped<'a>(&'a str);
 
 const SEPARATORS: [char; 4] = ['%', '/', '[', ']'];
@@ -61,25 +62,25 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// The key of the item of `node` that a path below it belongs to: `blue` for `pools` and `pools[blue]/service`.
+/// Returns the key of the item of `node` that `path` belongs to: `blue` for `pools` and `pools[blue]/service`.
 pub(crate) fn key_below(node: &str, path: &str) -> Option<String> {
     let inside = path.strip_prefix(node)?.strip_prefix('[')?;
     let (escaped, _) = inside.split_once(']')?;
     let mut key = escaped.to_owned();
-    // `%` last: it is what the others were escaped with.
+    // `%` last, since the escapes of the other separators contain it.
     for separator in SEPARATORS.iter().rev() {
         key = key.replace(&format!("%{:02X}", u32::from(*separator)), separator.encode_utf8(&mut [0; 4]));
     }
     Some(key)
 }
 
-/// A path without its keys: the place of the node in the shape of its tree.
+/// Returns a path without its keys, which is the path of the node in the shape of its tree.
 pub(crate) fn without_keys(path: &str) -> String {
     let mut plain = String::with_capacity(path.len());
     let mut rest = path;
-    while let Some((before, keyed)) = rest.split_once('[') {
-        plain.push_str(before);
-        rest = keyed.split_once(']').map_or("", |(_, after)| after);
+    while let Some((prefix, key_and_rest)) = rest.split_once('[') {
+        plain.push_str(prefix);
+        rest = key_and_rest.split_once(']').map_or("", |(_, suffix)| suffix);
     }
     plain.push_str(rest);
     plain

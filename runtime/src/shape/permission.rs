@@ -1,4 +1,4 @@
-//! Permissions as data.
+//! Defines `Access`, a permission of a node as constant data.
 
 use crate::{
     kind::Kind,
@@ -6,78 +6,80 @@ use crate::{
 };
 use std::fmt;
 
-/// One permission: what is reached, and what is done with it.
+/// A permission: verbs on a target.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// What is reached.
+    /// The objects or the URL that the permission covers.
     pub target: AccessTarget,
-    /// What is done with it.
+    /// The permitted verbs.
     pub verbs: &'static [Verb],
-    /// Where it is asked for.
+    /// The line that declares the permission.
     pub location: SourceLocation,
 }
 
-/// What a permission reaches.
+/// The target of a permission: objects or a URL.
 #[derive(Clone, Copy, Debug)]
 pub enum AccessTarget {
     /// Objects of a kind.
     Objects {
-        /// The kind; a function, since a kind's names are not constants in `kube`.
+        /// Returns the kind. It is a function because the names of a kind are not constants in `kube`.
         kind: fn() -> Kind,
         /// The subresource (`status`, `scale`, …), or `""` for the object itself.
         subresource: &'static str,
-        /// The objects by name; empty for all.
+        /// The names of the objects; empty for all.
         names: &'static [&'static str],
-        /// The namespace, where it is one and the same; `None` for where the operator watches.
+        /// The only namespace of the permission; `None` for all namespaces that the operator watches.
         namespace: Option<&'static str>,
     },
-    /// A path of the API server that is no resource (`/metrics`); a `*` at its end stands for anything.
+    /// A non-resource URL of the API server (`/metrics`); a `*` at its end matches anything.
     Url(&'static str),
 }
 
 impl Access {
-    /// What a node does with the objects that it applies and owns.
+    /// Returns the permission that a node needs for the objects that it applies and owns.
     pub(crate) const fn applied(kind: fn() -> Kind) -> Self {
-        // `get`: before the first apply of a name, to leave a stranger's object alone; and before its end is believed.
+        // `get`: a live read before the first apply of a name, so that a foreign object is not overwritten, and one after a
+        // deletion, to
+        // confirm that the object is gone.
         let verbs = &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete];
         Self::to(kind, verbs, SourceLocation::UNKNOWN)
     }
 
-    /// Verbs on all objects of a kind, where the operator watches.
+    /// Returns the permission for all objects of a kind in the namespaces that the operator watches.
     pub const fn to(kind: fn() -> Kind, verbs: &'static [Verb], location: SourceLocation) -> Self {
         Self { target: AccessTarget::Objects { kind, subresource: "", names: &[], namespace: None }, verbs, location }
     }
 
-    /// Verbs on a path of the API server that is no resource.
+    /// Returns the permission for a non-resource URL of the API server.
     pub const fn to_url(path: &'static str, verbs: &'static [Verb], location: SourceLocation) -> Self {
         Self { target: AccessTarget::Url(path), verbs, location }
     }
 
-    /// The same for a subresource.
-    pub const fn subresource(mut self, of: &'static str) -> Self {
+    /// Limits the permission to a subresource.
+    pub const fn subresource(mut self, name: &'static str) -> Self {
         if let AccessTarget::Objects { subresource, .. } = &mut self.target {
-            *subresource = of;
+            *subresource = name;
         }
         self
     }
 
-    /// The same for these objects alone.
-    pub const fn named(mut self, only: &'static [&'static str]) -> Self {
+    /// Limits the permission to the objects with these names.
+    pub const fn named(mut self, object_names: &'static [&'static str]) -> Self {
         if let AccessTarget::Objects { names, .. } = &mut self.target {
-            *names = only;
+            *names = object_names;
         }
         self
     }
 
-    /// The same in this namespace alone.
-    pub const fn within(mut self, only: &'static str) -> Self {
+    /// Limits the permission to one namespace.
+    pub const fn within(mut self, name: &'static str) -> Self {
         if let AccessTarget::Objects { namespace, .. } = &mut self.target {
-            *namespace = Some(only);
+            *namespace = Some(name);
         }
         self
     }
 
-    /// The kind whose objects are reached.
+    /// Returns the kind of the objects; `None` for a URL.
     pub fn kind(&self) -> Option<Kind> {
         match self.target {
             AccessTarget::Objects { kind, .. } => Some(kind()),
@@ -86,7 +88,7 @@ impl Access {
     }
 }
 
-/// As it is declared: `Secret("tls") in "kube-system": get, patch`.
+/// Displays the permission in the syntax of `access(...)`: `Secret("tls") in "kube-system": get, patch`.
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.target {

@@ -1,8 +1,9 @@
-//! `Provisioner`: the trait by which a type is a node of a tree.
+//! Defines `Provisioner`, the trait of the types that are nodes of a tree.
 
 use super::node::Shape;
 
-/// What a node is. Derived, for groups and hand-written nodes alike; the derive of the same name lists what it reads.
+/// A type that is a node of a tree. It is derived for groups and for hand-written nodes; see the derive of the same name for its
+/// attributes.
 ///
 /// ```
 /// use k8s_openapi::api::apps::v1::Deployment;
@@ -23,21 +24,21 @@ use super::node::Shape;
 /// # #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug)]
 /// # pub struct Pool { name: String }
 ///
-/// // One after the other; torn down in the reverse order.
+/// // Provisions one child after the other, and deprovisions them in reverse order.
 /// #[derive(Provisioner)]
 /// #[provisioner(serial, owner = WebApp, retired(cache: Deployment))]
 /// struct Tree {
-///     // Output once, from random text.
+///     // Created once, with random text.
 ///     #[provisioner(resource(once))]
 ///     password: Secret,
-///     // Taken over from the chart that made it before.
+///     // Takes over the object that a Helm chart created, and the fields of its field manager.
 ///     #[provisioner(resource(adopt("helm")))]
 ///     config: ConfigMap,
 ///     count: Count,
-///     // Handed what earlier nodes made.
+///     // Takes the outputs of earlier nodes as inputs.
 ///     #[provisioner(from(config, count))]
 ///     workload: Workload,
-///     // One for each pool.
+///     // One subtree for each pool.
 ///     #[provisioner(each = |app| &app.spec.pools, key = |pool| &pool.name)]
 ///     pools: PoolTree,
 ///     // Only for public applications.
@@ -57,7 +58,7 @@ use super::node::Shape;
 ///     }
 /// }
 ///
-/// // Written by hand, with the permissions it needs.
+/// // A hand-written node with the permissions that it needs.
 /// #[derive(Provisioner)]
 /// #[provisioner(access(Secret: list), output = usize)]
 /// struct Count;
@@ -72,7 +73,7 @@ use super::node::Shape;
 ///     }
 /// }
 ///
-/// // All at once, but the deployment after the service; down one by one.
+/// // Provisions all children at once, except that the Deployment comes after the Service; deprovisions them one by one.
 /// #[derive(Provisioner)]
 /// #[provisioner(up = concurrent, down = serial, owner = WebApp, inputs(config: ConfigMap, count: usize))]
 /// struct Workload {
@@ -93,7 +94,7 @@ use super::node::Shape;
 ///     }
 /// }
 ///
-/// // What there is for one pool.
+/// // The objects of one pool.
 /// #[derive(Provisioner)]
 /// #[provisioner(concurrent, owner = Each<WebApp, Pool>)]
 /// struct PoolTree {
@@ -114,10 +115,11 @@ use super::node::Shape;
     note = "a field of a group is a provisioner, or a Kubernetes kind marked `#[provisioner(resource)]`"
 )]
 pub trait Provisioner: Sized + 'static {
-    /// The inputs of the node, from the group above: a tuple of [`Output`](crate::Output), as `inputs(...)` declares them; `()` without it.
+    /// The inputs from the parent group that `inputs(...)` declares, as a tuple of [`Output`](crate::Output); `()` without
+    /// `inputs(...)`.
     type Inputs: Clone + Send + Sync + 'static;
-    /// The output of the node, as `output = ...` declares it; `()` without it.
+    /// The type of the output that `output = ...` declares; `()` without it.
     type Output: Send + Sync + 'static;
-    /// The node and all below it, as data.
+    /// The description of the node and all nodes below it.
     const SHAPE: Shape;
 }

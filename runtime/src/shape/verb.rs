@@ -1,30 +1,31 @@
-//! `Verb`: what a node may do with objects of a kind, as a role spells it.
+//! Defines `Verb`, a verb of an RBAC rule that a node declares.
 
-/// A verb of the Kubernetes API, as a role spells it.
+/// A verb of an RBAC rule, or opgen's own verb [`Reference`](Verb::Reference).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verb {
     /// Read one object by name.
     Get,
     /// Read all objects of a kind in a scope.
     List,
-    /// Follow the changes of a kind.
+    /// Watch the changes of objects of a kind.
     Watch,
-    /// Make an object.
+    /// Create an object.
     Create,
     /// Replace an object.
     Update,
-    /// Change an object in part; server-side apply is one.
+    /// Patch an object; includes server-side apply.
     Patch,
-    /// Remove one object by name.
+    /// Delete one object by name.
     Delete,
-    /// Remove all objects of a kind in a scope.
+    /// Delete all objects of a kind in a scope.
     DeleteCollection,
-    /// Name objects of a kind, so that they are waited for and can't go: opgen's own, for which a role spells three others.
+    /// Reference objects of a kind: wait for them, and keep them from being deleted. This verb is opgen's own; a role has `list`,
+    /// `patch` and `watch` for it.
     Reference,
 }
 
 impl Verb {
-    /// The verb as it is declared; but for [`Verb::Reference`], a role names it so, too.
+    /// Returns the name of the verb in `access(...)`. It is also the name in a role, except for [`Verb::Reference`].
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -39,7 +40,7 @@ impl Verb {
         }
     }
 
-    /// The verbs that a role spells for it.
+    /// Returns the verbs that a role contains for it.
     pub(crate) const fn in_roles(&self) -> &'static [&'static str] {
         match self {
             Self::Get => &["get"],

@@ -1,4 +1,4 @@
-//! YAML of several documents, as objects that know where they stand.
+//! Parses multi-document YAML into objects with their line numbers, and derives the permissions that they need.
 
 use crate::{
     kind::Kind,
@@ -7,17 +7,17 @@ use crate::{
 use serde_json::Value;
 use std::fmt;
 
-/// What is wrong with a text of objects, and where. It quotes no values: the text may hold a Secret.
+/// The error of a YAML manifest that is invalid, with its position. It quotes no values, since the text may contain a Secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidManifest {
-    /// The file, or the node whose function gave the text.
+    /// The path of the file, or the node whose build function returned the text.
     pub source: String,
-    /// The document, from 1.
+    /// The number of the document in the text, from 1.
     pub document: usize,
-    /// The line of the text at which the document begins, or where its YAML breaks; from 1.
+    /// The line, from 1, at which the document begins or its YAML is malformed.
     pub line: usize,
-    /// What is wrong, and what helps.
+    /// The problem and a fix.
     pub problem: String,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for InvalidManifest {
 
 impl std::error::Error for InvalidManifest {}
 
-/// One object of a text.
+/// One object of a manifest, with its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     number: usize,
@@ -49,10 +49,10 @@ impl Document {
         kind.kind == self.kind && kind.api_version() == self.api_version
     }
 
-    /// The kind that is meant: one of these.
+    /// Returns the kind of the object among `kinds`.
     ///
     /// # Errors
-    /// If it is none of them.
+    /// Fails if it is none of them.
     pub(crate) fn kind_in(&self, source: &str, kinds: &[Kind]) -> Result<Kind, InvalidManifest> {
         let refuse = || {
             let Self { api_version, kind, .. } = self;
@@ -63,11 +63,12 @@ impl Document {
     }
 }
 
-/// Reads a text: documents behind lines that begin with `---`; those without content are no objects.
+/// Parses a text into its documents, which lines with `---` separate. Empty documents are skipped.
 ///
 /// # Errors
-/// For the first document that is no object with `apiVersion`, `kind` and `metadata.name`, or that has the name of an
-/// earlier one.
+/// Fails for the first document that is not an object with `apiVersion`, `kind` and `metadata.name`, or that is the same object
+/// as an
+/// earlier document.
 pub(crate) fn documents(source: &str, text: &str) -> Result<Vec<Document>, InvalidManifest> {
     let mut documents: Vec<Document> = Vec::new();
     for (at, (line, text)) in split(text).into_iter().enumerate() {
@@ -78,15 +79,15 @@ pub(crate) fn documents(source: &str, text: &str) -> Result<Vec<Document>, Inval
             problem: problem.to_owned(),
         };
         let object: Value = serde_saphyr::from_str(&text).map_err(|error| {
-            let below = error.location().map_or(0, |location| usize::try_from(location.line()).unwrap_or(1) - 1);
-            refuse(line + below, "this is no valid YAML")
+            let offset = error.location().map_or(0, |location| usize::try_from(location.line()).unwrap_or(1) - 1);
+            refuse(line + offset, "this is no valid YAML")
         })?;
         if object.is_null() {
             continue;
         }
-        let said = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let text_of = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
         let [Some(api_version), Some(kind), Some(_)] =
-            [&object["apiVersion"], &object["kind"], &object["metadata"]["name"]].map(said)
+            [&object["apiVersion"], &object["kind"], &object["metadata"]["name"]].map(text_of)
         else {
             return Err(refuse(line, "an object has an `apiVersion`, a `kind` and a `metadata.name`"));
         };
@@ -107,12 +108,12 @@ impl Document {
     }
 }
 
-/// The documents with the lines that they begin at.
+/// Splits a text into documents, each with the line at which it begins.
 fn split(text: &str) -> Vec<(usize, String)> {
     let mut documents = vec![(1, String::new())];
     for (at, line) in text.lines().enumerate() {
         match line.strip_prefix("---").filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace)) {
-            // What stands behind the mark belongs to the document.
+            // Text after `---` on the same line belongs to the document.
             Some(rest) => documents.push((at + 1, format!("{rest}\n"))),
             None => {
                 if let Some((_, document)) = documents.last_mut() {
@@ -126,10 +127,10 @@ fn split(text: &str) -> Vec<(usize, String)> {
     documents
 }
 
-/// The permissions that a text asks for beside those that are `declared`: one for each further kind.
+/// Returns the `declared` permissions, and one more for each other kind in the text.
 ///
 /// # Errors
-/// If the text can't be read, or has an object of a kind that is neither declared nor one of Kubernetes.
+/// Fails if the text is invalid, or contains an object of a kind that is neither declared nor built into Kubernetes.
 pub(crate) fn permissions(source: &str, text: &str, declared: &[Access]) -> Result<Vec<Access>, InvalidManifest> {
     let mut all = declared.to_vec();
     for document in documents(source, text)? {
@@ -178,7 +179,7 @@ data:
     }
 
     #[test]
-    fn documents_are_told_apart_and_know_their_lines() {
+    fn documents_are_split_and_have_line_numbers() {
         let read = documents("agent.yaml", TEXT).unwrap();
         let places: Vec<_> = read.iter().map(|document| (document.kind.as_str(), document.line)).collect();
         assert_eq!(places, [("Deployment", 2), ("ConfigMap", 6)]);
@@ -187,11 +188,11 @@ data:
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place_and_no_value() {
+    fn an_error_names_the_line_and_quotes_no_value() {
         let no_yaml = format!("{TEXT}apiVersion: v1\nkind: Secret\nstringData:\n  key: [hidden\n");
-        let said = problem(&no_yaml);
-        assert!(said.starts_with("agent.yaml:1") && said.ends_with("(document 3): this is no valid YAML"), "{said}");
-        assert!(!said.contains("hidden"), "{said}");
+        let message = problem(&no_yaml);
+        assert!(message.starts_with("agent.yaml:1"), "{message}");
+        assert!(message.ends_with("(document 3): this is no valid YAML") && !message.contains("hidden"), "{message}");
         assert!(problem("---\n- a\n").starts_with("agent.yaml:1 (document 1): an object has"));
         assert!(problem("kind: Pod\napiVersion: v1\n").contains("`metadata.name`"));
         let twice = format!("{TEXT}apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: agent}}\n");
@@ -199,13 +200,13 @@ data:
     }
 
     #[test]
-    fn permissions_follow_from_the_kinds_in_their_order() {
+    fn permissions_are_derived_from_the_kinds_in_order_of_ranks() {
         let found = permissions("agent.yaml", TEXT, &[]).unwrap();
         let kinds: Vec<_> = found.iter().filter_map(|access| Some(access.kind()?.kind)).collect();
         assert_eq!(kinds, ["ConfigMap", "Deployment"]);
         let custom = "apiVersion: gauge.example.org/v1\nkind: Gauge\nmetadata: {name: a}\n";
-        let said = permissions("agent.yaml", custom, &[]).unwrap_err().to_string();
-        assert!(said.contains("name its type: `manifest(\"agent.yaml\", Gauge)`"), "{said}");
+        let message = permissions("agent.yaml", custom, &[]).unwrap_err().to_string();
+        assert!(message.contains("name its type: `manifest(\"agent.yaml\", Gauge)`"), "{message}");
         let gauge = Access::applied(|| Kind {
             group: "gauge.example.org".into(),
             version: "v1".into(),

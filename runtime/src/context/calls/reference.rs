@@ -236,7 +236,7 @@ impl SelectedReferences {
     async fn release_if<P>(&self, calls: &Calls<'_, P>, filter: impl Fn(&ObjectKey) -> bool) -> Result<()> {
         let core = calls.core;
         let targets = core.shared.targets(&self.kind)?;
-        for key in targets.with(&self.reference) {
+        for key in targets.keys_with(&self.reference) {
             let is_selected = targets.get(&key).is_some_and(|entry| self.selected.has(&entry.header));
             let is_in_spec = core.spec_references.iter().any(|(kind, named)| *kind == self.kind && *named == key);
             if is_selected && !is_in_spec && filter(&key) {

@@ -1,4 +1,4 @@
-//! Random graphs of references, deleted in random order: everything that can go goes, and nothing before its time.
+//! Tests rings of references with random graphs of objects that are deleted in random order.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -8,7 +8,7 @@ use crate::{
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 
-/// An object and the objects that it names.
+/// An object and the indexes of the objects that it references.
 #[derive(Clone, Debug)]
 struct Object {
     member: Member,
@@ -16,7 +16,7 @@ struct Object {
     gone: bool,
 }
 
-/// Objects, and controllers that tear down what is deleted as the loop does.
+/// Objects in a simulated cluster, whose controllers tear down deleted objects as the control loop does.
 struct World {
     objects: Vec<Object>,
     dice: Seeded,
@@ -44,7 +44,7 @@ impl World {
         usize::try_from(self.dice.bits() >> 33).unwrap() % end
     }
 
-    /// Writes the references onto an object that the others have.
+    /// Sets the reference finalizers of an object from the objects that reference it.
     fn refer(&mut self, at: usize) {
         let holders = self.objects.iter().filter(|object| !object.gone && object.names.contains(&at));
         self.objects[at].member.references =
@@ -60,7 +60,7 @@ impl World {
         !self.objects[at].gone && !self.objects[at].member.deleting
     }
 
-    /// Whether something that lives names an object, directly or through others.
+    /// Whether a live object references an object, directly or transitively.
     fn is_needed(&self, at: usize) -> bool {
         let (mut needed, mut before) = (BTreeSet::from([at]), 0);
         while needed.len() > before {
@@ -72,7 +72,7 @@ impl World {
         needed.into_iter().any(|at| self.lives(at))
     }
 
-    /// One pass over an object; whether it did something.
+    /// Simulates one pass over an object; returns whether it changed something.
     fn pass(&mut self, at: usize) -> bool {
         let Object { member, gone, .. } = self.objects[at].clone();
         if gone || !member.deleting {
@@ -102,7 +102,7 @@ impl World {
         true
     }
 
-    /// Passes until nothing changes.
+    /// Runs passes until nothing changes.
     fn settle(&mut self) {
         while (0..self.objects.len()).any(|at| self.pass(at)) {}
         for at in 0..self.objects.len() {
@@ -114,14 +114,14 @@ impl World {
 }
 
 #[test]
-fn whatever_names_whatever_all_that_is_deleted_goes_and_nothing_that_something_alive_needs() {
+fn in_random_graphs_all_deleted_objects_go_and_none_that_a_live_object_needs() {
     for seed in 0..3_000 {
         let mut world = World::new(seed);
         let mut living: Vec<usize> = (0..world.objects.len()).collect();
         while !living.is_empty() {
             let at = living.swap_remove(world.below(living.len()));
             world.objects[at].member.deleting = true;
-            // Some are deleted while controllers are at work, some at rest.
+            // Some are deleted while controllers are working, some while they are idle.
             match world.below(3) {
                 0 => world.settle(),
                 1 => drop(world.pass(at)),
@@ -134,7 +134,7 @@ fn whatever_names_whatever_all_that_is_deleted_goes_and_nothing_that_something_a
 }
 
 #[test]
-fn a_ring_is_named_with_the_member_that_lets_go_first() {
+fn the_text_of_a_ring_names_the_members_and_the_youngest() {
     let member = |name: &str, by: &str, second: i64| Member {
         kind: kind_of::<ConfigMap>(),
         key: ObjectKey::namespaced("shop", name),
@@ -150,7 +150,7 @@ fn a_ring_is_named_with_the_member_that_lets_go_first() {
                 ConfigMap shop/c; the references of ConfigMap shop/b, the youngest, are released first";
     assert_eq!(ring.to_string(), said);
     assert_eq!(ring.first().unwrap().1, [&all[0]]);
-    // One that nobody watches may be alive.
+    // An object that is not watched may be alive.
     assert_eq!(Ring::of(all[0].clone(), |reference| find(reference).filter(|one| one.key.name() != "c")), None);
     let alive = |reference: &str| find(reference).map(|one| Member { deleting: one.key.name() != "c", ..one });
     let ring = Ring::of(all[0].clone(), alive).unwrap();
