@@ -1,4 +1,4 @@
-//! `Counters`: counts of panics, timeouts, orphans and other events of an operator, for metrics.
+//! Counts panics, timeouts, orphans and other events of an operator, for a metrics exporter.
 
 use crate::kind::Kind;
 pub use crate::panic::Closure;

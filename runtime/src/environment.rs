@@ -1,4 +1,4 @@
-//! `Environment`: the clock, the random numbers and the pass observers of an operator, replaceable in tests.
+//! Defines `Environment`: the clock, the random numbers and the pass observers of an operator, replaceable in tests.
 
 use crate::kind::Kind;
 use k8s_openapi::jiff::Timestamp;

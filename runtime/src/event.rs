@@ -62,7 +62,7 @@ struct Event {
 #[derive(Debug)]
 enum RecorderMessage {
     Event(Box<Event>),
-    /// Asks for a reply once all earlier events are written or lost.
+    /// Requests a reply after all earlier events are written or lost.
     Flush(oneshot::Sender<()>),
 }
 
@@ -101,6 +101,7 @@ impl EventRecorder {
         (Self(Some(sender)), writer.write_all(receiver))
     }
 
+    /// Records an event of the type `Normal`.
     pub(crate) fn normal(&self, regarding: &Regarding, reason: &str, action: &'static str, note: &str) {
         self.record(regarding, EventType::Normal, reason, action, note);
     }
@@ -197,6 +198,7 @@ impl EventWriter {
         }
     }
 
+    /// Logs the number of events that were lost in an outage, after its end.
     fn log_lost_events(&mut self) {
         match std::mem::take(&mut self.lost_events) {
             0 => {}
@@ -259,22 +261,22 @@ mod tests {
         atomic::{AtomicUsize, Ordering},
     };
 
-    /// A server that is away for the first calls.
-    fn away_for(calls: usize) -> Client {
+    /// Returns the client of a server that refuses the first connections.
+    fn unreachable_for(calls: usize) -> Client {
         let requests = Arc::new(AtomicUsize::new(0));
-        let answer = move |_: Request<Body>| {
-            let is_away = requests.fetch_add(1, Ordering::Relaxed) < calls;
+        let respond = move |_: Request<Body>| {
+            let is_outage = requests.fetch_add(1, Ordering::Relaxed) < calls;
             let refused = || std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
-            std::future::ready(if is_away { Err(refused()) } else { Ok(Response::new(Body::from(b"{}".to_vec()))) })
+            std::future::ready(if is_outage { Err(refused()) } else { Ok(Response::new(Body::from(b"{}".to_vec()))) })
         };
-        Client::new(kube::Client::new(tower::service_fn(answer), "default"))
+        Client::new(kube::Client::new(tower::service_fn(respond), "default"))
     }
 
     #[tokio::test]
-    async fn the_events_that_an_outage_costs_are_one_line_when_it_is_over() {
+    async fn the_events_lost_in_an_outage_are_logged_in_one_line_after_it() {
         let (log, regarding) =
             (Log::capture(), Regarding { kind: kind_of::<Pod>(), key: ObjectKey::cluster("a"), uid: Uid::default() });
-        let (recorder, result) = EventRecorder::new(away_for(3), Environment::system(), "shop");
+        let (recorder, result) = EventRecorder::new(unreachable_for(3), Environment::system(), "shop");
         for number in 0..5 {
             recorder.normal(&regarding, "Created", "Apply", &format!("created number {number}"));
         }

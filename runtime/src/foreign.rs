@@ -1,4 +1,4 @@
-//! Primaries of kinds that are somebody else's.
+//! Defines `Foreign`, which makes a built-in kind or a kind of another project the primary of a tree.
 
 use crate::{
     kind::{Kind, Typed},
@@ -14,25 +14,29 @@ use std::{
     ops::{Deref, DerefMut},
 };
 
-/// A kind that is not the operator's own, as the primary of a tree: one of Kubernetes, or of another project.
+/// A kind that is not the operator's own, as the primary of a tree: a built-in kind of Kubernetes, or a kind of another project.
 ///
-/// `operator! { Foreign<Namespace> => NamespaceTree }` gives every Namespace what `NamespaceTree` is made of. The tree says
-/// `owner = Foreign<Namespace>`; its build functions and predicates take `&Namespace`.
+/// `operator! { Foreign<Namespace> => NamespaceTree }` provisions a `NamespaceTree` for every Namespace. The tree has
+/// `owner = Foreign<Namespace>`, and its build functions and predicates take `&Namespace`.
 ///
 /// # Guarantees
-/// - No definition, no roles for people, no sample and no finalizer policy are generated for the kind. The operator's role
-///   lists, watches and patches it, the last for the finalizer.
-/// - The status belongs to the kind's own controller and is never written. What a pass comes to is told by events.
-/// - The finalizer is `opgen.dev/<operator>`, unless the controller says another.
-/// - A pass follows a change of anything but the status.
-/// - What is made for a Namespace lives in it, unless it names another. What is made for another object without a namespace
-///   has to name one.
-/// - An object that was made for one of the same kind is no primary: a ConfigMap made for a ConfigMap gets none itself. Nor is
-///   the Namespace that the operator runs in, whose end would be the operator's, too.
+/// - The manifests contain no definition, user roles, sample or finalizer policy for the kind. The role of the operator has
+///   `list`,
+///   `watch` and `patch` for it; `patch` is for the finalizer.
+/// - The status belongs to the kind's own controller, and this operator never writes it. Events report the outcome of a pass.
+/// - The finalizer is `opgen.dev/<operator>`, unless the controller sets another.
+/// - Every change except one of the status enqueues the object.
+/// - The children of a Namespace are created in it, unless they name another namespace. The namespaced children of any other
+///   cluster-scoped object have to name one.
+/// - A child of an object of the same kind is no primary: a ConfigMap that was created for a ConfigMap has no children. The
+///   Namespace
+///   that the operator runs in is no primary either, since its deletion would delete the operator.
 ///
 /// # Assumptions
-/// Few objects are meant by "all objects of a kind that exists anyway":
-/// [`Controller::labels`](crate::Controller::labels) says which.
+/// A foreign kind usually has many objects that don't concern the operator. Select its primaries with
+/// [`Controller::labels`](crate::Controller::labels).
+///
+/// # Example
 ///
 /// ```
 /// # use k8s_openapi::api::core::v1::{Namespace, ResourceQuota};
@@ -94,7 +98,7 @@ impl<K: Typed + Clone + Debug + Serialize + DeserializeOwned> Managed for Foreig
         self.0.meta()
     }
 
-    /// The whole object: not every kind has a spec.
+    /// Returns the whole object, since not every kind has a spec.
     fn spec(&self) -> &K {
         &self.0
     }

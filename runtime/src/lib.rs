@@ -1,8 +1,78 @@
-//! Kubernetes operators, generated from annotated structs.
+//! A framework for Kubernetes operators in Rust, which derives controllers, roles and manifests from annotated structs.
 //!
-//! A resource says what it *is* (`#[derive(Managed)]`) and what it is *made of* (`#[derive(Provisioner)]`); its definition, its
-//! controller, the watches, finalizers, role and manifests follow. Start with [`prelude`], and with [`Operator`] for what
-//! runs.
+//! - [`Managed`](derive@Managed) is the derive for the spec of a custom resource that an operator controls.
+//! - [`Provisioner`](derive@Provisioner) is the derive for a *tree*: a struct whose fields are the child objects of the resource,
+//!   groups
+//!   of them, or hand-written nodes.
+//!
+//! From both, opgen derives the CustomResourceDefinition, the controller with its informers and finalizers, the RBAC role and the
+//! install
+//! manifests.
+//!
+//! # Where to start
+//!
+//! 1. Import the [`prelude`]. It contains the names that nearly every file of an operator uses.
+//! 2. Declare a kind and its tree, as below. The derive [`Provisioner`](derive@Provisioner) lists the attributes of a tree, and
+//!    [`Provision`] is the trait of a hand-written node.
+//! 3. Build an [`Operator`], which runs one controller for each kind. The macro [`operator!`] expands to its `main` function.
+//! 4. Set the options of a controller, such as other watched kinds, listers and resync periods, with [`Controller`].
+//! 5. Test trees without a cluster with [`testing`].
+//!
+//! # Example
+//!
+//! ```
+//! use k8s_openapi::api::core::v1::ConfigMap;
+//! use kube::CustomResource;
+//! use opgen::prelude::*;
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//!
+//! /// A web application.
+//! #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+//! #[kube(group = "demo.example.com", version = "v1", kind = "WebApp", namespaced, status = "Status")]
+//! pub struct WebAppSpec {
+//!     pub greeting: String,
+//! }
+//!
+//! /// The child objects of a WebApp.
+//! #[derive(Provisioner)]
+//! #[provisioner(serial, owner = WebApp)]
+//! pub struct WebAppTree {
+//!     #[provisioner(resource)]
+//!     config: ConfigMap,
+//! }
+//!
+//! impl WebAppTree {
+//!     fn config(app: &WebApp) -> ConfigMap {
+//!         ConfigMap { data: Some([("greeting".into(), app.spec.greeting.clone())].into()), ..ConfigMap::default() }
+//!     }
+//! }
+//!
+//! // In a binary, `opgen::operator! { WebApp => WebAppTree }` expands to the `main` of this operator.
+//! let operator = Operator::new("webapp").controls::<WebApp, WebAppTree>();
+//! # drop(operator);
+//! ```
+//!
+//! # Modules
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`prelude`] | The names that nearly every file of an operator uses. |
+//! | [`shape`] | The description of trees as constant data: nodes, edges and permissions. |
+//! | [`context`] | The arguments of provisioners, and the API calls of hand-written nodes. |
+//! | [`access`] | The permissions of hand-written nodes, as traits that the compiler checks. |
+//! | [`error`] | The outcomes of a pass besides success, and when the operator retries after each. |
+//! | [`controller`] | The options of the controller of one kind. |
+//! | [`manager`] | The operator process: builds and runs all controllers. |
+//! | [`command`] | The verbs of an operator's command line. |
+//! | [`reference`] | Finalizers that keep an object from being deleted while another one names it. |
+//! | [`readiness`] | The readiness of objects, by the rules of kstatus. |
+//! | [`condition`] | The status conditions of managed kinds. |
+//! | [`patch`] | The difference between an object as read and as edited, for writes. |
+//! | [`manifest`] | Generation, checks and comparison of the YAML manifests of an operator. |
+//! | [`counters`] | Counters of an operator, for a metrics exporter. |
+//! | [`environment`] | The clock and the random numbers of an operator, replaceable in tests. |
+//! | [`testing`] | Unit tests of trees without a cluster. |
 
 #![warn(missing_docs)]
 
@@ -75,7 +145,10 @@ pub mod factory {
     };
 }
 
-/// What a project of an operator names all the time; and of kube what a builder asks an object: its name, its namespace, its uid.
+/// The names that nearly every file of an operator uses. It includes kube's `ResourceExt`, with which build functions read the
+/// name, the namespace and the uid of an object.
+///
+/// # Example
 ///
 /// ```
 /// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
@@ -99,7 +172,7 @@ pub mod prelude {
     };
 }
 
-/// What expansions name; nothing for people.
+/// Items that the expansions of the macros use; not part of the public API.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::{
@@ -125,12 +198,12 @@ pub mod __private {
         CustomResourceDefinition, CustomResourceExt, ObjectMeta, Value, dynamic, dynamic_kind, kind_of, schema_by_names,
     };
 
-    /// What a function sees that runs in every pass.
+    /// Returns the draft for a function that runs in every pass, so that its reads need no tracking.
     pub fn draft<'c, O: crate::Owner, P: crate::Provisioner>(cx: &'c crate::Context<'_, O, P>) -> Draft<'c, O> {
         cx.untracked_draft()
     }
 
-    /// What a function sees that makes the items of an `each`.
+    /// Returns the draft for the function that computes the items of an `each`.
     pub fn draft_of_items<'c, O: crate::Owner, P: crate::Provisioner>(
         cx: &'c crate::Context<'_, O, P>,
     ) -> Draft<'c, O> {

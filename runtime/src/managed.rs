@@ -1,20 +1,20 @@
-//! `Owner`: the object that a tree is written for, with options or for each item.
+//! Defines `Owner`, the trait of the types in `owner = ...` of a tree: a managed kind, `For` and `Each`.
 
 pub(crate) use opgen_api::Managed;
 use std::{fmt::Debug, marker::PhantomData};
 
-/// What a tree is written for: a managed kind, [`For`] one with options, or [`Each`] item of one.
+/// The owner type of a tree: a managed kind, a kind with options ([`For`]), or an item of another owner ([`Each`]).
 pub trait Owner: Sized + 'static {
-    /// The primary.
+    /// The kind of the primary.
     type Object: Managed;
-    /// What the operator's binary hands to the tree.
+    /// The options of the controller, which the binary of the operator passes to the tree.
     type Options: Send + Sync + 'static;
-    /// The item that a tree below `each` is for; `()` elsewhere.
+    /// The type of the items if the tree is below an `each`, otherwise `()`.
     type Item: Send + Sync + 'static;
-    /// What a build function takes for the object it builds from: the primary, or below `each` the item.
+    /// The argument of build functions: the primary, or the item if the tree is below an `each`.
     type Subject: 'static;
 
-    /// The subject.
+    /// Returns the subject of an object and an item.
     fn subject<'a>(object: &'a Self::Object, item: &'a Self::Item) -> &'a Self::Subject;
 }
 
@@ -29,7 +29,7 @@ impl<K: Managed> Owner for K {
     }
 }
 
-/// A managed kind with options: values of the process (flags, endpoints) that any node can read.
+/// The owner type of a tree with options: values of the process (flags, endpoints) that any node can read.
 pub struct For<K, X>(PhantomData<fn() -> (K, X)>);
 
 impl<K, X> Debug for For<K, X> {
@@ -49,7 +49,7 @@ impl<K: Managed, X: Send + Sync + 'static> Owner for For<K, X> {
     }
 }
 
-/// An item of an owner: what the tree of one keyed child is for. `Each<WebApp, Pool>` is one pool of a web application.
+/// The owner type of a tree below `each`: one item of an owner. `Each<WebApp, Pool>` is one pool of a web application.
 pub struct Each<O, I>(PhantomData<fn() -> (O, I)>);
 
 impl<O, I> Debug for Each<O, I> {

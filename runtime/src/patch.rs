@@ -1,15 +1,19 @@
-//! Writing back an object that was edited: the difference, and nothing if there is none.
+//! Computes the difference between an object as read and as edited, so that a write contains only the changes.
 //!
-//! A [`Snapshot`] is taken before the edit and consumed by the write, so it can't be compared with twice (frameworks P14).
-//! Spec and metadata go in one merge patch without a lock: edits of other fields by others survive. The status goes in one
-//! replacement that carries the version it was read at: it is replaced wholesale, so what was cleared is cleared (P13).
+//! A [`Snapshot`] is taken before the edit, and the write consumes it, so it can't be used twice (frameworks P14). Spec and
+//! metadata are
+//! written by one merge patch without a resourceVersion, so that edits of other fields by other clients are retained. The status
+//! is
+//! written by one replacement with the resourceVersion at which it was read. It is replaced as a whole, so cleared fields are
+//! removed
+//! (P13).
 
 use crate::error::{Error, Result};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 use std::marker::PhantomData;
 
-/// An object before it is edited.
+/// The state of an object before an edit.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Snapshot<K> {
@@ -18,13 +22,13 @@ pub struct Snapshot<K> {
     kind: PhantomData<fn() -> K>,
 }
 
-/// What an edit changed: which calls are to be made.
+/// The changes of an edit, by the calls that write them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changes {
-    /// A JSON merge patch of everything but the status.
+    /// The JSON merge patch for everything except the status; `None` without a change.
     pub main: Option<Value>,
-    /// The whole new status.
+    /// The whole new status; `None` without a change.
     pub status: Option<Value>,
 }
 
@@ -36,19 +40,21 @@ impl Changes {
 }
 
 impl<K: Serialize + DeserializeOwned> Snapshot<K> {
-    /// Remembers an object as it is now (P2).
+    /// Takes a snapshot of the current state of an object (P2).
     ///
     /// # Errors
-    /// If the object is no JSON.
+    /// Fails if the object can't be serialized as JSON.
     pub fn of(object: &K) -> Result<Self> {
         let (main, status) = split(serde_json::to_value(object)?);
         Ok(Self { main, status, kind: PhantomData })
     }
 
-    /// What is different in `edited`; a missing status and an empty one are the same (P2, P3).
+    /// Returns the differences of `edited` from the snapshot. A missing status equals an empty one (P2, P3).
     ///
     /// # Errors
-    /// If the object is no JSON, or its finalizers were edited: a merge patch would replace what others put there.
+    /// Fails if the object can't be serialized as JSON, or if its finalizers were edited: a merge patch would replace the
+    /// finalizers of
+    /// other clients.
     pub fn changes(&self, edited: &K) -> Result<Changes> {
         let (main, status) = split(serde_json::to_value(edited)?);
         if main["metadata"]["finalizers"] != self.main["metadata"]["finalizers"] {
@@ -63,7 +69,7 @@ fn split(mut object: Value) -> (Value, Value) {
     (object, if status.is_null() { json!({}) } else { status })
 }
 
-/// The merge patch (RFC 7386) that makes `before` into `after`, if they differ.
+/// Returns the merge patch (RFC 7386) from `before` to `after`; `None` if they are equal.
 fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     match (before, after) {
         _ if before == after => None,
@@ -79,7 +85,7 @@ fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     }
 }
 
-/// The answer to the main patch, with the wanted status in the place of the stored one (P8).
+/// Replaces the stored status with the wanted one in the response to the main patch (P8).
 pub(crate) fn with_status(mut object: Value, status: Value) -> Value {
     object["status"] = status;
     object
@@ -118,25 +124,25 @@ mod tests {
 
     #[test]
     fn patch_p6_an_edit_of_the_status_leaves_the_rest_alone() {
-        let made = changes(json!({"spec": {}, "status": {"x": 1}}), json!({"spec": {}, "status": {"y": 2}}));
-        assert_eq!(made, Changes { main: None, status: Some(json!({"y": 2})) });
+        let changes = changes(json!({"spec": {}, "status": {"x": 1}}), json!({"spec": {}, "status": {"y": 2}}));
+        assert_eq!(changes, Changes { main: None, status: Some(json!({"y": 2})) });
     }
 
     #[test]
     fn patch_p13_a_status_field_that_was_cleared_together_with_a_spec_edit_is_cleared() {
         let before = json!({"spec": {"a": 1}, "status": {"stale": 1, "list": [{"name": "x", "interface": "eth0"}]}});
         let after = json!({"spec": {"a": 2}, "status": {"list": [{"name": "y"}]}});
-        let made = changes(before.clone(), after);
-        assert_eq!(made.main, Some(json!({"spec": {"a": 2}})));
-        let sent = with_status(before, made.status.unwrap());
-        assert_eq!(sent["status"], json!({"list": [{"name": "y"}]}));
+        let changes = changes(before.clone(), after);
+        assert_eq!(changes.main, Some(json!({"spec": {"a": 2}})));
+        let object = with_status(before, changes.status.unwrap());
+        assert_eq!(object["status"], json!({"list": [{"name": "y"}]}));
     }
 
     #[test]
     fn patch_p16_the_main_patch_never_carries_the_status() {
-        let made =
+        let changes =
             changes(json!({"spec": {"a": 1}, "status": {"x": 1}}), json!({"spec": {"a": 2}, "status": {"x": 2}}));
-        assert_eq!(made.main.unwrap().get("status"), None);
+        assert_eq!(changes.main.unwrap().get("status"), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which changes of an object are worth a pass.
+//! Defines `Predicate`, which decides which changes of an object enqueue a primary.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use std::{
@@ -8,17 +8,20 @@ use std::{
     sync::Arc,
 };
 
-/// Says of a change of an object whether it is worth a pass (frameworks §A5).
+/// Decides whether an update of an object enqueues a primary (frameworks §A5), as `predicate.Predicate` of controller-runtime
+/// does.
 ///
-/// It is asked about objects that stay: that one comes, is marked for deletion, goes, or is made anew under its name is
-/// always worth a pass, so no combination can hide an end or a new beginning.
+/// It applies to updates of an existing object only. The creation of an object, its `deletionTimestamp`, its deletion, and its
+/// recreation under the same name always enqueue, whatever the predicate is.
+///
+/// # Example
 ///
 /// ```
 /// # use k8s_openapi::api::core::v1::Pod;
 /// use opgen::Predicate;
 ///
-/// let moved = Predicate::of(|pod: &Pod| pod.status.as_ref().and_then(|status| status.pod_ip.clone()));
-/// let news = Predicate::generation().or(Predicate::labels()).or(moved);
+/// let pod_ip = Predicate::of(|pod: &Pod| pod.status.as_ref().and_then(|status| status.pod_ip.clone()));
+/// let predicate = Predicate::generation().or(Predicate::labels()).or(pod_ip);
 /// ```
 pub struct Predicate<K>(Arc<Test<K>>);
 
@@ -38,55 +41,55 @@ enum Test<K> {
 type Digest<K> = Box<dyn Fn(&K) -> u64 + Send + Sync>;
 
 impl<K> Predicate<K> {
-    /// What is wanted has changed: `metadata.generation`. Of a kind whose generations the server doesn't count every new version
-    /// is such a change: nothing else would ever be.
+    /// Accepts updates that change `metadata.generation`, that is, the spec. For a kind without generations it accepts every new
+    /// resourceVersion.
     pub fn generation() -> Self {
         Self(Arc::new(Test::Generation))
     }
 
-    /// A label came, went or changed.
+    /// Accepts updates that change the labels.
     pub fn labels() -> Self {
         Self(Arc::new(Test::Labels))
     }
 
-    /// An annotation came, went or changed.
+    /// Accepts updates that change the annotations.
     pub fn annotations() -> Self {
         Self(Arc::new(Test::Annotations))
     }
 
-    /// Anything has changed, status included.
+    /// Accepts all updates, including those of the status.
     pub fn resource_version() -> Self {
         Self(Arc::new(Test::ResourceVersion))
     }
 
-    /// A finalizer came or went.
+    /// Accepts updates that change the finalizers.
     pub fn finalizers() -> Self {
         Self(Arc::new(Test::Finalizers))
     }
 
-    /// What the function takes out of the object has changed.
+    /// Accepts updates that change the value which `part` returns for the object.
     pub fn of<T: Hash>(part: impl Fn(&K) -> T + Send + Sync + 'static) -> Self {
         Self(Arc::new(Test::Of(Box::new(move |object| digest(&part(object))))))
     }
 
-    /// No change: only that an object comes, is marked for deletion, goes, or is made anew.
+    /// Accepts no updates.
     pub fn never() -> Self {
         Self(Arc::new(Test::Never))
     }
 
-    /// Both say so.
+    /// Accepts updates that both predicates accept.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(Arc::new(Test::And(self, other)))
     }
 
-    /// One of them says so.
+    /// Accepts updates that at least one of the predicates accepts.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(Arc::new(Test::Or(self, other)))
     }
 
-    /// Whether it looks at more than the metadata.
+    /// Whether the predicate reads more than the metadata.
     pub(crate) fn needs_object(&self) -> bool {
         match &*self.0 {
             Test::Of(_) => true,
@@ -96,7 +99,7 @@ impl<K> Predicate<K> {
         }
     }
 
-    /// What it looks at, as numbers that differ where that does. Without an object only the metadata is looked at.
+    /// Returns the hashes of the values that the predicate compares. Without an object, only the metadata is read.
     pub(crate) fn facts(&self, metadata: &ObjectMeta, object: Option<&K>) -> Facts {
         let mut facts = Vec::new();
         self.collect(metadata, object, &mut facts);
@@ -123,15 +126,15 @@ impl<K> Predicate<K> {
         });
     }
 
-    /// Whether the change between two states of one object is worth a pass.
+    /// Whether the predicate accepts the update between two states of an object.
     pub(crate) fn passes(&self, old: &Facts, new: &Facts) -> bool {
         self.judge(&mut old.0.iter().zip(&new.0).map(|(old, new)| old != new))
     }
 
-    /// Takes what it looks at from the front, in the order of [`Self::collect`].
+    /// Evaluates the predicate. It consumes one item of `differs` for each fact, in the order of [`Self::collect`].
     fn judge(&self, differs: &mut dyn Iterator<Item = bool>) -> bool {
         match &*self.0 {
-            // Both are judged in any case: each takes its own.
+            // No short circuit: each operand has to consume its items.
             Test::And(one, other) => one.judge(differs) & other.judge(differs),
             Test::Or(one, other) => one.judge(differs) | other.judge(differs),
             Test::Not(one) => !one.judge(differs),
@@ -140,7 +143,7 @@ impl<K> Predicate<K> {
     }
 }
 
-/// What a predicate has looked at in one state of an object.
+/// The hashes of the values that a predicate compares, for one state of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts(Vec<u64>);
 
@@ -156,8 +159,9 @@ pub(crate) enum Significance {
     Finalizers,
     /// Enqueues the object: the predicate accepts the change, and spec, labels and annotations are unchanged.
     Accepted,
-    /// Enqueues the object and ends its backoff: spec, labels or annotations changed. After many such changes in a row, which another
-    /// controller makes, the backoff stays.
+    /// Enqueues the object and ends its backoff: spec, labels or annotations changed. After many such changes in a row, which
+    /// come from
+    /// another controller, the backoff stays.
     UserChange,
     /// Enqueues the object and ends its backoff: it is new, is being deleted, or its annotation requests a pass.
     Request,
@@ -207,7 +211,7 @@ mod tests {
     use super::Predicate;
     use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 
-    type Says = Predicate<ConfigMap>;
+    type ConfigMapPredicate = Predicate<ConfigMap>;
 
     fn object(generation: i64, version: &str, label: &str, text: &str) -> ConfigMap {
         let metadata = ObjectMeta {
@@ -219,42 +223,48 @@ mod tests {
         ConfigMap { metadata, data: Some([("text".to_owned(), text.to_owned())].into()), ..ConfigMap::default() }
     }
 
-    fn passes(predicate: &Says, old: &ConfigMap, new: &ConfigMap) -> bool {
+    fn passes(predicate: &ConfigMapPredicate, old: &ConfigMap, new: &ConfigMap) -> bool {
         let facts = |object: &ConfigMap| predicate.facts(&object.metadata, Some(object));
         predicate.passes(&facts(old), &facts(new))
     }
 
     #[test]
-    fn each_looks_at_its_own() {
+    fn each_predicate_accepts_changes_of_its_own_field() {
         let old = object(1, "1", "a", "x");
-        let text = || Says::of(|config| config.data.clone());
+        let text = || ConfigMapPredicate::of(|config| config.data.clone());
         for (new, expected) in [
             (object(1, "2", "a", "x"), [false, false, true, false, false]),
             (object(2, "2", "a", "x"), [true, false, true, false, false]),
             (object(1, "2", "b", "x"), [false, true, true, false, false]),
             (object(1, "2", "a", "y"), [false, false, true, true, false]),
         ] {
-            let all = [Says::generation(), Says::labels(), Says::resource_version(), text(), Says::never()];
+            let all = [
+                ConfigMapPredicate::generation(),
+                ConfigMapPredicate::labels(),
+                ConfigMapPredicate::resource_version(),
+                text(),
+                ConfigMapPredicate::never(),
+            ];
             assert_eq!(all.map(|one| passes(&one, &old, &new)), expected);
         }
     }
 
     #[test]
-    fn they_combine() {
+    fn predicates_combine_with_or_and_and_not() {
         let old = object(1, "1", "a", "x");
         let (spec, label) = (object(2, "2", "a", "x"), object(1, "2", "b", "x"));
-        let either = Says::generation().or(Says::labels());
+        let either = ConfigMapPredicate::generation().or(ConfigMapPredicate::labels());
         assert!(passes(&either, &old, &spec) && passes(&either, &old, &label));
-        let both = Says::generation().and(Says::labels());
+        let both = ConfigMapPredicate::generation().and(ConfigMapPredicate::labels());
         assert!(!passes(&both, &old, &spec) && passes(&both, &old, &object(2, "2", "b", "x")));
-        let but = Says::resource_version().and(!Says::labels());
-        assert!(passes(&but, &old, &spec) && !passes(&but, &old, &label));
-        assert_eq!(format!("{but:?}"), "(resourceVersion and not labels)");
+        let not_labels = ConfigMapPredicate::resource_version().and(!ConfigMapPredicate::labels());
+        assert!(passes(&not_labels, &old, &spec) && !passes(&not_labels, &old, &label));
+        assert_eq!(format!("{not_labels:?}"), "(resourceVersion and not labels)");
     }
 
     #[test]
-    fn a_kind_that_counts_no_generations_is_judged_by_its_versions() {
-        let predicate = Says::generation();
+    fn a_kind_without_generations_is_compared_by_resource_version() {
+        let predicate = ConfigMapPredicate::generation();
         assert!(passes(&predicate, &object(0, "1", "a", "x"), &object(0, "2", "a", "x")));
         assert!(!passes(&predicate, &object(0, "1", "a", "x"), &object(0, "1", "a", "x")));
     }

@@ -30,6 +30,8 @@ use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 
 /// A test of a tree: an object, the simulated answers of the nodes, and the record of their calls.
 ///
+/// # Example
+///
 /// ```
 /// # use opgen::prelude::*;
 /// # use opgen::testing::{Answer, Recorder, TreeHarness};
@@ -49,14 +51,14 @@ use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let app = WebApp::new("shop", WebAppSpec { image: "shop:1".into() });
-/// let tree_harness = TreeHarness::<WebApp, Tree>::new(app);
-/// tree_harness.answer("config", Answer::Yield);
-/// assert!(matches!(tree_harness.up().await, Err(Error::Yield { .. })));
-/// assert_eq!(tree_harness.called(), ["provision config: yield"]);
-/// tree_harness.answer("config", Answer::Ok);
-/// assert!(tree_harness.up().await.is_ok() && tree_harness.down().await.is_ok());
+/// let harness = TreeHarness::<WebApp, Tree>::new(app);
+/// harness.answer("config", Answer::Yield);
+/// assert!(matches!(harness.up().await, Err(Error::Yield { .. })));
+/// assert_eq!(harness.called(), ["provision config: yield"]);
+/// harness.answer("config", Answer::Ok);
+/// assert!(harness.up().await.is_ok() && harness.down().await.is_ok());
 /// assert_eq!(
-///     tree_harness.called(),
+///     harness.called(),
 ///     ["provision config", "provision workload", "deprovision workload", "deprovision config"]
 /// );
 /// # }
@@ -65,7 +67,7 @@ pub struct TreeHarness<O: Owner, P> {
     object: Mutex<O::Object>,
     options: O::Options,
     shared: Arc<ControllerState>,
-    world: Arc<FakeCluster>,
+    cluster: Arc<FakeCluster>,
     tree: PhantomData<fn() -> P>,
 }
 
@@ -84,7 +86,7 @@ where
 
     /// Returns a harness of a tree with options.
     pub fn with_options(object: O::Object, options: O::Options) -> Self {
-        let world = Arc::new(FakeCluster::default());
+        let cluster = Arc::new(FakeCluster::default());
         let shared = Arc::new(ControllerState {
             client: Client::disconnected(),
             operator: "tree_harness".to_owned(),
@@ -101,9 +103,9 @@ where
             counters: Default::default(),
             metrics: Default::default(),
             watches: Default::default(),
-            tree_harness: Some(world.clone()),
+            tree_harness: Some(cluster.clone()),
         });
-        Self { object: Mutex::new(object), options, shared, world, tree: PhantomData }
+        Self { object: Mutex::new(object), options, shared, cluster, tree: PhantomData }
     }
 
     /// Returns the object, which the test may change between two passes.
@@ -118,7 +120,7 @@ where
 
     /// Sets the answer of a node for all further passes. The path of the node contains keys (`pools[blue]/service`).
     pub fn answer(&self, node: &str, answer: Answer) {
-        self.world.answer(node, answer);
+        self.cluster.answer(node, answer);
     }
 
     /// Runs one provisioning pass.
@@ -144,18 +146,18 @@ where
 
     /// Returns the calls since the last call of this method, in order.
     pub fn calls(&self) -> Vec<Call> {
-        self.world.take_calls()
+        self.cluster.take_calls()
     }
 
     /// Returns the objects that a resource node has built in its last call, as JSON.
     pub fn objects(&self, node: &str) -> Vec<Value> {
-        let objects = self.world.output_objects(node);
+        let objects = self.cluster.output_objects(node);
         objects.iter().map(|object| serde_json::from_slice(&object.json).unwrap_or_default()).collect()
     }
 
-    /// Returns the nodes that have created objects and not removed them.
+    /// Returns the paths of the nodes that were provisioned and not deprovisioned.
     pub fn left(&self) -> BTreeSet<String> {
-        self.world.nodes_with_objects()
+        self.cluster.nodes_with_objects()
     }
 
     /// Runs one pass with the current object, and stores the status that it sets.
@@ -171,7 +173,7 @@ where
         let pass = Pass::new(&object, &self.options, core);
         let outcome = catch_panic(run(&pass)).await;
         let old_status = status_value(&object.status().cloned().unwrap_or_default());
-        if let Some(status) = pass.changed_status().filter(|left| *left != old_status) {
+        if let Some(status) = pass.changed_status().filter(|status| *status != old_status) {
             self.store_status(&object, status)?;
         }
         outcome
@@ -188,6 +190,6 @@ where
 
 impl<O: Owner, P> fmt::Debug for TreeHarness<O, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TreeHarness").field("world", &self.world).finish_non_exhaustive()
+        f.debug_struct("TreeHarness").field("cluster", &self.cluster).finish_non_exhaustive()
     }
 }

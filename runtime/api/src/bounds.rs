@@ -1,45 +1,52 @@
-//! Limits of the texts that an operator writes into API objects, and functions that keep a text within them.
+//! Limits the texts in conditions and events to the lengths and characters that the API server accepts.
 //!
-//! The API server refuses a whole write (422) for one text that is too long. So every text passes through one of these functions
-//! on its way into a condition or an event. The operator's annotations hold no free text: node paths, digests, owners and
-//! versions, which are identities and must not be shortened.
+//! The API server refuses a whole write (422) if one text is too long. So every text passes through one of these functions before
+//! it is
+//! written into a condition or an event. The annotations of the operator contain no free text, only node paths, digests, owners
+//! and
+//! versions; these are identities and must not be shortened.
 //!
 //! # Guarantees
-//! A text within its limit is not changed. A text that was shortened is not changed again, so an equal state gives equal bytes.
+//! A text within its limit is not changed. A shortened text is not changed again, so an equal state gives equal bytes.
 
 use std::borrow::Cow;
 
-/// Characters of a condition's message. Source: `maxLength` of `Condition.message` in `k8s.io/apimachinery`.
+/// The maximum number of characters in the message of a condition. Source: `maxLength` of `Condition.message` in
+/// `k8s.io/apimachinery`.
 const MESSAGE: usize = 32_768;
-/// Bytes of a condition's reason. Source: `maxLength` of `Condition.reason` in `k8s.io/apimachinery`.
+/// The maximum number of bytes in the reason of a condition. Source: `maxLength` of `Condition.reason` in `k8s.io/apimachinery`.
 const REASON: usize = 1_024;
-/// Characters of a text from the API server or from another object's status: enough for a sentence and the field it names.
+/// The maximum number of characters in a text from the API server or from the status of another object: enough for a sentence and
+/// a
+/// field name.
 const FOREIGN: usize = 1_024;
-/// Bytes of an event's note. Source, as of the next one: `pkg/apis/core/validation/events.go` of Kubernetes.
+/// The maximum number of bytes in the note of an event. Source: `pkg/apis/core/validation/events.go` of Kubernetes.
 const NOTE: usize = 1_024;
-/// Bytes of an event's reason, its action, and the instance that reports it.
+/// The maximum number of bytes in the reason, the action and the reporting instance of an event. Source: as for [`NOTE`].
 const EVENT_WORD: usize = 128;
-/// Characters of an object's name in the name of its event, which has a suffix of 17 and may have 253.
+/// The maximum number of characters that the name of an event takes from the name of its object. The name of an event can have
+/// 253
+/// characters, and its suffix has 17.
 const EVENT_NAME: usize = 230;
 
-/// The reason where none is given: the API demands one.
+/// The reason if a text has no valid characters, since the API requires a reason.
 const UNSPECIFIED: &str = "Unspecified";
 
-/// The end of a text that was shortened.
+/// The last character of a shortened text.
 const ELLIPSIS: char = '…';
 
-/// A condition's message: without white space around it, at most 32,768 characters.
+/// Returns the message of a condition: trimmed, with at most 32,768 characters.
 pub fn condition_message(text: &str) -> Cow<'_, str> {
     clip(text.trim(), MESSAGE, |_| 1)
 }
 
-/// A condition's reason: letters, digits, `_`, `,` and `:`, a letter first, at most 1,024. What is left out separates words, and
-/// each word begins with a capital: `not ready` is `NotReady`.
+/// Returns the reason of a condition: letters, digits, `_`, `,` and `:`, with a letter first and at most 1,024 characters. Other
+/// characters are removed and separate words, and each word begins with a capital: `not ready` becomes `NotReady`.
 pub fn condition_reason(text: &str) -> Cow<'_, str> {
     if is_reason(text) { Cow::Borrowed(text) } else { Cow::Owned(pascal(text)) }
 }
 
-/// A text from the API server, or from the status of another object, on one line: at most 1,024 characters, without control
+/// Returns a text from the API server or from the status of another object as one line: at most 1,024 characters, without control
 /// characters and without marks that change the direction of writing.
 pub fn foreign(text: &str) -> String {
     let separates = |c: char| c.is_whitespace() || c.is_control() || is_direction_mark(c);
@@ -49,7 +56,7 @@ pub fn foreign(text: &str) -> String {
             line.push(' ');
         }
         line.push_str(word);
-        // More than enough: no character has more than four bytes.
+        // A character has at most four bytes, so the line has at least `FOREIGN` characters.
         if line.len() > 4 * FOREIGN {
             break;
         }
@@ -57,18 +64,19 @@ pub fn foreign(text: &str) -> String {
     clip(&line, FOREIGN, |_| 1).into_owned()
 }
 
-/// An event's note: at most 1,024 bytes.
+/// Returns the note of an event: at most 1,024 bytes.
 pub fn event_note(text: &str) -> Cow<'_, str> {
     clip(text, NOTE, char::len_utf8)
 }
 
-/// An event's reason, its action, or the instance that reports it: not empty, at most 128 bytes.
+/// Returns the reason, the action or the reporting instance of an event: not empty, with at most 128 bytes.
 pub fn event_word(text: &str) -> Cow<'_, str> {
     if text.is_empty() { Cow::Borrowed(UNSPECIFIED) } else { clip(text, EVENT_WORD, char::len_utf8) }
 }
 
-/// The name of an event about an object of this name, with a suffix that makes it unique. The names of some kinds, as roles have
-/// them, are no names for events.
+/// Returns the name of an event about an object with this name; the suffix makes it unique. Characters that are valid in the
+/// names of
+/// some kinds, such as roles, but not of events, are replaced.
 pub fn event_name(object: &str, suffix: u64) -> String {
     let plain = |c: char| {
         let c = c.to_ascii_lowercase();
@@ -103,7 +111,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`, and not too long.
+/// Whether a text matches `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$` and is not too long.
 fn is_reason(text: &str) -> bool {
     text.len() <= REASON
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -128,7 +136,7 @@ fn pascal(text: &str) -> String {
     if end.is_empty() { UNSPECIFIED.to_owned() } else { end.to_owned() }
 }
 
-/// They can make a text look like another one.
+/// Whether a character changes the direction of writing, and so can make a text look like another one.
 fn is_direction_mark(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -137,7 +145,7 @@ fn is_direction_mark(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Texts by chance: of every length around the limits, with characters of one to four bytes and control characters.
+    /// Returns random texts with lengths around the limits, characters of one to four bytes, and control characters.
     fn texts() -> impl Iterator<Item = String> {
         const SIZES: [usize; 10] = [0, 1, 2, 127, 128, 1_023, 1_024, 1_025, 32_768, 40_000];
         const CHARACTERS: [char; 14] = ['a', 'Z', '7', '_', '-', ',', ':', '.', ' ', '\n', '\0', 'é', '…', '\u{1f600}'];
@@ -150,7 +158,9 @@ mod tests {
         })
     }
 
-    /// As the API server says of a name: at most 253 characters, and parts that begin and end with a letter or a digit.
+    /// Whether a text is a DNS subdomain (RFC 1123) by the rules of the API server: at most 253 characters, and parts that begin
+    /// and end
+    /// with a letter or a digit.
     fn is_subdomain(name: &str) -> bool {
         let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         let is_part = |part: &str| {
@@ -159,27 +169,27 @@ mod tests {
         name.len() <= 253 && name.split('.').all(is_part)
     }
 
-    fn stays(once: &str, again: &str) {
+    fn assert_unchanged(once: &str, again: &str) {
         assert!(once == again, "{} characters were shortened to {}", once.chars().count(), again.chars().count());
     }
 
     #[test]
-    fn every_text_is_within_its_limit_and_shortened_once() {
+    fn every_text_is_within_its_limit_and_is_not_shortened_again() {
         for text in texts() {
             let message = condition_message(&text);
             assert!(message.chars().count() <= MESSAGE && message.trim() == message);
-            stays(&message, &condition_message(&message));
+            assert_unchanged(&message, &condition_message(&message));
             let reason = condition_reason(&text);
             assert!(is_reason(&reason), "{reason:?}");
-            stays(&reason, &condition_reason(&reason));
+            assert_unchanged(&reason, &condition_reason(&reason));
             let note = event_note(&text);
             assert!(note.len() <= NOTE);
-            stays(&note, &event_note(&note));
+            assert_unchanged(&note, &event_note(&note));
             let word = event_word(&text);
             assert!(!word.is_empty() && word.len() <= EVENT_WORD);
             let line = foreign(&text);
             assert!(line.chars().count() <= FOREIGN && !line.contains(|c: char| c.is_control()));
-            stays(&line, &foreign(&line));
+            assert_unchanged(&line, &foreign(&line));
             let name = event_name(&text, 7);
             assert!(is_subdomain(&name), "{name:?}");
         }
@@ -195,13 +205,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_marked() {
+    fn a_shortened_text_ends_with_an_ellipsis() {
         assert_eq!(condition_message(&format!(" {} ", "x".repeat(MESSAGE + 1))), "x".repeat(MESSAGE - 1) + "…");
         assert_eq!(event_note(&"ü".repeat(NOTE)), "ü".repeat((NOTE - 3) / 2) + "…");
     }
 
     #[test]
-    fn a_reason_is_made_of_the_words_of_a_text() {
+    fn a_reason_consists_of_the_words_of_a_text() {
         for (text, reason) in [
             ("not ready", "NotReady"),
             ("2 pods are missing", "PodsAreMissing"),
@@ -214,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_text_is_one_line_without_marks() {
+    fn a_foreign_text_is_one_line_without_direction_marks() {
         assert_eq!(foreign("a\r\n\tb\u{202e}c\0"), "a b c");
     }
 

@@ -1,11 +1,14 @@
-//! Conditions of the status, and how an outcome becomes some.
+//! Defines the standard status of managed kinds, and converts the outcome of a pass to conditions.
 //!
-//! Four types are opgen's. `Available` (the object does its work) and `Ready` (the summary that kstatus reads) are always
-//! present. `Reconciling` and `Stalled` follow kstatus' convention for abnormal conditions: present with status `True`, else
+//! opgen sets conditions of four types. `Available` (the object does its work) and `Ready` (the summary that kstatus reads) are
+//! always
+//! present. `Reconciling` and `Stalled` follow the convention of kstatus for abnormal conditions: they are present with status
+//! `True`, or
 //! absent (frameworks K1–K3, K7). So a settled object has two conditions, and their messages are empty.
 //!
-//! A transition time moves only with the `status` of a condition, as the Kubernetes API conventions have it, so a pass that
-//! changes nothing gives the same bytes.
+//! `lastTransitionTime` changes only together with the `status` of a condition, as the Kubernetes API conventions require. So a
+//! pass
+//! that changes nothing gives the same bytes.
 
 use crate::bounds;
 use k8s_openapi::{
@@ -67,15 +70,15 @@ fn conditions_schema(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// What a condition says: yes, no, or not known.
+/// The status of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Truth {
-    /// `True`
+    /// The condition holds (`True`).
     True,
-    /// `False`
+    /// The condition doesn't hold (`False`).
     False,
-    /// `Unknown`
+    /// It is not known whether the condition holds (`Unknown`).
     Unknown,
 }
 
@@ -89,12 +92,15 @@ impl Truth {
     }
 }
 
-/// Sets one condition in a list: appended if its type is missing, else replaced; the list stays sorted by type.
+/// Sets one condition in a list: adds it if its type is missing, or replaces it. The list remains sorted by type.
 ///
-/// The transition time is kept unless the condition's status changes. The message is trimmed (frameworks K5).
+/// The transition time changes only if the status of the condition changes. The message is trimmed (frameworks K5).
 ///
-/// Texts are kept within the limits of the API, over which it refuses the whole status: a message ends with an ellipsis after 32,768
-/// characters, and a reason that is not one word of letters, digits, `_`, `,` and `:` becomes one (`not ready`: `NotReady`).
+/// Texts are limited, since the API server refuses a whole status for one invalid text: a message of more than 32,768 characters
+/// is
+/// shortened and ends with an ellipsis, and a reason that is not one word of letters, digits, `_`, `,` and `:` is converted to
+/// one
+/// (`not ready` becomes `NotReady`).
 pub fn set(
     conditions: &mut Vec<Condition>,
     type_: &str,
@@ -104,23 +110,24 @@ pub fn set(
     generation: i64,
     now: Timestamp,
 ) {
-    let kept = conditions.iter().find(|held| held.type_ == type_ && held.status == truth.as_str());
+    let unchanged = conditions.iter().find(|old| old.type_ == type_ && old.status == truth.as_str());
     let condition = Condition {
         type_: type_.to_owned(),
         status: truth.as_str().to_owned(),
         reason: bounds::condition_reason(reason).into_owned(),
         message: bounds::condition_message(message).into_owned(),
         observed_generation: Some(generation),
-        last_transition_time: kept.map_or_else(|| Time(whole_seconds(now)), |held| held.last_transition_time.clone()),
+        last_transition_time: unchanged
+            .map_or_else(|| Time(whole_seconds(now)), |old| old.last_transition_time.clone()),
     };
-    match conditions.iter_mut().find(|held| held.type_ == type_) {
-        Some(held) => *held = condition,
+    match conditions.iter_mut().find(|old| old.type_ == type_) {
+        Some(old) => *old = condition,
         None => conditions.push(condition),
     }
     conditions.sort_by(|a, b| a.type_.cmp(&b.type_));
 }
 
-/// Whether a text is a condition type by the schema of [`Status`]: a name, or a domain and a name.
+/// Whether a text is a valid condition type by the schema of [`Status`]: a name, or a domain and a name.
 #[doc(hidden)]
 pub fn is_type(text: &str) -> bool {
     let (domain, name) = text.split_once('/').map_or((None, text), |(domain, name)| (Some(domain), name));
@@ -141,14 +148,14 @@ fn whole_seconds(now: Timestamp) -> Timestamp {
     Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
-/// The types that are present only while they are true. Source: kstatus' abnormal-true conditions.
+/// The condition types that are present only while they are true. Source: the abnormal-true conditions of kstatus.
 const ABNORMAL: [&str; 2] = ["Reconciling", "Stalled"];
 
-/// What the conditions say of one outcome.
+/// The content of the conditions for one outcome of a pass.
 #[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// What the types of its conditions begin with: those of the controller.
+    /// The prefix of the condition types, which the controller sets.
     pub prefix: String,
     available: Truth,
     state: VerdictState,
@@ -166,38 +173,38 @@ pub enum VerdictState {
 }
 
 impl Verdict {
-    /// A verdict in words that are kept within the limits of conditions.
+    /// Returns a verdict without a prefix. Reason and message are limited to the lengths and characters of conditions.
     pub fn new(available: Truth, state: VerdictState, reason: &str, message: &str) -> Self {
         let (reason, message) = (bounds::condition_reason(reason), bounds::condition_message(message));
         Self { prefix: String::new(), available, state, reason: reason.into_owned(), message: message.into_owned() }
     }
 
-    /// The same outcome in other words.
+    /// Replaces the reason and the message.
     pub fn in_words(self, (reason, message): &(String, String)) -> Self {
         Self { prefix: self.prefix, ..Self::new(self.available, self.state, reason, message) }
     }
 
-    /// Whether something is wrong, as opposed to unfinished.
+    /// Whether the outcome is a failure, and not just unfinished work.
     pub fn is_failure(&self) -> bool {
         matches!(self.state, VerdictState::Failing | VerdictState::Stalled)
     }
 
-    /// Whether all is as wanted.
+    /// Whether the object is in its wanted state.
     pub fn is_ready(&self) -> bool {
         self.state == VerdictState::Ready
     }
 
-    /// The type of one of its conditions.
+    /// Returns a condition type with the prefix.
     pub fn type_of(&self, type_: &str) -> String {
         format!("{}{type_}", self.prefix)
     }
 
-    /// Whether the controller speaks for the whole object, and not for a part of it.
+    /// Whether the conditions describe the whole object: the controller has no prefix for condition types.
     pub fn is_of_whole(&self) -> bool {
         self.prefix.is_empty()
     }
 
-    /// Writes the verdict into a list of conditions; an abnormal condition that does not hold is removed.
+    /// Sets the conditions of the verdict in a list, and removes abnormal conditions that don't hold.
     pub fn set(&self, conditions: &mut Vec<Condition>, generation: i64, now: Timestamp) {
         let (ready, abnormal) = match self.state {
             VerdictState::Ready => (Truth::True, None),
@@ -205,11 +212,11 @@ impl Verdict {
             VerdictState::Failing => (Truth::False, Some("Reconciling")),
             VerdictState::Stalled => (Truth::False, Some("Stalled")),
         };
-        let is_over = |held: &Condition| match held.type_.strip_prefix(&*self.prefix) {
+        let is_over = |old: &Condition| match old.type_.strip_prefix(&*self.prefix) {
             Some(type_) => ABNORMAL.contains(&type_) && Some(type_) != abnormal,
             None => false,
         };
-        conditions.retain(|held| !is_over(held));
+        conditions.retain(|old| !is_over(old));
         let mut put = |type_: &str, truth| {
             let type_ = if self.prefix.is_empty() { Cow::Borrowed(type_) } else { self.type_of(type_).into() };
             set(conditions, &type_, truth, &self.reason, &self.message, generation, now);
@@ -223,17 +230,17 @@ impl Verdict {
 }
 
 impl Status {
-    /// Says that work is going on (frameworks K1).
+    /// Sets the conditions of an object whose reconciliation is in progress (frameworks K1).
     pub fn reconciling(&mut self, message: &str, generation: i64, now: Timestamp) {
         self.say(&Verdict::new(Truth::False, VerdictState::Reconciling, "Reconciling", message), generation, now);
     }
 
-    /// Says that all is as wanted (frameworks K2).
+    /// Sets the conditions of an object in its wanted state (frameworks K2).
     pub fn ready(&mut self, reason: &str, message: &str, generation: i64, now: Timestamp) {
         self.say(&Verdict::new(Truth::True, VerdictState::Ready, reason, message), generation, now);
     }
 
-    /// Says that nothing goes on until somebody acts (frameworks K3).
+    /// Sets the conditions of an object that makes no progress until a user acts (frameworks K3).
     pub fn stalled(&mut self, reason: &str, message: &str, generation: i64, now: Timestamp) {
         self.say(&Verdict::new(Truth::False, VerdictState::Stalled, reason, message), generation, now);
     }

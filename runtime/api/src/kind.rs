@@ -1,10 +1,10 @@
-//! A kind by its names.
+//! Defines `Kind`, the group, version, kind, plural and scope of a Kubernetes API, and reads it from Rust types.
 
 pub(crate) mod dynamic;
 
 use std::borrow::Cow;
 
-/// A kind of the API, by its names: what a request, a watch or a rule needs to know of it.
+/// A kind of the Kubernetes API: group, version, kind, plural and scope, as requests, watches and RBAC rules need them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Kind {
     /// The API group; empty for the core group.
@@ -13,19 +13,20 @@ pub struct Kind {
     pub version: Cow<'static, str>,
     /// The kind in PascalCase.
     pub kind: Cow<'static, str>,
-    /// The name in URLs and rules.
+    /// The plural name (resource) in URLs and RBAC rules.
     pub plural: Cow<'static, str>,
-    /// Whether its objects live in namespaces.
+    /// Whether the kind is namespaced, and not cluster-scoped.
     pub namespaced: bool,
 }
 
 impl Kind {
-    /// `group/version`, or the version alone for the core group.
+    /// Returns `group/version`, or the version alone for the core group.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.to_string() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// `<plural>.<group>`, or the plural alone for the core group: the name of a custom kind's definition.
+    /// Returns `<plural>.<group>`, or the plural alone for the core group. For a custom kind, it is the name of its
+    /// CustomResourceDefinition.
     pub fn full_name(&self) -> String {
         if self.group.is_empty() { self.plural.to_string() } else { format!("{}.{}", self.plural, self.group) }
     }
@@ -37,7 +38,7 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// Whether objects live in namespaces, told by `kube`'s scope types.
+/// A scope type of `kube`, as a constant.
 pub trait Scoped {
     /// `true` for namespaced kinds.
     const NAMESPACED: bool;
@@ -53,7 +54,7 @@ impl Scoped for k8s_openapi::ClusterResourceScope {
 
 /// A Rust type that is a Kubernetes kind: every type of `k8s-openapi` with metadata, and every derived custom kind.
 pub trait Typed: kube::Resource<DynamicType = ()> + Send + Sync + 'static {
-    /// Its names.
+    /// Returns the kind.
     fn names() -> Kind;
 }
 
@@ -69,7 +70,7 @@ impl<K: kube::Resource<DynamicType = (), Scope: Scoped> + Send + Sync + 'static>
     }
 }
 
-/// The names of a Rust type that is a kind.
+/// Returns the kind of a Rust type.
 pub fn kind_of<K: Typed>() -> Kind {
     K::names()
 }

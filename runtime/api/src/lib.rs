@@ -1,13 +1,16 @@
-//! What a crate of Kubernetes kinds needs of opgen: the derive of [`Managed`], the [`Status`], and references between objects.
+//! The API types of opgen for crates that define Kubernetes kinds: the derive [`Managed`], [`Status`], and references.
 //!
-//! A crate of types depends on this crate alone, under the name `opgen`, so clients of the kinds link no operator:
+//! A crate of API types depends on this crate only, under the name `opgen`. So clients of the kinds don't link the operator
+//! runtime:
 //!
 //! ```toml
 //! [dependencies]
 //! opgen = { package = "opgen-api", version = "0.1" }
 //! ```
 //!
-//! `opgen` re-exports all of it under the same paths.
+//! `opgen` re-exports all items under the same paths.
+//!
+//! # Example
 //!
 //! ```
 //! # extern crate opgen_api as opgen;
@@ -41,7 +44,7 @@ pub use managed::Managed;
 pub use opgen_macros::Managed;
 pub use reference::NamespacedName;
 
-/// For the expansion of macros, and for `opgen`; no part of the API.
+/// Items for the expansions of macros and for `opgen`; not part of the public API.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::{
@@ -57,7 +60,7 @@ pub mod __private {
     pub use kube::CustomResourceExt;
     pub use serde_json::Value;
 
-    /// For the expansion of [`dynamic_kind!`](crate::dynamic_kind).
+    /// Items for the expansion of [`dynamic_kind!`](crate::dynamic_kind).
     pub mod dynamic {
         pub use crate::kind::dynamic::{Content, deserialize, parts, serialize, split};
         pub use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope};

@@ -1,4 +1,4 @@
-//! `Managed`: the facts of a kind that an operator controls.
+//! Defines `Managed`, the trait of the kinds that an operator controls.
 
 use crate::{kind::Kind, reference::ReferenceField};
 use k8s_openapi::{
@@ -8,46 +8,51 @@ use k8s_openapi::{
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 
-/// A primary: a kind that an operator manages. Derived, beside `kube`'s `CustomResource`.
+/// A kind that an operator controls. It is derived together with `CustomResource` of `kube`.
 ///
-/// It holds facts of the kind only (conditions, pause, finalizer), and names no tree and no operator; so the types can
-/// live in a crate of their own, which clients may depend on.
+/// The trait contains only facts about the kind (status, pause, finalizer, references), and refers to no tree and no operator. So
+/// the
+/// types can be in their own crate, on which clients can depend.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a managed kind",
     note = "add `#[derive(Managed)]` beside `#[derive(CustomResource)]` to its spec",
     note = "a kind that is not the operator's own (Kubernetes' or another project's) is written `Foreign<{Self}>`"
 )]
 pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// What the user wants.
+    /// The type of the spec.
     type Spec;
-    /// What is: [`Status`](crate::Status), or a struct that embeds it.
+    /// The type of the status: [`Status`](crate::Status), or a struct that embeds it.
     type Status: Clone + Default + Serialize + DeserializeOwned + Send + Sync;
-    /// What build functions and predicates take: the type itself, or what a [`Foreign`](crate::Foreign) one wraps.
+    /// The argument of build functions and predicates: the type itself, or the type that `opgen::Foreign` wraps.
     type Subject: 'static;
-    /// A finalizer of the kind's own; `None` leaves it to the operator (`<group>/<operator>`, for a foreign kind
-    /// `opgen.dev/<operator>`).
+    /// The finalizer of the kind. With `None`, the operator decides: `<group>/<operator>`, or `opgen.dev/<operator>` for a
+    /// foreign kind.
     const FINALIZER: Option<&'static str>;
-    /// What gives the definition of the kind, as its derives say it. `None` for a [`Foreign`](crate::Foreign) kind: then
-    /// nothing is generated for it, and nothing written to its status.
+    /// Returns the definition of the kind, as its derives generate it. It is `None` for a foreign kind (`opgen::Foreign`): then
+    /// no
+    /// manifests are generated for the kind, and its status is not written.
     const DEFINITION: Option<fn() -> CustomResourceDefinition>;
-    /// What gives the schema of the kind with its types by name, as [`schemars`] says it with references. `kube` writes
-    /// every type out in place; the names say which parts are types of Kubernetes, whose bounds and merge keys the
-    /// definition then carries too. `None` (the default) leaves the definition as `kube` derives it.
+    /// Returns the schema of the kind in which types are referenced by name, as [`schemars`] generates it. `kube` inlines every
+    /// type;
+    /// the names show which parts are types of Kubernetes, and the definition then gets their limits and merge keys. `None` (the
+    /// default)
+    /// leaves the definition as `kube` derives it.
     const SCHEMA: Option<fn() -> serde_json::Value> = None;
-    /// The fields of the spec that name other objects, which are held and waited for while they are named (unikorn §2);
-    /// `#[managed(reference = Kind)]` on a field adds one. Default: none.
+    /// The fields of the spec that name other objects (unikorn §2). The operator waits for these objects, and keeps them from
+    /// being
+    /// deleted while they are named. `#[managed(reference = Kind)]` on a field adds an entry. Default: none.
     const REFERENCES: &'static [ReferenceField<Self>] = &[];
 
-    /// The kind by its names.
+    /// Returns the kind.
     fn kind() -> Kind;
-    /// Name, namespace, generation, labels, ….
+    /// Returns the metadata: name, namespace, generation, labels, ….
     fn metadata(&self) -> &ObjectMeta;
-    /// What the user wants.
+    /// Returns the spec.
     fn spec(&self) -> &Self::Spec;
-    /// What was last said about it.
+    /// Returns the status as last read.
     fn status(&self) -> Option<&Self::Status>;
-    /// Whether the object is left alone: nothing is written for it until this is false again or it is deleted.
+    /// Whether the object is paused: the operator writes nothing for it until it is no longer paused or is deleted.
     fn paused(&self) -> bool;
-    /// The object as build functions take it.
+    /// Returns the object in the form that build functions take.
     fn subject(&self) -> &Self::Subject;
 }

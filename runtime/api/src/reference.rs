@@ -1,4 +1,4 @@
-//! Fields of a spec that name other objects, by name or by labels.
+//! Defines the types of spec fields that reference other objects, by name or by label selector.
 
 use crate::kind::Kind;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
@@ -6,16 +6,17 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
 
-/// A field of a spec that names objects of another kind; `#[managed(reference = Kind)]` makes it.
+/// A field of a spec that names objects of another kind, as `#[managed(reference = Kind)]` declares it.
 pub struct ReferenceField<K: 'static> {
-    /// The field by its JSON path, for messages.
+    /// The JSON path of the field, for messages.
     pub field: &'static str,
-    /// The kind of the objects.
+    /// Returns the kind of the named objects.
     pub kind: fn() -> Kind,
-    /// What the field says now.
+    /// Returns the current targets of the field.
     pub names: fn(&K) -> Vec<ReferenceTarget>,
-    /// Whether the objects may be in another namespace than the one that names them, if they [allow it](ALLOW_FROM).
-    /// Default: `false`; a field that names an object of another namespace is refused then.
+    /// Whether the field may name objects in other namespaces that [allow it](ALLOW_FROM). Default: `false`, which refuses the
+    /// name of
+    /// an object in another namespace.
     pub granted: bool,
 }
 
@@ -25,13 +26,19 @@ impl<K> fmt::Debug for ReferenceField<K> {
     }
 }
 
-/// The annotation by which an object allows that objects of other namespaces reference it: these namespaces, separated by
-/// commas, or `*` for all. Example: `opgen.dev/allow-references-from: shop, team-a`.
+/// The annotation of an object that lists the other namespaces from which objects may reference it, separated by commas, or `*`
+/// for all.
+/// Example: `opgen.dev/allow-references-from: shop, team-a`.
 ///
-/// A reference keeps an object from being deleted, so it needs the word of who owns the object, as with the `ReferenceGrant` of
-/// the Gateway API. An object without a namespace needs no annotation: everybody who may create a referrer may reference it, in
-/// every namespace that the operator watches. The same holds for a referrer without a namespace. Without the annotation nobody learns whether there is such an object. Once the annotation no longer names a
-/// namespace, the references from there are released.
+/// A reference keeps an object from being deleted, so the owner of the object has to permit it, as with the `ReferenceGrant` of
+/// the
+/// Gateway API. A cluster-scoped object needs no annotation: every client that may create a referrer, in any namespace that the
+/// operator
+/// watches, may reference it. A cluster-scoped referrer needs no annotation on its targets either. Without the annotation, the
+/// status of
+/// a referrer doesn't reveal whether the object exists. If the annotation no longer lists a namespace, the references from there
+/// are
+/// released.
 pub const ALLOW_FROM: &str = "opgen.dev/allow-references-from";
 
 /// An object by its name, and by its namespace if that is another than the one of the object that names it.
@@ -45,30 +52,31 @@ pub struct NamespacedName {
 }
 
 impl NamespacedName {
-    /// An object of that name, in no namespace or in that of the object that names it.
+    /// Returns the name of a cluster-scoped object, or of an object in the namespace of the object that names it.
     pub fn cluster(name: impl Into<String>) -> Self {
         Self { name: name.into(), namespace: None }
     }
 
-    /// An object of that name in a namespace.
+    /// Returns the name of an object in a namespace.
     pub fn in_namespace(namespace: impl Into<String>, name: impl Into<String>) -> Self {
         Self { name: name.into(), namespace: Some(namespace.into()) }
     }
 }
 
-/// What a field says of objects.
+/// The target of a reference in a field.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ReferenceTarget {
     /// One object, by its name.
     Named(NamespacedName),
-    /// All objects with these labels, in the namespace of the object that selects them; of an object without a namespace, in
-    /// all that the operator watches. Never the object itself.
+    /// All objects with these labels in the namespace of the referrer, except the referrer itself. For a cluster-scoped referrer,
+    /// the
+    /// objects in all namespaces that the operator watches.
     Labelled(LabelSelector),
 }
 
 impl ReferenceTarget {
-    /// Calls the function of the variant. A new variant adds a parameter, so `opgen` can't ignore it.
+    /// Calls the function of the variant. A new variant adds a parameter, so that `opgen` can't ignore it.
     #[doc(hidden)]
     pub fn fold<T>(self, named: impl FnOnce(NamespacedName) -> T, labelled: impl FnOnce(LabelSelector) -> T) -> T {
         match self {
@@ -78,15 +86,20 @@ impl ReferenceTarget {
     }
 }
 
-/// A type of a field that names objects: a name, an optional one, several, or a label selector.
+/// A type of a field that names objects: a name, an optional name, several names, or a label selector.
 ///
-/// An empty name names nothing. A selector means what has its labels at the time: an object that begins to have them is
-/// referenced and waited for, one that ceases is let go. As everywhere in Kubernetes, the empty selector `{}` means all
-/// objects of the kind, and no selector (`None`) none. A selector that nothing matches is no fault: nothing is waited for,
-/// and the pass goes on; who needs at least one says so in a node. An object that is being deleted is not taken up any more.
+/// An empty name names no object. A selector matches the objects that currently have its labels: an object that gets the labels
+/// is
+/// referenced and waited for, and one that loses them is released. As everywhere in Kubernetes, the empty selector `{}` matches
+/// all
+/// objects of the kind, and an absent selector (`None`) matches none. A selector without a match is no error: the pass waits for
+/// nothing
+/// and continues. If at least one object is required, check it in a node. An object that is already being deleted gets no new
+/// reference.
 ///
-/// An object of a kind that this operator controls is ready when its controller has said so. Any other is judged as kstatus
-/// judges it, by its own rule or by its conditions; one that has no conditions is ready.
+/// An object of a kind that this operator controls is ready when its controller has set its conditions accordingly. Any other
+/// object is
+/// ready by the rules of kstatus, by the rule of its kind or by its conditions; an object without conditions is ready.
 #[diagnostic::on_unimplemented(
     message = "a field of type `{Self}` can't be a reference",
     label = "names no objects",
@@ -94,7 +107,7 @@ impl ReferenceTarget {
     note = "or `LabelSelector` of `k8s-openapi`, for all objects with some labels"
 )]
 pub trait Names {
-    /// What it says.
+    /// Returns the targets.
     fn names(&self) -> Vec<ReferenceTarget>;
 }
 
@@ -134,9 +147,10 @@ impl<T: Names> Names for BTreeSet<T> {
     }
 }
 
-/// The schema of a [`LabelSelector`], for a field of a spec: `#[schemars(schema_with = "opgen::reference::label_selector")]`.
+/// Returns the schema of a [`LabelSelector`] for a field of a spec:
+/// `#[schemars(schema_with = "opgen::reference::label_selector")]`.
 ///
-/// It needs no feature of `k8s-openapi`, and refuses at the API server what would select nothing sensible.
+/// It needs no feature of `k8s-openapi`. With it, the API server refuses a selector with an unknown operator or without a key.
 pub fn label_selector(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "description": "The objects with all of these labels; empty for all objects.",
@@ -179,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_names_what_its_type_can() {
+    fn each_supported_type_returns_its_targets() {
         let named = |name: &str| ReferenceTarget::Named(NamespacedName::cluster(name));
         assert_eq!("a".to_owned().names(), [named("a")]);
         assert!(String::new().names().is_empty() && None::<String>.names().is_empty());

@@ -16,6 +16,25 @@ use std::{
 /// same holds for one that reads the value of a hand-written node, or an item that was computed from such an input.
 ///
 /// Nothing else is an input: a build function that reads a clock or a `static` does not run when these change.
+///
+/// # Example
+///
+/// ```
+/// # use k8s_openapi::api::core::v1::{Namespace, Secret};
+/// # use opgen::prelude::*;
+/// # #[derive(Provisioner)]
+/// # #[provisioner(serial, owner = Foreign<Namespace>)]
+/// # struct Tree {
+/// #     #[provisioner(resource(once))]
+/// #     password: Secret,
+/// # }
+/// impl Tree {
+///     fn password(namespace: &Draft<'_, Foreign<Namespace>>) -> Secret {
+///         let text = namespace.random_text(22);
+///         Secret { string_data: Some([("password".into(), text)].into()), ..Secret::default() }
+///     }
+/// }
+/// ```
 pub struct Draft<'a, O: Owner> {
     /// The object that the tree is for.
     pub owner: &'a O::Object,

@@ -27,6 +27,29 @@ pub enum Cause {
 }
 
 /// The argument of `provision`: the object, its status, and the API calls that the node `P` has declared.
+///
+/// # Example
+///
+/// ```
+/// # use k8s_openapi::api::core::v1::{Namespace, Secret};
+/// # use opgen::prelude::*;
+/// #[derive(Provisioner)]
+/// #[provisioner(access(Secret: get))]
+/// struct TokenCheck;
+///
+/// impl Provision<Foreign<Namespace>> for TokenCheck {
+///     async fn provision(cx: &Context<'_, Foreign<Namespace>, Self>) -> Result<()> {
+///         // `Secret: get` permits this call. It yields if the Secret doesn't exist.
+///         let token = cx.get::<Secret>("token").await?;
+///         cx.report("TokenFound", format!("Secret {} exists", token.name_any()));
+///         Ok(())
+///     }
+///
+///     async fn deprovision(_: &Teardown<'_, Foreign<Namespace>, Self>) -> Result<()> {
+///         Ok(())
+///     }
+/// }
+/// ```
 pub struct Context<'a, O: Owner, P: Provisioner> {
     pass: &'a Pass<'a, O::Object, O::Options>,
     item: &'a O::Item,
@@ -41,6 +64,28 @@ pub struct Context<'a, O: Owner, P: Provisioner> {
 
 /// The argument of `deprovision`: the identity of the node and the cause. It gives no access to the wanted state, so no build
 /// function runs.
+///
+/// # Example
+///
+/// ```
+/// # use k8s_openapi::api::core::v1::{Namespace, Secret};
+/// # use opgen::prelude::*;
+/// # #[derive(Provisioner)]
+/// # #[provisioner(access(Secret: delete))]
+/// # struct Token;
+/// impl Provision<Foreign<Namespace>> for Token {
+///     # async fn provision(_: &Context<'_, Foreign<Namespace>, Self>) -> Result<()> {
+///     #     Ok(())
+///     # }
+///     async fn deprovision(cx: &Teardown<'_, Foreign<Namespace>, Self>) -> Result<()> {
+///         // `delete` returns `false` if the Secret is gone.
+///         if cx.delete::<Secret>("token").await? {
+///             return yield_because("Deleting", "waiting for the deletion of Secret token");
+///         }
+///         Ok(())
+///     }
+/// }
+/// ```
 pub struct Teardown<'a, O: Owner, P> {
     pass: &'a Pass<'a, O::Object, O::Options>,
     path: Path<'a>,

@@ -21,6 +21,29 @@ use serde_json::Value;
 use std::{fmt, sync::Arc, time::Duration};
 
 /// The options of the controller of one kind, as `operator!` and `Operator::controls_with` set them.
+///
+/// # Example
+///
+/// ```
+/// # use k8s_openapi::api::core::v1::{Namespace, ResourceQuota};
+/// # use opgen::prelude::*;
+/// # #[derive(Provisioner)]
+/// # #[provisioner(serial, owner = Foreign<Namespace>)]
+/// # struct NamespaceTree {
+/// #     #[provisioner(resource)]
+/// #     quota: ResourceQuota,
+/// # }
+/// # impl NamespaceTree {
+/// #     fn quota(_: &Namespace) -> ResourceQuota { ResourceQuota::default() }
+/// # }
+/// use std::time::Duration;
+///
+/// # let operator =
+/// Operator::new("teams").controls_with::<Foreign<Namespace>, NamespaceTree>(|controller| {
+///     // Only Namespaces with this label, four at a time, each at least every ten minutes.
+///     controller.labels([("team", "web")]).workers(4).resync_period(Duration::from_secs(600))
+/// });
+/// ```
 pub struct Controller<O: Owner> {
     pub(crate) settings: Settings,
     pub(crate) options: Arc<O::Options>,

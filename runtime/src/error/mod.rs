@@ -20,6 +20,23 @@ pub type BoxError = Box<dyn StdError + Send + Sync>;
 /// The variants determine the next step, not the cause: the function that returns one decides when the object is reconciled
 /// again. The operator `?` of Rust turns any `std` error into [`Error::Unexpected`], except a conflict of the API (409, or a JSON patch
 /// that does not apply), which becomes [`Error::Conflict`].
+///
+/// # Example
+///
+/// ```
+/// use opgen::{Error, Result};
+///
+/// fn replicas(text: &str) -> Result<i32> {
+///     let replicas = text.parse::<i32>()?;
+///     if replicas < 0 {
+///         return Err(Error::user_action("NegativeReplicas", "set spec.replicas to 0 or more"));
+///     }
+///     Ok(replicas)
+/// }
+///
+/// assert!(matches!(replicas("three"), Err(Error::Unexpected(_))));
+/// assert!(matches!(replicas("-1"), Err(Error::UserAction { .. })));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -27,6 +27,38 @@ use std::{
 ///
 /// # Assumptions
 /// A lister belongs to one running operator.
+///
+/// # Example
+///
+/// ```
+/// # use k8s_openapi::api::core::v1::{Namespace, Node, ResourceQuota};
+/// # use opgen::{Lister, NamespacedName, Operator, prelude::*};
+/// # #[derive(Provisioner)]
+/// # #[provisioner(serial, owner = Foreign<Namespace>)]
+/// # struct Tree {
+/// #     #[provisioner(resource)]
+/// #     quota: ResourceQuota,
+/// # }
+/// # impl Tree {
+/// #     fn quota(_: &Namespace) -> ResourceQuota { ResourceQuota::default() }
+/// # }
+/// // The values of a label of the Nodes, with an index by value.
+/// let zones = Lister::<String, String>::indexed(|zone| Some(zone.clone()));
+/// # let operator =
+/// Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| {
+///     c.metadata_lister::<Node, _, _, _>(
+///         &zones,
+///         |metadata| metadata.labels.as_ref().and_then(|labels| labels.get("zone").cloned()).unwrap_or_default(),
+///         |_, _| [NamespacedName::cluster("default")],
+///     )
+/// });
+///
+/// fn nodes_in(zones: &Lister<String, String>, zone: &str) -> Result<usize> {
+///     let zone = zone.to_owned();
+///     zones.read(|nodes| nodes.find(&zone).count())
+/// }
+/// # let _ = nodes_in(&zones, "a");
+/// ```
 pub struct Lister<V, X = ()>(Arc<Inner<V, X>>);
 
 struct Inner<V, X> {

@@ -26,6 +26,26 @@ use std::{marker::PhantomData, sync::Arc, time::Duration};
 ///
 /// A library exports an operator from a function, and `operator!` makes a binary of it. The role contains the permissions of the
 /// trees of this operator, not of all trees that are linked.
+///
+/// # Example
+///
+/// ```
+/// # use k8s_openapi::api::core::v1::{Namespace, ResourceQuota};
+/// # use opgen::prelude::*;
+/// # #[derive(Provisioner)]
+/// # #[provisioner(serial, owner = Foreign<Namespace>)]
+/// # struct NamespaceTree {
+/// #     #[provisioner(resource)]
+/// #     quota: ResourceQuota,
+/// # }
+/// # impl NamespaceTree {
+/// #     fn quota(_: &Namespace) -> ResourceQuota { ResourceQuota::default() }
+/// # }
+/// fn operator() -> Operator {
+///     Operator::new("teams").version("0.1.0").controls::<Foreign<Namespace>, NamespaceTree>()
+/// }
+/// # operator();
+/// ```
 #[derive(Clone, Debug)]
 pub struct Operator {
     pub(crate) name: String,

@@ -42,6 +42,26 @@ use std::{borrow::Cow, collections::HashSet, fmt, sync::Arc};
 ///
 /// Objects without a namespace are created in the namespace of their owner. Their names are fixed, so a cluster-scoped object can
 /// have one owner only.
+///
+/// # Example
+///
+/// ```
+/// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+/// # use opgen::prelude::*;
+/// #[derive(Provisioner)]
+/// #[provisioner(serial, owner = Foreign<Namespace>)]
+/// struct Tree {
+///     #[provisioner(manifest(ConfigMap))]
+///     settings: Manifest,
+/// }
+///
+/// impl Tree {
+///     fn settings(namespace: &Namespace) -> Manifest {
+///         let name = namespace.name_any();
+///         format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: settings}}\ndata: {{namespace: {name}}}\n").into()
+///     }
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Manifest(Cow<'static, str>);
 

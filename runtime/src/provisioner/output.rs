@@ -15,21 +15,46 @@ use std::{
 };
 
 /// The output of an earlier node: `K`, `Option<K>` or `Vec<K>` of a resource node, as its field has it, or the value that a
-/// hand-written node gives. The objects are in the last state that the API server returned, with defaults and status.
+/// hand-written node sets. The objects are in the last state that the API server returned, with defaults and status.
+///
+/// # Example
+///
+/// ```
+/// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+/// # use opgen::prelude::*;
+/// /// Counts the entries of a ConfigMap that another node of the parent group builds.
+/// #[derive(Provisioner)]
+/// #[provisioner(access(), inputs(settings: ConfigMap), output = usize)]
+/// struct CountEntries;
+///
+/// impl Provision<Foreign<Namespace>> for CountEntries {
+///     async fn provision(cx: &Context<'_, Foreign<Namespace>, Self>) -> Result<()> {
+///         // The inputs are a tuple with one `Output` for each entry of `inputs(...)`.
+///         let settings = cx.inputs().0.get()?;
+///         cx.set_output(settings.data.as_ref().map_or(0, |data| data.len()));
+///         Ok(())
+///     }
+///
+///     async fn deprovision(_: &Teardown<'_, Foreign<Namespace>, Self>) -> Result<()> {
+///         Ok(())
+///     }
+/// }
+/// ```
 pub struct Output<T>(Arc<OutputValue<T>>);
 
 enum OutputValue<T> {
     /// The value of a hand-written node.
     Value(Arc<T>),
-    /// The objects of a resource node. They are decoded on first use: in most passes nothing has changed, and no node uses them.
+    /// The objects of a resource node. They are decoded on first use, since in most passes nothing has changed and no node uses
+    /// them.
     Objects { decoded: OnceLock<T>, objects: Vec<Arc<[u8]>>, decode: fn(&[Arc<[u8]>]) -> Result<T>, version: u64 },
 }
 
 impl<T> Output<T> {
-    /// The value.
+    /// Returns the value, and decodes it on the first call.
     ///
     /// # Errors
-    /// If an object can't be decoded as its kind.
+    /// Fails if an object can't be decoded as its kind.
     pub fn get(&self) -> Result<&T> {
         match &*self.0 {
             OutputValue::Value(value) => Ok(value),
@@ -43,7 +68,8 @@ impl<T> Output<T> {
         }
     }
 
-    /// A hash of the uids and resourceVersions of the objects; `None` for a value, which has no version.
+    /// Returns a hash of the uids and resourceVersions of the objects; `None` for the value of a hand-written node, which has no
+    /// version.
     pub(crate) fn version(&self) -> Option<u64> {
         match &*self.0 {
             OutputValue::Value(_) => None,
@@ -93,10 +119,10 @@ pub fn read<T: ResourceField<M> + Send + Sync, M, O: Owner, P: Provisioner>(
     Ok(Output(Arc::new(OutputValue::Objects { decoded, objects: bytes, decode, version: hasher.finish() })))
 }
 
-/// Reads the value that the hand-written node at `path` has given in this pass; the path is relative to the group of `cx`.
+/// Reads the output that the hand-written node at `path` has set in this pass; the path is relative to the group of `cx`.
 ///
 /// # Errors
-/// A yield if it has given no value.
+/// A yield if it has set none.
 pub fn node_output<C: HasOutput, O: Owner, P: Provisioner>(
     cx: &Context<'_, O, P>,
     path: &str,
@@ -114,7 +140,7 @@ fn node_at<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Stri
     if cx.path().is_root() { path.to_owned() } else { format!("{}/{path}", cx.path()) }
 }
 
-/// A hand-written node that gives a value: its attribute has `output = ...`.
+/// A hand-written node with an output: its attribute has `output = ...`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` gives nothing that could be read",
     label = "has no `output`",
@@ -122,8 +148,9 @@ fn node_at<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Stri
 )]
 pub trait HasOutput: Provisioner {}
 
-/// Hash of the inputs of a build function: those of its group, and the versions of the outputs it reads. `None` if one of them
-/// has no version.
+/// Returns the hash of the inputs of a build function: those of its group, and the versions of the outputs it reads. `None` if
+/// one of
+/// them has no version.
 pub fn inputs_digest<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, read: &[Option<u64>]) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     cx.inputs_digest()?.hash(&mut hasher);
@@ -133,7 +160,7 @@ pub fn inputs_digest<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, read: &[O
     Some(hasher.finish())
 }
 
-/// The version of an output that a node reads, for [`inputs_digest`].
-pub fn version<T>(made: &Output<T>) -> Option<u64> {
-    made.version()
+/// Returns the version of an output that a node reads, for [`inputs_digest`].
+pub fn version<T>(output: &Output<T>) -> Option<u64> {
+    output.version()
 }

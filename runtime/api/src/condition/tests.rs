@@ -6,8 +6,8 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-fn said(status: &Status) -> Vec<(&str, &str, &str)> {
-    status.conditions.iter().map(|held| (held.type_.as_str(), held.status.as_str(), held.reason.as_str())).collect()
+fn summaries(status: &Status) -> Vec<(&str, &str, &str)> {
+    status.conditions.iter().map(|one| (one.type_.as_str(), one.status.as_str(), one.reason.as_str())).collect()
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn condition_k1_reconciling_leaves_ready_unknown() {
         ("Ready", "Unknown", "Reconciling"),
         ("Reconciling", "True", "Reconciling"),
     ];
-    assert_eq!(said(&status), wanted);
+    assert_eq!(summaries(&status), wanted);
 }
 
 #[test]
@@ -37,10 +37,10 @@ fn condition_k3_stalled_is_not_ready_and_not_reconciling() {
     let mut status = Status::default();
     status.stalled("Broken", "it broke", 1, at(1));
     let wanted = [("Available", "False", "Broken"), ("Ready", "False", "Broken"), ("Stalled", "True", "Broken")];
-    assert_eq!(said(&status), wanted);
+    assert_eq!(summaries(&status), wanted);
     status.reconciling("working", 2, at(2));
     assert_eq!(
-        said(&status).last(),
+        summaries(&status).last(),
         Some(&("Reconciling", "True", "Reconciling")),
         "an abnormal condition that is over is gone"
     );

@@ -1,16 +1,19 @@
-//! Kinds that have no Rust type of their own.
+//! Defines `dynamic_kind!`, which declares kinds with JSON content for which there is no Rust type.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use serde_json::{Map, Value};
 
-/// All fields of an object but `apiVersion`, `kind` and `metadata`.
+/// All fields of an object except `apiVersion`, `kind` and `metadata`.
 pub type Content = Map<String, Value>;
 
-/// Declares kinds by their names; their fields are JSON.
+/// Declares kinds by their names, with JSON content.
 ///
-/// What is declared is a kind like any other: it stands in `access(...)`, in calls and as a resource of a tree, and the
-/// operator's role names it.
+/// A declared kind works like any other kind: use it in `access(...)`, in calls and as a resource of a tree. The role of the
+/// operator
+/// contains it.
+///
+/// # Example
 ///
 /// ```
 /// opgen::dynamic_kind! {
@@ -28,14 +31,14 @@ macro_rules! dynamic_kind {
         $(#[$meta])*
         #[derive(Clone, Debug, Default, PartialEq)]
         $visibility struct $name {
-            /// Its name, namespace, labels, …
+            /// The metadata: name, namespace, labels, …
             pub metadata: $crate::__private::ObjectMeta,
-            /// All fields but `apiVersion`, `kind` and `metadata`.
+            /// All fields except `apiVersion`, `kind` and `metadata`.
             pub content: $crate::__private::dynamic::Content,
         }
 
         impl $name {
-            /// An object of this name; of `content` counts what is an object.
+            /// Returns an object with this name. A `content` that is not a JSON object is ignored.
             #[allow(dead_code, unreachable_pub)]
             pub fn new(name: &str, content: $crate::__private::dynamic::Value) -> Self {
                 let (metadata, content) = $crate::__private::dynamic::parts(name, content);
@@ -92,12 +95,12 @@ macro_rules! dynamic_kind {
     };
 }
 
-/// Group and version; the core group has no name.
+/// Splits an `apiVersion` into group and version; the core group is empty.
 pub fn split(version: &'static str) -> (&'static str, &'static str) {
     version.split_once('/').unwrap_or(("", version))
 }
 
-/// Metadata and content of a new object.
+/// Returns the metadata and the content of a new object.
 pub fn parts(name: &str, content: Value) -> (ObjectMeta, Content) {
     let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
     let content = match content {
@@ -107,10 +110,10 @@ pub fn parts(name: &str, content: Value) -> (ObjectMeta, Content) {
     (metadata, content)
 }
 
-/// The whole object.
+/// Serializes the whole object.
 ///
 /// # Errors
-/// As the serializer fails.
+/// Fails with the error of the serializer.
 pub fn serialize<S: Serializer>(
     (version, kind): (&str, &str),
     metadata: &ObjectMeta,
@@ -124,10 +127,10 @@ pub fn serialize<S: Serializer>(
     object.serialize(serializer)
 }
 
-/// What is left of an object without its names.
+/// Deserializes the metadata and the content of an object.
 ///
 /// # Errors
-/// As the deserializer fails.
+/// Fails with the error of the deserializer.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(ObjectMeta, Content), D::Error> {
     let mut content = Content::deserialize(deserializer)?;
     content.remove("apiVersion");
@@ -148,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_has_the_names_that_it_is_declared_with() {
+    fn a_kind_has_its_declared_names() {
         let (widget, thing) = (kind_of::<Widget>(), kind_of::<Thing>());
         assert_eq!(
             (widget.full_name().as_str(), &*widget.kind, &*widget.version),
@@ -159,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_reads_back_as_it_was_written() {
+    fn an_object_deserializes_to_the_serialized_one() {
         let widget = Widget::new("one", json!({"spec": {"size": 1}, "status": {}}));
         let json = serde_json::to_value(&widget).unwrap();
         let whole = json!({
