@@ -62,7 +62,7 @@ pub fn managed(item: TokenStream) -> TokenStream {
 /// | `Secret("tls", "ca"): get` | on these objects only |
 /// | `Network: reference` | holds objects, waits for them and releases them: `cx.references::<Network>()` |
 /// | `Secret in "kube-system": get` | in that namespace only, by a role there; see `in_namespace` of the calls |
-/// | `Deployment/scale: get, patch` | on a subresource; a type that implements `Part` names one that Kubernetes doesn't have |
+/// | `Deployment/scale: get, patch` | on a subresource; for one without a type in opgen, name a type that implements `Subresource` |
 /// | `"/metrics": get` | a non-resource URL; a `*` at its end matches anything |
 /// | `raw(Pod/exec: create)` | the raw client, for requests without a typed call; the entries declare its requests |
 ///

@@ -28,18 +28,18 @@ pub(crate) struct Access {
 pub(crate) enum Subresource<'a> {
     Status,
     Scale,
-    /// A subresource with a type in `opgen::subresource`.
+    /// A subresource with a type in `opgen::access::subresource`.
     Known {
         name: &'static str,
         type_name: &'static str,
     },
-    /// A type of the user's that implements `Part`.
+    /// A user type that implements `Subresource`.
     Type(&'a Path),
     /// Any other name, without typed calls.
     Other(String),
 }
 
-/// The subresources with a type in `opgen::subresource`.
+/// The subresources with a type in `opgen::access::subresource`.
 const SUBRESOURCES: [(&str, &str); 8] = [
     ("approval", "Approval"),
     ("binding", "Binding"),

@@ -1,4 +1,4 @@
-//! Replaces the cluster in unit tests of trees, and records the calls of the nodes.
+//! Implements the fake cluster for unit tests of trees, which records the calls of nodes and stores their objects.
 
 use crate::{
     cache::ObjectKey,
@@ -13,19 +13,19 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// One call of a node, with its answer.
+/// A call of a node, with its answer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Call {
     /// The node's path, with keys: `pools[blue]/service`.
     pub node: String,
-    /// The action that the tree asked for.
+    /// The action that the tree requested.
     pub asked: NodeAction,
     /// The answer of the node.
     pub answer: Answer,
 }
 
-/// An action that the tree asks of a node.
+/// An action that the tree requests of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum NodeAction {
@@ -55,11 +55,11 @@ pub enum Answer {
 
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let asked = match self.asked {
+        let action = match self.asked {
             NodeAction::Provision => "provision",
             NodeAction::Deprovision => "deprovision",
         };
-        write!(f, "{asked} {}", self.node)?;
+        write!(f, "{action} {}", self.node)?;
         let answer = match self.answer {
             Answer::Ok => return Ok(()),
             Answer::Yield => "yield",
@@ -87,12 +87,12 @@ impl FakeCluster {
         self.answers.lock().insert(node.to_owned(), answer);
     }
 
-    /// The calls since the last time, in order.
+    /// Returns the calls since the last call of this function, in order.
     pub(crate) fn take_calls(&self) -> Vec<Call> {
         std::mem::take(&mut self.calls.lock())
     }
 
-    /// The paths of the nodes that were provisioned and not deprovisioned.
+    /// Returns the paths of the nodes that were provisioned and not deprovisioned.
     pub(crate) fn nodes_with_objects(&self) -> BTreeSet<String> {
         self.objects.lock().keys().cloned().collect()
     }
@@ -106,12 +106,12 @@ impl FakeCluster {
         self.provision(node, objects)
     }
 
-    /// The item keys below an `each` node that were provisioned.
+    /// Returns the item keys below an `each` node that were provisioned.
     pub(crate) fn existing_keys(&self, node: &str) -> BTreeSet<String> {
         self.objects.lock().keys().filter_map(|path| key_below(node, path)).collect()
     }
 
-    /// The objects of a node, in the form in which other nodes read them.
+    /// Returns the objects of a node, in the form in which other nodes read them.
     pub(crate) fn output_objects(&self, node: &str) -> Vec<OutputObject> {
         let objects = self.objects.lock().get(node).cloned().unwrap_or_default();
         let to_output = |(at, json): (usize, Arc<[u8]>)| OutputObject {
@@ -123,13 +123,13 @@ impl FakeCluster {
         objects.into_iter().enumerate().map(to_output).collect()
     }
 
-    /// Stores the objects of a node and gives its answer. The objects are stored even if the answer is an error.
+    /// Stores the objects of a node and returns its answer. The objects are stored even if the answer is an error.
     pub(crate) fn provision(&self, node: &str, objects: Vec<Arc<[u8]>>) -> Result<()> {
         self.objects.lock().insert(node.to_owned(), objects);
         self.record_call(node, NodeAction::Provision)
     }
 
-    /// Gives the answer of a node, and removes its objects if the answer is `Ok`.
+    /// Returns the answer of a node, and removes its objects if the answer is `Ok`.
     pub(crate) fn deprovision(&self, node: &str) -> Result<()> {
         self.record_call(node, NodeAction::Deprovision)?;
         self.objects.lock().remove(node);
@@ -137,9 +137,9 @@ impl FakeCluster {
     }
 
     /// Records a call and turns the answer of the node into a result.
-    fn record_call(&self, node: &str, asked: NodeAction) -> Result<()> {
+    fn record_call(&self, node: &str, action: NodeAction) -> Result<()> {
         let answer = self.answers.lock().get(node).copied().unwrap_or_default();
-        self.calls.lock().push(Call { node: node.to_owned(), asked, answer });
+        self.calls.lock().push(Call { node: node.to_owned(), asked: action, answer });
         match answer {
             Answer::Ok => Ok(()),
             Answer::Yield => Err(Error::yielding("Told", format!("{node} waits"))),

@@ -24,11 +24,11 @@ pub struct Many;
     label = "needs a kind, or `Option` or `Vec` of one"
 )]
 pub trait ResourceField<M>: 'static {
-    /// The kind.
+    /// The kind of the objects.
     type Kind: Typed + Serialize + DeserializeOwned;
     /// The number of objects that a value of this type has.
     const CARDINALITY: Cardinality;
-    /// The wanted objects, as a list.
+    /// Converts the value to the list of wanted objects.
     fn objects(self) -> Vec<Self::Kind>;
     /// Whether a value of this type can have this number of objects.
     fn fits(count: usize) -> bool;
@@ -86,10 +86,10 @@ impl<K: Typed + Serialize + DeserializeOwned> ResourceField<Many> for Vec<K> {
     label = "`{T}` or a `Result` of it fits"
 )]
 pub trait BuildResult<T> {
-    /// The value of the field.
+    /// Returns the value of the field.
     ///
     /// # Errors
-    /// The error of the build function.
+    /// Fails with the error of the build function.
     fn into_result(self) -> Result<T>;
 }
 
@@ -105,7 +105,12 @@ impl<T, E: Into<Error>> BuildResult<T> for Result<T, E> {
     }
 }
 
-/// The wanted objects as JSON values. The code behind this call is not generic, which keeps the binary small.
+/// Converts the result of a build function to the wanted objects as JSON. The code that takes them is not generic, which keeps
+/// binaries
+/// small.
+///
+/// # Errors
+/// Fails with the error of the build function, or if an object can't be serialized.
 pub fn wanted<T: ResourceField<M>, M>(built: impl BuildResult<T>) -> Result<Vec<Value>> {
     built.into_result()?.objects().into_iter().map(|object| Ok(serde_json::to_value(object)?)).collect()
 }

@@ -30,7 +30,7 @@ impl GrantsRights for ClusterRole {}
 /// grant less than the declared rules, but not more.
 ///
 /// # Errors
-/// Terminal, if a role has a right that is not declared: the API server would refuse it as an escalation.
+/// A terminal error if a role has a right that is not declared: the API server would refuse the role as an escalation.
 pub fn granted_roles<T: ResourceField<M, Kind: GrantsRights>, M>(
     node: &str,
     declared: &'static [Access],
@@ -66,7 +66,7 @@ fn limit_rules(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> 
     Ok(())
 }
 
-/// The first single right in `own` that no declared rule covers.
+/// Returns the first single right in `own` that no declared rule covers.
 fn first_undeclared(declared: &[Rule], own: &[Rule]) -> Option<Rule> {
     let is_covered = |single: &Rule| declared.iter().any(|rule| rule.covers(single));
     own.iter().flat_map(Rule::singles).find(|single| !is_covered(single))
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_with_more_is_refused_and_told_what_is_more() {
+    fn a_role_with_an_undeclared_right_is_refused_and_the_error_names_the_right() {
         let verb = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "delete"]}]);
         assert_eq!(
             refused(verb),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_that_is_put_together_from_others_is_refused() {
+    fn an_aggregated_cluster_role_is_refused() {
         let error = granted(json!({"aggregationRule": {"clusterRoleSelectors": []}})).unwrap_err();
         assert!(error.to_string().contains("asks the operator for every right"), "{error}");
     }

@@ -23,32 +23,34 @@ use std::{
     sync::Arc,
 };
 
-/// The edge to a child that is a provisioner; `line` is the line of its field.
+/// Returns the edge to a child that is a provisioner; `line` is the line of its field.
 #[track_caller]
 pub const fn edge<P: Provisioner>(name: &'static str, line: u32) -> Edge {
     Edge::plain(name, &P::SHAPE, declared_at(line))
 }
 
-/// The edge to a resource child: a set of objects of one kind.
+/// Returns the edge to a resource child: a set of objects of one kind.
 #[track_caller]
 pub const fn resource_edge<T: ResourceField<M>, M: 'static>(name: &'static str, line: u32) -> Edge {
     Edge { cardinality: T::CARDINALITY, ..Edge::plain(name, &ResourceNode::<T, M>::SHAPE, declared_at(line)) }
 }
 
-/// The source location of an edge's field. The derive that calls this is in the same file.
+/// Returns the source location of a field. The expansion of the derive, which calls this function, has the file of the field.
 #[track_caller]
 pub(crate) const fn declared_at(line: u32) -> SourceLocation {
     SourceLocation { file: Location::caller().file(), line }
 }
 
+/// Provides the constant shape of a resource node.
 struct ResourceNode<T, M>(PhantomData<fn() -> (T, M)>);
 
 impl<T: ResourceField<M>, M: 'static> ResourceNode<T, M> {
     const SHAPE: Shape = Shape { node: Node::Resource, access: &[Access::applied(kind_of::<T::Kind>)], children: &[] };
 }
 
-/// The values that `from(...)` hands to a child. It is implemented only for the type that the child takes, so that a mismatch
-/// is a compile error.
+/// The values that `from(...)` passes to a child. The trait is implemented only for the type that the child takes, so that a
+/// mismatch is
+/// a compile error.
 #[diagnostic::on_unimplemented(
     message = "the inputs of this child are `{T}`, found `{Self}`",
     label = "`from(...)` and its `inputs(...)` differ",
@@ -96,13 +98,13 @@ pub fn up_with<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C::I
     .boxed()
 }
 
-/// Runs the code of a node. Reports a panic to the environment, and lets it continue.
+/// Runs the code of a node. Reports a panic to the environment, and resumes it.
 async fn report_panics<T>(core: &PassCore<'_>, path: &Path<'_>, run: impl Future<Output = T>) -> T {
     let outcome = AssertUnwindSafe(run).catch_unwind().await;
     outcome.unwrap_or_else(|payload| resume_panic(core, &path.to_string(), payload))
 }
 
-/// Reports a panic of a node to the environment, and lets it continue.
+/// Reports a panic of a node to the environment, and resumes it.
 fn resume_panic(core: &PassCore<'_>, node: &str, payload: Box<dyn Any + Send>) -> ! {
     let PassCore { shared, owner, .. } = core;
     let pass = PassStart { kind: &owner.kind, namespace: owner.namespace(), name: owner.name() };
@@ -130,7 +132,7 @@ pub(crate) fn is_skipped<C: Provisioner>(core: &PassCore<'_>) -> bool {
     core.is_plan && !matches!(C::SHAPE.node, Node::Group { .. })
 }
 
-/// Makes the objects of a resource node exactly the wanted ones.
+/// Provisions a resource node: applies the objects that its build function returns, and deletes all others of the node.
 pub fn apply<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner, B: BuildResult<T>>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -150,8 +152,8 @@ pub fn apply_with<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
     build: impl FnOnce(&Draft<'_, O>) -> Result<Vec<Value>> + Send + 'c,
 ) -> BoxFuture<'c, Result<()>> {
     let kind = kind_of::<T::Kind>();
-    // `build` runs when the group polls this child, so that its panic counts as the child's. `converge` is boxed for itself:
-    // most passes take the fast path and don't need its large future.
+    // `build` runs when the group polls this child, so that a panic in it is attributed to the child. `converge` has its own box,
+    // because most passes take the fast path and don't need its large future.
     async move {
         let node: Arc<str> = cx.path().child(name).to_string().into();
         if let Some(outcome) = cx.core().outcome_if_unchanged(&node, &kind, options, inputs_digest) {
@@ -160,9 +162,9 @@ pub fn apply_with<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
         let (wanted, inputs_digest) = {
             let unversioned = UnversionedReads::default();
             let draft = cx.draft(&unversioned);
-            let built = catch_unwind(AssertUnwindSafe(|| build(&draft)));
-            let built = built.unwrap_or_else(|payload| resume_panic(cx.core(), &node, payload));
-            (built?, draft.inputs_digest(inputs_digest))
+            let wanted = catch_unwind(AssertUnwindSafe(|| build(&draft)));
+            let wanted = wanted.unwrap_or_else(|payload| resume_panic(cx.core(), &node, payload));
+            (wanted?, draft.inputs_digest(inputs_digest))
         };
         cx.core().converge(&node, &kind, options, inputs_digest, wanted).boxed().await
     }
@@ -188,7 +190,7 @@ pub fn remove_with<'c, T: ResourceField<M>, M, O: Owner, P>(
     async move { core.converge(&node, &kind, options, None, Vec::new()).await }.boxed()
 }
 
-/// Removes the objects of a node that an earlier release of the operator had, while the tree is provisioned.
+/// Removes the objects of a node of an earlier release during provisioning.
 pub fn retire<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -205,7 +207,7 @@ pub trait WhenResult {
     /// Converts the return value.
     ///
     /// # Errors
-    /// The error of the predicate.
+    /// Fails with the error of the predicate.
     fn into_wanted(self) -> Result<Wanted>;
 }
 
@@ -240,7 +242,7 @@ impl<A: WhenResult, E: Into<Error>> WhenResult for Result<A, E> {
 /// Whether a child is wanted, by the return value of its predicate.
 ///
 /// # Errors
-/// The error of the predicate.
+/// Fails with the error of the predicate.
 pub fn is_wanted<O: Owner, P: Provisioner>(
     cx: &Context<'_, O, P>,
     name: &'static str,
@@ -255,7 +257,7 @@ pub fn is_wanted<O: Owner, P: Provisioner>(
     }
 }
 
-/// The teardown context of a group, to remove a child that is not wanted.
+/// Returns the teardown context of a group, with which it removes a child that is not wanted.
 pub fn not_wanted<'a, O: Owner, P: Provisioner>(cx: &Context<'a, O, P>) -> Teardown<'a, O, P> {
     cx.to_teardown(Cause::NotWanted)
 }

@@ -2,7 +2,7 @@
 
 use crate::{context::Context, managed::Owner, shape::Provisioner};
 
-/// The argument of a predicate or an `each`: the object, or the item if the group is itself below an `each`.
+/// Returns the argument for the closures of `when` and `each`: the object, or the item if the group is itself below an `each`.
 pub fn subject<'a, O: Owner, P: Provisioner>(cx: &Context<'a, O, P>) -> &'a O::Subject {
     cx.subject()
 }

@@ -18,7 +18,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-/// Keys of items.
+/// The keys of the items of an `each`.
 pub type Keys = BTreeSet<String>;
 
 /// Pairs each item with its key.
@@ -32,7 +32,7 @@ where
     items.into_iter().map(|item| (key(item.borrow()), item)).collect()
 }
 
-/// The text of a key.
+/// Returns the text of a key.
 pub fn text(key: impl ToString) -> String {
     key.to_string()
 }
@@ -119,7 +119,7 @@ where
     catch_panic(async move { C::deprovision(&cx.for_item(name, Some(key), cx.cause())).await }).boxed()
 }
 
-/// Asks the child type for the keys of existing items.
+/// Returns the keys of existing items, which the child type finds.
 async fn find_keys<C, I, O, P>(cx: &Teardown<'_, O, P>, name: &'static str) -> Result<BTreeSet<String>>
 where
     C: Keyed<Each<O, I>>,
@@ -130,7 +130,7 @@ where
     C::keys(&cx.for_item(name, None, cx.cause())).await
 }
 
-/// The keys of the items for which objects of a group exist.
+/// Returns the keys of the items for which objects of a group exist.
 ///
 /// # Errors
 /// A yield if a cache is not synced yet.
@@ -138,7 +138,7 @@ pub fn keys_of_objects<O: Owner, P: Provisioner>(cx: &Teardown<'_, O, P>) -> Res
     cx.core().existing_keys(&cx.path().to_string(), &P::SHAPE)
 }
 
-/// The keys that a child of a keyed group finds.
+/// Returns the keys that a child of a keyed group finds.
 pub fn keys_below<'c, C: Keyed<O>, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
@@ -146,7 +146,7 @@ pub fn keys_below<'c, C: Keyed<O>, O: Owner, P>(
     async move { C::keys(&cx.for_child(name)).await }.boxed()
 }
 
-/// Adds the key of an item to the hash of the inputs: all else that an item depends on is in that hash already.
+/// Adds the key of an item to the hash of the inputs. The hash already covers everything else that an item depends on.
 fn with_key(inputs_digest: Option<u64>, key: &str) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     (inputs_digest?, key).hash(&mut hasher);

@@ -1,7 +1,8 @@
 //! Implements manifest nodes, which apply objects of several kinds from YAML text.
 //!
 //! # Flow
-//! 1. The objects are applied rank by rank: Namespaces, definitions and classes, ServiceAccounts, roles, configuration,
+//! 1. The objects are applied in order of their [`rank`]: Namespaces, definitions and classes, ServiceAccounts, roles,
+//!    configuration,
 //!    volumes, Services, workloads, custom resources, and last webhooks and API services. A rank starts when all objects of the
 //!    previous one are ready.
 //! 2. Objects of the node that are no longer wanted are deleted in reverse order; a rank starts when the objects of the
@@ -84,29 +85,30 @@ impl From<String> for Manifest {
     }
 }
 
-/// The edge to a manifest child.
+/// Returns the edge to a manifest child.
 #[track_caller]
 pub const fn manifest_edge(name: &'static str, shape: &'static Shape, line: u32) -> Edge {
     Edge::plain(name, shape, declared_at(line))
 }
 
-/// The access of a manifest node to a kind that its attribute names.
+/// Returns the access of a manifest node to a kind that its attribute names.
 pub const fn applied<K: Typed>() -> Access {
     Access::applied(kind_of::<K>)
 }
 
-/// Makes the objects of a manifest node exactly those in the text that its function returns.
+/// Provisions a manifest node: applies the objects in the text that its build function returns, and deletes all others of the
+/// node.
 pub fn apply_manifest<'c, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
     build: impl FnOnce() -> Result<Manifest>,
 ) -> BoxFuture<'c, Result<()>> {
     let node: Arc<str> = cx.path().child(name).to_string().into();
-    let built = build();
-    async move { cx.core().converge_manifest(&node, shape_of::<P>(name)?, Some(&built?.0)).await }.boxed()
+    let manifest = build();
+    async move { cx.core().converge_manifest(&node, shape_of::<P>(name)?, Some(&manifest?.0)).await }.boxed()
 }
 
-/// Makes the objects of a manifest node exactly those in its file.
+/// Provisions a manifest node: applies the objects in its file, and deletes all others of the node.
 pub fn apply_file<'c, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -129,15 +131,15 @@ pub fn remove_manifest<'c, O: Owner, P: Provisioner>(
     async move { cx.core().converge_manifest(&node, shape_of::<P>(name)?, None).await }.boxed()
 }
 
-/// The return value of a build function.
+/// Returns the manifest that a build function returned.
 ///
 /// # Errors
-/// The error of the build function.
+/// Fails with the error of the build function.
 pub fn text_of(built: impl BuildResult<Manifest>) -> Result<Manifest> {
     built.into_result()
 }
 
-/// The shape of a manifest child of the group `P`.
+/// Returns the shape of a manifest child of the group `P`.
 fn shape_of<P: Provisioner>(name: &str) -> Result<&'static Shape> {
     let shape: &'static Shape = &P::SHAPE;
     shape.find(name).ok_or_else(|| unknown_manifest(name))
@@ -147,8 +149,8 @@ fn unknown_manifest(name: &str) -> Error {
     Error::terminal("InvalidManifest", format!("the tree has no manifest {name}"))
 }
 
-fn invalid_manifest(malformed: InvalidManifest) -> Error {
-    Error::terminal("InvalidManifest", malformed.to_string())
+fn invalid_manifest(error: InvalidManifest) -> Error {
+    Error::terminal("InvalidManifest", error.to_string())
 }
 
 impl PassCore<'_> {

@@ -55,10 +55,10 @@ impl<C> NodeChild<C> {
     /// The value of the child's constant in [`Group::Children`].
     pub const CHILD: Self = Self(PhantomData);
 
-    /// Reads the value that the child gives; see [`node_output`].
+    /// Reads the output of the child; see [`node_output`].
     ///
     /// # Errors
-    /// A yield if it has given no value in this pass.
+    /// A yield if it has set none in this pass.
     pub fn read<O: Owner, P: Provisioner>(self, cx: &Context<'_, O, P>, path: &str) -> Result<Output<C::Output>>
     where
         C: HasOutput,

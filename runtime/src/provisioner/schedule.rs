@@ -12,7 +12,7 @@ pub fn boxed<'a>(child: impl Future<Output = Result<()>> + Send + 'a) -> BoxFutu
     child.boxed()
 }
 
-/// Runs all children at once and to their end, even if some of them fail. Returns the worst outcome.
+/// Runs all children at once and waits for all of them, even if some fail. Returns the worst outcome.
 pub async fn concurrently<const N: usize>(children: [BoxFuture<'_, Result<()>>; N]) -> Result<()> {
     worst_outcome(futures::future::join_all(children.into_iter().map(catch_panic)).await)
 }
@@ -42,25 +42,26 @@ pub async fn in_order<const N: usize>(children: [(BoxFuture<'_, Result<()>>, &[u
     worst_outcome(outcomes.into_iter().flatten())
 }
 
-/// The worst of several outcomes: the error with the lowest rank, and among equals that of the child declared first. If all
+/// Returns the worst of several outcomes: the error with the lowest rank, and among equals the one of the child declared first.
+/// If all
 /// errors are yields, their messages are joined.
 pub(crate) fn worst_outcome(outcomes: impl IntoIterator<Item = Result<()>>) -> Result<()> {
-    let mut failed: Vec<Error> = outcomes.into_iter().filter_map(Result::err).collect();
-    // The sort is stable, so ties go to the child declared first.
-    failed.sort_by_key(Error::rank);
-    let mut failed = failed.into_iter();
-    let Some(mut winner) = failed.next() else { return Ok(()) };
-    for other in failed {
+    let mut errors: Vec<Error> = outcomes.into_iter().filter_map(Result::err).collect();
+    // The sort is stable, so among equals the child declared first comes first.
+    errors.sort_by_key(Error::rank);
+    let mut errors = errors.into_iter();
+    let Some(mut worst) = errors.next() else { return Ok(()) };
+    for other in errors {
         tracing::debug!(error = %other, "another child of the group did not succeed either");
-        if let (Error::Yield { message: all, .. }, Error::Yield { message, .. }) = (&mut winner, &other) {
+        if let (Error::Yield { message: all, .. }, Error::Yield { message, .. }) = (&mut worst, &other) {
             all.push_str("; ");
             all.push_str(message);
         }
     }
-    Err(winner)
+    Err(worst)
 }
 
-/// Runs a child and turns its panic into an error, so that the other children go on.
+/// Runs a child and converts its panic to an error, so that the other children continue.
 pub(crate) async fn catch_panic(child: impl Future<Output = Result<()>>) -> Result<()> {
     match AssertUnwindSafe(child).catch_unwind().await {
         Ok(outcome) => outcome,

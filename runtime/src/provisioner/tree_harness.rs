@@ -10,7 +10,8 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// A node that records its calls and answers as the test has set. It works only in a [`TreeHarness`](crate::testing::TreeHarness).
+/// A node that records its calls and returns the answers that the test sets. It works only in a
+/// [`TreeHarness`](crate::testing::TreeHarness).
 #[derive(Debug)]
 pub struct Recorder;
 
