@@ -1,4 +1,4 @@
-//! The API server's audit log: who did which verb on what, and what the answer was.
+//! Reads the audit log of the API server: the user, verb, target and response code of each request.
 
 mod entry;
 mod log;

@@ -1,5 +1,4 @@
-//! Where the programs of the control plane and of the cluster come from: `KUBEBUILDER_ASSETS`, or our Go modules, built
-//! once per version.
+//! Finds the programs of the control plane and of the cluster in `KUBEBUILDER_ASSETS`, or builds them with Go, once per version.
 
 use std::{
     fmt, fs,
@@ -13,27 +12,27 @@ use std::{
 
 use crate::Form;
 
-/// A folder with the programs in it; wins over building.
+/// The environment variable for a folder with the programs, which are then not built.
 pub const ASSETS: &str = "KUBEBUILDER_ASSETS";
 
 const GO_MOD: &str = include_str!("../controlplane/go.mod");
 const KWOK_GO_MOD: &str = include_str!("../controlplane/kwok/go.mod");
 
-/// A program and the Go package it is built from.
+/// A program and its Go package.
 type Package = (&'static str, &'static str);
 
 const ETCD: Package = ("etcd", "go.etcd.io/etcd/server/v3");
-/// These carry the Kubernetes version.
+/// The programs with the version of Kubernetes.
 const KUBERNETES: [Package; 4] = [
     ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
     ("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
     ("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler"),
     ("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
 ];
-/// In a Go module of its own: it needs other versions of the Kubernetes libraries.
+/// kwok has its own Go module, since it needs other versions of the Kubernetes libraries.
 const KWOK: Package = ("kwok", "sigs.k8s.io/kwok/cmd/kwok");
 
-/// The programs that run for a plane of a form. kubectl is a client and not among them: foreign assets may lack it.
+/// Returns the programs that run for a form of plane. kubectl is not among them: it is a client, and other assets may lack it.
 fn needed(form: Form) -> &'static [&'static str] {
     match form {
         Form::Sandbox | Form::ControlPlane => &["etcd", "kube-apiserver", "kube-controller-manager"],
@@ -41,7 +40,7 @@ fn needed(form: Form) -> &'static [&'static str] {
     }
 }
 
-/// The folders that hold the programs.
+/// The folders of the programs.
 #[derive(Clone, Debug)]
 pub struct Binaries {
     kubernetes: PathBuf,
@@ -53,33 +52,32 @@ impl Binaries {
         Self { kubernetes: folder.clone(), kwok: folder }
     }
 
-    fn built() -> Self {
+    fn from_build() -> Self {
         Self { kubernetes: target_folder().join(kubernetes_version()), kwok: target_folder().join(kwok_version()) }
     }
 
-    /// The path of one of the programs: `etcd`, `kube-apiserver`, `kube-controller-manager`, `kube-scheduler`, `kubectl`,
-    /// `kwok`.
+    /// Returns the path of a program: `etcd`, `kube-apiserver`, `kube-controller-manager`, `kube-scheduler`, `kubectl` or `kwok`.
     pub fn path(&self, program: &str) -> PathBuf {
         if program == KWOK.0 { self.kwok.join(program) } else { self.kubernetes.join(program) }
     }
 
-    /// A command that runs one of the programs.
+    /// Returns a command that runs a program.
     pub fn command(&self, program: &str) -> Command {
         Command::new(self.path(program))
     }
 
-    /// The first program that a form needs and that is not there.
+    /// Returns the first missing program of a form.
     fn lacks(&self, form: Form) -> Option<&'static str> {
         needed(form).iter().find(|program| !self.path(program).is_file()).copied()
     }
 
-    /// Whether all that is built for a form is there, kubectl included.
+    /// Whether all programs that are built for a form exist, including kubectl.
     fn is_complete(&self, form: Form) -> bool {
         self.lacks(form).is_none() && self.path("kubectl").is_file()
     }
 }
 
-/// Why there is no control plane, or no cluster, on this machine.
+/// The reason why this machine can't run a control plane or a cluster.
 #[derive(Clone, Debug)]
 pub struct Missing(String);
 
@@ -91,10 +89,10 @@ impl fmt::Display for Missing {
 
 impl std::error::Error for Missing {}
 
-/// Whether the programs of a form are here or can be built; builds nothing.
+/// Checks whether the programs of a form exist or can be built. It builds nothing.
 ///
 /// # Errors
-/// What is missing.
+/// Fails with the missing program.
 pub fn availability(form: Form) -> Result<(), Missing> {
     if let Some(folder) = assets() {
         return match Binaries::in_one(folder.clone()).lacks(form) {
@@ -105,16 +103,16 @@ pub fn availability(form: Form) -> Result<(), Missing> {
             ))),
         };
     }
-    if Binaries::built().is_complete(form) || go_runs() {
+    if Binaries::from_build().is_complete(form) || go_runs() {
         return Ok(());
     }
     Err(Missing(format!("Go is not installed and {ASSETS} is not set")))
 }
 
-/// The programs of a form, built now if they have to be. Processes that ask at the same time build once.
+/// Returns the programs of a form, and builds them if they are missing. Concurrent processes build them once.
 ///
 /// # Errors
-/// What is missing, or why it can't be built.
+/// Fails with the missing program, or with the reason why it can't be built.
 pub fn find(form: Form) -> Result<Binaries, Missing> {
     static PLANE: OnceLock<Result<Binaries, Missing>> = OnceLock::new();
     static CLUSTER: OnceLock<Result<Binaries, Missing>> = OnceLock::new();
@@ -122,13 +120,13 @@ pub fn find(form: Form) -> Result<Binaries, Missing> {
     found.get_or_init(|| find_or_build(form)).clone()
 }
 
-/// The Kubernetes version that our Go module pins, for example `1.36.3`.
+/// Returns the version of Kubernetes that the Go module pins, for example `1.36.3`.
 pub fn kubernetes_version() -> &'static str {
     let version = pinned(GO_MOD, "k8s.io/kubernetes").and_then(|version| version.strip_prefix('v'));
     version.expect("tests/controlplane/go.mod requires k8s.io/kubernetes")
 }
 
-/// For example `kwok-v0.8.0`.
+/// Returns the name of the folder of kwok, for example `kwok-v0.8.0`.
 fn kwok_version() -> String {
     let version = pinned(KWOK_GO_MOD, "sigs.k8s.io/kwok").expect("tests/controlplane/kwok/go.mod requires kwok");
     format!("kwok-{version}")
@@ -142,7 +140,7 @@ fn pinned<'a>(go_mod: &'a str, module: &str) -> Option<&'a str> {
     })
 }
 
-/// Where the folders of running planes are.
+/// Returns the parent folder of the folders of running planes.
 pub(crate) fn planes_folder() -> PathBuf {
     target_folder().join("planes")
 }
@@ -161,7 +159,7 @@ fn find_or_build(form: Form) -> Result<Binaries, Missing> {
     if let Some(folder) = assets() {
         return Ok(Binaries::in_one(folder));
     }
-    let binaries = Binaries::built();
+    let binaries = Binaries::from_build();
     if !binaries.is_complete(form) {
         build(form, &binaries).map_err(|error| Missing(format!("the {form} can't be built: {error}")))?;
     }
@@ -174,7 +172,7 @@ fn go_runs() -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// One process at a time builds what is not there.
+/// Builds the missing programs under a lock, so that one process builds at a time.
 fn build(form: Form, binaries: &Binaries) -> io::Result<()> {
     fs::create_dir_all(target_folder())?;
     let lock = File::create(target_folder().join("build.lock"))?;
@@ -194,11 +192,10 @@ fn build(form: Form, binaries: &Binaries) -> io::Result<()> {
     Ok(())
 }
 
-/// Builds into a folder beside the wanted one and renames it, so that a build that was cut short leaves nothing behind
-/// that looks complete.
+/// Builds into a temporary folder and renames it, so that an interrupted build leaves no folder that looks complete.
 fn build_folder(folder: &Path, build: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let start = Instant::now();
-    // Not `with_extension`: the name has dots.
+    // `with_extension` would cut the name at its last dot.
     let mut staging = folder.as_os_str().to_owned();
     staging.push(".part");
     let staging = PathBuf::from(staging);
@@ -213,7 +210,8 @@ fn build_folder(folder: &Path, build: impl FnOnce(&Path) -> io::Result<()>) -> i
     Ok(())
 }
 
-/// kubectl and clients parse the version, which a build outside Kubernetes' own scripts would leave at v0.0.0.
+/// Builds Go packages, and sets their version: kubectl and clients parse it, and a build without the scripts of Kubernetes has
+/// v0.0.0.
 fn go_build(module: &str, output: &Path, packages: &[&str]) -> io::Result<()> {
     let version = kubernetes_version();
     let mut parts = version.split('.');
@@ -237,7 +235,7 @@ fn go_build(module: &str, output: &Path, packages: &[&str]) -> io::Result<()> {
     }
 }
 
-/// A build of minutes must not look like a test that hangs.
+/// Prints the progress of a build, so that it doesn't look like a test that hangs.
 #[allow(clippy::print_stderr)]
 fn tell(line: &str) {
     eprintln!("control plane: {line}");

@@ -1,4 +1,4 @@
-//! Cases of the suites that need a control plane: each an async function with a plane, run by `libtest-mimic`.
+//! Runs the cases of the suites that need a control plane: async functions with a `Plane`, as trials of `libtest-mimic`.
 
 use std::{
     process::{Command, ExitCode},
@@ -16,15 +16,15 @@ use crate::{
     plane::PLANE,
 };
 
-/// Turns a case that can't run for want of a control plane from an ignored one into a failure.
+/// The environment variable that makes cases fail, instead of being ignored, if the control plane is not available.
 pub const REQUIRE: &str = "OPGEN_REQUIRE_CONTROLPLANE";
 
-/// No case may take longer: what hangs is told by name.
+/// The maximum duration of a case, so that a case that hangs fails with its name.
 const LIMIT: Duration = Duration::from_secs(900);
 
-/// What a case may give: nothing, or a result.
+/// A return type of a case: `()` or a `Result`.
 pub trait Outcome {
-    /// As a verdict.
+    /// Converts the return value to the result of a trial.
     fn verdict(self) -> Result<(), Failed>;
 }
 
@@ -40,9 +40,10 @@ impl<E: std::fmt::Display> Outcome for Result<(), E> {
     }
 }
 
-/// A case on a sandbox of its own, without a port and on a clock that waits for nothing; or on the control plane that all
-/// such cases share: in namespaces of its own ([`Plane::namespace`]), with cluster-wide objects under names of its own,
-/// and without a stop of anything.
+/// Returns a case on its own sandbox, without a port and with a paused clock. If a real plane is selected, the case runs on the
+/// shared
+/// one. So it has to use its own namespaces ([`Plane::namespace`]) and unique names of cluster-scoped objects, and must not stop
+/// servers.
 pub fn case<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -54,7 +55,7 @@ where
     }
 }
 
-/// A case that needs a port, for programs, kubectl or probes: on the plane that all such cases share.
+/// Returns a case that needs a port, for programs, kubectl or probes. It runs on the shared plane.
 pub fn case_served<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -68,7 +69,7 @@ where
     })
 }
 
-/// A case on a plane of its own.
+/// Returns a case on its own plane.
 pub fn case_on<F, R>(name: &str, options: Options, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -81,7 +82,7 @@ where
     })
 }
 
-/// A case that a sandbox can't stand for, and `why`: ignored there, and on a plane of its own where the real one is.
+/// Returns a case that a sandbox can't run, for the reason `why`. It is ignored with a sandbox, and has its own plane otherwise.
 pub fn case_on_controlplane<F, R>(name: &str, why: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -93,8 +94,9 @@ where
     }
 }
 
-/// A case of the cluster's course, on a cluster of its own, so that it may stop anything: what needs a scheduler, nodes,
-/// and all controllers. With another form it is ignored.
+/// Returns a case of the cluster course: it needs a scheduler, nodes and all controllers. It has its own cluster and may stop any
+/// part
+/// of it. With another form it is ignored.
 pub fn case_on_cluster<F, R>(name: &str, options: Options, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -108,8 +110,9 @@ where
     })
 }
 
-/// A case of the cluster's course on the cluster that only these cases share, one at a time: in namespaces of its own. It may
-/// define kinds and remove them, and stop servers if it starts them again.
+/// Returns a case of the cluster course on a cluster that these cases share, one at a time, each in its own namespaces. It may
+/// define
+/// kinds and remove them, and stop servers if it starts them again.
 pub fn case_on_shared_cluster<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -122,7 +125,7 @@ where
     })
 }
 
-/// Of the course one case runs at a time: each takes the whole machine.
+/// Returns a case of the cluster course. One of them runs at a time, since each uses the whole machine.
 fn course(name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     let name = format!("{COURSE}{name}");
     if Form::chosen() != Form::Cluster {
@@ -135,19 +138,20 @@ fn course(name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static
     })
 }
 
-/// What the names of the course's cases begin with.
+/// The prefix of the names of the cases of the cluster course.
 const COURSE: &str = "course::";
 
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// The whole of a suite's `main`: runs the cases that the command line asks for, then stops the shared plane. If both
-/// forms are asked for, the program runs once more for each, and once for the course of the cluster.
+/// The `main` of a suite: runs the cases that the command line selects, then stops the shared planes. With `OPGEN_PLANE=both`,
+/// the
+/// program runs itself once for each form and once for the cluster course.
 pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     if Form::both() {
         return run_both();
     }
     if is_required() {
-        // No case has to wait for it, nor to share the machine with it. Where it fails, the cases say so.
+        // Build now, so that no case waits for the build or runs beside it. If it fails, the cases report the error.
         let _ = binaries::find(Form::chosen());
     }
     let cases = cases.into_iter().filter(|case| !Form::course_alone() || case.name().starts_with(COURSE)).collect();
@@ -161,7 +165,8 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Cases spend most of their time waiting for servers, so twice as many as cores run at a time. The course runs its own alone.
+/// Returns twice the number of cores, since cases mostly wait for servers. The cases of the cluster course run one at a time
+/// anyway.
 fn default_threads() -> Option<usize> {
     std::thread::available_parallelism().ok().map(|cores| cores.get() * 2)
 }
@@ -173,12 +178,13 @@ fn run_both() -> ExitCode {
         let status = Command::new(program).args(arguments).env(PLANE, plane).status();
         status.expect("this program can be run again").success()
     };
-    let ended = ["sandbox", "controlplane", "course"].map(succeeds);
-    if ended.iter().all(|well| *well) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let successes = ["sandbox", "controlplane", "course"].map(succeeds);
+    if successes.iter().all(|success| *success) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// A case of that form. One that needs the real plane is ignored without Go and without assets, and shows why where
-/// libtest shows a kind.
+/// Returns a case for a form. A case that needs a real plane is ignored without Go and without assets; the kind of the trial
+/// shows the
+/// reason.
 pub fn trial(form: Form, name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     match binaries::availability(form) {
         Err(missing) if form != Form::Sandbox => {
@@ -193,7 +199,8 @@ fn is_required() -> bool {
     std::env::var_os(REQUIRE).is_some_and(|value| value != "0")
 }
 
-/// `sandbox::NAME`, `sandbox::served::NAME`, `controlplane::NAME` or `cluster::NAME`, so that those that wait for nothing can be chosen.
+/// Returns `sandbox::NAME`, `sandbox::served::NAME`, `controlplane::NAME` or `cluster::NAME`, so that a filter can select the
+/// fast cases.
 fn full_name(options: &Options, name: &str) -> String {
     match options.form {
         Form::Sandbox if options.served => format!("{}::served::{name}", options.form),
@@ -208,7 +215,7 @@ fn kind_of(missing: &binaries::Missing) -> String {
     )
 }
 
-/// Several threads, as an operator's own; where the whole cluster is in it, one thread and a clock that jumps.
+/// Returns a multi-threaded runtime, as operators have. For a sandbox inside the runtime, it has one thread and a paused clock.
 fn runtime(options: &Options) -> Runtime {
     let runtime = if options.is_inner() {
         Builder::new_current_thread().enable_all().start_paused(true).build()
@@ -226,12 +233,14 @@ fn run<R: Outcome>(runtime: &Runtime, body: impl Future<Output = R>) -> Result<(
     }
 }
 
-/// A plane that cases share, started by the first of them. A start that failed fails each of them.
+/// A plane that cases share. The first of them starts it; if the start fails, each of them fails.
 type SharedPlane = Mutex<Option<Arc<Plane>>>;
 
 static SHARED: SharedPlane = Mutex::new(None);
 
-/// Not [`SHARED`]: cases of the course remove definitions and run operators for all namespaces.
+/// The shared plane of the cluster course. It differs from [`SHARED`] because these cases remove definitions and run operators
+/// for all
+/// namespaces.
 static SHARED_BY_COURSE: SharedPlane = Mutex::new(None);
 
 fn shared(plane: &SharedPlane, runtime: &Runtime) -> Result<Arc<Plane>, Failed> {

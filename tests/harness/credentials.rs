@@ -1,4 +1,4 @@
-//! Keys, tokens and kubeconfigs.
+//! Generates the keys, tokens and kubeconfigs of a plane, and creates clients for its users.
 
 use std::{
     fs,
@@ -10,14 +10,14 @@ use opgen_sandbox::{Sandbox, User};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::json;
 
-/// Users of the token file; all are `system:masters`. Each part of the plane has its own name in the audit log.
+/// The users of the token file, all in `system:masters`. Each part of the plane has its own name in the audit log.
 pub(crate) const ADMIN: &str = "admin";
 pub(crate) const CONTROLLERS: &str = "system:kube-controller-manager";
 pub(crate) const KUBELET: &str = "system:kubelet";
 pub(crate) const SCHEDULER: &str = "system:kube-scheduler";
 pub(crate) const AUDITOR: &str = "audit-marker";
 
-/// The plane's certificate authority, keys and token file, as files in a folder.
+/// The certificate authority, keys and token file of a plane, as files in a folder.
 #[derive(Debug)]
 pub(crate) struct Authority {
     folder: PathBuf,
@@ -26,7 +26,7 @@ pub(crate) struct Authority {
 }
 
 impl Authority {
-    /// Makes everything new, for an API server on the loopback `port`.
+    /// Generates all files for an API server on `port` of the loopback address.
     pub(crate) fn new(folder: &Path, port: u16) -> Self {
         let pair = || KeyPair::generate().expect("a key pair");
         let mut params = CertificateParams::new(Vec::new()).expect("parameters of the authority");
@@ -53,14 +53,14 @@ impl Authority {
         written
     }
 
-    /// The access of a user of the token file.
+    /// Returns the access of a user of the token file.
     pub(crate) fn user(&self, user: &str) -> Access {
         self.access(user, &self.token(user), "default")
     }
 
-    /// The access of a user with a token of its own; writes the kubeconfig.
+    /// Returns the access of a user with its own token, and writes the kubeconfig.
     pub(crate) fn access(&self, user: &str, token: &str, namespace: &str) -> Access {
-        // JSON is YAML, and both kubectl and kube read it.
+        // JSON is valid YAML, and both kubectl and kube accept it.
         let kubeconfig = json!({
             "apiVersion": "v1",
             "kind": "Config",
@@ -78,19 +78,19 @@ impl Authority {
             namespace: namespace.to_owned(),
             kubeconfig: self.path(&file),
         };
-        Access { user: user.to_owned(), way: Way::Https(Box::new(https)) }
+        Access { user: user.to_owned(), connection: Connection::Https(Box::new(https)) }
     }
 
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.folder.join(file)
     }
 
-    /// Not a secret: whoever reads our folder may be `system:masters` of a server that lives for a test.
+    /// Returns the token of a user. It is not secret, since the server lives only for a test.
     pub(crate) fn token(&self, user: &str) -> String {
         format!("token-of-{}", user.replace(':', "-"))
     }
 
-    /// The text of a file.
+    /// Returns the content of a file.
     pub(crate) fn read(&self, file: &str) -> String {
         let path = self.path(file);
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{} can't be read: {error}", path.display()))
@@ -102,15 +102,15 @@ impl Authority {
     }
 }
 
-/// How a user reaches the API server.
+/// The access of a user to the API server.
 #[derive(Clone)]
 pub struct Access {
     user: String,
-    way: Way,
+    connection: Connection,
 }
 
 #[derive(Clone)]
-enum Way {
+enum Connection {
     Https(Box<Https>),
     Inner(Sandbox, User),
 }
@@ -125,50 +125,52 @@ struct Https {
 }
 
 impl Access {
-    /// To a sandbox in the process, without a port.
+    /// Returns the access to a sandbox inside the process, without a port.
     pub(crate) fn inner(sandbox: Sandbox, user: User) -> Self {
-        Self { user: user.name.clone(), way: Way::Inner(sandbox, user) }
+        Self { user: user.name.clone(), connection: Connection::Inner(sandbox, user) }
     }
 
-    /// A new client. It belongs to the tokio runtime in which it is made.
+    /// Returns a new client. It belongs to the current tokio runtime.
     pub fn client(&self) -> Client {
-        match &self.way {
-            Way::Inner(sandbox, user) => sandbox.client_of(user.clone()),
-            Way::Https(https) => Client::try_from(https.config()).expect("a client for the control plane"),
+        match &self.connection {
+            Connection::Inner(sandbox, user) => sandbox.client_of(user.clone()),
+            Connection::Https(https) => Client::try_from(https.config()).expect("a client for the control plane"),
         }
     }
 
-    /// The configuration of a client, with `kube`'s own retries off.
+    /// Returns the configuration of a client without the retries of `kube`.
     ///
     /// # Panics
-    /// If there is no port to reach, as for [`Access::kubeconfig`].
+    /// If the plane has no port, as for [`Access::kubeconfig`].
     pub fn config(&self) -> Config {
         self.https().config()
     }
 
-    /// The path of a kubeconfig file.
+    /// Returns the path of the kubeconfig file.
     ///
     /// # Panics
-    /// If there is no port to reach: the case must be on a plane that is [served](crate::Options::served).
+    /// If the plane has no port: the case needs a plane that is [served](crate::Options::served).
     pub fn kubeconfig(&self) -> &Path {
         &self.https().kubeconfig
     }
 
-    /// The name of the user, as the audit log has it.
+    /// Returns the name of the user, as in the audit log.
     pub fn user(&self) -> &str {
         &self.user
     }
 
     fn https(&self) -> &Https {
-        match &self.way {
-            Way::Https(https) => https,
-            Way::Inner(..) => panic!("a sandbox without a port has no kubeconfig: `case_served`, or `Options::served`"),
+        match &self.connection {
+            Connection::Https(https) => https,
+            Connection::Inner(..) => {
+                panic!("a sandbox without a port has no kubeconfig: `case_served`, or `Options::served`")
+            }
         }
     }
 }
 
 impl Https {
-    /// With kube's own retries off: a test wants to see each answer.
+    /// Returns the configuration without the retries of kube, so that a test sees each response.
     fn config(&self) -> Config {
         let mut config = Config::new(self.server.parse().expect("the server's URL"));
         config.root_cert = Some(vec![self.authority.clone()]);
@@ -179,7 +181,7 @@ impl Https {
     }
 }
 
-/// Without the token.
+/// Omits the token.
 impl std::fmt::Debug for Access {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Access").field("user", &self.user).finish_non_exhaustive()

@@ -1,21 +1,21 @@
-//! Where what the real server says and what the sandbox says part.
+//! Compares a response of the real API server with the one of the sandbox, field by field.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// One place where the two are not the same.
+/// A field in which the two responses differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// A JSON pointer into the answer: `/code`, `/headers/warning/0`, `/body/metadata/name`, `/events/1/type`.
+    /// A JSON pointer into the response: `/code`, `/headers/warning/0`, `/body/metadata/name`, `/events/1/type`.
     pub path: String,
-    /// What the real server has there.
+    /// The value of the real server.
     pub real: Option<Value>,
-    /// What the sandbox has there.
+    /// The value of the sandbox.
     pub sandbox: Option<Value>,
 }
 
-/// All places where two values part, from the first to the last.
+/// Returns all differences of two responses in order.
 pub fn differences(real: &Value, sandbox: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare("", Some(real), Some(sandbox), &mut found);
@@ -60,7 +60,7 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// Whether a text fits a pattern in which `*` stands for anything.
+/// Whether a text matches a pattern in which `*` matches anything.
 pub fn fits(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = text.strip_prefix(pieces.next().unwrap_or_default()) else { return false };

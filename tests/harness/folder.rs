@@ -1,4 +1,4 @@
-//! Temporary folders that are removed on drop, or by the next run if their owner was killed.
+//! Defines `Folder`, a temporary folder that is removed on drop, or by the next run if its process was killed.
 
 use std::{
     fs::{self, File},
@@ -7,12 +7,12 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// Set it to keep the folders of planes (data, logs, kubeconfigs) for a look.
+/// The environment variable that keeps the folders of planes (data, logs, kubeconfigs) for inspection.
 const KEEP: &str = "OPGEN_KEEP_PLANES";
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// A folder of this process. A lock on a file in it says that its owner lives.
+/// A folder of this process. A locked file in it shows that the process is alive.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
@@ -20,12 +20,13 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Makes a new folder below `parent` and removes those whose owners are dead.
+    /// Creates a folder below `parent`, and removes the folders of dead processes.
     pub(crate) fn new(parent: &Path) -> Self {
         Self::try_new(parent).unwrap_or_else(|error| panic!("no folder can be made in {}: {error}", parent.display()))
     }
 
-    /// The parent's lock keeps a folder that has no owner yet from being taken for one that has none any more.
+    /// Creates the folder under a lock of the parent, so that a new folder without a lock file is not mistaken for that of a dead
+    /// process.
     fn try_new(parent: &Path) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
         let parent_lock = File::create(parent.join("lock"))?;
@@ -44,7 +45,7 @@ impl Folder {
         }
     }
 
-    /// Removes what a killed process left, for a suite's end: the next start may be far off.
+    /// Removes the folders of killed processes at the end of a suite, since the next start may come much later.
     pub(crate) fn sweep(parent: &Path) {
         drop(Self::try_new(parent));
     }

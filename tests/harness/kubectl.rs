@@ -1,4 +1,4 @@
-//! kubectl, as a user has it.
+//! Runs kubectl as a user of a plane.
 
 use std::{
     io::Write as _,
@@ -7,18 +7,18 @@ use std::{
 
 use crate::{Access, Plane};
 
-/// Runs kubectl with `args` as the user of `access`, and gives what it printed.
+/// Runs kubectl with `args` as the user of `access`, and returns its output.
 #[track_caller]
 pub fn run(plane: &Plane, access: &Access, args: &[&str]) -> Output {
     run_with_input(plane, access, args, "")
 }
 
-/// As [`run`], with a text as standard input, for `-f -`.
+/// As [`run`], with `input` as standard input, for `-f -`.
 #[track_caller]
 pub fn run_with_input(plane: &Plane, access: &Access, args: &[&str], input: &str) -> Output {
     let mut command = plane.binaries().command("kubectl");
     command.arg("--kubeconfig").arg(access.kubeconfig()).args(args);
-    // Its cache of discovery documents is in the home folder; planes must not share one.
+    // The default cache of discovery documents is in the home folder, which planes would share.
     command.arg("--cache-dir").arg(plane.folder().join("kubectl-cache"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let spawned = command.spawn().and_then(|mut child| {
@@ -28,20 +28,20 @@ pub fn run_with_input(plane: &Plane, access: &Access, args: &[&str], input: &str
     spawned.unwrap_or_else(|error| panic!("kubectl {args:?} can't be run: {error}"))
 }
 
-/// Runs kubectl as the administrator and gives its standard output.
+/// Runs kubectl as the administrator and returns its standard output.
 ///
 /// # Panics
-/// With what kubectl says, if it fails.
+/// With the output of kubectl, if it fails.
 #[track_caller]
 pub fn succeed(plane: &Plane, args: &[&str]) -> String {
     text(args, run(plane, plane.admin(), args))
 }
 
-/// `kubectl apply -f -` of a text as the administrator, with the server's own check of fields and by server-side apply.
-/// Gives what kubectl wrote on standard error: the API server's warnings.
+/// Runs `kubectl apply -f -` as the administrator, with server-side apply and strict field validation by the server. Returns the
+/// standard error of kubectl: the warnings of the API server.
 ///
 /// # Panics
-/// With what kubectl says, if it fails.
+/// With the output of kubectl, if it fails.
 #[track_caller]
 pub fn apply(plane: &Plane, yaml: &str) -> String {
     let args = ["apply", "--server-side", "--validate=strict", "-f", "-"];

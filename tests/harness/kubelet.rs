@@ -1,5 +1,4 @@
-//! Plays the kubelet of one node: Pods run and are ready as soon as they are seen, so what is made of them becomes
-//! available.
+//! Simulates the kubelet of one node: Pods run and become ready at once, so that their workloads become available.
 
 use std::{thread::JoinHandle, time::Duration};
 
@@ -17,10 +16,10 @@ use tokio::sync::oneshot;
 
 use crate::{Access, wait};
 
-/// Longer than any outage that a test makes.
+/// The time for which the kubelet retries a write; longer than any outage in a test.
 const OUTAGE: Duration = Duration::from_secs(600);
 
-/// A thread with its own tokio runtime, so that it lives as long as its plane and not as the test that started it.
+/// A kubelet on a thread with its own tokio runtime, so that it lives as long as the plane and not as the test that started it.
 #[derive(Debug)]
 pub(crate) struct Kubelet {
     stop: Option<oneshot::Sender<()>>,
@@ -55,22 +54,22 @@ impl Drop for Kubelet {
 async fn run(client: Client) {
     register(&client).await;
     let pods = watcher(Api::<Pod>::all(client.clone()), watcher::Config::default()).default_backoff().applied_objects();
-    // An error of the watch is over when the server is back.
+    // An error of the watch ends when the server is available again.
     let pods = pods.filter_map(|event| std::future::ready(event.ok()));
-    pods.for_each_concurrent(16, |pod| attend(&client, pod)).await;
+    pods.for_each_concurrent(16, |pod| handle_pod(&client, pod)).await;
 }
 
-/// Gives a Pod its status, or, if it was bound to the node and is deleted, lets it go.
-async fn attend(client: &Client, pod: Pod) {
+/// Writes the status of a Pod, or confirms its deletion if it is being deleted.
+async fn handle_pod(client: &Client, pod: Pod) {
     let pods = Api::<Pod>::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
-    let written = serde_json::to_value(&pod).expect("a Pod as JSON");
-    let (name, status) = (pod.name_any(), fate::next_status(&written));
+    let json = serde_json::to_value(&pod).expect("a Pod as JSON");
+    let (name, status) = (pod.name_any(), fate::next_status(&json));
     let deleted = pod.metadata.deletion_timestamp.is_some();
     if !deleted && status.is_none() {
         return;
     }
     let patch = Patch::Merge(json!({"status": status}));
-    wait::until(format!("the kubelet's word on the pod {name} is heard"), OUTAGE, async || {
+    wait::until(format!("the kubelet's write to the Pod {name} succeeds"), OUTAGE, async || {
         let answer = if deleted {
             pods.delete(&name, &DeleteParams::default().grace_period(0)).await.map(drop)
         } else {
@@ -84,7 +83,7 @@ async fn attend(client: &Client, pod: Pod) {
     .await;
 }
 
-/// Makes the node and takes off the taint that admission puts on every new one.
+/// Creates the node, and removes the taint that admission adds to every new node.
 async fn register(client: &Client) {
     let nodes = Api::<Node>::all(client.clone());
     let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}});

@@ -1,6 +1,6 @@
-//! What the suites stand on: a control plane, the real one, a whole cluster or the sandbox, started as often as a test likes, and the means to ask it questions.
+//! Test harness of the suites: starts control planes, clusters and sandboxes, runs programs, and reads their logs.
 //!
-//! Everything here panics with the reason when the machine lets it down: a test could do nothing else with an error.
+//! All functions panic with the reason if the machine fails, since a test could not handle such an error in another way.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod audit;

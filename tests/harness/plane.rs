@@ -1,4 +1,4 @@
-//! A control plane to test against: the real one, alone or as a whole cluster, or the sandbox in its place.
+//! Defines `Plane`, the API server that a test runs against: a real control plane, a whole cluster, or the sandbox.
 
 use std::{
     path::Path,
@@ -30,7 +30,7 @@ use crate::{
 pub use form::{Form, PLANE};
 pub use options::Options;
 
-use self::{house::House, inner::Inner, premises::Premises, programs::Programs};
+use self::{house::ServedSandbox, inner::Inner, premises::PlaneFiles, programs::Programs};
 
 mod cluster;
 mod form;
@@ -42,99 +42,99 @@ mod outage;
 mod premises;
 mod programs;
 
-/// Makes names that no other test of this process has.
+/// A counter for names that are unique among the tests of this process.
 static NAMES: AtomicU32 = AtomicU32::new(0);
 
-/// A control plane of one's own, with RBAC on; if it has ports, they are on the loopback address. Dropping it stops
-/// everything and removes its data.
+/// A control plane with RBAC. Its ports, if it has any, are on the loopback address. Dropping it stops its servers and removes
+/// its data.
 #[derive(Debug)]
 pub struct Plane {
-    // Dropped in this order: the servers before their data.
+    // The fields are dropped in this order: the servers before their data.
     server: Server,
-    premises: Option<Premises>,
+    files: Option<PlaneFiles>,
     admin: Access,
     binaries: OnceLock<Binaries>,
     options: Options,
 }
 
 #[derive(Debug)]
-// A plane has one of them, so their sizes do not matter.
+// A plane has one server, so the sizes of the variants don't matter.
 #[allow(clippy::large_enum_variant)]
 enum Server {
     Programs(Programs),
-    House(House),
+    Sandbox(ServedSandbox),
     Inner(Inner),
 }
 
 impl Plane {
-    /// Starts one; ready when `/readyz` is, and the `default` namespace has its ServiceAccount.
+    /// Starts a plane, and waits until `/readyz` succeeds and the `default` namespace has its ServiceAccount.
     ///
     /// # Errors
-    /// [`Missing`], if the programs are neither here nor can be built. The sandbox needs none.
+    /// [`Missing`] if the programs don't exist and can't be built. The sandbox needs none.
     ///
     /// # Panics
-    /// With the end of a server's log, if that server ends or is not ready in time.
+    /// With the last lines of the log of a server, if it ends or is not ready in time.
     pub async fn start(options: Options) -> Result<Self, Missing> {
         let plane = if options.is_inner() { Self::inner(options) } else { Self::on_a_port(options).await? };
         plane.account_exists("default", "default").await;
         Ok(plane)
     }
 
-    /// The folder of this plane: logs, kubeconfigs, room for files of a test. Removed on drop.
+    /// Returns the folder of this plane with logs, kubeconfigs and files of the test. It is removed on drop.
     ///
     /// # Panics
     /// If the plane is not [served](Options::served).
     pub fn folder(&self) -> &Path {
-        self.premises().folder.path()
+        self.files().folder.path()
     }
 
-    fn premises(&self) -> &Premises {
-        self.premises.as_ref().expect("a plane that is served: `case_served`, or `Options::served`")
+    fn files(&self) -> &PlaneFiles {
+        self.files.as_ref().expect("a plane that is served: `case_served`, or `Options::served`")
     }
 
     fn inner(options: Options) -> Self {
         let inner = Inner::start(&options);
-        Self { admin: inner.admin(), server: Server::Inner(inner), premises: None, binaries: OnceLock::new(), options }
+        Self { admin: inner.admin(), server: Server::Inner(inner), files: None, binaries: OnceLock::new(), options }
     }
 
     async fn on_a_port(options: Options) -> Result<Self, Missing> {
-        let premises = Premises::new();
-        let (folder, port) = (&premises.folder, premises.port.number);
+        let files = PlaneFiles::new();
+        let (folder, port) = (&files.folder, files.port.number);
         let server = match options.form {
             form @ (Form::ControlPlane | Form::Cluster) => Server::Programs(Programs::start(form, folder, port).await?),
-            Form::Sandbox => Server::House(House::start(folder, port, &premises.authority, &options)),
+            Form::Sandbox => Server::Sandbox(ServedSandbox::start(folder, port, &files.authority, &options)),
         };
-        let admin = premises.authority.user(ADMIN);
-        let plane = Self { server, premises: Some(premises), admin, binaries: OnceLock::new(), options };
+        let admin = files.authority.user(ADMIN);
+        let plane = Self { server, files: Some(files), admin, binaries: OnceLock::new(), options };
         plane.start_apiserver().await;
         if let Server::Programs(programs) = &plane.server {
-            let premises = plane.premises();
-            programs.start_controller_manager(&premises.folder, &premises.authority, &plane.options);
+            let files = plane.files();
+            programs.start_controller_manager(&files.folder, &files.authority, &plane.options);
             if plane.form() == Form::Cluster {
-                plane.furnish().await;
+                plane.set_up_cluster().await;
             } else if plane.options.kubelet {
-                programs.start_kubelet(&premises.authority);
+                programs.start_kubelet(&files.authority);
             }
         }
         Ok(plane)
     }
 
-    /// What plays the cluster.
+    /// Returns the form of the plane.
     pub fn form(&self) -> Form {
         self.options.form
     }
 
-    /// The access of a cluster administrator.
+    /// Returns the access of a cluster administrator.
     pub fn admin(&self) -> &Access {
         &self.admin
     }
 
-    /// A new client with all rights. It belongs to the tokio runtime in which it is made.
+    /// Returns a new client with all rights. It belongs to the current tokio runtime.
     pub fn client(&self) -> Client {
         self.admin.client()
     }
 
-    /// The path of the administrator's kubeconfig.
+    /// Returns the path of the administrator's kubeconfig.
     ///
     /// # Panics
     /// If the plane is not [served](Options::served).
@@ -142,7 +142,9 @@ impl Plane {
         self.admin.kubeconfig()
     }
 
-    /// The access of a ServiceAccount that exists, by a TokenRequest where there is a port: with the rights that RBAC gives it and no others.
+    /// Returns the access of an existing ServiceAccount, with the rights that RBAC grants to it. A plane with a port issues a
+    /// token by a
+    /// TokenRequest.
     pub async fn account(&self, namespace: &str, name: &str) -> Access {
         self.account_exists(namespace, name).await;
         if let Server::Inner(inner) = &self.server {
@@ -157,66 +159,67 @@ impl Plane {
         let answer = accounts.create_token_request(name, &PostParams::default(), &request).await;
         let answer = answer.unwrap_or_else(|error| panic!("no token for {namespace}/{name}: {error}"));
         let token = answer.status.and_then(|status| status.token).expect("a token in the answer");
-        self.premises().authority.access(&format!("system:serviceaccount:{namespace}:{name}"), &token, namespace)
+        self.files().authority.access(&format!("system:serviceaccount:{namespace}:{name}"), &token, namespace)
     }
 
-    /// A new namespace with a name that no other test has, and its `default` ServiceAccount.
+    /// Creates a namespace with a unique name, and waits for its `default` ServiceAccount.
     pub async fn namespace(&self, prefix: &str) -> String {
         let name = format!("{prefix}-{}", NAMES.fetch_add(1, Ordering::Relaxed));
         let metadata = ObjectMeta { name: Some(name.clone()), ..ObjectMeta::default() };
         let namespace = Namespace { metadata, ..Namespace::default() };
-        let made = Api::<Namespace>::all(self.client()).create(&PostParams::default(), &namespace).await;
-        made.unwrap_or_else(|error| panic!("the namespace {name} can't be made: {error}"));
+        let result = Api::<Namespace>::all(self.client()).create(&PostParams::default(), &namespace).await;
+        result.unwrap_or_else(|error| panic!("the namespace {name} can't be created: {error}"));
         self.account_exists(&name, "default").await;
         name
     }
 
-    /// What the audit log says about every request that was answered before this call.
+    /// Returns the audit log entries of all requests that were answered before this call.
     pub async fn audit(&self) -> Entries {
         match &self.server {
             Server::Inner(inner) => inner.audit(),
-            Server::Programs(_) | Server::House(_) => self.premises().audit().await,
+            Server::Programs(_) | Server::Sandbox(_) => self.files().audit().await,
         }
     }
 
-    /// The time of the server: the machine's, or that of a sandbox in the runtime of its case.
+    /// Returns the time of the server: the time of the machine, or the clock of a sandbox inside the runtime of its case.
     pub fn now(&self) -> Timestamp {
         match &self.server {
             Server::Inner(inner) => inner.sandbox.now(),
-            Server::Programs(_) | Server::House(_) => Timestamp::now(),
+            Server::Programs(_) | Server::Sandbox(_) => Timestamp::now(),
         }
     }
 
-    /// Starts kube-controller-manager anew. Its garbage collector looks for new kinds every 30 s only, and at its start;
-    /// that of the sandbox knows them at once.
+    /// Restarts kube-controller-manager. Its garbage collector discovers new kinds only at its start and every 30 s; the one of
+    /// the
+    /// sandbox knows them at once.
     pub fn restart_controller_manager(&self) {
         if let Server::Programs(programs) = &self.server {
-            let premises = self.premises();
-            programs.start_controller_manager(&premises.folder, &premises.authority, &self.options);
+            let files = self.files();
+            programs.start_controller_manager(&files.folder, &files.authority, &self.options);
         }
     }
 
-    /// The ids of the processes that run for this plane, by name; a sandbox has none.
+    /// Returns the names and ids of the processes of this plane; none for a sandbox.
     pub fn processes(&self) -> Vec<(&'static str, u32)> {
         match &self.server {
             Server::Programs(programs) => programs.processes(),
-            Server::House(_) | Server::Inner(_) => Vec::new(),
+            Server::Sandbox(_) | Server::Inner(_) => Vec::new(),
         }
     }
 
-    /// The last lines that a program of this plane has printed; of a sandbox nothing.
+    /// Returns the last lines of the output of a program of this plane; an empty text for a sandbox.
     pub fn log_tail(&self, program: &str, lines: usize) -> String {
         let Server::Programs(_) = &self.server else { return String::new() };
-        let log = self.premises().folder.path().join(format!("{program}.log"));
+        let log = self.files().folder.path().join(format!("{program}.log"));
         let log = std::fs::read_to_string(log).unwrap_or_default();
         let all: Vec<_> = log.lines().collect();
         all[all.len().saturating_sub(lines)..].join("\n")
     }
 
-    /// The programs of Kubernetes, kubectl among them.
+    /// Returns the programs of Kubernetes, including kubectl.
     ///
     /// # Panics
-    /// Where they are neither here nor can be built.
+    /// If they don't exist and can't be built.
     pub fn binaries(&self) -> &Binaries {
         self.binaries.get_or_init(|| {
             find(self.form()).unwrap_or_else(|missing| panic!("this case needs kubectl, but {missing}"))
@@ -236,8 +239,8 @@ impl Plane {
 
     fn check_servers(&self) {
         if let Server::Programs(programs) = &self.server {
-            let premises = self.premises();
-            programs.check(&premises.folder, &premises.authority);
+            let files = self.files();
+            programs.check(&files.folder, &files.authority);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Free ports on the loopback address.
+//! Reserves free ports on the loopback address.
 
 use std::{
     env::temp_dir,
@@ -7,13 +7,15 @@ use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
 };
 
-/// Below the range from which Linux takes the local ports of outgoing connections: a port must still be free when a
-/// server that was stopped starts again, and a client that knocks meanwhile must not come to talk to itself.
+/// The first port. The range is below the local ports of outgoing connections on Linux: a port has to be free when a stopped
+/// server
+/// starts again, and a client that reconnects in the meantime must not connect to itself.
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 12_000;
 
-/// A port that nobody listens on, and that no other plane or program of these suites takes while this is alive. That it is
-/// free now is not enough: its server binds it a moment later, and once more after an outage.
+/// A free port that no other plane or program of these suites uses while the value is alive. It is reserved because its server
+/// binds it
+/// later, and again after an outage.
 #[derive(Debug)]
 pub struct Port {
     pub(crate) number: u16,
@@ -21,10 +23,10 @@ pub struct Port {
 }
 
 impl Port {
-    /// Takes one by chance.
+    /// Reserves a random port.
     ///
     /// # Panics
-    /// If a thousand in a row are taken.
+    /// If 1,000 random ports are in use.
     pub fn reserve() -> Self {
         let random = RandomState::new();
         (0..1_000_u16)
@@ -33,7 +35,7 @@ impl Port {
             .expect("no free port on 127.0.0.1 in 1000 attempts")
     }
 
-    /// Where a server on it is found.
+    /// Returns the address of a server on the port.
     pub fn address(&self) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.number).into()
     }
@@ -42,7 +44,7 @@ impl Port {
         let folder = temp_dir().join("opgen-test-ports");
         create_dir_all(&folder).expect("a folder for reserved ports");
         let reserved = File::create(folder.join(number.to_string())).ok()?;
-        // The lock goes with the process, however it ends.
+        // The operating system releases the lock when the process ends.
         reserved.try_lock().ok()?;
         TcpListener::bind(("127.0.0.1", number)).ok()?;
         Some(Self { number, _reserved: reserved })

@@ -1,4 +1,4 @@
-//! A child process that can't outlive the test that started it, whatever happens to the test.
+//! Defines `Process`, a child process that never outlives the test process, even if that is killed.
 
 use std::{
     fs::{File, OpenOptions},
@@ -14,8 +14,9 @@ use crate::wait;
 
 /// A running program with its output in a file. Dropping it kills it.
 ///
-/// It belongs to a process group that a small shell leads. The shell waits for the end of a pipe that only this process
-/// holds open, so when this process ends in any way (panic, Ctrl-C, SIGKILL), the shell kills the group.
+/// It belongs to a process group with a small shell as its leader. The shell waits for the end of a pipe that only this process
+/// holds
+/// open. So when this process ends in any way (panic, Ctrl-C, SIGKILL), the shell kills the group.
 #[derive(Debug)]
 pub struct Process {
     name: String,
@@ -25,8 +26,9 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts `command` (its program, arguments, environment and folder; its streams are replaced) and appends what it
-    /// prints to `log`.
+    /// Starts `command` and appends its output to `log`. The program, arguments, environment and folder of the command are used;
+    /// its
+    /// streams are replaced.
     #[track_caller]
     pub fn spawn(name: &str, mut command: Command, log: &Path) -> Self {
         let lifeline = Lifeline::start();
@@ -37,42 +39,42 @@ impl Process {
         Self { name: name.to_owned(), child, log: log.to_owned(), lifeline }
     }
 
-    /// The process id.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// How it ended; `None` while it runs.
+    /// Returns the exit status; `None` while the process runs.
     pub fn exited(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap_or_else(|error| panic!("{} can't be asked whether it runs: {error}", self.name))
     }
 
-    /// Asks it to end (SIGTERM).
+    /// Sends SIGTERM to the process.
     pub fn terminate(&mut self) {
         self.signal(Signal::TERM);
     }
 
-    /// Ends it at once (SIGKILL) and waits for its end.
+    /// Kills the process (SIGKILL) and waits for its end.
     pub fn kill(&mut self) {
         self.signal(Signal::KILL);
         let _ = self.child.wait();
     }
 
-    /// Sends `signal`, unless it has ended.
+    /// Sends `signal`, unless the process has ended.
     pub fn signal(&mut self, signal: Signal) {
         if self.exited().is_none() {
             let _ = kill_process(Pid::from_child(&self.child), signal);
         }
     }
 
-    /// Waits until it ends by itself.
+    /// Waits until the process ends by itself.
     pub async fn wait_exit(&mut self, deadline: Duration) -> ExitStatus {
         let what = format!("{} has ended", self.name);
         wait::until(what, deadline, async || self.exited().ok_or_else(|| format!("it runs; {}", self.log_tail(5))))
             .await
     }
 
-    /// All it has printed.
+    /// Returns the whole output.
     pub fn log(&self) -> String {
         let mut bytes = Vec::new();
         if let Ok(mut file) = File::open(&self.log) {
@@ -81,14 +83,14 @@ impl Process {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The last lines it has printed, for the text of a failure.
+    /// Returns the last lines of the output, for the message of a failure.
     pub fn log_tail(&self, lines: usize) -> String {
         let log = self.log();
         let all: Vec<_> = log.lines().collect();
         format!("{}:\n{}", self.log.display(), all[all.len().saturating_sub(lines)..].join("\n"))
     }
 
-    /// The memory it holds now, in KiB; `None` where the system has no `/proc`.
+    /// Returns the resident memory in KiB; `None` on a system without `/proc`.
     pub fn resident_kib(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
         status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.split_whitespace().next()?.parse().ok()
@@ -102,11 +104,11 @@ impl Drop for Process {
     }
 }
 
-/// Whether a process of that id runs. One that ended and was not yet collected by its parent does not.
+/// Whether a process with this id runs. A zombie doesn't count.
 pub fn is_alive(id: u32) -> bool {
     let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) else { return false };
     match std::fs::read_to_string(format!("/proc/{id}/stat")) {
-        // `<id> (<name>) <state> …`, where the name may hold anything.
+        // `<id> (<name>) <state> …`; the name can contain any character.
         Ok(stat) => {
             !stat.rsplit(')').next().is_some_and(|rest| matches!(rest.trim_start().chars().next(), Some('Z' | 'X')))
         }
@@ -115,7 +117,7 @@ pub fn is_alive(id: u32) -> bool {
     }
 }
 
-/// The shell that leads a process group and kills it at the end of its standard input.
+/// The shell that is the leader of a process group, and kills the group at the end of its standard input.
 #[derive(Debug)]
 struct Lifeline {
     shell: Child,
@@ -137,7 +139,7 @@ impl Lifeline {
         Pid::from_child(&self.shell).as_raw_nonzero().get()
     }
 
-    /// Kills the group. The shell is in it and not yet collected, so its id can't have passed to somebody else.
+    /// Kills the group. The shell is its leader and was not waited for yet, so another group can't have got the same id.
     fn cut(&mut self) {
         let _ = kill_process_group(Pid::from_child(&self.shell), Signal::KILL);
         let _ = self.shell.wait();

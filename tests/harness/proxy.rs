@@ -1,4 +1,4 @@
-//! A TCP proxy that can fall silent: its connections stay open, and nothing passes any more.
+//! Defines `Proxy`, a TCP proxy that can stop forwarding while its connections stay open.
 
 use std::{
     io,
@@ -25,9 +25,9 @@ pub struct Proxy {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Odd while the proxy is silent: a connection that was open in another period than now stays silent for ever.
+    /// The number of the period; odd while the proxy is silent. A connection from an earlier period stays silent forever.
     period: AtomicU64,
-    /// How many bytes of the server a connection of a silent period still passes on.
+    /// The number of bytes from the server that a connection from a silent period still forwards.
     passes: AtomicU64,
 }
 
@@ -38,10 +38,10 @@ impl State {
 }
 
 impl Proxy {
-    /// Listens on a port of its own and passes everything on to `server`.
+    /// Listens on a new port and forwards all data to `server`.
     ///
     /// # Errors
-    /// If there is no port.
+    /// Fails if there is no free port.
     pub async fn start(server: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let (address, state) = (listener.local_addr()?, Arc::<State>::default());
@@ -49,17 +49,17 @@ impl Proxy {
         Ok(Self { address, state, task })
     }
 
-    /// Where it listens.
+    /// Returns the address of the proxy.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// From now on nothing passes, in connections that are open, and in those that are made.
+    /// Stops forwarding, for open and for new connections.
     pub fn fall_silent(&self) {
         self.fall_silent_after(0);
     }
 
-    /// As [`Proxy::fall_silent`], but each connection that is made passes on that many bytes of the server first.
+    /// As [`Proxy::fall_silent`], but each new connection forwards this number of bytes from the server first.
     pub fn fall_silent_after(&self, bytes: u64) {
         self.state.passes.store(bytes, Ordering::SeqCst);
         if self.state.period().is_multiple_of(2) {
@@ -67,7 +67,7 @@ impl Proxy {
         }
     }
 
-    /// Lets pass what comes in connections that are made from now on. The old ones stay silent.
+    /// Forwards the data of new connections again. The old connections stay silent.
     pub fn speak(&self) {
         if !self.state.period().is_multiple_of(2) {
             self.state.period.fetch_add(1, Ordering::SeqCst);
@@ -88,10 +88,10 @@ async fn accept(listener: TcpListener, server: SocketAddr, state: Arc<State>) {
     }
 }
 
-/// Passes on what comes in one connection, as long as it may.
+/// Forwards the data of one connection in both directions, until the proxy falls silent.
 async fn pass(mut client: TcpStream, server: SocketAddr, state: Arc<State>) -> io::Result<()> {
-    let born = state.period();
-    let mut left = if born.is_multiple_of(2) { u64::MAX } else { state.passes.load(Ordering::SeqCst) };
+    let start_period = state.period();
+    let mut limit = if start_period.is_multiple_of(2) { u64::MAX } else { state.passes.load(Ordering::SeqCst) };
     let mut server = TcpStream::connect(server).await?;
     let (mut up, mut down) = (vec![0; 16_384], vec![0; 16_384]);
     loop {
@@ -99,8 +99,8 @@ async fn pass(mut client: TcpStream, server: SocketAddr, state: Arc<State>) -> i
             count = client.read(&mut up) => (true, count?),
             count = server.read(&mut down) => (false, count?),
         };
-        if state.period() != born || left == 0 {
-            // What comes is swallowed, and neither side hears that the other one has gone.
+        if state.period() != start_period || limit == 0 {
+            // The data is dropped, and neither side notices if the other one closes its connection.
             std::future::pending::<()>().await;
         }
         if count == 0 {
@@ -109,9 +109,9 @@ async fn pass(mut client: TcpStream, server: SocketAddr, state: Arc<State>) -> i
         if from_client {
             server.write_all(&up[..count]).await?;
         } else {
-            let passed = count.min(usize::try_from(left).unwrap_or(usize::MAX));
-            client.write_all(&down[..passed]).await?;
-            left -= passed as u64;
+            let forwarded = count.min(usize::try_from(limit).unwrap_or(usize::MAX));
+            client.write_all(&down[..forwarded]).await?;
+            limit -= forwarded as u64;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The programs of a plane and their flags.
+//! Builds the command lines of the programs of a plane.
 
 use std::{ffi::OsString, path::Path, process::Command};
 
@@ -8,7 +8,7 @@ use crate::{
     credentials::{Authority, CONTROLLERS, KUBELET, SCHEDULER},
 };
 
-/// Where the programs of one plane listen, on the loopback address.
+/// The ports of the programs of a plane on the loopback address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ports {
     pub(crate) etcd: u16,
@@ -16,14 +16,15 @@ pub(crate) struct Ports {
     pub(crate) api: u16,
 }
 
-/// What runs on the control plane: everything, but what answers for machines. They have no heartbeat there, and Pods would
-/// be evicted from them.
+/// The controllers of a control plane without a cluster: all except those for machines. Its node has no heartbeat, so these
+/// controllers
+/// would evict its Pods.
 const WITHOUT_MACHINES: &str = "*,-node-lifecycle-controller,-taint-eviction-controller,-node-ipam-controller";
 
-/// What kwok does for nodes, Pods, claims and volumes.
+/// The stages that kwok plays for nodes, Pods, claims and volumes.
 const STAGES: &str = include_str!("../controlplane/kwok/stages.yaml");
 
-/// Metadata is who did which verb on what, and the answer's code: all that the suites ask.
+/// The audit policy. The level `Metadata` has user, verb, target and response code, which the suites use.
 const AUDIT_POLICY: &str = "\
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -42,7 +43,7 @@ pub(crate) fn etcd(binaries: &Binaries, folder: &Path, ports: Ports) -> Command 
         flag("initial-advertise-peer-urls", &peers),
         flag("initial-cluster", format!("default={peers}")),
         flag("log-level", "warn"),
-        // A plane never outlives its process, so nothing has to survive a loss of power.
+        // A plane never outlives its process, so its data doesn't have to survive a power loss.
         "--unsafe-no-fsync".into(),
     ]);
     command
@@ -64,7 +65,7 @@ pub(crate) fn apiserver(
         flag("bind-address", "127.0.0.1"),
         flag("advertise-address", "127.0.0.1"),
         flag("secure-port", ports.api.to_string()),
-        // The loopback address is no valid endpoint of the `kubernetes` service.
+        // The loopback address is not a valid endpoint of the Service `kubernetes`.
         flag("endpoint-reconciler-type", "none"),
         flag("service-cluster-ip-range", "10.96.0.0/16"),
         flag("tls-cert-file", authority.path("apiserver.crt")),
@@ -77,7 +78,7 @@ pub(crate) fn apiserver(
         flag("allow-privileged", "true"),
         flag("audit-policy-file", policy),
         flag("audit-log-path", audit_log(folder)),
-        // One file, never rotated: it is read while it grows.
+        // The file is not rotated, since the harness reads it while it grows.
         flag("audit-log-maxsize", "0"),
         flag("v", "1"),
     ]);
@@ -101,7 +102,7 @@ pub(crate) fn controller_manager(
         flag("cert-dir", folder),
         flag("root-ca-file", authority.path("ca.crt")),
         flag("service-account-private-key-file", authority.path("accounts.key")),
-        // A test waits for what these do.
+        // Faster controllers, since tests wait for them.
         flag("kube-api-qps", "2000"),
         flag("kube-api-burst", "4000"),
         flag("concurrent-deployment-syncs", "20"),
@@ -124,7 +125,7 @@ pub(crate) fn scheduler(binaries: &Binaries, authority: &Authority) -> Command {
     command
 }
 
-/// Plays the kubelet of one node, and, if it is the first, the provisioner of volumes.
+/// Returns the command of a kwok that simulates the kubelet of one node, and, for the first node, the provisioner of volumes.
 pub(crate) fn kwok(binaries: &Binaries, folder: &Path, authority: &Authority, node: &str, first: bool) -> Command {
     let stages = folder.join(format!("{node}.stages.yaml"));
     let of_first = |stage: &&str| first || !stage.contains("kind: PersistentVolume");
@@ -137,10 +138,10 @@ pub(crate) fn kwok(binaries: &Binaries, folder: &Path, authority: &Authority, no
         flag("manage-single-node", node),
         flag("node-lease-duration-seconds", "40"),
         flag("node-ip", "10.1.0.1"),
-        // Room for as many Pods as a test may make.
+        // Enough addresses for the Pods of a test.
         flag("cidr", "10.0.0.1/16"),
     ]);
-    // It would read a configuration that somebody has there.
+    // kwok would read a configuration from the home folder of the user.
     command.env("HOME", folder);
     command
 }

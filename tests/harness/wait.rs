@@ -1,4 +1,4 @@
-//! Waiting for a condition, with a deadline. The only place of the suites that sleeps.
+//! Waits for conditions with a deadline; the only module of the suites that sleeps.
 
 use std::{fmt::Debug, panic::Location, time::Duration};
 
@@ -6,15 +6,15 @@ use kube::Api;
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
 
-/// How long most things may take on a busy two-core machine.
+/// The default deadline, long enough for a busy machine with two cores.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// Calls `probe` until it gives a value, every 25 ms.
+/// Calls `probe` every 25 ms until it returns a value.
 ///
 /// # Panics
-/// After `deadline`: with `what`, and with what the last probe saw in its error.
+/// After `deadline`, with `what` and with the error of the last probe.
 #[track_caller]
 pub fn until<T>(
     what: impl Into<String>,
@@ -28,10 +28,10 @@ pub fn until<T>(
     }
 }
 
-/// As [`until`], but gives what the last probe saw in its error.
+/// As [`until`], but returns an error in place of the panic.
 ///
 /// # Errors
-/// The last probe's, after `deadline`.
+/// Fails with the error of the last probe after `deadline`.
 pub async fn within<T>(deadline: Duration, mut probe: impl AsyncFnMut() -> Result<T, String>) -> Result<T, String> {
     let start = Instant::now();
     loop {
@@ -43,7 +43,7 @@ pub async fn within<T>(deadline: Duration, mut probe: impl AsyncFnMut() -> Resul
     }
 }
 
-/// Waits until the object `name` is there and `accept` says so; gives the object.
+/// Waits until the object `name` exists and `accept` accepts it, and returns the object.
 #[track_caller]
 pub fn until_object<K>(api: &Api<K>, name: &str, what: &str, accept: impl Fn(&K) -> bool) -> impl Future<Output = K>
 where
@@ -70,7 +70,7 @@ where
     })
 }
 
-/// An object as one readable text, without managedFields.
+/// Returns an object as readable JSON without managedFields.
 fn show(object: &impl Serialize) -> String {
     let mut value = serde_json::to_value(object).unwrap_or_default();
     if let Some(metadata) = value.get_mut("metadata").and_then(|metadata| metadata.as_object_mut()) {

@@ -1,37 +1,39 @@
-//! `Entry` and `Entries`: requests to the API server and their answers.
+//! Defines `Entry`, a request in the audit log, and `Entries`, a filterable list of them.
 
 use std::{fmt, sync::Arc};
 
-/// One request and its answer. A watch is there from its start; its code is that of the response's head.
+/// A request and its response. A watch has an entry from its start, with the code of the response head.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// As in RBAC: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. An apply is a `patch`.
+    /// The verb as in RBAC: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. An apply is a
+    /// `patch`.
     pub verb: String,
-    /// The user; of a ServiceAccount `system:serviceaccount:<namespace>:<name>`.
+    /// The user; `system:serviceaccount:<namespace>:<name>` for a ServiceAccount.
     pub user: String,
-    /// What the client calls itself.
+    /// The user agent of the client.
     pub user_agent: String,
-    /// The API group; empty for the core group and for what is no resource.
+    /// The API group; empty for the core group and for non-resource URLs.
     pub group: String,
-    /// The plural; empty for what is no resource (`/readyz`).
+    /// The plural; empty for non-resource URLs (`/readyz`).
     pub resource: String,
-    /// For example `status`; empty for the object itself.
+    /// The subresource, for example `status`; empty for the object itself.
     pub subresource: String,
-    /// Empty for what is in no namespace, and for requests over all namespaces.
+    /// The namespace; empty for cluster-scoped objects and for requests over all namespaces.
     pub namespace: String,
-    /// Empty for collections; a `create` has the object's name only if the client chose it.
+    /// The name of the object; empty for collections. A `create` has it only if the client chose the name.
     pub name: String,
-    /// The answer's HTTP code. An apply (a `patch`) that made the object has 201.
+    /// The HTTP code of the response. An apply (a `patch`) that created the object has 201.
     pub code: u16,
-    /// Path and query.
+    /// The path and the query.
     pub uri: String,
-    /// When the server received it, as RFC 3339 with microseconds; empty in the process, where one call is answered after the
-    /// other.
+    /// The time at which the server received the request, as RFC 3339 with microseconds. It is empty for a sandbox inside the
+    /// process,
+    /// which answers the calls one after the other.
     pub received: String,
 }
 
 impl Entry {
-    /// Whether it changed something, or would have: no read, and neither a review nor a token request.
+    /// Whether the request is a write, even if it was refused. Reviews and token requests are no writes.
     pub fn is_write(&self) -> bool {
         matches!(self.verb.as_str(), "create" | "update" | "patch" | "delete" | "deletecollection")
             && !matches!(self.group.as_str(), "authorization.k8s.io" | "authentication.k8s.io")
@@ -39,7 +41,7 @@ impl Entry {
     }
 }
 
-/// `alice patch apps/deployments/status ns/name -> 200`.
+/// Displays the entry as `alice patch apps/deployments/status ns/name -> 200`.
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let join = |parts: [&str; 3]| parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
@@ -49,7 +51,7 @@ impl fmt::Display for Entry {
     }
 }
 
-/// Entries in the order in which the server answered them. Each filter gives those that fit.
+/// Entries in the order of the responses. Each filter returns the matching entries.
 #[derive(Clone, Debug, Default)]
 pub struct Entries(Vec<Arc<Entry>>);
 
@@ -58,72 +60,72 @@ impl Entries {
         Self(entries)
     }
 
-    /// Those of the user of that full name.
+    /// Returns the entries of the user with this full name.
     pub fn by_user(&self, user: &str) -> Self {
         self.with(|entry| entry.user == user)
     }
 
-    /// Those of a ServiceAccount.
+    /// Returns the entries of a ServiceAccount.
     pub fn by_account(&self, namespace: &str, name: &str) -> Self {
         self.by_user(&format!("system:serviceaccount:{namespace}:{name}"))
     }
 
-    /// Those of a verb.
+    /// Returns the entries with a verb.
     pub fn verb(&self, verb: &str) -> Self {
         self.with(|entry| entry.verb == verb)
     }
 
-    /// Those on a resource (a plural), its subresources included.
+    /// Returns the entries on a resource (a plural), including its subresources.
     pub fn resource(&self, resource: &str) -> Self {
         self.with(|entry| entry.resource == resource)
     }
 
-    /// Those on a subresource; with an empty text those on the objects themselves.
+    /// Returns the entries on a subresource; an empty text matches the entries on the objects themselves.
     pub fn subresource(&self, subresource: &str) -> Self {
         self.with(|entry| entry.subresource == subresource)
     }
 
-    /// Those on an API group.
+    /// Returns the entries on an API group.
     pub fn group(&self, group: &str) -> Self {
         self.with(|entry| entry.group == group)
     }
 
-    /// Those in a namespace.
+    /// Returns the entries in a namespace.
     pub fn namespace(&self, namespace: &str) -> Self {
         self.with(|entry| entry.namespace == namespace)
     }
 
-    /// Those on objects of that name.
+    /// Returns the entries on objects with this name.
     pub fn name(&self, name: &str) -> Self {
         self.with(|entry| entry.name == name)
     }
 
-    /// Those answered with that code.
+    /// Returns the entries with this response code.
     pub fn code(&self, code: u16) -> Self {
         self.with(|entry| entry.code == code)
     }
 
-    /// Those that were refused for want of permission.
+    /// Returns the entries that the server refused because of a missing permission.
     pub fn denied(&self) -> Self {
         self.code(403)
     }
 
-    /// Those that changed something, or would have.
+    /// Returns the writes, including refused ones.
     pub fn writes(&self) -> Self {
         self.with(Entry::is_write)
     }
 
-    /// Those that say so themselves.
+    /// Returns the entries that `accept` accepts.
     pub fn with(&self, accept: impl Fn(&Entry) -> bool) -> Self {
         Self(self.0.iter().filter(|entry| accept(entry)).cloned().collect())
     }
 
-    /// Those that came after an earlier look at the whole log: what is here and was not there.
+    /// Returns the entries that were added since an earlier read of the whole log.
     pub fn since(&self, earlier: &Self) -> Self {
         Self(self.0.iter().skip(earlier.len()).cloned().collect())
     }
 
-    /// The same in the order in which the server received them.
+    /// Returns the entries in the order in which the server received the requests.
     #[must_use]
     pub fn as_received(&self) -> Self {
         let mut entries = self.0.clone();
@@ -131,23 +133,23 @@ impl Entries {
         Self(entries)
     }
 
-    /// How many there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// One after the other.
+    /// Iterates over the entries in order.
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.0.iter().map(AsRef::as_ref)
     }
 }
 
-/// One a line: what the text of a failed assertion should show.
+/// Displays one entry per line, for messages of failed assertions.
 impl fmt::Display for Entries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.iter().try_for_each(|entry| writeln!(f, "{entry}"))

@@ -1,4 +1,4 @@
-//! The log file itself, read as it grows.
+//! Reads the audit log file incrementally while the API server writes it.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::entry::{Entries, Entry};
 use crate::credentials::AUDITOR;
 
-/// What was read of the file so far.
+/// An audit log file and the entries read from it.
 #[derive(Debug)]
 pub(crate) struct Log {
     path: PathBuf,
@@ -33,13 +33,14 @@ impl Log {
         Self { path: path.to_owned(), reader: Mutex::default() }
     }
 
-    /// Everything that is in the file now, without the markers.
+    /// Returns all entries that are in the file now, without the markers.
     pub(crate) fn entries(&self) -> Entries {
         Entries::of(self.read_on().entries.clone())
     }
 
-    /// Whether the request for the object of that name by the marking user is in the file, so all before it is too: the
-    /// server writes the entry of a request before it ends the response.
+    /// Whether the request of the marker user for the object with this name is in the file. If so, the entries of all earlier
+    /// requests
+    /// are too, since the server writes the entry of a request before it ends the response.
     pub(crate) fn has_marker(&self, name: &str) -> bool {
         self.read_on().marker.as_deref() == Some(name)
     }
@@ -58,7 +59,7 @@ impl Reader {
             file.seek(SeekFrom::Start(self.read))?;
             file.read_to_end(&mut bytes)
         });
-        // Before the server's first start there is no file.
+        // The file doesn't exist before the first start of the server.
         if read.is_err() {
             return;
         }
@@ -72,7 +73,9 @@ impl Reader {
         }
     }
 
-    /// A long request comes twice, at the start of its response and at its end: one entry with the later code.
+    /// Adds an event. A long request has two events, at the start and at the end of its response; they become one entry with the
+    /// later
+    /// code.
     fn add(&mut self, event: Event) {
         if event.user.username == AUDITOR {
             self.marker = Some(event.object_ref.name);
@@ -91,7 +94,7 @@ impl Reader {
     }
 }
 
-/// An `audit.k8s.io/v1` event, as far as it is used.
+/// The used fields of an `audit.k8s.io/v1` event.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Event {

@@ -1,4 +1,4 @@
-//! What a cluster has beside the control plane: a scheduler, nodes, and a class of storage.
+//! Adds to a control plane the other parts of a cluster: a scheduler, nodes, and a StorageClass.
 
 use k8s_openapi::api::core::v1::Node;
 use kube::{
@@ -13,7 +13,7 @@ use crate::wait;
 
 const NO_CLUSTER: &str = "only a cluster has it: `case_on_cluster`";
 
-/// The default class, as clusters have one. Its volumes are made by kwok.
+/// The default StorageClass. kwok provisions its volumes.
 const STORAGE_CLASS: &str = "\
 apiVersion: storage.k8s.io/v1
 kind: StorageClass
@@ -26,23 +26,23 @@ volumeBindingMode: Immediate
 ";
 
 impl Plane {
-    /// Gives the new cluster its scheduler, its class of storage and its first node.
-    pub(super) async fn furnish(&self) {
-        let (programs, premises) = (self.programs(), self.premises());
-        programs.start_scheduler(&premises.folder, &premises.authority);
+    /// Starts the scheduler and the first node of a new cluster, and creates its StorageClass.
+    pub(super) async fn set_up_cluster(&self) {
+        let (programs, files) = (self.programs(), self.files());
+        programs.start_scheduler(&files.folder, &files.authority);
         self.apply(STORAGE_CLASS).await;
         if self.options.kubelet {
             self.start_node(NODE).await;
         }
     }
 
-    /// Has a node run, a new one or one that was stopped, and waits until it is ready.
+    /// Starts a node, a new one or one that was stopped, and waits until it is ready.
     ///
     /// # Panics
-    /// If the plane is no cluster.
+    /// If the plane is not a cluster.
     pub async fn start_node(&self, name: &str) {
         let nodes = Api::<Node>::all(self.client());
-        let room = json!({"cpu": "64", "memory": "256Gi", "pods": "10000"});
+        let capacity = json!({"cpu": "64", "memory": "256Gi", "pods": "10000"});
         let node = json!({
             "apiVersion": "v1", "kind": "Node",
             "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}},
@@ -50,30 +50,31 @@ impl Plane {
         let node: Node = serde_json::from_value(node).expect("a node");
         match nodes.create(&PostParams::default(), &node).await {
             Err(kube::Error::Api(refusal)) if refusal.code == 409 => {}
-            made => drop(made.unwrap_or_else(|error| panic!("the node {name} can't be made: {error}"))),
+            result => drop(result.unwrap_or_else(|error| panic!("the node {name} can't be created: {error}"))),
         }
-        let status = Patch::Merge(json!({"status": {"capacity": room, "allocatable": room}}));
+        let status = Patch::Merge(json!({"status": {"capacity": capacity, "allocatable": capacity}}));
         let patched = nodes.patch_status(name, &PatchParams::default(), &status).await;
         patched.unwrap_or_else(|error| panic!("the node {name} gets no status: {error}"));
-        let premises = self.premises();
-        self.programs().start_node(&premises.folder, &premises.authority, name, name == NODE);
+        let files = self.files();
+        self.programs().start_node(&files.folder, &files.authority, name, name == NODE);
         wait::until_object(&nodes, name, "is ready and takes Pods", |node| {
             let conditions = node.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
             let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_deref()).unwrap_or_default();
-            conditions.iter().any(|held| held.type_ == "Ready" && held.status == "True") && taints.is_empty()
+            conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
+                && taints.is_empty()
         })
         .await;
     }
 
-    /// Takes the machine of a node away at once: nobody says anything of it or of its Pods any more.
+    /// Stops the machine of a node at once: its heartbeats and the status updates of its Pods stop.
     ///
     /// # Panics
-    /// If the plane is no cluster, or the node does not run.
+    /// If the plane is not a cluster, or the node does not run.
     pub fn stop_node(&self, name: &str) {
         self.programs().stop_node(name);
     }
 
-    /// Deletes a node whose machine is away, as an administrator would.
+    /// Deletes a node whose machine is stopped, as an administrator would.
     pub async fn delete_node(&self, name: &str) {
         let nodes = Api::<Node>::all(self.client());
         nodes.delete(name, &DeleteParams::default()).await.unwrap_or_else(|error| panic!("{name} stays: {error}"));
@@ -88,18 +89,18 @@ impl Plane {
         self.programs().stop_controller_manager();
     }
 
-    /// The memory that the programs of this plane hold now, in KiB; of a sandbox nothing.
+    /// Returns the resident memory of the programs of this plane in KiB; 0 for a sandbox.
     pub fn resident_kib(&self) -> u64 {
         match &self.server {
             Server::Programs(programs) => programs.resident_kib(),
-            Server::House(_) | Server::Inner(_) => 0,
+            Server::Sandbox(_) | Server::Inner(_) => 0,
         }
     }
 
     fn programs(&self) -> &Programs {
         match &self.server {
             Server::Programs(programs) => programs,
-            Server::House(_) | Server::Inner(_) => panic!("{NO_CLUSTER}"),
+            Server::Sandbox(_) | Server::Inner(_) => panic!("{NO_CLUSTER}"),
         }
     }
 }

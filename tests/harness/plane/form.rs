@@ -1,27 +1,28 @@
-//! What a plane is made of: programs of Kubernetes, or the sandbox.
+//! Defines `Form`, the implementation of a plane: programs of Kubernetes, or the sandbox.
 
 use std::{fmt, sync::OnceLock};
 
-/// The environment variable that chooses: `sandbox` (the default), `controlplane`, `cluster`, or `both`: the sandbox, the
-/// control plane, and the [course](crate::case_on_cluster) of the cluster, one after the other. `course` is that course alone.
+/// The environment variable that selects the form: `sandbox` (the default), `controlplane` or `cluster`. `course` runs only the
+/// [cluster course](crate::case_on_cluster), and `both` runs the sandbox, the control plane and the cluster course one after the
+/// other.
 pub const PLANE: &str = "OPGEN_PLANE";
 
-/// What plays the cluster.
+/// The implementation of a plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// An API server in this process.
     Sandbox,
-    /// etcd, kube-apiserver and kube-controller-manager, with a kubelet that only pretends.
+    /// etcd, kube-apiserver and kube-controller-manager, with a simulated kubelet.
     ControlPlane,
     /// The control plane with all its controllers, kube-scheduler, and kwok in place of the kubelets.
     Cluster,
 }
 
 impl Form {
-    /// The one that the environment asks for; the sandbox, if it asks for nothing.
+    /// Returns the form that the environment variable selects; the sandbox without it.
     ///
     /// # Panics
-    /// If it asks for something that doesn't exist.
+    /// If the value is unknown.
     pub fn chosen() -> Self {
         static CHOSEN: OnceLock<Form> = OnceLock::new();
         *CHOSEN.get_or_init(|| match std::env::var(PLANE).as_deref() {
@@ -34,12 +35,12 @@ impl Form {
         })
     }
 
-    /// Whether the environment asks for one after the other.
+    /// Whether the environment variable selects all forms, one after the other.
     pub(crate) fn both() -> bool {
         std::env::var(PLANE).is_ok_and(|value| value == "both")
     }
 
-    /// Whether the environment asks for those cases alone that only a cluster can run.
+    /// Whether the environment variable selects only the cases that need a cluster.
     pub(crate) fn course_alone() -> bool {
         std::env::var(PLANE).is_ok_and(|value| value == "course")
     }

@@ -1,5 +1,4 @@
-//! The other form of a plane: the sandbox, behind HTTPS on a thread of its own, so that it lives as long as its plane
-//! and not as the test that started it.
+//! Serves the sandbox over HTTPS from its own thread, so that it lives as long as the plane and not as the test that started it.
 
 use std::{
     fs::{File, OpenOptions},
@@ -20,32 +19,32 @@ use crate::{
     server,
 };
 
-/// What the plane asks its sandbox to do; each is answered when it is done.
+/// A request of the plane to the thread of the sandbox, which replies after the request is done.
 #[derive(Debug)]
-enum Order {
+enum Request {
     Serve,
     Cut,
     Compact,
 }
 
-type Orders = mpsc::UnboundedSender<(Order, std::sync::mpsc::Sender<()>)>;
+type Requests = mpsc::UnboundedSender<(Request, std::sync::mpsc::Sender<()>)>;
 
-/// The thread in which the sandbox lives.
+/// The thread of a sandbox.
 #[derive(Debug)]
-pub(super) struct House {
-    orders: Option<Orders>,
+pub(super) struct ServedSandbox {
+    requests: Option<Requests>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl House {
-    /// Starts the sandbox, not yet on its port.
+impl ServedSandbox {
+    /// Starts the sandbox without binding its port yet.
     pub(super) fn start(folder: &Folder, port: u16, authority: &Authority, options: &Options) -> Self {
         let builder = builder(options).audit(log(folder));
         let builder = [ADMIN, CONTROLLERS, KUBELET, AUDITOR]
             .into_iter()
             .fold(builder, |builder, user| builder.token(authority.token(user), User::admin(user)));
         let (certificate, key) = (authority.read("apiserver.crt"), authority.read("apiserver.key"));
-        let (orders, mut asked) = mpsc::unbounded_channel::<(Order, std::sync::mpsc::Sender<()>)>();
+        let (requests, mut receiver) = mpsc::unbounded_channel::<(Request, std::sync::mpsc::Sender<()>)>();
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let serve = ServeOptions::default().address(address).certificate(certificate, key);
         let body = move || {
@@ -54,62 +53,62 @@ impl House {
             runtime.block_on(async {
                 let sandbox = builder.start();
                 let mut serving: Option<Serving> = None;
-                while let Some((order, done)) = asked.recv().await {
-                    obey(order, &sandbox, &serve, &mut serving).await;
+                while let Some((request, done)) = receiver.recv().await {
+                    handle(request, &sandbox, &serve, &mut serving).await;
                     let _ = done.send(());
                 }
             });
-            // A watch that is still open must not hold the thread.
+            // An open watch must not block the end of the thread.
             runtime.shutdown_background();
         };
         let thread = std::thread::Builder::new().name("sandbox".into()).spawn(body).expect("a thread");
-        Self { orders: Some(orders), thread: Mutex::new(Some(thread)) }
+        Self { requests: Some(requests), thread: Mutex::new(Some(thread)) }
     }
 
     pub(super) fn serve(&self) {
-        self.order(Order::Serve);
+        self.request(Request::Serve);
     }
 
     pub(super) fn cut(&self) {
-        self.order(Order::Cut);
+        self.request(Request::Cut);
     }
 
     pub(super) fn compact(&self) {
-        self.order(Order::Compact);
+        self.request(Request::Compact);
     }
 
-    fn order(&self, order: Order) {
+    fn request(&self, request: Request) {
         let (done, finished) = std::sync::mpsc::channel();
-        let orders = self.orders.as_ref().expect("the sandbox runs");
-        orders.send((order, done)).expect("the sandbox runs");
+        let requests = self.requests.as_ref().expect("the sandbox runs");
+        requests.send((request, done)).expect("the sandbox runs");
         finished.recv().expect("the sandbox broke");
     }
 }
 
-impl Drop for House {
+impl Drop for ServedSandbox {
     fn drop(&mut self) {
-        drop(self.orders.take());
+        drop(self.requests.take());
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         thread.map(JoinHandle::join);
     }
 }
 
-async fn obey(order: Order, sandbox: &Sandbox, options: &ServeOptions, serving: &mut Option<Serving>) {
-    match order {
-        Order::Serve => {
+async fn handle(request: Request, sandbox: &Sandbox, options: &ServeOptions, serving: &mut Option<Serving>) {
+    match request {
+        Request::Serve => {
             let served = sandbox.serve(options.clone()).await;
             *serving = Some(served.unwrap_or_else(|error| panic!("the sandbox can't be served: {error}")));
         }
-        Order::Cut => {
+        Request::Cut => {
             if let Some(serving) = serving.take() {
                 serving.stop().await;
             }
         }
-        Order::Compact => sandbox.compact(),
+        Request::Compact => sandbox.compact(),
     }
 }
 
-/// A sandbox of these options.
+/// Returns the builder of a sandbox with these options.
 pub(super) fn builder(options: &Options) -> Builder {
     let builder = Sandbox::builder().workloads(options.kubelet);
     options.apiserver_flags.iter().fold(builder, |builder, flag| match flag.as_str() {
@@ -118,7 +117,7 @@ pub(super) fn builder(options: &Options) -> Builder {
     })
 }
 
-/// Writes down each request where kube-apiserver would.
+/// Returns a function that writes each request to the audit log, at the path that kube-apiserver uses.
 fn log(folder: &Folder) -> impl Fn(&Record) + Send + Sync + 'static {
     let path = server::audit_log(folder.path());
     let log = OpenOptions::new().create(true).append(true).open(&path);
@@ -127,7 +126,7 @@ fn log(folder: &Folder) -> impl Fn(&Record) + Send + Sync + 'static {
     move |record| note(&log, record, number.fetch_add(1, Ordering::Relaxed))
 }
 
-/// As a line of kube-apiserver's own log, as far as anybody reads it.
+/// Writes a line as in the audit log of kube-apiserver, with the fields that the harness reads.
 fn note(log: &Mutex<File>, record: &Record, number: u64) {
     let event = json!({
         "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete",
@@ -138,6 +137,6 @@ fn note(log: &Mutex<File>, record: &Record, number: u64) {
         "responseStatus": {"code": record.code},
     });
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-    // At once and whole: readers look at whole lines only.
+    // One write for the whole line, since readers ignore incomplete lines.
     log.write_all(format!("{event}\n").as_bytes()).expect("the audit log can be written");
 }

@@ -1,5 +1,6 @@
-//! The sandbox in the runtime of its case, without a port: on that runtime's clock, which stands still while anybody
-//! works and jumps while everybody waits.
+//! Runs the sandbox inside the runtime of its case, without a port and on the paused clock of that runtime.
+//!
+//! The clock stands still while a task works, and jumps to the next timer while all tasks wait.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,18 +12,18 @@ use crate::{Access, Entries, Entry, credentials::ADMIN};
 #[derive(Debug)]
 pub(super) struct Inner {
     pub(super) sandbox: Sandbox,
-    told: Arc<Mutex<Vec<Arc<Entry>>>>,
+    entries: Arc<Mutex<Vec<Arc<Entry>>>>,
 }
 
 impl Inner {
-    /// Starts it. Its time and its chance are the same in every run.
+    /// Starts the sandbox. Its start time and its random numbers are the same in every run.
     pub(super) fn start(options: &Options) -> Self {
-        let told = Arc::<Mutex<Vec<_>>>::default();
-        let log = told.clone();
+        let entries = Arc::<Mutex<Vec<_>>>::default();
+        let log = entries.clone();
         let builder = house::builder(options).seed(1).audit(move |record: &Record| {
             log.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(entry(record)));
         });
-        Self { sandbox: builder.start(), told }
+        Self { sandbox: builder.start(), entries }
     }
 
     pub(super) fn admin(&self) -> Access {
@@ -34,7 +35,7 @@ impl Inner {
     }
 
     pub(super) fn audit(&self) -> Entries {
-        Entries::of(self.told.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        Entries::of(self.entries.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 }
 

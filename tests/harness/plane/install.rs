@@ -1,4 +1,4 @@
-//! What an administrator puts into the cluster: as `kubectl apply --server-side` does it, on every plane.
+//! Applies manifests to a plane as `kubectl apply --server-side` does, and deletes definitions.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition as Definition;
 use kube::{
@@ -12,38 +12,40 @@ use kube::{
 use super::Plane;
 use crate::wait;
 
-/// In whose name it is applied.
+/// The field manager of the applied objects.
 const MANAGER: &str = "kubectl";
 
 impl Plane {
-    /// Applies the objects of a YAML text, one after the other, with the server's own check of fields. Gives the server's
-    /// warnings, one a line.
+    /// Applies the objects of a YAML text one after the other, with strict field validation by the server. Returns the warnings
+    /// of the
+    /// server, one per line.
     ///
     /// # Panics
-    /// With what the server says, if it refuses one.
+    /// With the response of the server, if it refuses an object.
     pub async fn apply(&self, yaml: &str) -> String {
         let client = self.client();
         let mut warnings = String::new();
         for document in yaml.split("\n---\n").filter(|document| !is_empty(document)) {
             let object: DynamicObject =
                 serde_saphyr::from_str(document).unwrap_or_else(|error| panic!("{error} in\n{document}"));
-            let said = apply(&client, &object).await.unwrap_or_else(|refusal| panic!("{refusal}\n{document}"));
-            said.iter().for_each(|warning| warnings.extend([warning, "\n"]));
+            let new = apply(&client, &object).await.unwrap_or_else(|refusal| panic!("{refusal}\n{document}"));
+            new.iter().for_each(|warning| warnings.extend([warning, "\n"]));
         }
         warnings
     }
 
-    /// Waits until the kind of a definition can be used.
+    /// Waits until a CustomResourceDefinition is established, so that its kind can be used.
     pub async fn is_established(&self, definition: &str) {
         let definitions = Api::<Definition>::all(self.client());
         wait::until_object(&definitions, definition, "is established", |definition| {
             let conditions = definition.status.as_ref().and_then(|status| status.conditions.as_deref());
-            conditions.unwrap_or_default().iter().any(|held| held.type_ == "Established" && held.status == "True")
+            let conditions = conditions.unwrap_or_default();
+            conditions.iter().any(|condition| condition.type_ == "Established" && condition.status == "True")
         })
         .await;
     }
 
-    /// Deletes a definition, and waits until it is gone with all its objects.
+    /// Deletes a CustomResourceDefinition, and waits until it and all its objects are gone.
     pub async fn undefine(&self, definition: &str) {
         let definitions = Api::<Definition>::all(self.client());
         definitions.delete(definition, &DeleteParams::default()).await.unwrap();
@@ -51,7 +53,7 @@ impl Plane {
     }
 }
 
-/// Whether there is nothing but comments.
+/// Whether a document contains only comments.
 fn is_empty(document: &str) -> bool {
     document.lines().all(|line| line.trim().is_empty() || line.starts_with(['#', '-']) && !line.starts_with("- "))
 }
@@ -75,8 +77,8 @@ async fn apply(client: &Client, object: &DynamicObject) -> Result<Vec<String>, S
     if head.status.is_success() {
         return Ok(warnings);
     }
-    let said = body.collect_bytes().await.map_err(|error| error.to_string())?;
-    Err(String::from_utf8_lossy(&said).into_owned())
+    let body = body.collect_bytes().await.map_err(|error| error.to_string())?;
+    Err(String::from_utf8_lossy(&body).into_owned())
 }
 
 async fn is_namespaced(client: &Client, kind: &GroupVersionKind) -> Result<bool, String> {

@@ -1,23 +1,25 @@
-//! `Options`: the kind of cluster that a test asks for, and the flags of its servers.
+//! Defines `Options`, the form of the plane that a test needs and the flags of its servers.
 
 use super::form::Form;
 
-/// What a plane is to be like.
+/// The options of a plane.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What plays the cluster; by default what the environment chooses.
+    /// The form of the plane. Default: the one that the environment variable selects.
     pub form: Form,
-    /// Whether the sandbox is on a port, in real time: for programs, kubectl and probes. Without, it is in the runtime of
-    /// its case, on a clock that waits for nothing. The control plane always is on a port.
+    /// Whether the sandbox has a port and runs in real time, for programs, kubectl and probes. Otherwise it is inside the runtime
+    /// of its
+    /// case, with a paused clock. A control plane always has a port.
     pub served: bool,
-    /// Whether Pods become ready; with `false` they stay pending for ever, and in the sandbox there are none.
+    /// Whether Pods become ready. With `false` they stay pending forever, and a sandbox creates none.
     pub kubelet: bool,
-    /// More flags for kube-apiserver, for example `--watch-cache=false`. The sandbox knows those that have a counterpart.
+    /// Additional flags of kube-apiserver, for example `--watch-cache=false`. The sandbox accepts only flags with a counterpart.
     pub apiserver_flags: Vec<String>,
-    /// Which controllers run, as kube-controller-manager's flag has them; without, on the control plane all that need no
-    /// machine, in a cluster all.
+    /// The value of the flag `--controllers` of kube-controller-manager. Default: all controllers in a cluster, and all that need
+    /// no
+    /// machines on a control plane.
     pub controllers: Option<String>,
-    /// More flags for kube-controller-manager, for example `--node-monitor-grace-period=20s`. The sandbox knows none.
+    /// Additional flags of kube-controller-manager, for example `--node-monitor-grace-period=20s`. The sandbox has none.
     pub controller_manager_flags: Vec<String>,
 }
 
@@ -35,12 +37,12 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The usual one, on a port.
+    /// Returns the default options with a port.
     pub fn served() -> Self {
         Self { served: true, ..Self::default() }
     }
 
-    /// Whether it is in the runtime of its case.
+    /// Whether the plane is a sandbox inside the runtime of its case.
     pub(crate) fn is_inner(&self) -> bool {
         self.form == Form::Sandbox && !self.served
     }

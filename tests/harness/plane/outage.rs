@@ -1,4 +1,4 @@
-//! What goes wrong with a control plane: it is away, and it forgets.
+//! Simulates failures of a control plane: outages of the API server and compactions of its history.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use crate::wait;
 
 const NO_PORT: &str = "a sandbox without a port has no outage: `case_on` with `Options::served`";
 
-/// How long the start of a server may take on a machine that does much else.
+/// The maximum duration of the start of a server on a busy machine.
 const START: Duration = Duration::from_secs(120);
 
 impl Plane {
-    /// Stops the API server at once, as an outage does. Its port and the data stay.
+    /// Stops the API server at once, as in an outage. Its port and its data remain.
     pub fn stop_apiserver(&self) {
         match &self.server {
             Server::Programs(programs) => programs.stop_apiserver(),
-            Server::House(house) => house.cut(),
+            Server::Sandbox(sandbox) => sandbox.cut(),
             Server::Inner(_) => panic!("{NO_PORT}"),
         }
     }
@@ -24,10 +24,10 @@ impl Plane {
     pub async fn start_apiserver(&self) {
         match &self.server {
             Server::Programs(programs) => {
-                let premises = self.premises();
-                programs.start_apiserver(&premises.folder, &premises.authority, &self.options);
+                let files = self.files();
+                programs.start_apiserver(&files.folder, &files.authority, &self.options);
             }
-            Server::House(house) => house.serve(),
+            Server::Sandbox(sandbox) => sandbox.serve(),
             Server::Inner(_) => panic!("{NO_PORT}"),
         }
         let client = self.client();
@@ -39,16 +39,16 @@ impl Plane {
         .await;
     }
 
-    /// Drops the history up to now. The watch cache of kube-apiserver hides it until [`Self::expire_watches`].
+    /// Compacts the history up to now. The watch cache of kube-apiserver hides the effect until [`Self::expire_watches`].
     pub async fn compact(&self) {
         match &self.server {
             Server::Programs(programs) => programs.compact().await,
-            Server::House(house) => house.compact(),
+            Server::Sandbox(sandbox) => sandbox.compact(),
             Server::Inner(inner) => inner.sandbox.compact(),
         }
     }
 
-    /// Makes every resourceVersion up to now too old to watch from (410): an outage with a compaction in it.
+    /// Makes every resourceVersion up to now too old for a watch (410), by an outage with a compaction.
     pub async fn expire_watches(&self) {
         self.stop_apiserver();
         self.compact().await;

@@ -1,4 +1,4 @@
-//! What a plane with a port has on the disk, and the port.
+//! Manages the port, the folder, the credentials and the audit log of a plane with a port.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 #[derive(Debug)]
-pub(super) struct Premises {
+pub(super) struct PlaneFiles {
     auditor: Access,
     pub(super) authority: Authority,
     log: Log,
@@ -22,7 +22,7 @@ pub(super) struct Premises {
     pub(super) folder: Folder,
 }
 
-impl Premises {
+impl PlaneFiles {
     pub(super) fn new() -> Self {
         let folder = Folder::new(&planes_folder());
         let port = Port::reserve();
@@ -31,7 +31,7 @@ impl Premises {
         Self { auditor: authority.user(AUDITOR), authority, log, port, markers: AtomicU32::new(0), folder }
     }
 
-    /// What the audit log says about every request that was answered before this call.
+    /// Returns the audit log entries of all requests that were answered before this call.
     pub(super) async fn audit(&self) -> Entries {
         let marker = format!("marker-{}", self.markers.fetch_add(1, Ordering::Relaxed));
         let namespaces = kube::Api::<k8s_openapi::api::core::v1::Namespace>::all(self.auditor.client());

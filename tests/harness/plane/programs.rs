@@ -1,5 +1,4 @@
-//! The real forms of a plane: etcd, kube-apiserver and kube-controller-manager, with a kubelet that only pretends; or with
-//! kube-scheduler and kwok.
+//! Runs the processes of a control plane or cluster: etcd, the servers of Kubernetes, and a simulated kubelet or kwok.
 
 use std::{
     collections::BTreeMap,
@@ -19,10 +18,10 @@ use crate::{
     server::{self, Ports},
 };
 
-/// The programs that run for one plane.
+/// The running programs of a plane.
 #[derive(Debug)]
 pub(super) struct Programs {
-    // Dropped in this order: the clients before the servers.
+    // The fields are dropped in this order: the clients before the servers.
     kubelet: Mutex<Option<Kubelet>>,
     servers: Mutex<Servers>,
     binaries: Binaries,
@@ -32,7 +31,7 @@ pub(super) struct Programs {
 
 #[derive(Debug)]
 struct Servers {
-    /// The kwok of each node, by the node's name.
+    /// The kwok process of each node, by the name of the node.
     nodes: BTreeMap<String, Process>,
     scheduler: Option<Process>,
     controller_manager: Option<Process>,
@@ -41,9 +40,9 @@ struct Servers {
 }
 
 impl Programs {
-    /// Starts etcd alone; the API server will be on a port that is reserved for it.
+    /// Starts etcd only. `api` is the port that is reserved for the API server.
     pub(super) async fn start(form: Form, folder: &Folder, api: u16) -> Result<Self, Missing> {
-        // The first call may build for minutes.
+        // The first call may build the programs, which takes minutes.
         let binaries = tokio::task::spawn_blocking(move || find(form)).await.expect("the search for the programs")?;
         let reserved = [(); 2].map(|()| Port::reserve());
         let [etcd, peer] = reserved.each_ref().map(|port| port.number);
@@ -70,7 +69,7 @@ impl Programs {
         let command = server::controller_manager(&self.binaries, folder.path(), authority, options);
         let log = folder.path().join("kube-controller-manager.log");
         let mut servers = self.servers();
-        // The old one ends before the new one begins.
+        // The old process ends before the new one starts.
         servers.controller_manager = None;
         servers.controller_manager = Some(Process::spawn("kube-controller-manager", command, &log));
     }
@@ -101,11 +100,11 @@ impl Programs {
         *self.kubelet.lock().unwrap_or_else(PoisonError::into_inner) = Some(kubelet);
     }
 
-    /// Drops the history of etcd up to now.
+    /// Compacts the history of etcd up to now.
     pub(super) async fn compact(&self) {
         let client = Client::try_from(Config::new(server::loopback(self.ports.etcd).parse().expect("etcd's URL")));
         let client = client.expect("a client for etcd");
-        // A range over the smallest key: what counts is the header.
+        // A range over the smallest key; only the revision in the header of the response is used.
         let head: serde_json::Value = etcd_call(&client, "range", r#"{"key":"AA=="}"#).await;
         let revision = head["header"]["revision"].as_str().expect("etcd's revision").to_owned();
         let body = format!(r#"{{"revision":"{revision}","physical":true}}"#);
@@ -124,17 +123,18 @@ impl Programs {
         [("etcd", servers.etcd.id())].into_iter().chain(others).chain(nodes).collect()
     }
 
-    /// The memory that all of them hold now, in KiB.
+    /// Returns the resident memory of all programs in KiB.
     pub(super) fn resident_kib(&self) -> u64 {
         self.servers().all().filter_map(|process| process.resident_kib()).sum()
     }
 
-    /// A server that ended by itself will not get ready any more. Only kube-scheduler is started again, as a kubelet does: it ends
-    /// by itself when it finds a Pod on another node than it thought, which happens when a binding of it is lost with the API server.
+    /// Panics if a server has ended by itself. Only kube-scheduler is restarted, as a kubelet does: it ends when it finds a Pod
+    /// on another
+    /// node than it expected, which happens if one of its bindings is lost in an outage of the API server.
     pub(super) fn check(&self, folder: &Folder, authority: &Authority) {
         let ended = self.servers().scheduler.as_mut().and_then(Process::exited);
         if let Some(status) = ended {
-            // A course prints what happens to it; the end of a program is a part of that.
+            // The cluster course prints its progress, and the end of a program belongs to it.
             #[allow(clippy::print_stderr)]
             {
                 eprintln!("kube-scheduler ended ({status}) and is started again");
@@ -161,7 +161,7 @@ impl Servers {
     }
 }
 
-/// A call to etcd's JSON gateway.
+/// Calls the JSON gateway of etcd.
 async fn etcd_call(client: &Client, call: &str, body: &str) -> serde_json::Value {
     let request = http::Request::post(format!("/v3/kv/{call}")).body(body.as_bytes().to_vec()).expect("a request");
     client.request(request).await.unwrap_or_else(|error| panic!("etcd's {call} failed: {error}"))
