@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_suggested_is_valid() {
+    fn suggested_names_are_valid() {
         assert_eq!(pascal("my kind-2"), "MyKind2");
         assert_eq!(label("Web_Apps"), "web-apps");
         assert!(is_label(&label("9")) && is_label(&label(&"Ä".repeat(70))));

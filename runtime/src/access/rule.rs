@@ -95,8 +95,9 @@ impl Rule {
             .collect()
     }
 
-    /// Whether this rule alone allows all that the other one does. A `*` in the other one is never covered: what is declared
-    /// names each thing.
+    /// Whether this rule alone grants all rights of another rule. A `*` in the other rule is never covered, since declared rules
+    /// name
+    /// each right.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let all_of = |part: &[String], whole: &[String]| part.iter().all(|word| whole.contains(word));
         let url = |path: &String| self.urls.iter().any(|own| is_below(path, own));

@@ -142,10 +142,10 @@ impl FakeCluster {
         self.calls.lock().push(Call { node: node.to_owned(), asked: action, answer });
         match answer {
             Answer::Ok => Ok(()),
-            Answer::Yield => Err(Error::yielding("Told", format!("{node} waits"))),
+            Answer::Yield => Err(Error::yielding("TestAnswer", format!("{node} waits"))),
             Answer::Fail => Err(Error::unexpected(format!("{node} fails"))),
-            Answer::UserAction => Err(Error::user_action("Told", format!("{node} wants another spec"))),
-            Answer::Terminal => Err(Error::terminal("Told", format!("{node} gives up"))),
+            Answer::UserAction => Err(Error::user_action("TestAnswer", format!("{node} wants another spec"))),
+            Answer::Terminal => Err(Error::terminal("TestAnswer", format!("{node} gives up"))),
             Answer::Panic => std::panic::resume_unwind(Box::new(format!("{node} panics"))),
         }
     }

@@ -131,7 +131,7 @@ pub fn node_output<C: HasOutput, O: Owner, P: Provisioner>(
     let value = cx.core().outputs.value(&node);
     match value.and_then(|value| value.downcast::<C::Output>().ok()) {
         Some(value) => Ok(Output(Arc::new(OutputValue::Value(value)))),
-        None => Err(Error::yielding("NoOutputYet", format!("{node} has given nothing yet"))),
+        None => Err(Error::yielding("NoOutputYet", format!("node {node} has no output yet"))),
     }
 }
 

@@ -43,5 +43,5 @@ impl<O: Owner> Keyed<O> for Recorder {
 
 fn fake_cluster<'a>(core: &'a PassCore<'_>) -> Result<&'a FakeCluster> {
     let cluster = core.shared.tree_harness.as_deref();
-    cluster.ok_or_else(|| Error::terminal("NoRehearsal", "a recorder works in a tree_harness only"))
+    cluster.ok_or_else(|| Error::terminal("NoTreeHarness", "a `Recorder` works only in a `TreeHarness`"))
 }

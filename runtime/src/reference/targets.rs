@@ -205,9 +205,9 @@ mod tests {
             targets.apply(&object("one", 1, &[])).unwrap();
             let take_in = |from: u64| {
                 for version in (from..from + 40).step_by(2) {
-                    let held = [REFERENCE];
+                    let finalizers = [REFERENCE];
                     targets
-                        .apply(&object("one", version, if version.is_multiple_of(4) { &held } else { &[] }))
+                        .apply(&object("one", version, if version.is_multiple_of(4) { &finalizers } else { &[] }))
                         .unwrap();
                 }
             };

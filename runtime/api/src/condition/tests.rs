@@ -29,7 +29,7 @@ fn condition_k2_ready_ends_reconciling_and_stalled_with_the_same_words() {
     status.ready("Reconciled", "done", 1, at(2));
     let wanted = [("Available", "True"), ("Ready", "True")];
     assert_eq!(status.conditions.iter().map(|c| (c.type_.as_str(), c.status.as_str())).collect::<Vec<_>>(), wanted);
-    assert!(status.conditions.iter().all(|held| held.reason == "Reconciled" && held.message == "done"));
+    assert!(status.conditions.iter().all(|one| one.reason == "Reconciled" && one.message == "done"));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn condition_k5_the_list_is_sorted_the_message_trimmed_and_the_generation_set() 
     let mut conditions = Vec::new();
     set(&mut conditions, "Zeta", Truth::True, "R", " m \n", 3, at(1));
     set(&mut conditions, "Alpha", Truth::True, "R", "m", 3, at(1));
-    assert_eq!(conditions.iter().map(|held| held.type_.as_str()).collect::<Vec<_>>(), ["Alpha", "Zeta"]);
+    assert_eq!(conditions.iter().map(|one| one.type_.as_str()).collect::<Vec<_>>(), ["Alpha", "Zeta"]);
     assert_eq!((conditions[1].message.as_str(), conditions[1].observed_generation), ("m", Some(3)));
 }
 
@@ -87,9 +87,9 @@ fn a_controller_with_a_prefix_leaves_all_other_conditions_and_the_generation_alo
     let before = status.clone();
     status.say(&verdict, 4, at(2));
     let (dns, others): (Vec<_>, Vec<_>) =
-        status.conditions.clone().into_iter().partition(|held| held.type_.starts_with("Dns"));
+        status.conditions.clone().into_iter().partition(|one| one.type_.starts_with("Dns"));
     assert_eq!((others, status.observed_generation), (before.conditions, Some(3)));
-    let dns: Vec<_> = dns.iter().map(|held| (held.type_.as_str(), held.status.as_str())).collect();
+    let dns: Vec<_> = dns.iter().map(|one| (one.type_.as_str(), one.status.as_str())).collect();
     let wanted = [("DnsAvailable", "False"), ("DnsReady", "Unknown"), ("DnsReconciling", "True")];
     assert_eq!(dns, wanted);
 }
