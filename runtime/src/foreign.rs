@@ -21,16 +21,14 @@ use std::{
 ///
 /// # Guarantees
 /// - The manifests contain no definition, user roles, sample or finalizer policy for the kind. The role of the operator has
-///   `list`,
-///   `watch` and `patch` for it; `patch` is for the finalizer.
+///   `list`, `watch` and `patch` for it; `patch` is for the finalizer.
 /// - The status belongs to the kind's own controller, and this operator never writes it. Events report the outcome of a pass.
 /// - The finalizer is `opgen.dev/<operator>`, unless the controller sets another.
 /// - Every change except one of the status enqueues the object.
 /// - The children of a Namespace are created in it, unless they name another namespace. The namespaced children of any other
 ///   cluster-scoped object have to name one.
 /// - A child of an object of the same kind is no primary: a ConfigMap that was created for a ConfigMap has no children. The
-///   Namespace
-///   that the operator runs in is no primary either, since its deletion would delete the operator.
+///   Namespace that the operator runs in is no primary either, since its deletion would delete the operator.
 ///
 /// # Assumptions
 /// A foreign kind usually has many objects that don't concern the operator. Select its primaries with

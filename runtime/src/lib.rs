@@ -2,12 +2,10 @@
 //!
 //! - [`Managed`](derive@Managed) is the derive for the spec of a custom resource that an operator controls.
 //! - [`Provisioner`](derive@Provisioner) is the derive for a *tree*: a struct whose fields are the child objects of the resource,
-//!   groups
-//!   of them, or hand-written nodes.
+//!   groups of them, or hand-written nodes.
 //!
 //! From both, opgen derives the CustomResourceDefinition, the controller with its informers and finalizers, the RBAC role and the
-//! install
-//! manifests.
+//! install manifests.
 //!
 //! # Where to start
 //!
@@ -63,7 +61,6 @@
 //! | [`access`] | The permissions of hand-written nodes, as traits that the compiler checks. |
 //! | [`error`] | The outcomes of a pass besides success, and when the operator retries after each. |
 //! | [`controller`] | The options of the controller of one kind. |
-//! | [`manager`] | The operator process: builds and runs all controllers. |
 //! | [`command`] | The verbs of an operator's command line. |
 //! | [`reference`] | Finalizers that keep an object from being deleted while another one names it. |
 //! | [`readiness`] | The readiness of objects, by the rules of kstatus. |

@@ -1,12 +1,9 @@
 //! Computes the difference between an object as read and as edited, so that a write contains only the changes.
 //!
 //! A [`Snapshot`] is taken before the edit, and the write consumes it, so it can't be used twice (frameworks P14). Spec and
-//! metadata are
-//! written by one merge patch without a resourceVersion, so that edits of other fields by other clients are retained. The status
-//! is
-//! written by one replacement with the resourceVersion at which it was read. It is replaced as a whole, so cleared fields are
-//! removed
-//! (P13).
+//! metadata are written by one merge patch without a resourceVersion, so that edits of other fields by other clients are
+//! retained. The status is written by one replacement with the resourceVersion at which it was read. It is replaced as a whole,
+//! so cleared fields are removed (P13).
 
 use crate::error::{Error, Result};
 use serde::{Serialize, de::DeserializeOwned};
@@ -53,8 +50,7 @@ impl<K: Serialize + DeserializeOwned> Snapshot<K> {
     ///
     /// # Errors
     /// Fails if the object can't be serialized as JSON, or if its finalizers were edited: a merge patch would replace the
-    /// finalizers of
-    /// other clients.
+    /// finalizers of other clients.
     pub fn changes(&self, edited: &K) -> Result<Changes> {
         let (main, status) = split(serde_json::to_value(edited)?);
         if main["metadata"]["finalizers"] != self.main["metadata"]["finalizers"] {

@@ -160,8 +160,7 @@ pub(crate) enum Significance {
     /// Enqueues the object: the predicate accepts the change, and spec, labels and annotations are unchanged.
     Accepted,
     /// Enqueues the object and ends its backoff: spec, labels or annotations changed. After many such changes in a row, which
-    /// come from
-    /// another controller, the backoff stays.
+    /// come from another controller, the backoff stays.
     UserChange,
     /// Enqueues the object and ends its backoff: it is new, is being deleted, or its annotation requests a pass.
     Request,

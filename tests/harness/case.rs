@@ -41,9 +41,8 @@ impl<E: std::fmt::Display> Outcome for Result<(), E> {
 }
 
 /// Returns a case on its own sandbox, without a port and with a paused clock. If a real plane is selected, the case runs on the
-/// shared
-/// one. So it has to use its own namespaces ([`Plane::namespace`]) and unique names of cluster-scoped objects, and must not stop
-/// servers.
+/// shared one. So it has to use its own namespaces ([`Plane::namespace`]) and unique names of cluster-scoped objects, and must
+/// not stop servers.
 pub fn case<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -95,8 +94,7 @@ where
 }
 
 /// Returns a case of the cluster course: it needs a scheduler, nodes and all controllers. It has its own cluster and may stop any
-/// part
-/// of it. With another form it is ignored.
+/// part of it. With another form it is ignored.
 pub fn case_on_cluster<F, R>(name: &str, options: Options, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -111,8 +109,7 @@ where
 }
 
 /// Returns a case of the cluster course on a cluster that these cases share, one at a time, each in its own namespaces. It may
-/// define
-/// kinds and remove them, and stop servers if it starts them again.
+/// define kinds and remove them, and stop servers if it starts them again.
 pub fn case_on_shared_cluster<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -144,8 +141,7 @@ const COURSE: &str = "course::";
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// The `main` of a suite: runs the cases that the command line selects, then stops the shared planes. With `OPGEN_PLANE=both`,
-/// the
-/// program runs itself once for each form and once for the cluster course.
+/// the program runs itself once for each form and once for the cluster course.
 pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     if Form::both() {
         return run_both();
@@ -183,8 +179,7 @@ fn run_both() -> ExitCode {
 }
 
 /// Returns a case for a form. A case that needs a real plane is ignored without Go and without assets; the kind of the trial
-/// shows the
-/// reason.
+/// shows the reason.
 pub fn trial(form: Form, name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     match binaries::availability(form) {
         Err(missing) if form != Form::Sandbox => {
@@ -239,8 +234,7 @@ type SharedPlane = Mutex<Option<Arc<Plane>>>;
 static SHARED: SharedPlane = Mutex::new(None);
 
 /// The shared plane of the cluster course. It differs from [`SHARED`] because these cases remove definitions and run operators
-/// for all
-/// namespaces.
+/// for all namespaces.
 static SHARED_BY_COURSE: SharedPlane = Mutex::new(None);
 
 fn shared(plane: &SharedPlane, runtime: &Runtime) -> Result<Arc<Plane>, Failed> {

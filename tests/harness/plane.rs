@@ -190,8 +190,7 @@ impl Plane {
     }
 
     /// Restarts kube-controller-manager. Its garbage collector discovers new kinds only at its start and every 30 s; the one of
-    /// the
-    /// sandbox knows them at once.
+    /// the sandbox knows them at once.
     pub fn restart_controller_manager(&self) {
         if let Server::Programs(programs) = &self.server {
             let files = self.files();

@@ -8,14 +8,12 @@ use std::{
 };
 
 /// The first port. The range is below the local ports of outgoing connections on Linux: a port has to be free when a stopped
-/// server
-/// starts again, and a client that reconnects in the meantime must not connect to itself.
+/// server starts again, and a client that reconnects in the meantime must not connect to itself.
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 12_000;
 
 /// A free port that no other plane or program of these suites uses while the value is alive. It is reserved because its server
-/// binds it
-/// later, and again after an outage.
+/// binds it later, and again after an outage.
 #[derive(Debug)]
 pub struct Port {
     pub(crate) number: u16,

@@ -15,8 +15,7 @@ use crate::wait;
 /// A running program with its output in a file. Dropping it kills it.
 ///
 /// It belongs to a process group with a small shell as its leader. The shell waits for the end of a pipe that only this process
-/// holds
-/// open. So when this process ends in any way (panic, Ctrl-C, SIGKILL), the shell kills the group.
+/// holds open. So when this process ends in any way (panic, Ctrl-C, SIGKILL), the shell kills the group.
 #[derive(Debug)]
 pub struct Process {
     name: String,
@@ -27,8 +26,7 @@ pub struct Process {
 
 impl Process {
     /// Starts `command` and appends its output to `log`. The program, arguments, environment and folder of the command are used;
-    /// its
-    /// streams are replaced.
+    /// its streams are replaced.
     #[track_caller]
     pub fn spawn(name: &str, mut command: Command, log: &Path) -> Self {
         let lifeline = Lifeline::start();

@@ -17,8 +17,7 @@ pub(crate) struct Ports {
 }
 
 /// The controllers of a control plane without a cluster: all except those for machines. Its node has no heartbeat, so these
-/// controllers
-/// would evict its Pods.
+/// controllers would evict its Pods.
 const WITHOUT_MACHINES: &str = "*,-node-lifecycle-controller,-taint-eviction-controller,-node-ipam-controller";
 
 /// The stages that kwok plays for nodes, Pods, claims and volumes.

@@ -1,10 +1,8 @@
 //! Limits the texts in conditions and events to the lengths and characters that the API server accepts.
 //!
 //! The API server refuses a whole write (422) if one text is too long. So every text passes through one of these functions before
-//! it is
-//! written into a condition or an event. The annotations of the operator contain no free text, only node paths, digests, owners
-//! and
-//! versions; these are identities and must not be shortened.
+//! it is written into a condition or an event. The annotations of the operator contain no free text, only node paths, digests,
+//! owners and versions; these are identities and must not be shortened.
 //!
 //! # Guarantees
 //! A text within its limit is not changed. A shortened text is not changed again, so an equal state gives equal bytes.
@@ -17,16 +15,14 @@ const MESSAGE: usize = 32_768;
 /// The maximum number of bytes in the reason of a condition. Source: `maxLength` of `Condition.reason` in `k8s.io/apimachinery`.
 const REASON: usize = 1_024;
 /// The maximum number of characters in a text from the API server or from the status of another object: enough for a sentence and
-/// a
-/// field name.
+/// a field name.
 const FOREIGN: usize = 1_024;
 /// The maximum number of bytes in the note of an event. Source: `pkg/apis/core/validation/events.go` of Kubernetes.
 const NOTE: usize = 1_024;
 /// The maximum number of bytes in the reason, the action and the reporting instance of an event. Source: as for [`NOTE`].
 const EVENT_WORD: usize = 128;
 /// The maximum number of characters that the name of an event takes from the name of its object. The name of an event can have
-/// 253
-/// characters, and its suffix has 17.
+/// 253 characters, and its suffix has 17.
 const EVENT_NAME: usize = 230;
 
 /// The reason if a text has no valid characters, since the API requires a reason.
@@ -75,8 +71,7 @@ pub fn event_word(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the name of an event about an object with this name; the suffix makes it unique. Characters that are valid in the
-/// names of
-/// some kinds, such as roles, but not of events, are replaced.
+/// names of some kinds, such as roles, but not of events, are replaced.
 pub fn event_name(object: &str, suffix: u64) -> String {
     let plain = |c: char| {
         let c = c.to_ascii_lowercase();
@@ -159,8 +154,7 @@ mod tests {
     }
 
     /// Whether a text is a DNS subdomain (RFC 1123) by the rules of the API server: at most 253 characters, and parts that begin
-    /// and end
-    /// with a letter or a digit.
+    /// and end with a letter or a digit.
     fn is_subdomain(name: &str) -> bool {
         let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         let is_part = |part: &str| {

@@ -1,14 +1,11 @@
 //! Defines the standard status of managed kinds, and converts the outcome of a pass to conditions.
 //!
 //! opgen sets conditions of four types. `Available` (the object does its work) and `Ready` (the summary that kstatus reads) are
-//! always
-//! present. `Reconciling` and `Stalled` follow the convention of kstatus for abnormal conditions: they are present with status
-//! `True`, or
-//! absent (frameworks K1–K3, K7). So a settled object has two conditions, and their messages are empty.
+//! always present. `Reconciling` and `Stalled` follow the convention of kstatus for abnormal conditions: they are present with
+//! status `True`, or absent (frameworks K1–K3, K7). So a settled object has two conditions, and their messages are empty.
 //!
 //! `lastTransitionTime` changes only together with the `status` of a condition, as the Kubernetes API conventions require. So a
-//! pass
-//! that changes nothing gives the same bytes.
+//! pass that changes nothing gives the same bytes.
 
 use crate::bounds;
 use k8s_openapi::{
@@ -97,10 +94,8 @@ impl Truth {
 /// The transition time changes only if the status of the condition changes. The message is trimmed (frameworks K5).
 ///
 /// Texts are limited, since the API server refuses a whole status for one invalid text: a message of more than 32,768 characters
-/// is
-/// shortened and ends with an ellipsis, and a reason that is not one word of letters, digits, `_`, `,` and `:` is converted to
-/// one
-/// (`not ready` becomes `NotReady`).
+/// is shortened and ends with an ellipsis, and a reason that is not one word of letters, digits, `_`, `,` and `:` is converted to
+/// one (`not ready` becomes `NotReady`).
 pub fn set(
     conditions: &mut Vec<Condition>,
     type_: &str,

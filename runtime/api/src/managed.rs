@@ -11,8 +11,7 @@ use std::fmt::Debug;
 /// A kind that an operator controls. It is derived together with `CustomResource` of `kube`.
 ///
 /// The trait contains only facts about the kind (status, pause, finalizer, references), and refers to no tree and no operator. So
-/// the
-/// types can be in their own crate, on which clients can depend.
+/// the types can be in their own crate, on which clients can depend.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a managed kind",
     note = "add `#[derive(Managed)]` beside `#[derive(CustomResource)]` to its spec",
@@ -29,18 +28,14 @@ pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 
     /// foreign kind.
     const FINALIZER: Option<&'static str>;
     /// Returns the definition of the kind, as its derives generate it. It is `None` for a foreign kind (`opgen::Foreign`): then
-    /// no
-    /// manifests are generated for the kind, and its status is not written.
+    /// no manifests are generated for the kind, and its status is not written.
     const DEFINITION: Option<fn() -> CustomResourceDefinition>;
     /// Returns the schema of the kind in which types are referenced by name, as [`schemars`] generates it. `kube` inlines every
-    /// type;
-    /// the names show which parts are types of Kubernetes, and the definition then gets their limits and merge keys. `None` (the
-    /// default)
-    /// leaves the definition as `kube` derives it.
+    /// type; the names show which parts are types of Kubernetes, and the definition then gets their limits and merge keys. `None`
+    /// (the default) leaves the definition as `kube` derives it.
     const SCHEMA: Option<fn() -> serde_json::Value> = None;
     /// The fields of the spec that name other objects (unikorn §2). The operator waits for these objects, and keeps them from
-    /// being
-    /// deleted while they are named. `#[managed(reference = Kind)]` on a field adds an entry. Default: none.
+    /// being deleted while they are named. `#[managed(reference = Kind)]` on a field adds an entry. Default: none.
     const REFERENCES: &'static [ReferenceField<Self>] = &[];
 
     /// Returns the kind.

@@ -15,8 +15,7 @@ pub struct ReferenceField<K: 'static> {
     /// Returns the current targets of the field.
     pub names: fn(&K) -> Vec<ReferenceTarget>,
     /// Whether the field may name objects in other namespaces that [allow it](ALLOW_FROM). Default: `false`, which refuses the
-    /// name of
-    /// an object in another namespace.
+    /// name of an object in another namespace.
     pub granted: bool,
 }
 
@@ -33,12 +32,9 @@ impl<K> fmt::Debug for ReferenceField<K> {
 /// A reference keeps an object from being deleted, so the owner of the object has to permit it, as with the `ReferenceGrant` of
 /// the
 /// Gateway API. A cluster-scoped object needs no annotation: every client that may create a referrer, in any namespace that the
-/// operator
-/// watches, may reference it. A cluster-scoped referrer needs no annotation on its targets either. Without the annotation, the
-/// status of
-/// a referrer doesn't reveal whether the object exists. If the annotation no longer lists a namespace, the references from there
-/// are
-/// released.
+/// operator watches, may reference it. A cluster-scoped referrer needs no annotation on its targets either. Without the
+/// annotation, the status of a referrer doesn't reveal whether the object exists. If the annotation no longer lists a namespace,
+/// the references from there are released.
 pub const ALLOW_FROM: &str = "opgen.dev/allow-references-from";
 
 /// An object by its name, and by its namespace if that is another than the one of the object that names it.
@@ -70,8 +66,7 @@ pub enum ReferenceTarget {
     /// One object, by its name.
     Named(NamespacedName),
     /// All objects with these labels in the namespace of the referrer, except the referrer itself. For a cluster-scoped referrer,
-    /// the
-    /// objects in all namespaces that the operator watches.
+    /// the objects in all namespaces that the operator watches.
     Labelled(LabelSelector),
 }
 
@@ -89,17 +84,13 @@ impl ReferenceTarget {
 /// A type of a field that names objects: a name, an optional name, several names, or a label selector.
 ///
 /// An empty name names no object. A selector matches the objects that currently have its labels: an object that gets the labels
-/// is
-/// referenced and waited for, and one that loses them is released. As everywhere in Kubernetes, the empty selector `{}` matches
-/// all
-/// objects of the kind, and an absent selector (`None`) matches none. A selector without a match is no error: the pass waits for
-/// nothing
-/// and continues. If at least one object is required, check it in a node. An object that is already being deleted gets no new
-/// reference.
+/// is referenced and waited for, and one that loses them is released. As everywhere in Kubernetes, the empty selector `{}`
+/// matches all objects of the kind, and an absent selector (`None`) matches none. A selector without a match is no error: the
+/// pass waits for nothing and continues. If at least one object is required, check it in a node. An object that is already being
+/// deleted gets no new reference.
 ///
 /// An object of a kind that this operator controls is ready when its controller has set its conditions accordingly. Any other
-/// object is
-/// ready by the rules of kstatus, by the rule of its kind or by its conditions; an object without conditions is ready.
+/// object is ready by the rules of kstatus, by the rule of its kind or by its conditions; an object without conditions is ready.
 #[diagnostic::on_unimplemented(
     message = "a field of type `{Self}` can't be a reference",
     label = "names no objects",

@@ -1,10 +1,8 @@
 //! Defines one trait for each verb, so that the compiler checks the permissions of hand-written nodes.
 //!
 //! `Secret: Get<Snapshot>` means that the node `Snapshot` may get Secrets. Only `#[provisioner(access(...))]` implements these
-//! traits,
-//! and the methods of [`Context`](crate::Context) require them. So a node can use only permissions that it declares, and the role
-//! that
-//! is generated from the declarations has all of them.
+//! traits, and the methods of [`Context`](crate::Context) require them. So a node can use only permissions that it declares, and
+//! the role that is generated from the declarations has all of them.
 //!
 //! The kind carries the bound, and not the node: with `Snapshot: Get<Secret>`, the compiler would infer the kind of a node with a
 //! single permission, and report mismatched types instead of the missing permission.
@@ -46,8 +44,7 @@ pub trait List<P> {
 /// The permission of the node `P` to watch objects of this kind.
 ///
 /// No call of a context requires it, since a node doesn't wait. It is for your own generic functions, and for code that uses the
-/// raw
-/// client.
+/// raw client.
 #[diagnostic::on_unimplemented(
     message = "`{P}` may not watch `{Self}`",
     label = "not declared",

@@ -96,8 +96,7 @@ impl Rule {
     }
 
     /// Whether this rule alone grants all rights of another rule. A `*` in the other rule is never covered, since declared rules
-    /// name
-    /// each right.
+    /// name each right.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let all_of = |part: &[String], whole: &[String]| part.iter().all(|word| whole.contains(word));
         let url = |path: &String| self.urls.iter().any(|own| is_below(path, own));
@@ -133,8 +132,7 @@ impl fmt::Display for Rule {
 /// rules.
 ///
 /// The algorithm is that of `controller-gen`: it splits the rules by resource and sorts their lists, then merges verbs,
-/// resources,
-/// groups and URLs in this order. A `*` replaces all other verbs. The result is sorted.
+/// resources, groups and URLs in this order. A `*` replaces all other verbs. The result is sorted.
 pub(crate) fn merge(rules: impl IntoIterator<Item = Rule>) -> Vec<Rule> {
     let single = rules.into_iter().flat_map(split).map(normalised).collect();
     let rules = unite(single, |rule| &mut rule.verbs);
@@ -172,8 +170,7 @@ fn normalised(mut rule: Rule) -> Rule {
 }
 
 /// Merges rules that differ in one list only, with the union of these lists. A rule whose list is empty is merged only with
-/// others
-/// whose list is empty, so that no rule gets both resources and URLs.
+/// others whose list is empty, so that no rule gets both resources and URLs.
 fn unite(rules: Vec<Rule>, list: impl Fn(&mut Rule) -> &mut Vec<String>) -> Vec<Rule> {
     let mut united: BTreeMap<(bool, Rule), Vec<String>> = BTreeMap::new();
     for mut rule in rules {

@@ -3,8 +3,7 @@
 /// A limit of a permission: to named objects, to one namespace, or both.
 ///
 /// Names and namespaces are values, so the compiler can't check a call against them. The call checks them itself before it sends
-/// a
-/// request.
+/// a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Within {
     /// The names of the objects; empty for all.

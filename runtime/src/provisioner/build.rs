@@ -106,8 +106,7 @@ impl<T, E: Into<Error>> BuildResult<T> for Result<T, E> {
 }
 
 /// Converts the result of a build function to the wanted objects as JSON. The code that takes them is not generic, which keeps
-/// binaries
-/// small.
+/// binaries small.
 ///
 /// # Errors
 /// Fails with the error of the build function, or if an object can't be serialized.

@@ -49,8 +49,7 @@ impl<T: ResourceField<M>, M: 'static> ResourceNode<T, M> {
 }
 
 /// The values that `from(...)` passes to a child. The trait is implemented only for the type that the child takes, so that a
-/// mismatch is
-/// a compile error.
+/// mismatch is a compile error.
 #[diagnostic::on_unimplemented(
     message = "the inputs of this child are `{T}`, found `{Self}`",
     label = "`from(...)` and its `inputs(...)` differ",

@@ -2,9 +2,8 @@
 //!
 //! # Flow
 //! 1. The objects are applied in order of their [`rank`]: Namespaces, definitions and classes, ServiceAccounts, roles,
-//!    configuration,
-//!    volumes, Services, workloads, custom resources, and last webhooks and API services. A rank starts when all objects of the
-//!    previous one are ready.
+//!    configuration, volumes, Services, workloads, custom resources, and last webhooks and API services. A rank starts when all
+//!    objects of the previous one are ready.
 //! 2. Objects of the node that are no longer wanted are deleted in reverse order; a rank starts when the objects of the
 //!    previous one are confirmed to be gone. Objects that another node of the tree claims stay: see
 //!    [`claim`](crate::engine::claim).

@@ -43,8 +43,7 @@ pub async fn in_order<const N: usize>(children: [(BoxFuture<'_, Result<()>>, &[u
 }
 
 /// Returns the worst of several outcomes: the error with the lowest rank, and among equals the one of the child declared first.
-/// If all
-/// errors are yields, their messages are joined.
+/// If all errors are yields, their messages are joined.
 pub(crate) fn worst_outcome(outcomes: impl IntoIterator<Item = Result<()>>) -> Result<()> {
     let mut errors: Vec<Error> = outcomes.into_iter().filter_map(Result::err).collect();
     // The sort is stable, so among equals the child declared first comes first.

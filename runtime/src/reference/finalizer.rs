@@ -5,16 +5,14 @@ use std::hash::Hash;
 use std::hash::Hasher;
 
 /// The prefix of the name part of every reference, which distinguishes it from other finalizers (unikorn REF4, R9). Names of
-/// objects
-/// and namespaces contain no underscores.
+/// objects and namespaces contain no underscores.
 const MARK: &str = "reference_";
 
 /// The limit of the API server for the part of a finalizer after the slash (unikorn REF12).
 const LONGEST: usize = 63;
 
 /// Returns the finalizer of the references from an object: `<plural>.<group>/reference_<namespace>_<name>`, where kind, namespace
-/// and
-/// name are those of the referrer.
+/// and name are those of the referrer.
 ///
 /// No two objects have the same one (unikorn REF14). A name that is too long for a finalizer is shortened and ends in a hash
 /// (REF12).

@@ -14,8 +14,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 impl ControllerState {
     /// Resolves references to the current set of targets, without duplicates. The second result is an error if some of them can't
-    /// be
-    /// resolved.
+    /// be resolved.
     pub(crate) fn resolve(&self, referrer: (&Kind, &ObjectKey), pointers: &[Pointer]) -> (Vec<Named>, Result<()>) {
         let (mut named, mut outcome) = (Vec::new(), Ok(()));
         for pointer in pointers {
@@ -174,8 +173,7 @@ impl ControllerState {
         let target = Target { kind: &targets.watched.kind, namespace: key.namespace(), name: key.name() };
         match self.client.remove_finalizer(target, &entry.header, reference, &self.operator).await {
             // The next write starts from this response. The removal of the last finalizer of an object in deletion deletes it;
-            // then the
-            // response is not stored, and the watch reports the deletion.
+            // then the response is not stored, and the watch reports the deletion.
             Ok(Some(object)) if !entry.header.deleting || has_finalizers(&object) => targets.apply_answer(&object),
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),

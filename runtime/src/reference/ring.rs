@@ -1,13 +1,10 @@
 //! Detects and breaks rings of references: objects in deletion that wait for each other.
 //!
 //! An object can't be torn down while others reference it, so objects that reference each other would wait forever. A ring is
-//! broken
-//! once no live object depends on it, that is, once all its members and all objects that reference a member, directly or
-//! transitively,
-//! are being deleted. Then the references of the youngest member on other members are released first. The youngest is the member
-//! with
-//! the latest `creationTimestamp`, and among equals the one with the greatest uid. Its targets are torn down, release their own
-//! references, and so on. If several rings overlap, the rest is broken again at its youngest member.
+//! broken once no live object depends on it, that is, once all its members and all objects that reference a member, directly or
+//! transitively, are being deleted. Then the references of the youngest member on other members are released first. The youngest
+//! is the member with the latest `creationTimestamp`, and among equals the one with the greatest uid. Its targets are torn down,
+//! release their own references, and so on. If several rings overlap, the rest is broken again at its youngest member.
 //!
 //! Only objects that this operator watches are known. Any other object, such as one of a third operator, counts as alive.
 

@@ -40,8 +40,7 @@ impl Selected {
     }
 
     /// Compares labels by the rules of the API server. `kube`'s selector takes a map, and unpacking the labels of each object
-    /// into a map
-    /// would cost more than the comparison.
+    /// into a map would cost more than the comparison.
     fn matches(&self, labels: &PackedMap) -> bool {
         self.pairs().all(|(label, value)| labels.get(label) == Some(value))
             && self.requirements().all(|LabelSelectorRequirement { key, operator, values }| {
@@ -84,8 +83,7 @@ impl fmt::Display for Selected {
 }
 
 /// An index of the selectors of referrers by kind, namespace and the first label value that a selector requires, so that a change
-/// of an
-/// object is compared with few selectors.
+/// of an object is compared with few selectors.
 #[derive(Debug, Default)]
 pub(crate) struct SelectorIndex {
     selectors: HashMap<ObjectKey, Vec<(Kind, Selected)>>,

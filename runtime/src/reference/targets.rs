@@ -87,8 +87,7 @@ impl Targets {
         let header = Header::parse(json)?;
         let readiness = if self.managed { managed_readiness } else { readiness };
         // Locked before the store changes: the watch and a pass can store the object at the same time, and the index has to
-        // change in
-        // the same order as the store.
+        // change in the same order as the store.
         let mut holders = self.holders.lock();
         let project = |header: &Header| {
             let parts: ProjectedTarget = serde_json::from_slice(json)?;

@@ -16,8 +16,7 @@ macro_rules! kinds {
 }
 
 /// The built-in kinds that a manifest can use without a Rust type, in their stable versions. Any other kind needs its Rust type
-/// in the
-/// attribute of the node.
+/// in the attribute of the node.
 const KINDS: &[fn() -> Kind] = kinds! {
     "" "v1" {
         ConfigMap configmaps true, Endpoints endpoints true, LimitRange limitranges true, Namespace namespaces false,
@@ -70,8 +69,7 @@ pub(crate) fn find(api_version: &str, kind: &str) -> Option<fn() -> Kind> {
 /// Returns the rank of a kind: objects are created in the order of ranks, from 0, and deleted in reverse order.
 ///
 /// Namespaces, definitions, classes and ServiceAccounts come before the objects that depend on them. Admission webhooks and API
-/// services
-/// come last: the API server calls them during other requests, and a workload of a lower rank may serve them.
+/// services come last: the API server calls them during other requests, and a workload of a lower rank may serve them.
 pub(crate) fn rank(kind: &Kind) -> u8 {
     match (kind.group.as_ref(), kind.kind.as_ref()) {
         ("", "Namespace") => 0,

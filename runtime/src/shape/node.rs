@@ -1,8 +1,7 @@
 //! Defines `Shape`, the constant description of a tree: its nodes, edges and resource options.
 //!
 //! The role, the watches and the diagram of an operator are computed by walks over the [`Shape`] of its trees. A node that is in
-//! no
-//! tree adds no permissions.
+//! no tree adds no permissions.
 
 use crate::{
     kind::Kind,
@@ -20,10 +19,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// One after the other in the order of declaration; the reverse order for deprovisioning. A child that yields or fails stops
-    /// the
-    /// children after it. A child that is not wanted is gone before the children after it begin, unless another node takes over
-    /// its
-    /// objects.
+    /// the children after it. A child that is not wanted is gone before the children after it begin, unless another node takes
+    /// over its objects.
     Serial,
     /// All at once, except children that have to come `after` others.
     Concurrent,
@@ -136,8 +133,7 @@ pub struct ResourceOptions {
     /// Whether the node takes over an existing object of the same name that has no controller.
     pub adopt: bool,
     /// The field managers whose fields the operator takes over together with an object. The object is a foreign one, or one that
-    /// an
-    /// earlier operator created for the same owner; the latter needs no `adopt`.
+    /// an earlier operator created for the same owner; the latter needs no `adopt`.
     pub adopt_from: &'static [&'static str],
     /// Whether the node is skipped while the cluster doesn't serve its kind.
     pub if_api: bool,

@@ -49,8 +49,7 @@ use super::node::Shape;
 /// impl Tree {
 ///     fn password(app: &Draft<'_, WebApp>) -> Secret {
 ///         Secret { string_data: Some([("password".into(), app.random_text(22))].into()), ..Secret::default() }
-///     }
-///     fn config(_: &WebApp) -> ConfigMap {
+///     } fn config(_: &WebApp) -> ConfigMap {
 ///         ConfigMap::default()
 ///     }
 ///     fn note(_: &WebApp, service: &Service) -> ConfigMap {

@@ -67,8 +67,7 @@ impl Document {
 ///
 /// # Errors
 /// Fails for the first document that is not an object with `apiVersion`, `kind` and `metadata.name`, or that is the same object
-/// as an
-/// earlier document.
+/// as an earlier document.
 pub(crate) fn documents(source: &str, text: &str) -> Result<Vec<Document>, InvalidManifest> {
     let mut documents: Vec<Document> = Vec::new();
     for (at, (line, text)) in split(text).into_iter().enumerate() {

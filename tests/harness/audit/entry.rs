@@ -27,8 +27,7 @@ pub struct Entry {
     /// The path and the query.
     pub uri: String,
     /// The time at which the server received the request, as RFC 3339 with microseconds. It is empty for a sandbox inside the
-    /// process,
-    /// which answers the calls one after the other.
+    /// process, which answers the calls one after the other.
     pub received: String,
 }
 

@@ -39,8 +39,7 @@ impl Log {
     }
 
     /// Whether the request of the marker user for the object with this name is in the file. If so, the entries of all earlier
-    /// requests
-    /// are too, since the server writes the entry of a request before it ends the response.
+    /// requests are too, since the server writes the entry of a request before it ends the response.
     pub(crate) fn has_marker(&self, name: &str) -> bool {
         self.read_on().marker.as_deref() == Some(name)
     }
@@ -74,8 +73,7 @@ impl Reader {
     }
 
     /// Adds an event. A long request has two events, at the start and at the end of its response; they become one entry with the
-    /// later
-    /// code.
+    /// later code.
     fn add(&mut self, event: Event) {
         if event.user.username == AUDITOR {
             self.marker = Some(event.object_ref.name);

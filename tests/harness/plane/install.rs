@@ -17,8 +17,7 @@ const MANAGER: &str = "kubectl";
 
 impl Plane {
     /// Applies the objects of a YAML text one after the other, with strict field validation by the server. Returns the warnings
-    /// of the
-    /// server, one per line.
+    /// of the server, one per line.
     ///
     /// # Panics
     /// With the response of the server, if it refuses an object.

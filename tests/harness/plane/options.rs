@@ -8,16 +8,14 @@ pub struct Options {
     /// The form of the plane. Default: the one that the environment variable selects.
     pub form: Form,
     /// Whether the sandbox has a port and runs in real time, for programs, kubectl and probes. Otherwise it is inside the runtime
-    /// of its
-    /// case, with a paused clock. A control plane always has a port.
+    /// of its case, with a paused clock. A control plane always has a port.
     pub served: bool,
     /// Whether Pods become ready. With `false` they stay pending forever, and a sandbox creates none.
     pub kubelet: bool,
     /// Additional flags of kube-apiserver, for example `--watch-cache=false`. The sandbox accepts only flags with a counterpart.
     pub apiserver_flags: Vec<String>,
     /// The value of the flag `--controllers` of kube-controller-manager. Default: all controllers in a cluster, and all that need
-    /// no
-    /// machines on a control plane.
+    /// no machines on a control plane.
     pub controllers: Option<String>,
     /// Additional flags of kube-controller-manager, for example `--node-monitor-grace-period=20s`. The sandbox has none.
     pub controller_manager_flags: Vec<String>,

@@ -129,8 +129,7 @@ impl Programs {
     }
 
     /// Panics if a server has ended by itself. Only kube-scheduler is restarted, as a kubelet does: it ends when it finds a Pod
-    /// on another
-    /// node than it expected, which happens if one of its bindings is lost in an outage of the API server.
+    /// on another node than it expected, which happens if one of its bindings is lost in an outage of the API server.
     pub(super) fn check(&self, folder: &Folder, authority: &Authority) {
         let ended = self.servers().scheduler.as_mut().and_then(Process::exited);
         if let Some(status) = ended {

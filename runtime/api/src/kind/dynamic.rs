@@ -10,8 +10,7 @@ pub type Content = Map<String, Value>;
 /// Declares kinds by their names, with JSON content.
 ///
 /// A declared kind works like any other kind: use it in `access(...)`, in calls and as a resource of a tree. The role of the
-/// operator
-/// contains it.
+/// operator contains it.
 ///
 /// # Example
 ///
