@@ -1,4 +1,4 @@
-//! Aggregated discovery (`apidiscovery.k8s.io/v2`).
+//! Serves aggregated discovery (`apidiscovery.k8s.io/v2`).
 
 use serde_json::{Value, json};
 
@@ -13,12 +13,12 @@ use crate::{
 
 const MEDIA_TYPE: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// The core group.
+/// Returns the discovery document of the core group.
 pub(super) fn core(groups: &Groups) -> ApiResponse {
     list(groups.all().filter(|group| group.name.is_empty()))
 }
 
-/// All others.
+/// Returns the discovery document of all named groups.
 pub(super) fn others(groups: &Groups) -> ApiResponse {
     list(groups.others())
 }
@@ -64,7 +64,8 @@ fn below(kind: &Kind, subresource: &Subresource) -> Value {
     json!({"subresource": subresource.name, "responseKind": answered, "verbs": subresource.verbs})
 }
 
-/// Group and version of what is answered. kube-apiserver leaves its own kinds' empty, and fills in a CRD's.
+/// Returns the `responseKind` of a resource or subresource. kube-apiserver leaves group and version empty for built-in
+/// kinds, and fills them in for a CRD's.
 fn answered(kind: &Kind, (group, version, name): (&str, &str, &str)) -> Value {
     let own = version.is_empty() && kind.custom().is_some();
     let (group, version) = if own { (kind.group.as_str(), kind.version.as_str()) } else { (group, version) };

@@ -1,8 +1,8 @@
-//! ETags of discovery and OpenAPI documents.
+//! Adds ETags to discovery and OpenAPI documents.
 
 use crate::response::{ApiResponse, Content};
 
-/// An answer that carries the hash of its text, for clients that keep it.
+/// Adds the hash of the body as an ETag, for clients that cache the document.
 pub(super) fn tagged(mut answer: ApiResponse) -> ApiResponse {
     if let Content::Whole(text) = &answer.content {
         answer.headers.push(("etag", format!("\"{}\"", hash(text))));
@@ -11,7 +11,7 @@ pub(super) fn tagged(mut answer: ApiResponse) -> ApiResponse {
     answer
 }
 
-/// SHA-512 in capital hexadecimal digits.
+/// Returns the SHA-512 hash in uppercase hexadecimal digits.
 pub(super) fn hash(text: &[u8]) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA512, text);
     digest.as_ref().iter().map(|byte| format!("{byte:02X}")).collect()

@@ -1,4 +1,4 @@
-//! The served API groups and versions, in discovery order.
+//! Lists the served API groups and versions in discovery order.
 
 use std::{cmp::Reverse, sync::Arc};
 
@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 
 use crate::{kind::Kind, server::Server};
 
-/// All groups; the core group is one without a name.
+/// All groups; the core group has an empty name.
 pub(super) struct Groups(Vec<Group>);
 
 pub(super) struct Group {
     pub(super) name: String,
-    /// The preferred one first.
+    /// The versions; the preferred one comes first.
     pub(super) versions: Vec<String>,
     kinds: Vec<Arc<Kind>>,
 }
 
 impl Groups {
-    /// What is served now: the table's groups in their order, then the custom ones by name.
+    /// Returns the groups that are served now: built-in groups in the order of the table, then custom groups by name.
     pub(super) fn of(server: &Server) -> Self {
         let mut groups: Vec<Group> = Vec::new();
         for kind in server.kinds.all() {
@@ -33,7 +33,7 @@ impl Groups {
         for group in groups.iter_mut().filter(|group| group.is_custom()) {
             group.versions.sort_by(|a, b| priority(b).cmp(&priority(a)));
         }
-        // The sort is stable: the table's keep their order.
+        // The sort is stable: built-in groups keep their order.
         groups.sort_by_key(|group| if group.is_custom() { Some(group.name.clone()) } else { None });
         Self(groups)
     }
@@ -46,12 +46,12 @@ impl Groups {
         self.0.iter()
     }
 
-    /// All but the core group.
+    /// Returns all groups except the core group.
     pub(super) fn others(&self) -> impl Iterator<Item = &Group> {
         self.0.iter().filter(|group| !group.name.is_empty())
     }
 
-    /// `APIGroupList`
+    /// Returns the `APIGroupList`.
     pub(super) fn list(&self) -> Value {
         let groups: Vec<Value> = self.others().map(Group::described).collect();
         json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
@@ -67,7 +67,7 @@ impl Group {
         self.kinds.iter().all(|kind| kind.custom().is_some())
     }
 
-    /// The group as `APIGroup` has it, without its type.
+    /// Returns the fields of the group's `APIGroup`, without `kind` and `apiVersion`.
     pub(super) fn described(&self) -> Value {
         let version =
             |version: &String| json!({"groupVersion": format!("{}/{version}", self.name), "version": version});
@@ -76,7 +76,7 @@ impl Group {
     }
 }
 
-/// `v2` before `v1` before `v1beta2` before `v1alpha1` before words.
+/// The priority of a version: `v2` before `v1` before `v1beta2` before `v1alpha1` before other names.
 fn priority(version: &str) -> (u8, u64, u64, Reverse<&str>) {
     let read = || {
         let rest = version.strip_prefix('v')?;

@@ -1,13 +1,13 @@
-//! Health checks: `/livez`, `/readyz` and `/healthz`.
+//! Serves the health checks `/livez`, `/readyz` and `/healthz`.
 
 use super::not_found::no_page;
 use crate::{call::Call, response::ApiResponse};
 
-/// What is looked at. That this answers means that all is well.
+/// The checks that the endpoints report. All of them pass whenever the server responds.
 const CHECKS: [&str; 5] =
     ["ping", "log", "etcd", "poststarthook/bootstrap-controller", "poststarthook/rbac/bootstrap-roles"];
 
-/// What only readiness looks at.
+/// The checks that only readiness has.
 const READY: [&str; 3] = ["etcd-readiness", "informer-sync", "shutdown"];
 
 fn checks(of: &str) -> impl Iterator<Item = &'static str> + use<> {
@@ -15,7 +15,7 @@ fn checks(of: &str) -> impl Iterator<Item = &'static str> + use<> {
     CHECKS.into_iter().chain(more.iter().copied())
 }
 
-/// `/readyz`, `/readyz/CHECK`, `/readyz?verbose&exclude=CHECK`
+/// Serves `/readyz`, `/readyz/CHECK` and `/readyz?verbose&exclude=CHECK`, and the same under the other endpoints.
 pub(super) fn answer(call: &Call, words: &[&str]) -> ApiResponse {
     let [of, ref check @ ..] = *words else { return no_page() };
     let one = check.join("/");

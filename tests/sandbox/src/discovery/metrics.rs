@@ -1,8 +1,8 @@
-//! `/metrics`: object and request counts, as kube-apiserver exports them.
+//! Serves `/metrics`: object and request counts, as kube-apiserver exports them.
 
 use crate::server::Server;
 
-/// How many objects are kept, as kube-apiserver counts them.
+/// Returns the metrics in the Prometheus text format, under the names that kube-apiserver uses.
 pub(super) fn metrics(server: &Server) -> String {
     let mut text = "# HELP apiserver_resource_objects [STABLE] Number of stored objects at the time of last check.\n\
                     # TYPE apiserver_resource_objects gauge\n"

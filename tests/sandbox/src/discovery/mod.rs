@@ -1,4 +1,4 @@
-//! Discovery of API groups and resources, OpenAPI, health, and the printing of tables.
+//! Serves discovery of API groups and resources, OpenAPI and health checks, and prints tables.
 
 pub(crate) use not_found::no_page;
 pub(crate) use routes::{answer, no_kind};

@@ -1,4 +1,4 @@
-//! Unaggregated discovery: a document for each group and version.
+//! Serves unaggregated discovery: one document for each group and version.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::digest::{SHA256, digest};
@@ -14,13 +14,13 @@ use crate::{
     response::ApiResponse,
 };
 
-/// `APIVersions` of the core group.
+/// Returns the `APIVersions` of the core group.
 pub(super) fn core_versions() -> Value {
     let addresses = json!([{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:443"}]);
     json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses})
 }
 
-/// `APIGroup`
+/// Serves the `APIGroup` of a group.
 pub(super) fn group(groups: &Groups, name: &str) -> Result<ApiResponse, Failure> {
     let Some(group) = groups.find(name).filter(|_| !name.is_empty()) else { return Ok(no_page()) };
     let mut described = group.described();
@@ -29,7 +29,7 @@ pub(super) fn group(groups: &Groups, name: &str) -> Result<ApiResponse, Failure>
     Ok(ApiResponse::object(&described))
 }
 
-/// `APIResourceList`
+/// Serves the `APIResourceList` of a group and version.
 pub(super) fn list(groups: &Groups, group: &str, version: &str) -> Result<ApiResponse, Failure> {
     let Some(found) = groups.find(group) else { return Ok(no_page()) };
     if !found.versions.iter().any(|own| own == version) {
@@ -38,14 +38,14 @@ pub(super) fn list(groups: &Groups, group: &str, version: &str) -> Result<ApiRes
     let resources: Vec<Value> = found.kinds(version).flat_map(|kind| rows(found, kind)).collect();
     let written = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
     let mut list = json!({"kind": "APIResourceList", "groupVersion": written, "resources": resources});
-    // The core group's says no version of its own.
+    // The list of the core group has no `apiVersion`.
     if !group.is_empty() {
         list["apiVersion"] = "v1".into();
     }
     Ok(ApiResponse::object(&list))
 }
 
-/// A kind and its subresources.
+/// Returns the entries of a kind and its subresources.
 fn rows(group: &Group, kind: &Kind) -> Vec<Value> {
     let mut row = json!({
         "name": kind.plural, "singularName": kind.singular, "namespaced": kind.namespaced, "kind": kind.kind,
@@ -82,7 +82,8 @@ fn subresource_row(kind: &Kind, subresource: &Subresource) -> Value {
     Value::Object(row)
 }
 
-/// Tells clients whether two versions are kept as one: a hash of group, version and kind in which objects are kept.
+/// Returns the hash of the group, version and kind in which objects are stored. Clients compare it to see whether two
+/// versions share one storage.
 fn storage_hash(group: &Group, kind: &Kind) -> String {
     let kept = match kind.custom() {
         Some(custom) => format!("{}/{}/{}", kind.group, custom.storage_version, kind.kind),

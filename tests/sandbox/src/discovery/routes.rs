@@ -1,4 +1,4 @@
-//! Routes of paths that belong to no resource: discovery, OpenAPI, health, version and metrics.
+//! Routes paths that belong to no resource: discovery, OpenAPI, health, version and metrics.
 
 use http::StatusCode;
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::{
     server::Server,
 };
 
-/// Answers a path that no kind serves.
+/// Responds to a path that no kind serves.
 pub(crate) fn answer(server: &Server, call: &Call, path: &str) -> Result<ApiResponse, Failure> {
     let known = find(server, call, path)?;
     if call.verb == Verb::Get || known.code != StatusCode::OK || !is_read_only(path) {
@@ -28,7 +28,7 @@ pub(crate) fn answer(server: &Server, call: &Call, path: &str) -> Result<ApiResp
     }
 }
 
-/// Whether nothing but a GET is taken there; other paths answer whatever they are asked.
+/// Whether the path accepts only GET; other paths respond to every method.
 fn is_read_only(path: &str) -> bool {
     let words: Vec<&str> = path.split('/').skip(1).collect();
     matches!(words[..], ["api", ..] | ["apis", _, _] | ["version"] | [".well-known", ..] | ["openid", ..])
@@ -60,7 +60,7 @@ fn find(server: &Server, call: &Call, path: &str) -> Result<ApiResponse, Failure
     })
 }
 
-/// What a path below a group and version answers that has no kind: a group that is not there has no page.
+/// Responds to a path under a group and version that has no such kind; the response of an unknown group is a 404 page.
 pub(crate) fn no_kind(server: &Server, group: &str, version: &str) -> Result<ApiResponse, Failure> {
     let groups = Groups::of(server);
     let Some(found) = groups.find(group) else { return Ok(no_page()) };

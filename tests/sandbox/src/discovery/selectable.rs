@@ -1,8 +1,9 @@
-//! The fields that a field selector may use.
+//! Determines the fields that a field selector may use.
 
 use crate::kind::Kind;
 
-/// Beside `metadata.name` and `metadata.namespace`: fields of the table's kinds, as kube-apiserver indexes them.
+/// The selectable fields of built-in kinds other than `metadata.name` and `metadata.namespace`, as kube-apiserver
+/// indexes them.
 const FIELDS: &[(&str, &str, &[&str])] = &[
     (
         "",
@@ -61,22 +62,22 @@ const FIELDS: &[(&str, &str, &[&str])] = &[
     ("certificates.k8s.io", "certificatesigningrequests", &["spec.signerName"]),
 ];
 
-/// Whether a field selector may name a field, and why not.
+/// Whether a field selector may use a field, and the reason why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Selectable {
     Yes,
-    /// The kind has labels for its fields, and this is none.
+    /// The kind has field labels, and this is not one of them.
     NoLabel,
-    /// The kind knows no other than name and namespace.
+    /// The kind supports no fields other than name and namespace.
     OnlyMetadata,
 }
 
-/// Whether a field selector may name the field.
+/// Returns whether a field selector may use the field.
 pub(crate) fn selectable(kind: &Kind, field: &str) -> Selectable {
     let own = FIELDS.iter().find(|(group, plural, _)| kind.is(group, plural)).map(|(_, _, fields)| *fields);
     let named = match field {
         "metadata.name" => true,
-        // Kinds with labels of their own have this one only if they are in namespaces.
+        // Kinds with field labels of their own have this one only if they are namespaced.
         "metadata.namespace" => kind.namespaced || own.is_none(),
         _ => match kind.custom() {
             Some(custom) => custom.selectable.iter().any(|path| path == field),

@@ -1,8 +1,8 @@
-//! `/version` and the Kubernetes release that the server emulates.
+//! Serves `/version` and defines the Kubernetes release that the server emulates.
 
 use serde_json::json;
 
-/// The release whose behaviour is served.
+/// The Kubernetes release that the server emulates.
 pub(super) const RELEASE: &str = "v1.36.3";
 
 pub(super) fn version() -> serde_json::Value {
@@ -14,7 +14,7 @@ pub(super) fn version() -> serde_json::Value {
     })
 }
 
-/// In Go's words.
+/// Returns the CPU architecture under Go's name (`GOARCH`).
 fn architecture() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "amd64",

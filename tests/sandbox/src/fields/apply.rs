@@ -16,13 +16,13 @@ use super::{
 };
 use crate::{object, request::ResourceRequest};
 
-/// Who gets the fields of an object that had no managers when it was applied first.
+/// The manager that gets the fields of an object that had no managers before its first apply.
 const BEFORE: &str = "before-first-apply";
 
-/// A field that an applier sets otherwise than somebody else did.
+/// The fields that other managers own and this apply would change, by manager.
 pub(crate) type Conflicts = BTreeMap<Manager, Share>;
 
-/// The object after an apply, managers included; or who else has fields that it would change.
+/// Returns the object after an apply, with updated `managedFields`; or the conflicts with other managers.
 pub(crate) fn apply(
     request: ResourceRequest<'_>,
     live: Option<&Value>,
@@ -62,7 +62,7 @@ pub(crate) fn apply(
     Ok(made)
 }
 
-/// Gives what nobody managed so far to somebody.
+/// Assigns the fields that have no manager yet to `before-first-apply`.
 fn before_first(request: ResourceRequest<'_>, mut managers: Managers, blank: &Value, held: &Value) -> Managers {
     if request.subresource != Some("scale") {
         return update::updated(request, managers, blank, held, BEFORE);
@@ -74,7 +74,8 @@ fn before_first(request: ResourceRequest<'_>, mut managers: Managers, blank: &Va
     managers
 }
 
-/// Takes what changes from the managers that have it, if they may be overruled.
+/// Removes changed fields from the other managers that own them; returns the conflicts instead unless the apply is
+/// forced.
 fn take(
     request: ResourceRequest<'_>,
     managers: &mut Managers,
@@ -100,7 +101,7 @@ fn take(
     for (_, share) in managers.shares.iter_mut().filter(|(manager, _)| *manager != applier) {
         match by_version.get(&share.api_version) {
             Some(Some(changes)) => lose(share, changes),
-            // A version that isn't served any more has no managers.
+            // A version that the server no longer serves has no managers.
             _ => share.set = Set::default(),
         }
     }
@@ -108,7 +109,7 @@ fn take(
     Ok(())
 }
 
-/// The merged object without what the applier set before and doesn't now, and nobody else has.
+/// Removes from the merged object the fields that the applier set before, no longer sets, and nobody else owns.
 fn without_given_up(of: Type<'_>, merged: Value, managers: &Managers, before: &Share) -> Value {
     let last = walk::with_named(of, &before.set);
     let pruned = walk::removed(of, &merged, &last).unwrap_or_default();
@@ -117,18 +118,18 @@ fn without_given_up(of: Type<'_>, merged: Value, managers: &Managers, before: &S
     let whole = walk::with_named(of, &walk::set_of(of, &merged));
     let kept = |object: &Value| walk::with_named(of, &walk::set_of(of, object));
     let with_owned = walk::removed(of, &merged, &whole.difference(&kept(&pruned).union(&owned))).unwrap_or_default();
-    // What nobody ever had stays, too.
+    // A field that nobody ever owned stays, too.
     walk::removed(of, &merged, &whole.difference(&kept(&with_owned)).intersection(&last)).unwrap_or_default()
 }
 
-/// The fields of an object that differ in nothing from another's.
+/// Returns the fields of an applied object whose values equal those of the live object.
 pub(crate) fn agreed(request: ResourceRequest<'_>, applied: &Value, live: &Value) -> Set {
     let of = Type::Root(request.kind.schema());
     let changes = compare::changes(of, applied, live);
     walk::set_of(of, applied).difference(&changes.modified).difference(&changes.added).difference(&changes.removed)
 }
 
-/// Whether anything of the object says who manages it.
+/// Whether the object has `managedFields`.
 pub(crate) fn says_managers(object: &Value) -> bool {
     object::at(object, &["metadata", "managedFields"]).is_some()
 }

@@ -6,13 +6,13 @@ use jiff::Timestamp;
 
 use super::managers::{Manager, ManagerOperation, Managers};
 
-/// More updaters than this are not kept apart.
+/// The maximum number of separate `Update` entries.
 const MOST: usize = 10;
 
-/// Who has the fields of updaters that are no longer kept apart.
+/// The manager that gets the fields of merged `Update` entries.
 const ANCIENT: &str = "ancient-changes";
 
-/// Merges the oldest updaters of a version until there are no more of them than may be.
+/// Merges the oldest `Update` entries of each version until at most [`MOST`] of them are left.
 pub(super) fn cap(managers: &mut Managers) {
     if managers.shares.len() <= MOST {
         return;

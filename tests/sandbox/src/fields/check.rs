@@ -10,7 +10,7 @@ use super::{
 };
 use crate::schema::{List, ListKind, Scalar, Shape};
 
-/// What is wrong with an object, in the words of the real server; empty if nothing is.
+/// Returns the faults of an object, in the real server's words; empty if it has none.
 pub(crate) fn faults(of: Type<'_>, object: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     check(of, object, "", &mut faults);
@@ -84,7 +84,7 @@ fn check_items(list: &List, items: &[Value], path: &str, faults: &mut Vec<String
     }
 }
 
-/// What was expected instead of a value that is no such scalar.
+/// Returns the real server's message for a value that does not fit the scalar type; `None` if it fits.
 fn mismatch(scalar: Scalar, value: &Value) -> Option<String> {
     let fits = match (scalar, value) {
         (_, Value::Null) => true,
@@ -100,7 +100,7 @@ fn mismatch(scalar: Scalar, value: &Value) -> Option<String> {
     })
 }
 
-/// As Go names the type of what JSON was read into.
+/// The Go type of a JSON value that was decoded into an interface.
 fn sort(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{json::JsonObject, schema::List};
 
-/// The fields that a new state has and an old one had not, that differ, and that are gone.
+/// The fields that a new state adds, modifies and removes compared with an old state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
     pub(crate) added: Set,
@@ -18,7 +18,7 @@ pub(crate) struct Changes {
     pub(crate) removed: Set,
 }
 
-/// What became of a field itself, apart from what it contains.
+/// The change of a field itself, apart from the fields it contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FieldChange {
     Same,
@@ -27,7 +27,7 @@ enum FieldChange {
     Removed,
 }
 
-/// What changes from the old state to the new.
+/// Returns the changes from the old state to the new one.
 pub(crate) fn changes(of: Type<'_>, old: &Value, new: &Value) -> Changes {
     let mut changes = Changes::default();
     compare(of, Some(old), Some(new), &mut changes);
@@ -35,7 +35,7 @@ pub(crate) fn changes(of: Type<'_>, old: &Value, new: &Value) -> Changes {
 }
 
 impl Changes {
-    /// Leaves out fields with all that they contain.
+    /// Leaves out the given fields and everything they contain.
     pub(crate) fn without(self, ignored: &Set) -> Self {
         if ignored.is_empty() {
             return self;
@@ -47,7 +47,7 @@ impl Changes {
         }
     }
 
-    /// Notes what became of a field and of what it contains.
+    /// Records the change of a field and the changes of the fields it contains.
     fn note(&mut self, element: &Element, fate: FieldChange, below: Self) {
         self.added.graft(element, fate == FieldChange::Added, below.added);
         self.modified.graft(element, fate == FieldChange::Modified, below.modified);
@@ -55,7 +55,8 @@ impl Changes {
     }
 }
 
-/// Compares two values of which one is there, notes what differs below them, and says what became of the value itself.
+/// Compares two values, at least one of which exists. Adds the changes inside them to `below` and returns the change of
+/// the value itself.
 fn compare(of: Type<'_>, old: Option<&Value>, new: Option<&Value>, below: &mut Changes) -> FieldChange {
     let forms = (of.form(old), of.form(new));
     let form = match forms {
@@ -64,7 +65,7 @@ fn compare(of: Type<'_>, old: Option<&Value>, new: Option<&Value>, below: &mut C
         | (Structure::Map, Structure::Map)
         | (Structure::Items(_), Structure::Items(_)) => forms.1,
         (_, form) if old.is_none() => form,
-        // A value became one of another sort: what it contained is gone, and it is another.
+        // The value changed its structure: the fields it contained are removed, and the value itself is modified.
         (was, is) => {
             inside(of, was, old, new, below);
             inside(of, is, old, new, below);
@@ -105,7 +106,7 @@ fn inside(
     }
 }
 
-/// What became of something that is one value.
+/// Returns the change of a value that is compared as a whole.
 fn whole(old: Option<&Value>, new: Option<&Value>) -> FieldChange {
     match (old, new) {
         (None, _) => FieldChange::Added,
@@ -150,7 +151,7 @@ fn compare_items(list: &List, old: &[Value], new: &[Value], below: &mut Changes)
             continue;
         }
         let mut inside = Changes::default();
-        // Items that can't be told apart are tracked as one.
+        // Items that have the same element are tracked as one.
         let fate = match (&was[..], &is[..]) {
             (&[_, _, ..], &[_, _, ..]) => FieldChange::Modified,
             (&[_, _, ..], _) => {

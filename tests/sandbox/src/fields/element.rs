@@ -1,19 +1,19 @@
-//! One path element of `managedFields`.
+//! Defines one path element of `managedFields`, its encoding and its order.
 
 use std::{cmp::Ordering, fmt};
 
 use serde_json::Value;
 
-/// A step from a value to one that it contains.
+/// A step from a value to a value that it contains.
 #[derive(Clone, Debug)]
 pub(crate) enum Element {
     /// A field of an object: `f:replicas`.
     Field(Box<str>),
-    /// An item of a list, known by some of its fields, in their order by name: `k:{"type":"Ready"}`.
+    /// An item of a list, identified by some of its fields, sorted by name: `k:{"type":"Ready"}`.
     Key(Vec<(Box<str>, Value)>),
     /// An item of a set: `v:"a"`.
     Value(Value),
-    /// An item by its place: `i:0`.
+    /// An item by its index: `i:0`.
     Index(i64),
 }
 
@@ -22,7 +22,7 @@ impl Element {
         Self::Field(name.into())
     }
 
-    /// As a key of `FieldsV1` has it; `None` where it says nothing.
+    /// Decodes a key of `FieldsV1`; `None` if it is not a valid path element.
     pub(super) fn decoded(text: &str) -> Option<Self> {
         let (sort, rest) = (text.get(..2)?, text.get(2..)?);
         match sort {
@@ -39,7 +39,7 @@ impl Element {
         }
     }
 
-    /// As a key of `FieldsV1`.
+    /// Encodes the element as a key of `FieldsV1`.
     pub(super) fn encoded(&self) -> String {
         match self {
             Self::Field(name) => ["f:", name].concat(),
@@ -53,7 +53,7 @@ impl Element {
         }
     }
 
-    /// Fields come first, then keys, values and places.
+    /// The rank of the variant in the order: fields first, then keys, values and indices.
     fn rank(&self) -> u8 {
         match self {
             Self::Field(_) => 0,
@@ -64,7 +64,7 @@ impl Element {
     }
 }
 
-/// As a conflict names it: `.replicas`, `[type="Ready"]`, `[="a"]`, `[0]`.
+/// Formats the element as a conflict message does: `.replicas`, `[type="Ready"]`, `[="a"]`, `[0]`.
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -111,7 +111,7 @@ impl PartialEq for Element {
 
 impl Eq for Element {}
 
-/// The order of scalars: numbers, texts, truth values, and whatever else by its JSON.
+/// Orders scalars: numbers, strings, booleans, then all other values by their JSON.
 fn compare(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => match (x.as_i64(), y.as_i64()) {

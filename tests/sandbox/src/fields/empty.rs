@@ -1,4 +1,4 @@
-//! The empty object of a kind, to which a create is compared.
+//! Builds the empty object of a kind, which a created object is compared with.
 
 use serde_json::{Map, Value, json};
 
@@ -8,8 +8,8 @@ use crate::{
     strategy::written,
 };
 
-/// The object that a creation is compared with. Of the table's kinds it is a Go struct of zeroes, which shows in who owns
-/// what: a struct in it that always was is nobody's. Of a custom kind it is a map with a type.
+/// Returns the empty object of a kind. For a built-in kind it is a Go struct of zero values; therefore nobody owns a
+/// struct field that every object of the kind contains. For a custom kind it is a map with `apiVersion` and `kind`.
 pub(crate) fn empty(kind: &Kind) -> Value {
     let mut object = kind.definition().map(|definition| definition.zeroes(zeroes).clone()).unwrap_or_default();
     object.insert("apiVersion".into(), kind.api_version().into());
@@ -28,10 +28,10 @@ fn zeroes(definition: &'static Definition) -> Map<String, Value> {
     zeroes
 }
 
-/// What Go writes for a field that was never set; `None` if it writes nothing.
+/// The value that Go encodes for a field that was never set; `None` if Go omits the field.
 fn zero_of(schema: &'static Schema) -> Option<Value> {
     match (&schema.default, &schema.shape) {
-        // A struct that is no pointer.
+        // A struct field that is not a pointer.
         (Some(default), Shape::Named(inner)) if *default == json!({}) => Some(Value::Object(zeroes(inner))),
         (Some(default), _) if is_zero(default) => Some(default.clone()),
         _ => None,

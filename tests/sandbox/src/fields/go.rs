@@ -1,8 +1,8 @@
-//! Prints values as Go does, for messages.
+//! Formats values as Go does in error messages.
 
 use serde_json::Value;
 
-/// `map[a:1 b:[x y]]`
+/// Formats a value as `%v` does: `map[a:1 b:[x y]]`.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
@@ -16,7 +16,7 @@ pub(crate) fn shown(value: &Value) -> String {
     }
 }
 
-/// As Go writes a scalar in its own syntax.
+/// Formats a value in Go syntax, as `%#v` does.
 pub(crate) fn literal(value: &Value) -> String {
     match value {
         Value::Array(_) => format!("[]interface {{}}{{{}}}", value_list(value)),
@@ -35,7 +35,7 @@ fn value_list(value: &Value) -> String {
     listed.join(", ")
 }
 
-/// What `encoding/json` calls a value of a type that it can't read into.
+/// The name that `encoding/json` uses in messages for the JSON type of a value.
 pub(crate) fn sort(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -47,7 +47,7 @@ pub(crate) fn sort(value: &Value) -> &'static str {
     }
 }
 
-/// What Go says who reads a map into a struct, of what its JSON reader says of the same value.
+/// Converts a message of Go's JSON decoder to the message of Go's conversion from a map to a struct for the same value.
 pub(crate) fn unconverted(why: &str) -> String {
     if why.starts_with("illegal base64") {
         return format!("error decoding from json: {why}");
@@ -71,7 +71,8 @@ pub(crate) fn unconverted(why: &str) -> String {
     }
 }
 
-/// An object after a JSON or merge patch: what it didn't touch is as Go wrote it, all else by name.
+/// Formats an object after a JSON or merge patch: untouched fields in the order in which Go encodes the struct, all
+/// other fields by name.
 pub(crate) fn patched(new: &Value, old: &Value) -> String {
     let Value::Object(fields) = new else { return new.to_string() };
     let written = fields.iter().map(|(key, value)| {
@@ -82,7 +83,7 @@ pub(crate) fn patched(new: &Value, old: &Value) -> String {
     format!("{{{}}}", written.collect::<Vec<_>>().join(","))
 }
 
-/// The fields of the metadata, and of its lists, in the order of their types.
+/// The fields of `ObjectMeta` and of its list items, in the order of the Go types.
 const METADATA: [&str; 15] = [
     "name",
     "generateName",

@@ -1,4 +1,4 @@
-//! The entries of `managedFields`.
+//! Reads and writes the entries of `managedFields`.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,27 @@ use serde_json::{Map, Value};
 use super::Set;
 use crate::{environment, kind::Kind, object};
 
-/// How a manager came by its fields.
+/// The `operation` by which a manager got its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ManagerOperation {
     Apply,
     Update,
 }
 
-/// Who manages: what tells the entries apart.
+/// The identity of a manager: the properties that distinguish entries of `managedFields`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Manager {
     pub(crate) name: String,
     pub(crate) operation: ManagerOperation,
-    /// Of an applier it is empty: it has one entry, whatever the version.
+    /// Empty for `Apply`, because a manager has one `Apply` entry whatever the version.
     pub(crate) version: String,
     pub(crate) subresource: String,
 }
 
-/// What a manager has.
+/// The fields that a manager owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
-    /// The version in which the fields are named.
+    /// The version whose schema names the fields.
     pub(crate) api_version: String,
     pub(crate) time: Option<Timestamp>,
     pub(crate) set: Set,
@@ -56,7 +56,7 @@ impl Manager {
         Self { name: name.to_owned(), operation, version, subresource: subresource.unwrap_or_default().to_owned() }
     }
 
-    /// The text by which the real server sorts managers of the same time.
+    /// The text by which the real server orders managers with the same time.
     pub(crate) fn key(&self) -> String {
         let mut text = format!("{{\"manager\":{:?},\"operation\":{:?}", self.name, self.operation.as_str());
         for (key, value) in [("apiVersion", &self.version), ("subresource", &self.subresource)] {
@@ -79,7 +79,7 @@ impl Share {
 }
 
 impl Managers {
-    /// The managers that an object names; `None` if they can't be read.
+    /// Reads the managers of an object; `None` if an entry is invalid.
     pub(crate) fn of(object: &Value) -> Option<Self> {
         let entries = object::at(object, &["metadata", "managedFields"]);
         let entries = entries.map_or(Some(&[][..]), |entries| entries.as_array().map(Vec::as_slice))?;
@@ -91,7 +91,7 @@ impl Managers {
         self.shares.is_empty()
     }
 
-    /// Writes the managers into an object; none leave no field behind.
+    /// Writes the managers into an object; removes `managedFields` if there are none.
     pub(crate) fn write_to(&self, object: &mut Value) {
         let metadata = object::metadata_mut(object);
         if self.is_empty() {
@@ -111,19 +111,19 @@ impl Managers {
         entries.into_iter().map(|(manager, share)| written(manager, share)).collect()
     }
 
-    /// Drops those that have nothing.
+    /// Removes the managers that own no fields.
     pub(crate) fn tidy(&mut self) {
         self.shares.retain(|_, share| !share.set.is_empty());
     }
 }
 
-/// Takes `managedFields` out of an object.
+/// Removes `managedFields` from an object.
 pub(crate) fn clear(object: &mut Value) {
     object::metadata_mut(object).remove("managedFields");
 }
 
-/// Whether a client asks to forget who manages what: by one empty entry, or by an empty list, which a custom kind doesn't
-/// tell from none.
+/// Whether the object asks the server to reset `managedFields`: by one empty entry or by an empty list. For a custom
+/// kind an empty list is the same as none.
 pub(crate) fn is_reset(kind: &Kind, object: &Value) -> bool {
     match object::at(object, &["metadata", "managedFields"]).and_then(Value::as_array).map(Vec::as_slice) {
         Some([]) => kind.custom().is_none(),

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::schema::List;
 
-/// The live object, changed to what the applied one says; what that doesn't say stays.
+/// Returns the live object with the values of the applied object; fields that the applied object omits stay.
 pub(crate) fn merged(of: Type<'_>, live: &Value, applied: &Value) -> Value {
     merge(of, Some(live), Some(applied)).unwrap_or_default()
 }
@@ -27,7 +27,7 @@ fn merge(of: Type<'_>, live: Option<&Value>, applied: Option<&Value>) -> Option<
 
 fn merge_fields(of: Type<'_>, live: &Value, applied: &Value) -> Option<Value> {
     let (held, wanted) = (live.as_object(), applied.as_object());
-    // Of two that say nothing the newer one tells null from empty.
+    // If both are null or empty, the applied value decides between null and empty.
     if held.is_none_or(Map::is_empty) && wanted.is_none_or(Map::is_empty) {
         return Some(applied.clone());
     }
@@ -57,7 +57,7 @@ fn merge_items(list: &List, live: &Value, applied: &Value) -> Option<Value> {
     let items = in_order(&held, &wanted, &applied, &by_element).into_iter().filter_map(|place| match place {
         MergedItem::Live(item) => Some(item.clone()),
         MergedItem::Applied(element, item) => {
-            // Items that can't be told apart give way to the one that is applied.
+            // The applied item replaces live items that share its element.
             let live = by_element.get(element).filter(|items| items.len() == 1).and_then(|items| items.first());
             merge(typed::items(list), live.copied(), Some(item))
         }
@@ -72,13 +72,14 @@ fn numbered<'a>(list: &List, value: &'a Value) -> Numbered<'a> {
     items.filter_map(|item| Some((typed::element(list, item).ok()?, item))).collect()
 }
 
-/// What stands at a place of a merged list.
+/// An item at one position of a merged list.
 enum MergedItem<'a> {
     Live(&'a Value),
     Applied(&'a Element, &'a Value),
 }
 
-/// The order of a merged list: applied items as they were applied, the others after what they followed in the live list.
+/// Orders a merged list: applied items keep their order, and each other item follows the item that it followed in the
+/// live list.
 fn in_order<'a>(
     held: &'a Numbered<'_>,
     wanted: &'a Numbered<'_>,
@@ -101,7 +102,7 @@ fn in_order<'a>(
                 next_shared = shared.pop_front();
                 continue;
             }
-            // An item that both have, but whose turn it isn't: it comes where it was applied.
+            // Both lists have this item, but it is not the next shared one: it takes its position in the applied list.
             if applied.contains(element) && next_shared.is_some_and(|next| next != element) {
                 left.next();
                 continue;
@@ -143,7 +144,7 @@ mod tests {
         parse(&json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}))
     }
 
-    /// What structured-merge-diff makes of sets, whose items are letters here.
+    /// Tests results of structured-merge-diff for sets; each letter is an item.
     #[test]
     fn applied_items_come_in_their_order_and_others_stay_where_they_were() {
         let schema = set();

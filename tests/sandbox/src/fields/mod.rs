@@ -1,4 +1,4 @@
-//! `managedFields`: field ownership (KEP-555).
+//! Tracks the owners of fields in `managedFields` (server-side apply, KEP-555).
 
 use serde_json::Value;
 
@@ -25,18 +25,18 @@ mod walk;
 
 use managers::Managers;
 
-/// What a write that is no apply changes becomes its manager's.
+/// Updates `managedFields` after a write other than an apply: the writer owns the fields that it changed.
 pub(crate) fn update(request: ResourceRequest<'_>, old: Option<&Value>, new: &mut Value) {
     update::update(request, old, new);
 }
 
-/// After admission and the server's own changes, which are nobody's. What admission made of `managedFields` counts if it
-/// can be read, else it is told so; and where nothing else changed, the times of the managers don't change either.
-/// `reshaped` is whether admission made anything of the object.
+/// Completes `managedFields` after admission and after the server's own changes, which no manager owns. Keeps changes
+/// of `managedFields` by admission if they are valid; otherwise returns a warning. If nothing else changed, the times
+/// of the managers don't change either. `reshaped` is whether admission changed the object.
 pub(crate) fn settle(old: Option<&Value>, new: &mut Value, reshaped: bool) -> Option<String> {
     let listed = |object| object::at(object, &["metadata", "managedFields"]);
     let before = old.and_then(listed);
-    // What was written here can be read.
+    // The server wrote these entries, so they are valid.
     if !reshaped && old.is_none_or(|old| !object::same_but_for(new, old, CONTENT)) {
         return None;
     }
@@ -58,10 +58,10 @@ pub(crate) fn settle(old: Option<&Value>, new: &mut Value, reshaped: bool) -> Op
     None
 }
 
-/// What a write is not about.
+/// The metadata fields that don't count as a change of the object.
 const CONTENT: &[&str] = &["managedFields", "resourceVersion"];
 
-/// Takes the replicas of a scale from all who have them.
+/// Removes the replicas of a scale from all managers that own them.
 pub(crate) fn disown_replicas(request: ResourceRequest<'_>, object: &mut Value) {
     let mut managers = update::managers_of(request, object);
     let path: Vec<&str> = update::replicas(request).split('.').collect();
@@ -71,5 +71,5 @@ pub(crate) fn disown_replicas(request: ResourceRequest<'_>, object: &mut Value) 
     managers.write_to(object);
 }
 
-/// What a client is told whose object came from admission with managers that can't be read.
+/// The warning for an object whose `managedFields` are invalid after admission.
 const SPOILED: &str = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests";

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::schema::{ListKind, Schema, Shape};
 
-/// The set as the schema of today would have it: of what became atomic since only the whole is owned.
+/// Converts a set to the current schema: of a value that became atomic, only the whole value is owned.
 pub(super) fn reconciled(of: Type<'_>, set: &Set) -> Set {
     let mut made = Set::default();
     for (element, member, below) in set.level() {

@@ -3,14 +3,14 @@
 use super::Set;
 use crate::{kind::Origin, request::ResourceRequest};
 
-/// The fields that the strategy of the request's path puts back, as they are named in a version.
+/// Returns the fields that the strategy resets for the path of the request, as `api_version` names them.
 pub(super) fn ignored(request: ResourceRequest<'_>, api_version: &str) -> Set {
     let kind = request.kind;
     if !kind.has_status() {
         return Set::default();
     }
     match (&kind.origin, request.subresource) {
-        // A custom kind knows of its own version alone, but for its status.
+        // A custom kind resets fields of its own version only, except for its status.
         (Origin::Custom(_), None) if kind.api_version() != api_version => Set::default(),
         (Origin::Custom(_), Some("status")) => Set::of(&[&["metadata"], &["spec"]]),
         (Origin::Builtin, None) if kind.is("certificates.k8s.io", "certificatesigningrequests") => {

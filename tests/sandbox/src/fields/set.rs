@@ -1,4 +1,4 @@
-//! A set of fields, as `fieldsV1` encodes it.
+//! Defines a set of fields and its `fieldsV1` encoding.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Element;
 
-/// Paths to fields, as a tree. A field can be in it without what it contains, and the other way round.
+/// Field paths as a tree. The set can contain a field without the fields inside it, and the reverse.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Set {
     nodes: BTreeMap<Element, SetNode>,
@@ -26,7 +26,7 @@ impl SetNode {
 }
 
 impl Set {
-    /// One of paths to fields by name.
+    /// Builds a set from paths of field names.
     pub(crate) fn of(paths: &[&[&str]]) -> Self {
         let mut set = Self::default();
         for path in paths {
@@ -50,7 +50,7 @@ impl Set {
         self.nodes.entry(element).or_default().member = true;
     }
 
-    /// Adds what is in `below` under a field, and the field itself if it is a `member`.
+    /// Adds the fields of `below` under a field, and the field itself if it is a `member`.
     pub(crate) fn graft(&mut self, element: &Element, member: bool, below: Self) {
         if !member && below.is_empty() {
             return;
@@ -69,19 +69,19 @@ impl Set {
         self.nodes.get(element).is_some_and(|node| node.member)
     }
 
-    /// Whether a field by names is in the set.
+    /// Whether the set contains the field at a path of field names.
     pub(crate) fn has_path(&self, path: &[&str]) -> bool {
         let Some((last, before)) = path.split_last() else { return false };
         let at = before.iter().try_fold(self, |set, name| set.below(&Element::field(name)));
         at.is_some_and(|set| set.has(&Element::field(last)))
     }
 
-    /// What is in the set under a field of this level.
+    /// The part of the set under a field of this level.
     pub(crate) fn below(&self, element: &Element) -> Option<&Self> {
         self.nodes.get(element).map(|node| &node.below).filter(|below| !below.is_empty())
     }
 
-    /// The fields of this level: whether each is a member, and what is under it.
+    /// The fields of this level: whether each is a member, and the set under it.
     pub(crate) fn level(&self) -> impl Iterator<Item = (&Element, bool, &Self)> {
         self.nodes.iter().map(|(element, node)| (element, node.member, &node.below))
     }
@@ -92,7 +92,7 @@ impl Set {
         both
     }
 
-    /// Takes in what is in another.
+    /// Adds the fields of another set.
     pub(crate) fn absorb(&mut self, other: Self) {
         if self.nodes.is_empty() {
             *self = other;
@@ -108,7 +108,7 @@ impl Set {
         }
     }
 
-    /// Loses what is in the other; a field stays though what contains it is in the other.
+    /// Removes the fields of the other set; a field stays if the other set contains only a parent of it.
     pub(crate) fn subtract(&mut self, other: &Self) {
         for (element, theirs) in &other.nodes {
             let Some(own) = self.nodes.get_mut(element) else { continue };
@@ -127,14 +127,14 @@ impl Set {
         })
     }
 
-    /// What is in this and not in the other; a field stays though what contains it is in the other.
+    /// The fields of this set that are not in the other; a field stays if the other set contains only a parent of it.
     pub(crate) fn difference(&self, other: &Self) -> Self {
         let mut rest = self.clone();
         rest.subtract(other);
         rest
     }
 
-    /// What is in this and neither it nor what contains it is in the other.
+    /// The fields of this set for which the other set contains neither the field nor a parent of it.
     pub(crate) fn without(&self, other: &Self) -> Self {
         self.reduced(other, |own, theirs| {
             if theirs.member {
@@ -144,14 +144,14 @@ impl Set {
         })
     }
 
-    /// What both have at each place that both have.
+    /// Combines the nodes that both sets have; drops all other nodes.
     fn combined(&self, other: &Self, each: impl Fn(&SetNode, &SetNode) -> SetNode) -> Self {
         let shared = self.nodes.iter().filter_map(|(element, own)| Some((element, own, other.nodes.get(element)?)));
         let nodes = shared.map(|(element, own, theirs)| (element.clone(), each(own, theirs)));
         Self { nodes: nodes.filter(|(_, node)| !node.is_empty()).collect() }
     }
 
-    /// This, changed at each place that both have.
+    /// Changes the nodes that both sets have; keeps all other nodes.
     fn reduced(&self, other: &Self, each: impl Fn(&SetNode, &SetNode) -> SetNode) -> Self {
         let nodes = self.nodes.iter().map(|(element, own)| {
             let node = other.nodes.get(element).map_or_else(|| own.clone(), |theirs| each(own, theirs));
@@ -160,7 +160,7 @@ impl Set {
         Self { nodes: nodes.filter(|(_, node)| !node.is_empty()).collect() }
     }
 
-    /// Each path of the set as a conflict names it: those of a level before what is under them.
+    /// The paths of the set as a conflict message lists them: the fields of a level before those under them.
     pub(crate) fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         self.list("", &mut paths);
@@ -174,7 +174,7 @@ impl Set {
         }
     }
 
-    /// From `FieldsV1`; `None` if it is none.
+    /// Decodes `FieldsV1`; `None` if it is invalid.
     pub(crate) fn decoded(fields: &Value) -> Option<Self> {
         let mut set = Self::default();
         for (name, inner) in fields.as_object()? {
@@ -189,7 +189,7 @@ impl Set {
         Some(set)
     }
 
-    /// As `FieldsV1`: a member that contains others of the set has a dot among them.
+    /// Encodes the set as `FieldsV1`; a member that contains other members gets a `.` key.
     pub(crate) fn encoded(&self) -> Value {
         let encoded = |node: &SetNode| {
             let Value::Object(mut below) = node.below.encoded() else { return Value::Null };

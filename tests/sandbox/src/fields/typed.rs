@@ -1,41 +1,41 @@
-//! The structure of a value in server-side apply: atomic, a list of items, or a map of fields.
+//! Determines the structure of a value in server-side apply: atomic, a list of items, or a map of fields.
 
 use serde_json::Value;
 
 use super::Element;
 use crate::schema::{List, ListKind, Others, Scalar, Schema, Shape, builtin};
 
-/// What is known of a value's looks.
+/// The known type of a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Type<'a> {
-    /// A whole object: its `metadata` is always the one of the table.
+    /// A whole object; its `metadata` always has the built-in type.
     Root(&'a Schema),
     Known(&'a Schema),
-    /// Nothing: maps have fields, all else is one value.
+    /// Unknown: maps have fields, every other value is atomic.
     Deduced,
-    /// Nothing, and it is one value whatever it is.
+    /// Unknown and always atomic.
     Opaque,
 }
 
-/// How a value is taken apart.
+/// The structure by which a value is merged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Structure<'a> {
-    /// It is one value: a scalar, or an atomic list or map.
+    /// An atomic value: a scalar, or an atomic list or map.
     Leaf,
-    /// Its items are known by a key or by themselves.
+    /// A list whose items are identified by their keys or by their values.
     Items(&'a List),
     Map,
 }
 
-/// What a field of an object looks like.
+/// The type of a field of an object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldType<'a> {
     pub(crate) of: Type<'a>,
-    /// Whether the schema names it, as it doesn't name the keys of a map.
+    /// Whether the schema names the field; false for the keys of a map.
     pub(crate) named: bool,
 }
 
-/// Why an item can't be told apart from others.
+/// The reason why a list item can't be identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nameless {
     NullAmongKeys,
@@ -47,7 +47,7 @@ pub(crate) enum Nameless {
 }
 
 impl<'a> Type<'a> {
-    /// How a value is taken apart; of an absent one, of what sort it would be.
+    /// Returns the structure of a value; for an absent value, the structure that the type implies.
     pub(crate) fn form(self, value: Option<&Value>) -> Structure<'a> {
         match self {
             Self::Opaque => Structure::Leaf,
@@ -66,7 +66,7 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// What a field of this object looks like; `None` if there is no such field.
+    /// Returns the type of a field of this object; `None` if there is no such field.
     pub(crate) fn field(self, name: &str) -> Option<FieldType<'a>> {
         let (Self::Root(schema) | Self::Known(schema)) = self else {
             let of = if matches!(self, Self::Opaque) { Self::Opaque } else { Self::Deduced };
@@ -93,7 +93,7 @@ impl<'a> Type<'a> {
 
     fn of(schema: &'a Schema) -> Self {
         match &schema.shape {
-            // What an extension holds is nobody's business.
+            // The server doesn't look into an extension.
             Shape::Named(definition) if definition.name.ends_with(".RawExtension") => Self::Opaque,
             _ => Self::Known(schema),
         }
@@ -107,12 +107,12 @@ fn metadata() -> Type<'static> {
     definition.map_or(Type::Deduced, |definition| Type::Known(definition.schema()))
 }
 
-/// What the items of a list look like.
+/// Returns the type of the items of a list.
 pub(crate) fn items(list: &List) -> Type<'_> {
     Type::of(&list.items)
 }
 
-/// How an item of a list is told apart from the others.
+/// Returns the path element that identifies an item of a list.
 pub(crate) fn element(list: &List, item: &Value) -> Result<Element, Nameless> {
     let ListKind::Map(keys) = &list.kind else {
         return match item {
@@ -134,7 +134,7 @@ pub(crate) fn element(list: &List, item: &Value) -> Result<Element, Nameless> {
 }
 
 impl Nameless {
-    /// In the words of the real server.
+    /// The message of the real server.
     pub(crate) fn message(self, list: &List) -> String {
         match self {
             Self::NullAmongKeys => "associative list with keys may not have a null element".to_owned(),

@@ -16,11 +16,11 @@ use super::{
 };
 use crate::{object, request::ResourceRequest};
 
-/// What a write that is no apply changes becomes its manager's; `old` is the empty object for a creation.
+/// Gives the fields that the write changes to its manager; `old` is `None` for a create.
 pub(super) fn update(request: ResourceRequest<'_>, old: Option<&Value>, new: &mut Value) {
     let managers = known(request, old, new);
     managers::clear(new);
-    // An object of which nobody knew who managed it stays so until it is applied.
+    // An object without managers stays so until the first apply.
     if old.is_some() && !is_tracked(request, &managers) {
         managers.write_to(new);
         return;
@@ -32,7 +32,7 @@ pub(super) fn update(request: ResourceRequest<'_>, old: Option<&Value>, new: &mu
     managers.write_to(new);
 }
 
-/// The managers of an object, with field sets migrated to the current schema.
+/// Returns the managers of an object, with field sets migrated to the current schema.
 pub(super) fn managers_of(request: ResourceRequest<'_>, object: &Value) -> Managers {
     let mut managers = Managers::of(object).unwrap_or_default();
     if request.kind.custom().is_none() {
@@ -46,7 +46,7 @@ pub(super) fn managers_of(request: ResourceRequest<'_>, object: &Value) -> Manag
     managers
 }
 
-/// Whether anybody manages what the path of the request writes: of a scale only the replicas.
+/// Whether any manager owns the fields that the path of the request writes; for a scale, only the replicas.
 pub(super) fn is_tracked(request: ResourceRequest<'_>, managers: &Managers) -> bool {
     if request.subresource != Some("scale") {
         return !managers.is_empty();
@@ -55,13 +55,13 @@ pub(super) fn is_tracked(request: ResourceRequest<'_>, managers: &Managers) -> b
     managers.shares.values().any(|share| share.set.has_path(&path.split('.').collect::<Vec<_>>()))
 }
 
-/// The path to the number that a scale writes.
+/// The path of the field that a scale writes.
 pub(super) fn replicas<'a>(request: ResourceRequest<'a>) -> &'a str {
     let own = request.kind.custom().and_then(|custom| custom.scale.as_ref());
     own.map_or("spec.replicas", |paths| paths.spec_replicas.as_str())
 }
 
-/// The managers of before the write: as the write says itself, else as the live object does.
+/// Returns the managers before the write: those of the written object if it has any, else those of the live object.
 fn known(request: ResourceRequest<'_>, old: Option<&Value>, new: &Value) -> Managers {
     let live = || old.map(|old| managers_of(request, old)).unwrap_or_default();
     if request.subresource.is_some() {
@@ -73,7 +73,7 @@ fn known(request: ResourceRequest<'_>, old: Option<&Value>, new: &Value) -> Mana
     Managers::of(new).filter(|managers| !managers.is_empty()).unwrap_or_else(live)
 }
 
-/// The managers after an update of `old` to `new` by a manager of this name.
+/// Returns the managers after the manager `name` updates `old` to `new`.
 pub(super) fn updated(
     request: ResourceRequest<'_>,
     mut managers: Managers,
@@ -106,8 +106,8 @@ pub(super) fn updated(
     managers
 }
 
-/// What differs between two states, in the words of a version, without what the path doesn't write; `None` if the version
-/// isn't served any more.
+/// Returns the changes between two states under a version's schema, without the fields that the path does not write;
+/// `None` if the server no longer serves the version.
 pub(super) fn changes(request: ResourceRequest<'_>, api_version: &str, old: &Value, new: &Value) -> Option<Changes> {
     let ignored = reset::ignored(request, api_version);
     let (old, new) = (with_status(request, old), with_status(request, new));
@@ -119,7 +119,7 @@ pub(super) fn changes(request: ResourceRequest<'_>, api_version: &str, old: &Val
     Some(compared(kind.schema()))
 }
 
-/// A Go struct always has its status, if only an empty one.
+/// Adds an empty status to an object of a built-in kind: the Go struct always has one.
 fn with_status<'a>(request: ResourceRequest<'_>, object: &'a Value) -> Cow<'a, Value> {
     let is_struct = || request.kind.custom().is_none() && request.kind.has_status();
     if object.get("status").is_some() || !is_struct() {
@@ -130,17 +130,18 @@ fn with_status<'a>(request: ResourceRequest<'_>, object: &'a Value) -> Cow<'a, V
     Cow::Owned(object)
 }
 
-/// When a manager writes. Of a scale the real server loses it on its way to the object.
+/// The time of a write. For a scale it is `None`: the real server loses the time when it converts the scale to the
+/// object.
 pub(super) fn time(request: ResourceRequest<'_>) -> Option<Timestamp> {
     (request.subresource != Some("scale")).then(|| request.server.environment.now())
 }
 
-/// Takes from a share what somebody else changed or removed.
+/// Removes the fields from a share that somebody else changed or removed.
 pub(super) fn lose(share: &mut Share, changes: &Changes) {
     [&changes.modified, &changes.added, &changes.removed].into_iter().for_each(|gone| share.set.subtract(gone));
 }
 
-/// What nobody owns: what the server alone writes, and what says which object it is.
+/// The fields that nobody owns: those that only the server writes and those that identify the object.
 pub(super) static STRIPPED: LazyLock<Set> = LazyLock::new(|| {
     let of_metadata = [
         "name",
@@ -157,7 +158,7 @@ pub(super) static STRIPPED: LazyLock<Set> = LazyLock::new(|| {
     of_metadata.iter().fold(stripped, |all, name| all.union(&Set::of(&[&["metadata", name]])))
 });
 
-/// Whether the managers of two states differ in nothing but when they wrote.
+/// Whether the managers of two states differ at most in their times.
 pub(super) fn same_but_for_times(new: &Managers, old: &Managers) -> bool {
     new.shares.len() == old.shares.len()
         && new.shares.iter().all(|(manager, share)| {

@@ -1,4 +1,4 @@
-//! Collects and removes the fields of an object.
+//! Collects the fields of an object into a set, and removes a set of fields from an object.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use super::{
 };
 use crate::schema::List;
 
-/// The set of all fields of an object.
+/// Returns the set of all fields of an object.
 pub(crate) fn set_of(of: Type<'_>, object: &Value) -> Set {
     let mut set = Set::default();
     walk(of, object, &mut set);
     set
 }
 
-/// Collects what is under a value, and says whether the value itself counts.
+/// Collects the fields under a value, and returns whether the value itself is a field of the set.
 fn walk(of: Type<'_>, value: &Value, set: &mut Set) -> bool {
     match of.form(Some(value)) {
         Structure::Leaf => true,
@@ -49,7 +49,7 @@ fn walk_items(list: &List, value: &Value, set: &mut Set) {
     }
     for (element, items) in seen {
         let mut below = Set::default();
-        // Of items that can't be told apart nothing more is tracked.
+        // The fields inside items that share an element are not tracked.
         if let [item] = items[..] {
             walk(typed::items(list), item, &mut below);
         }
@@ -57,7 +57,7 @@ fn walk_items(list: &List, value: &Value, set: &mut Set) {
     }
 }
 
-/// The set with each field that the schema names and that contains one of the set, as if it were a member.
+/// Returns the set with each field added that the schema names and that contains a member of the set.
 pub(crate) fn with_named(of: Type<'_>, set: &Set) -> Set {
     let mut whole = Set::default();
     for (element, member, below) in set.level() {
@@ -76,10 +76,10 @@ pub(crate) fn with_named(of: Type<'_>, set: &Set) -> Set {
     whole
 }
 
-/// The object without what is in the set.
+/// Returns the object without the fields of the set.
 pub(crate) fn removed(of: Type<'_>, value: &Value, gone: &Set) -> Option<Value> {
     match of.form(Some(value)) {
-        // A scalar stays; an atomic value goes as a whole, by whoever removes the field that it is.
+        // A scalar stays: the caller removes the field that holds it. An atomic list or map is removed as a whole.
         Structure::Leaf if value.is_object() || value.is_array() => None,
         Structure::Leaf => Some(value.clone()),
         Structure::Items(list) => {

@@ -1,4 +1,4 @@
-//! The schemas of an OpenAPI document, with all schemas that they refer to.
+//! Collects the schemas of an OpenAPI document and all schemas that they refer to.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::{kind::Kind, schema::builtin};
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
-/// Where Kubernetes says what lists are.
+/// The page of the Kubernetes API conventions that describes lists.
 const CONVENTIONS: &str = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
 
-/// What every document needs.
+/// The schemas that every document contains.
 const ALWAYS: [&str; 3] = ["DeleteOptions", "Patch", "Status"];
 
-/// Schemas by name.
+/// Returns the schemas of the kinds by name.
 pub(super) fn schemas(kinds: &[&Arc<Kind>]) -> Map<String, Value> {
     let mut made = Map::new();
     let mut wanted: Vec<String> = ALWAYS.iter().map(|name| format!("{META}.{name}")).collect();
@@ -50,7 +50,8 @@ pub(super) fn schemas(kinds: &[&Arc<Kind>]) -> Map<String, Value> {
     made
 }
 
-/// Turns the table's references to OpenAPI's: beside another keyword they stand in an `allOf`.
+/// Converts the references of the built-in table to OpenAPI references; next to other keywords a reference goes into an
+/// `allOf`.
 fn point(schema: &mut Value, wanted: &mut Vec<String>) {
     match schema {
         Value::Object(map) => {
@@ -70,11 +71,11 @@ fn point(schema: &mut Value, wanted: &mut Vec<String>) {
     }
 }
 
-/// A CRD's schema with what every object has.
+/// Returns a CRD's schema with the fields that every object has.
 fn custom_schema(kind: &Kind, written: &Value, selectable: &[String]) -> Value {
     let mut schema = if written.is_object() { written.clone() } else { json!({"type": "object"}) };
     let mut metadata = json!({"allOf": [reference(&format!("{META}.ObjectMeta"))]});
-    // What every kind says of these fields, as a kind of the table says it.
+    // The descriptions of these fields are the same in every kind; copy them from a built-in kind.
     let mut model =
         json!({"properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {}}});
     descriptions::describe("io.k8s.api.core.v1.ConfigMap", &mut model);
@@ -106,7 +107,7 @@ fn custom_list(kind: &Kind) -> Value {
         },
         "x-kubernetes-group-version-kind": [gvk(kind, list)],
     });
-    // What every list says of these fields, as a list of the table says it.
+    // The descriptions of these fields are the same in every list; copy them from a built-in list.
     let mut model =
         json!({"properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {}}});
     descriptions::describe("io.k8s.api.core.v1.SecretList", &mut model);

@@ -1,15 +1,15 @@
-//! Field descriptions of built-in kinds, as kube-apiserver publishes them.
+//! Provides the field descriptions of built-in kinds, as kube-apiserver publishes them.
 //!
-//! They are kept apart from the schemas because only OpenAPI needs them.
+//! Only OpenAPI needs the descriptions; therefore they are stored separately from the schemas.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use serde_json::Value;
 
-/// Taken from the OpenAPI that kube-apiserver serves, compressed.
+/// The descriptions from kube-apiserver's OpenAPI documents, compressed.
 const COMPRESSED: &[u8] = include_bytes!("../../../table/descriptions.json.zst");
 
-/// By definition and field; a field without a name is the definition itself.
+/// Descriptions by definition and field; the empty field name stands for the definition itself.
 type Descriptions = HashMap<String, HashMap<String, String>>;
 
 static DESCRIPTIONS: LazyLock<Descriptions> = LazyLock::new(|| {

@@ -1,4 +1,4 @@
-//! `/openapi/v3`: its index and the document of each group and version.
+//! Serves `/openapi/v3`: its index and the document of each group and version.
 
 use serde_json::{Map, json};
 
@@ -12,7 +12,7 @@ use crate::{
     response::{ApiResponse, JSON},
 };
 
-/// `/openapi/v3`: the documents, with hashes for clients that keep them.
+/// Serves `/openapi/v3`: the paths of the documents, with hashes for clients that cache them.
 pub(crate) fn index(groups: &Groups) -> ApiResponse {
     let mut paths = Map::new();
     for group in groups.all() {
@@ -25,7 +25,7 @@ pub(crate) fn index(groups: &Groups) -> ApiResponse {
     ApiResponse::object(&json!({"paths": paths}))
 }
 
-/// `/openapi/v3/apis/GROUP/VERSION`
+/// Serves `/openapi/v3/apis/GROUP/VERSION`.
 pub(crate) fn document(groups: &Groups, words: &[&str]) -> Option<ApiResponse> {
     let (group, version) = match *words {
         ["api", version] => ("", version),
@@ -50,12 +50,13 @@ pub(crate) fn document(groups: &Groups, words: &[&str]) -> Option<ApiResponse> {
     Some(answer)
 }
 
-/// `apis/apps/v1`, or `api/v1` for the core group.
+/// Returns the path prefix of a group version: `apis/apps/v1`, or `api/v1` for the core group.
 fn prefix(group: &str, version: &str) -> String {
     if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
 }
 
-/// What a document is made from, hashed: to make all documents for the index would take long.
+/// Returns the hash of a document's sources. Hashing the documents themselves would be slow, because the index would
+/// have to build all of them.
 fn document_hash(groups: &Groups, group: &str, version: &str) -> String {
     let mut source = format!("{} {group}/{version}", RELEASE);
     for kind in groups.find(group).into_iter().flat_map(|group| group.kinds(version)) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// A message as it is written.
+/// An encoded protobuf message.
 #[derive(Default)]
 struct Message(Vec<u8>);
 
@@ -15,7 +15,7 @@ impl Message {
         self.0.push(number as u8);
     }
 
-    /// A field of letters, or a message within this one.
+    /// Writes a length-delimited field: a string, bytes or a nested message.
     fn bytes(&mut self, field: u64, bytes: &[u8]) {
         self.number(field << 3 | 2);
         self.number(bytes.len() as u64);
@@ -38,7 +38,7 @@ impl Message {
     }
 }
 
-/// `Document`
+/// Encodes a `Document`.
 pub(super) fn document(document: &Value) -> Vec<u8> {
     let (mut made, mut info) = (Message::default(), Message::default());
     made.text(1, document.get("swagger"));
@@ -50,7 +50,7 @@ pub(super) fn document(document: &Value) -> Vec<u8> {
     made.0
 }
 
-/// What has names: definitions, properties.
+/// Encodes a map as named entries: definitions, properties.
 fn named(map: Option<&Map<String, Value>>, written: fn(&Value) -> Message) -> Message {
     let mut all = Message::default();
     for (name, value) in map.into_iter().flatten() {
@@ -66,7 +66,7 @@ fn pair(name: &str, value: &Message) -> Message {
     pair
 }
 
-/// `Schema`
+/// Encodes a `Schema`.
 fn schema(schema: &Value) -> Message {
     let mut made = Message::default();
     for (field, keyword) in [(1, "$ref"), (2, "format"), (3, "title"), (4, "description"), (13, "pattern")] {
@@ -112,7 +112,7 @@ fn additional_properties(additional: &Value) -> Message {
     made
 }
 
-/// `Any`: a value as YAML, of which JSON is a part.
+/// Encodes an `Any`: a value as YAML, of which JSON is a subset.
 fn any(value: &Value) -> Message {
     let mut made = Message::default();
     made.bytes(2, format!("{value}\n").as_bytes());
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_schema_is_written_by_its_numbers() {
         let made = schema(&json!({"type": "object", "additionalProperties": {"type": "string", "format": "byte"}}));
-        // Of `ConfigMap.binaryData`, as kube-apiserver writes it.
+        // The bytes that kube-apiserver writes for `ConfigMap.binaryData`.
         assert_eq!(made.0, b"\xaa\x01\x13\x0a\x11\x12\x04byte\xb2\x01\x08\x0a\x06string\xb2\x01\x08\x0a\x06object");
     }
 

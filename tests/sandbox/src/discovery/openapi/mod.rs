@@ -1,4 +1,4 @@
-//! OpenAPI documents of the served kinds, built from the built-in definitions and CustomResourceDefinitions.
+//! Builds the OpenAPI documents of the served kinds from the built-in definitions and the CustomResourceDefinitions.
 
 pub(super) use document::{document, index};
 

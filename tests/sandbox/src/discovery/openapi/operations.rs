@@ -1,4 +1,4 @@
-//! The paths of an OpenAPI document and their operations.
+//! Builds the paths and operations of an OpenAPI document.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use super::{
 };
 use crate::kind::{Kind, Subresource};
 
-/// Paths and their operations, as far as clients look at them: kubectl's check of `fieldValidation`, its `explain`.
+/// Returns the paths and their operations, limited to the parts that clients read: kubectl's check of `fieldValidation`
+/// and its `explain`.
 pub(super) fn paths(prefix: &str, kinds: &[&Arc<Kind>]) -> Map<String, Value> {
     let mut paths = Map::new();
     for kind in kinds {

@@ -1,8 +1,8 @@
-//! Names of schemas and references to them.
+//! Builds the names of schemas and references to them.
 
 use serde_json::{Value, json};
 
-/// The name of a kind's schema: `io.k8s.api.apps.v1.Deployment`, `com.example.v1.Shop`.
+/// Returns the name of a kind's schema: `io.k8s.api.apps.v1.Deployment`, `com.example.v1.Shop`.
 pub(super) fn schema_name(kind: &crate::kind::Kind, name: &str) -> String {
     if let Some(definition) = crate::schema::builtin::of_kind(&kind.group, &kind.version, name) {
         return definition.name.to_owned();

@@ -1,8 +1,8 @@
-//! The group versions that accept `DeleteOptions`, for OpenAPI.
+//! Lists the group versions that accept `DeleteOptions`, for OpenAPI.
 
 use serde_json::{Value, json};
 
-/// Every version that kube-apiserver knows, served or not: custom kinds take the options of all of them.
+/// All versions that kube-apiserver registers, served or not: custom kinds accept the `DeleteOptions` of all of them.
 const GROUPS: [(&str, &[&str]); 22] = [
     ("", &["v1"]),
     ("admissionregistration.k8s.io", &["v1", "v1alpha1", "v1beta1"]),
@@ -28,7 +28,7 @@ const GROUPS: [(&str, &[&str]); 22] = [
     ("storagemigration.k8s.io", &["v1beta1"]),
 ];
 
-/// The options of a deletion in a document about custom kinds, or about one version of the table.
+/// Returns the group version kinds of `DeleteOptions` in a document about custom kinds or about one built-in version.
 pub(super) fn delete_options(group: &str, version: &str, custom: bool) -> Value {
     let one = |group: &str, version: &str| json!({"group": group, "kind": "DeleteOptions", "version": version});
     if custom {

@@ -1,4 +1,4 @@
-//! `/openapi/v2`: all definitions and no paths, because clients look up kinds in version 3.
+//! Serves `/openapi/v2`: all definitions and no paths, because clients look up kinds in version 3.
 
 use serde_json::{Map, Value, json};
 
@@ -10,10 +10,10 @@ use crate::{
     response::{ApiResponse, Content},
 };
 
-/// What clients in Go read it as.
+/// The media type that Go clients request.
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
-/// In the form that the call wants: JSON or protobuf.
+/// Serves the document as JSON or protobuf, as the request accepts.
 pub(crate) fn answer(groups: &Groups, call: &Call) -> Result<ApiResponse, Failure> {
     let form = call.accept.form();
     if form == Representation::Foreign && !call.accept.is_gnostic() {
@@ -39,8 +39,8 @@ fn document(groups: &Groups) -> Value {
     })
 }
 
-/// The same schema in the words of version 2, which has no alternatives: a reference stands beside other keywords, and
-/// what may be of several types is of none.
+/// Converts a schema to version 2, which has no alternatives: a reference stands next to other keywords, and a field of
+/// several types has no type.
 fn older(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -63,7 +63,7 @@ fn rename_reference(map: &mut Map<String, Value>) {
     }
 }
 
-/// The reference of an `allOf` that has nothing else.
+/// Returns the reference of an `allOf` that contains nothing else.
 fn only_reference(map: &Map<String, Value>) -> Option<Value> {
     match map.get("allOf")?.as_array()?.as_slice() {
         [one] => one.get("$ref").cloned(),

@@ -1,10 +1,10 @@
-//! Column definitions of built-in kinds.
+//! Provides the column definitions of built-in kinds.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use serde_json::{Value, json};
 
-/// Taken from the tables that kube-apiserver answers, compressed: group, version, plural, and `columnDefinitions`.
+/// The tables that kube-apiserver returns, compressed: group, version, plural, and `columnDefinitions`.
 const COMPRESSED: &[u8] = include_bytes!("../../../table/columns.json.zst");
 
 type ColumnRow = (String, String, String, Value);
@@ -15,20 +15,20 @@ static COLUMNS: LazyLock<HashMap<(String, String, String), Value>> = LazyLock::n
     rows.into_iter().map(|(group, version, plural, columns)| ((group, version, plural), columns)).collect()
 });
 
-/// The columns of a kind of the table.
+/// Returns the columns of a built-in kind.
 pub(super) fn of(group: &str, version: &str, plural: &str) -> Value {
     let columns = COLUMNS.get(&(group.to_owned(), version.to_owned(), plural.to_owned()));
     columns.cloned().unwrap_or_else(|| json!([name(), created()]))
 }
 
-/// The column of the names, as all kinds have it.
+/// Returns the name column, which is the same for all kinds.
 pub(super) fn name() -> Value {
     COLUMNS
         .get(&(String::new(), "v1".to_owned(), "configmaps".to_owned()))
         .map_or(Value::Null, |columns| columns[0].clone())
 }
 
-/// What kinds have that kube-apiserver doesn't print otherwise.
+/// Returns the column of kinds for which kube-apiserver has no printer.
 fn created() -> Value {
     json!({"name": "Created At", "type": "date", "format": "", "description": "", "priority": 0})
 }

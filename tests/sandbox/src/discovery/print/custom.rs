@@ -1,4 +1,4 @@
-//! Table columns and cells of custom resources (`additionalPrinterColumns`).
+//! Builds the table columns and cells of custom resources (`additionalPrinterColumns`).
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{columns, duration, path::JsonPath};
 use crate::object;
 
-/// A column that a CRD names (`additionalPrinterColumns`).
+/// One of a CRD's `additionalPrinterColumns`.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub(super) name: String,
@@ -17,19 +17,19 @@ pub(super) struct Column {
     path: Option<JsonPath>,
 }
 
-/// The columns after the name; without any it is the age.
+/// Parses the columns after the name; without any there is only the age.
 pub(super) fn columns(written: &[Value]) -> Vec<Column> {
     if written.is_empty() {
         let age = json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"});
         let mut age = column(&age);
-        // As of every kind that has an age.
+        // The description is the same for every kind that has an age.
         age.description = columns::of("", "v1", "configmaps")[2]["description"].as_str().unwrap_or_default().to_owned();
         return vec![age];
     }
     written.iter().map(column).collect()
 }
 
-/// The columns of a CRD; without any it is the age.
+/// Returns the column definitions of a CRD, with the name first.
 pub(super) fn definitions(custom: &[Column]) -> Value {
     let described = custom.iter().map(|column| {
         json!({
@@ -67,7 +67,7 @@ pub(super) fn cells(columns: &[Column], item: &Value, now: Timestamp) -> Vec<Val
 }
 
 impl Column {
-    /// A value as the column's type has it; null if it can't be one.
+    /// Converts a value to the column's type; null if it does not fit.
     fn cell(&self, value: &Value, now: Timestamp) -> Value {
         match (self.kind.as_str(), value) {
             (_, Value::Null) => Value::Null,

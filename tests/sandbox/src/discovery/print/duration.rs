@@ -1,13 +1,13 @@
-//! Formats durations for people, as kubectl does.
+//! Formats durations in short units, as kubectl does.
 
 use jiff::Timestamp;
 
-/// The time since something happened: `<unknown>` if it didn't.
+/// Formats the time since a timestamp; `<unknown>` if there is none.
 pub(super) fn since(written: &str, now: Timestamp) -> String {
     written.parse::<Timestamp>().map_or_else(|_| "<unknown>".to_owned(), |then| between(then, now))
 }
 
-/// Two units at most, the coarser the longer: `90s`, `2m5s`, `3h`, `5d2h`, `1y20d`.
+/// Formats a duration with at most two units, coarser for longer durations: `90s`, `2m5s`, `3h`, `5d2h`, `1y20d`.
 pub(super) fn between(then: Timestamp, now: Timestamp) -> String {
     let seconds = now.duration_since(then).as_secs();
     let (minutes, hours) = (seconds / 60, seconds / 3600);

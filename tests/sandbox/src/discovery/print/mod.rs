@@ -11,13 +11,13 @@ mod custom;
 mod duration;
 mod path;
 
-/// The table of some objects; `metadata` is the list's. A watch names the columns once.
+/// Returns the table of some objects; `metadata` is the list's.
 pub(crate) fn table(request: ResourceRequest<'_>, objects: &[Value], metadata: &Value) -> Result<Value, Failure> {
     let printer = Printer::of(request)?;
     Ok(printer.table(objects, metadata, true, request.server.environment.now()))
 }
 
-/// How objects of a kind become rows.
+/// Prints the objects of a kind as rows. A watch sends the column definitions only once.
 #[derive(Debug)]
 pub(crate) struct Printer {
     columns: Columns,
@@ -32,7 +32,7 @@ enum Columns {
     Custom(Vec<custom::Column>),
 }
 
-/// What a row tells of its object (`includeObject`).
+/// The part of the object that a row includes (`includeObject`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum IncludeObject {
     Nothing,
@@ -67,7 +67,7 @@ impl Printer {
         Ok(Self { columns, definitions, shown, of_daemon_sets: kind.is("apps", "daemonsets") })
     }
 
-    /// The table of some objects, with the columns or without.
+    /// Returns the table of some objects, with or without the column definitions.
     pub(crate) fn table(&self, objects: &[Value], metadata: &Value, with_columns: bool, now: Timestamp) -> Value {
         let definitions = if with_columns { self.definitions.clone() } else { Value::Null };
         let rows: Vec<Value> = objects.iter().map(|object| self.row(object, now)).collect();

@@ -1,4 +1,4 @@
-//! The subset of kubectl's JSONPath that printer columns use.
+//! Parses and evaluates the subset of kubectl's JSONPath that printer columns use.
 
 use serde_json::Value;
 
@@ -9,19 +9,19 @@ pub(super) struct JsonPath(Vec<PathStep>);
 #[derive(Clone, Debug, PartialEq)]
 enum PathStep {
     Field(String),
-    /// Counted from the end if negative.
+    /// An index; a negative one counts from the end.
     Index(i64),
     All,
-    /// From, to (or the end).
+    /// A range from a start to an end, or to the end of the list.
     Slice(i64, Option<i64>),
-    /// Items for which the field at a path is, or isn't, a value.
+    /// The items for which the field at a path equals the value (`true`) or differs from it (`false`).
     Where(Vec<String>, bool, Value),
-    /// Items that have a field at a path.
+    /// The items that have a field at a path.
     Has(Vec<String>),
 }
 
 impl JsonPath {
-    /// `None` if it isn't understood.
+    /// Parses a path; `None` if it is invalid or not supported.
     pub(super) fn of(written: &str) -> Option<Self> {
         let (mut rest, mut steps) = (written.trim(), Vec::new());
         rest = rest.strip_prefix('$').unwrap_or(rest);
@@ -39,7 +39,7 @@ impl JsonPath {
         Some(Self(steps))
     }
 
-    /// All values at the path.
+    /// Returns all values at the path.
     pub(super) fn find<'a>(&self, value: &'a Value) -> Vec<&'a Value> {
         self.0.iter().fold(vec![value], |found, step| found.into_iter().flat_map(|value| step.of(value)).collect())
     }
@@ -77,7 +77,7 @@ fn position(index: i64, length: usize) -> usize {
     if index < 0 { from_end.unwrap_or(usize::MAX) } else { usize::try_from(index).unwrap_or(usize::MAX) }
 }
 
-/// A name up to the next dot or bracket; a backslash takes the letter after it as it is.
+/// Parses a name up to the next dot or bracket; a backslash escapes the next character.
 fn field(written: &str) -> Option<(String, &str)> {
     let (mut name, mut letters) = (String::new(), written.char_indices());
     while let Some((at, letter)) = letters.next() {
@@ -90,7 +90,7 @@ fn field(written: &str) -> Option<(String, &str)> {
     (!name.is_empty()).then_some((name, ""))
 }
 
-/// Where the bracket ends that is open; brackets in quotes don't count.
+/// Returns the position of the bracket that closes the open one; brackets in quotes don't count.
 fn closing(written: &str) -> Option<usize> {
     let (mut quote, mut depth) = (None, 0);
     for (at, letter) in written.char_indices() {
@@ -126,7 +126,7 @@ fn in_brackets(written: &str) -> Option<PathStep> {
     written.parse().ok().map(PathStep::Index)
 }
 
-/// `@.type=="Ready"`
+/// Parses a filter: `@.type=="Ready"`.
 fn filtered(written: &str) -> Option<PathStep> {
     let path = |written: &str| -> Option<Vec<String>> {
         let (mut rest, mut names) = (written.trim().strip_prefix('@')?, Vec::new());

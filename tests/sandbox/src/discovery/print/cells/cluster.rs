@@ -1,4 +1,4 @@
-//! Table cells of Namespaces, Nodes, Events and other kinds of the cluster itself.
+//! Prints the table cells of Namespaces, Nodes, Events and other kinds of the cluster itself.
 
 use serde_json::Value;
 

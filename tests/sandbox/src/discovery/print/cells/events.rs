@@ -1,4 +1,4 @@
-//! Table cells of Events of both groups.
+//! Prints the table cells of Events of both groups.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -41,7 +41,7 @@ pub(super) fn event(object: &Value, now: Timestamp) -> Vec<Value> {
     ]
 }
 
-/// Who tells it, and from where.
+/// Returns the component that reports the event, and its host.
 fn source<'a>(word: &impl Fn(&[&[&str]]) -> &'a str) -> String {
     let component = word(&[
         &["source", "component"],

@@ -8,7 +8,7 @@ use crate::{
     object::{at, name, number, text},
 };
 
-/// Makes the cells of an object's row.
+/// A function that prints the cells of an object's row.
 pub(crate) type Cells = fn(&Value, Timestamp) -> Vec<Value>;
 
 pub(super) const NONE: &str = "<none>";
@@ -21,7 +21,7 @@ pub(super) fn age(object: &Value, now: Timestamp) -> Value {
     since(text(object, &["metadata", "creationTimestamp"]), now).into()
 }
 
-/// Name, some cells, age.
+/// Returns a row of the name, the given cells and the age.
 pub(super) fn aged(object: &Value, now: Timestamp, cells: impl IntoIterator<Item = Value>) -> Vec<Value> {
     let mut row = vec![name(object).into()];
     row.extend(cells);
@@ -29,7 +29,7 @@ pub(super) fn aged(object: &Value, now: Timestamp, cells: impl IntoIterator<Item
     row
 }
 
-/// The text at a path, or what stands for none.
+/// Returns the text at a path, or `none` if it is absent or empty.
 pub(super) fn or(object: &Value, path: &[&str], none: &str) -> Value {
     let written = text(object, path);
     if written.is_empty() { none.into() } else { written.into() }
@@ -51,12 +51,12 @@ pub(super) fn length(object: &Value, path: &[&str]) -> usize {
     }
 }
 
-/// The texts of a list's items at a path, with commas between.
+/// Joins the texts at `of_item` of the list items at `path` with commas.
 pub(super) fn joined(object: &Value, path: &[&str], of_item: &[&str]) -> String {
     items(object, path).iter().map(|item| text(item, of_item)).collect::<Vec<_>>().join(",")
 }
 
-/// A plain value as people write it; none if it is absent.
+/// Returns a scalar as text, strings without quotes; `none` if it is absent.
 pub(super) fn plain(object: &Value, path: &[&str], none: &str) -> String {
     match at(object, path) {
         Some(Value::String(text)) => text.clone(),
@@ -65,7 +65,7 @@ pub(super) fn plain(object: &Value, path: &[&str], none: &str) -> String {
     }
 }
 
-/// Some texts, and how many more there are.
+/// Joins at most `most` texts and appends the number of the others.
 pub(super) fn some_of(mut all: Vec<String>, most: usize, none: &str) -> String {
     let more = all.len().saturating_sub(most);
     all.truncate(most);
@@ -76,7 +76,7 @@ pub(super) fn some_of(mut all: Vec<String>, most: usize, none: &str) -> String {
     }
 }
 
-/// `a=b,c=d`
+/// Formats labels as `a=b,c=d`.
 pub(super) fn labels(object: &Value, path: &[&str]) -> String {
     let Some(labels) = at(object, path).and_then(Value::as_object).filter(|labels| !labels.is_empty()) else {
         return NONE.to_owned();
@@ -88,7 +88,7 @@ pub(super) fn labels(object: &Value, path: &[&str]) -> String {
         .join(",")
 }
 
-/// A label selector as kubectl takes it: `a=b,c in (d,e),!f`.
+/// Formats a label selector in kubectl's syntax: `a=b,c in (d,e),!f`.
 pub(super) fn selector(object: &Value, path: &[&str]) -> String {
     let Some(selector) = at(object, path) else { return NONE.to_owned() };
     let mut parts: Vec<(String, String)> = Vec::new();

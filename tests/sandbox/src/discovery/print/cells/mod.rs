@@ -1,4 +1,4 @@
-//! Table cells of built-in kinds, after the printers of kubectl.
+//! Prints the table cells of built-in kinds, after the printers of kubectl.
 
 pub(super) use format::Cells;
 use jiff::Timestamp;
@@ -17,7 +17,7 @@ mod rights;
 mod storage;
 mod workloads;
 
-/// How a kind's rows are made; without a printer they have the name and when the object came to be.
+/// Returns the printer of a kind; a kind without a printer shows the name and the creation time.
 pub(super) fn of(group: &str, plural: &str) -> Cells {
     [workloads::of, network::of, storage::of, policy::of, rights::of, cluster::of]
         .iter()
@@ -25,7 +25,7 @@ pub(super) fn of(group: &str, plural: &str) -> Cells {
         .unwrap_or(name_and_creation)
 }
 
-/// What kubectl is told of objects that are done with, so that it may leave them out.
+/// Returns the row condition of a completed Pod, by which kubectl can leave it out.
 pub(super) fn conditions(object: &Value) -> Option<Value> {
     let phase = text(object, &["status", "phase"]);
     let message = match phase {

@@ -1,4 +1,4 @@
-//! Table cells of Services, Endpoints, Ingresses and NetworkPolicies.
+//! Prints the table cells of Services, Endpoints, Ingresses and NetworkPolicies.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::object::{at, number, text};
 
-/// How many of a list are shown.
+/// The maximum number of list items in a cell.
 const SHOWN: usize = 3;
 
 pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
@@ -28,7 +28,7 @@ pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
             let part = |field| text(object, &["spec", "parentRef", field]);
             let parts = [part("group"), part("resource"), part("namespace"), part("name")];
             let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-            // The age has no column of its own.
+            // The table has no column for the age.
             aged(object, now, [parts.join("/").into()])
         },
         ("", "serviceaccounts") => only_age,
@@ -71,7 +71,7 @@ fn external(object: &Value) -> String {
     }
 }
 
-/// Addresses or names of load balancers, each once, in order.
+/// Returns the addresses or names of the load balancers, sorted and without duplicates.
 fn balancers(object: &Value) -> Vec<String> {
     let ingress = items(object, &["status", "loadBalancer", "ingress"]).iter();
     let mut all: Vec<String> = ingress
@@ -132,7 +132,7 @@ fn network_policy(object: &Value, now: Timestamp) -> Vec<Value> {
     aged(object, now, [selector(object, &["spec", "podSelector"]).into()])
 }
 
-/// The addresses of a Node of one type.
+/// Returns a Node's address of the given type.
 pub(super) fn address<'a>(object: &'a Value, kind: &str) -> Option<&'a str> {
     let found = items(object, &["status", "addresses"]).iter().find(|address| text(address, &["type"]) == kind)?;
     Some(text(found, &["address"]))

@@ -1,4 +1,4 @@
-//! Table cells of Nodes.
+//! Prints the table cells of Nodes.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::object::{labels, name, text};
 
-/// Labels that name a role: as a prefix, and as a whole.
+/// The labels that name a role: the first by its suffix, the second by its value.
 const ROLE: &str = "node-role.kubernetes.io/";
 const OLD_ROLE: &str = "kubernetes.io/role";
 

@@ -1,4 +1,4 @@
-//! Table cells of Pods; the status column sums up phase, conditions and container states.
+//! Prints the table cells of Pods; the status column sums up phase, conditions and container states.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::object::{at, is_deleting, name, number, text};
 
-/// What the containers' states add up to.
+/// The summary of the containers' states.
 struct Seen {
     reason: String,
     ready: usize,
@@ -44,7 +44,7 @@ fn is_sidecar(container: &Value) -> bool {
     text(container, &["restartPolicy"]) == "Always"
 }
 
-/// How many readiness gates are open.
+/// Returns the number of true readiness gates and of all.
 fn gates(object: &Value) -> String {
     let gates = items(object, &["spec", "readinessGates"]);
     let open = gates.iter().filter(|gate| is_true(object, text(gate, &["conditionType"]))).count();
@@ -80,7 +80,7 @@ impl Seen {
         seen
     }
 
-    /// Whether the containers before the others are still at work.
+    /// Adds the init containers; returns whether they are still running.
     fn init_containers(&mut self, object: &Value) -> bool {
         let specs = items(object, &["spec", "initContainers"]);
         let (mut sidecar_restarts, mut sidecar_last) = (0, None);
@@ -138,7 +138,7 @@ impl Seen {
     }
 }
 
-/// How often a container was restarted, and when it ended last.
+/// Returns the restart count of a container, and the time when it last terminated.
 fn restarted(status: &Value) -> (i64, Option<Timestamp>) {
     let ended = text(status, &["lastState", "terminated", "finishedAt"]).parse().ok();
     (count(status, &["restartCount"]), ended)

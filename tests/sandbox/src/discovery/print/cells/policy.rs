@@ -1,4 +1,4 @@
-//! Table cells of budgets, quotas, admission policies and flow control.
+//! Prints the table cells of budgets, quotas, admission policies and flow control.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -34,7 +34,7 @@ fn budget(object: &Value, now: Timestamp) -> Vec<Value> {
     aged(object, now, [least.into(), most.into(), count(object, &["status", "disruptionsAllowed"]).into()])
 }
 
-/// What is used of what is allowed, requests and limits apart.
+/// Prints used and hard amounts, with requests and limits in separate cells.
 fn quota(object: &Value, now: Timestamp) -> Vec<Value> {
     let (mut requests, mut limits) = (Vec::new(), Vec::new());
     for (resource, most) in at(object, &["status", "hard"]).and_then(Value::as_object).into_iter().flatten() {

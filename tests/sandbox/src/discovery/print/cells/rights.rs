@@ -1,4 +1,4 @@
-//! Table cells of role bindings and certificate signing requests.
+//! Prints the table cells of role bindings and certificate signing requests.
 
 use jiff::Timestamp;
 use serde_json::Value;

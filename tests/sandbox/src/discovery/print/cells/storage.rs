@@ -1,4 +1,4 @@
-//! Table cells of volumes, claims and storage classes.
+//! Prints the table cells of volumes, claims and storage classes.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
     })
 }
 
-/// `RWO,ROX`
+/// Formats access modes as `RWO,ROX`.
 fn modes(object: &Value, path: &[&str]) -> String {
     let short = |mode: &Value| match mode.as_str().unwrap_or_default() {
         "ReadWriteOnce" => "RWO",

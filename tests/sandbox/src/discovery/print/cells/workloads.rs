@@ -1,4 +1,4 @@
-//! Table cells of workloads.
+//! Prints the table cells of workloads such as Deployments, Jobs and autoscalers.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
     })
 }
 
-/// The names of the containers, and their images.
+/// Returns the names and the images of the containers.
 fn containers(object: &Value, template: &[&str]) -> [Value; 2] {
     let path: Vec<&str> = template.iter().copied().chain(["spec", "containers"]).collect();
     [joined(object, &path, &["name"]).into(), joined(object, &path, &["image"]).into()]
@@ -151,7 +151,7 @@ fn autoscaler(object: &Value, now: Timestamp) -> Vec<Value> {
     aged(object, now, [reference.into(), metrics(object).into(), least.into(), most.into(), current.into()])
 }
 
-/// `cpu: 10%/80% + 1 more...`
+/// Formats the metrics of an autoscaler: `cpu: 10%/80% + 1 more...`.
 fn metrics(object: &Value) -> String {
     if let Some(percent) = number(object, &["spec", "targetCPUUtilizationPercentage"]) {
         let current = number(object, &["status", "currentCPUUtilizationPercentage"]);
@@ -189,7 +189,7 @@ fn metrics(object: &Value) -> String {
     }
 }
 
-/// Of kinds that have nothing to show but their age.
+/// Prints the row of a kind that shows only its age.
 pub(super) fn only_age(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![name(object).into(), age(object, now)]
 }
