@@ -91,6 +91,7 @@ mod event;
 mod foreign;
 mod garbage;
 mod informer;
+mod lease;
 #[cfg(test)]
 mod log;
 mod managed;
@@ -132,6 +133,14 @@ pub use shape::Provisioner;
 /// The objects of a [`Lister`], as [`Lister::read`] passes them.
 pub mod lister {
     pub use crate::informer::lister::ListedObjects;
+}
+
+/// Leader election: its options, and why a lead is lost.
+pub mod leader_election {
+    pub use crate::lease::{
+        elector::LeadLoss,
+        options::{LeaderElection, LeaderElectionError},
+    };
 }
 
 /// The trait `Factory`, which describes one controlled kind to an operator, and its parts.

@@ -3,8 +3,9 @@
 use crate::{
     client::timeouts::Timeouts,
     command::{
-        metrics_args::MetricsArgs, rbac::RbacVerb, reconcile::ReconcileArgs, terminal::with_runtime, trace,
-        tree::TreeArgs, uninstall::UninstallArgs, why::WhyArgs,
+        duration::duration, leader_election::LeaderElectionArgs, metrics_args::MetricsArgs, rbac::RbacVerb,
+        reconcile::ReconcileArgs, terminal::with_runtime, trace, tree::TreeArgs, uninstall::UninstallArgs,
+        why::WhyArgs,
     },
     manager::{operator::Operator, run::RunOptions, run_error::RunError},
     manifest::{GenerateArgs, exit_with_error, run_generator},
@@ -73,6 +74,8 @@ struct ProcessArgs {
     log_format: LogFormat,
     #[command(flatten)]
     timeouts: TimeoutArgs,
+    #[command(flatten)]
+    leader_election: LeaderElectionArgs,
     /// Tell of each pass on the standard output, for `opgen dev`
     #[arg(long, hide = true)]
     tell_passes: bool,
@@ -110,13 +113,6 @@ impl TimeoutArgs {
     }
 }
 
-/// Parses a duration of the command line, for example `90s` or `2m 30s`.
-fn duration(text: &str) -> Result<Duration, String> {
-    let time = text.parse::<jiff::SignedDuration>().map_err(|error| error.to_string())?;
-    let time = Duration::try_from(time).map_err(|_| "a time is not negative".to_owned())?;
-    if time.is_zero() { Err("a time is more than nothing".to_owned()) } else { Ok(time) }
-}
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum LogFormat {
     /// A line for people
@@ -125,6 +121,10 @@ enum LogFormat {
     /// A JSON object a line
     Json,
 }
+
+/// The exit status of the operator's binary after [`RunError::LeadLost`]: another replica may lead, and a restart is expected. Other
+/// errors have the status 1, and errors of the command line 2.
+pub const LEAD_LOST_STATUS: u8 = 3;
 
 /// The `main` of an operator's binary.
 pub fn main(operator: Operator) -> ExitCode {
@@ -164,6 +164,7 @@ fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
         operator.environment = trace::with_trace(operator.environment);
     }
     operator.timeouts = args.timeouts.override_timeouts(operator.timeouts);
+    operator.leader_election = args.leader_election.override_options(operator.leader_election.take());
     let probes = match args.probe_address.as_str() {
         "" | "0" => None,
         address => match address.parse::<SocketAddr>() {
@@ -185,11 +186,14 @@ fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
         LogFormat::Json => log.json().init(),
         LogFormat::Text => log.init(),
     }
-    let run_options = RunOptions { namespace: args.namespace.clone(), probes, metrics };
+    let run_options = RunOptions { namespace: args.namespace.clone(), probes, metrics, ..RunOptions::default() };
     with_runtime(async {
         match operator.run(run_options).await {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => exit_with_error(&error, hint(&error)),
+            Err(error) => {
+                let status = exit_with_error(&error, hint(&error));
+                if matches!(error, RunError::LeadLost(_)) { ExitCode::from(LEAD_LOST_STATUS) } else { status }
+            }
         }
     })
 }
@@ -197,6 +201,7 @@ fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
 fn hint(error: &RunError) -> Option<&'static str> {
     match error {
         RunError::Config(_) => Some("set KUBECONFIG, or run in a cluster with a service account"),
+        RunError::LeaderElection(_) => Some("change the flags `--leader-elect-...`, or `Operator::leader_election`"),
         RunError::Probes { .. } => Some("choose another `--probe-address`, or 0 for none"),
         RunError::Metrics(error) => Some(error.hint()),
         _ => None,

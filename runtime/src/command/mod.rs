@@ -2,6 +2,8 @@
 
 pub(crate) mod cli;
 pub(crate) mod connect;
+mod duration;
+mod leader_election;
 pub(crate) mod live;
 pub(crate) mod lookup;
 mod metrics_args;
@@ -15,4 +17,4 @@ pub(crate) mod tree;
 pub(crate) mod uninstall;
 pub(crate) mod why;
 
-pub use {lookup::LiveError, why::cause::Why};
+pub use {cli::LEAD_LOST_STATUS, lookup::LiveError, why::cause::Why};

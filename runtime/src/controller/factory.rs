@@ -58,7 +58,8 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     /// The reconciler of the controller.
     fn reconciler(&self, codec: &Arc<Codec>) -> BoxReconciler;
 
-    /// Runs once, before the controller watches anything. An error ends the operator.
+    /// Runs once, before the controller watches anything. An error ends the operator. With leader election, it runs when the lead
+    /// is won: the watches run already, and no worker does.
     fn initialize(&self, client: kube::Client) -> BoxFuture<'_, Result<()>> {
         drop(client);
         async { Ok(()) }.boxed()

@@ -1,5 +1,6 @@
 //! `CallError`: a failed request to the API server, and the classification of its causes.
 
+use super::not_leading::NotLeading;
 use crate::{client::MissingRule, kind::Kind, shape::Verb};
 
 /// A failed request to the API server: the verb, the object, and the cause.
@@ -35,10 +36,11 @@ impl CallError {
     }
 
     /// Whether the object has changed, or was created again, since it was read. A JSON patch that doesn't apply counts, too;
-    /// the API server does not answer it with 409.
+    /// the API server does not answer it with 409. So does a write without the lead: another replica writes instead.
     pub fn is_conflict(&self) -> bool {
         self.status().is_some_and(|status| status.code == 409 && status.reason == "Conflict")
             || self.is_failed_json_patch()
+            || NotLeading::is_cause_of(&self.source)
     }
 
     /// Whether a JSON patch did not apply, because a test failed or its path does not exist.
@@ -68,7 +70,7 @@ impl CallError {
     pub(crate) fn is_outage(&self) -> bool {
         match self.source.as_ref() {
             kube::Error::Api(status) => status.code == 429 || status.code >= 500,
-            kube::Error::Service(_) | kube::Error::HyperError(_) => true,
+            kube::Error::Service(_) | kube::Error::HyperError(_) => !NotLeading::is_cause_of(&self.source),
             _ => false,
         }
     }

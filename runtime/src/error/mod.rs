@@ -2,11 +2,13 @@
 
 pub(crate) mod call_error;
 pub(crate) mod missing_rule;
+pub(crate) mod not_leading;
 
 pub use call_error::CallError;
 pub use missing_rule::MissingRule;
 
 use crate::bounds;
+use not_leading::NotLeading;
 use std::{borrow::Cow, error::Error as StdError, fmt};
 
 /// The result of a provisioner, a build function, or any step of a pass.
@@ -48,7 +50,7 @@ pub enum Error {
         /// A sentence for the condition. It must be the same for the same state, or each pass would write the status.
         message: String,
     },
-    /// Another client changed the same object. The object is reconciled again after 100 ms, doubled with each further conflict
+    /// Another client changed the same object, or this replica lost the lead. The object is reconciled again after 100 ms, doubled with each further conflict
     /// in a row, and the status does not mention it. After six conflicts in a row (about 5 s) it counts as
     /// [`Error::Unexpected`].
     Conflict(BoxError),
@@ -159,7 +161,9 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
         let error: &(dyn StdError + 'static) = &source;
         let is_conflict = match error.downcast_ref::<kube::Error>() {
             Some(kube::Error::Api(status)) => status.code == 409 && status.reason == "Conflict",
-            _ => error.downcast_ref::<CallError>().is_some_and(CallError::is_conflict),
+            // The replica that leads now reconciles the object.
+            Some(client_error) => NotLeading::is_cause_of(client_error),
+            None => error.downcast_ref::<CallError>().is_some_and(CallError::is_conflict),
         };
         if is_conflict { Self::Conflict(Box::new(source)) } else { Self::Unexpected(Box::new(source)) }
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod conditions;
 mod health;
+mod leadership;
 mod metrics;
 mod observed;
 pub(crate) mod operator;

@@ -9,6 +9,7 @@ use crate::{
     counters::Counters,
     environment::Environment,
     kind::Kind,
+    lease::options::LeaderElection,
     managed::{Managed, Owner},
     manifest::{DEFAULT_OBJECTS, Describe, KindDescription, Project, ProjectError, RoundTrip},
     metrics::{Metrics, Registry},
@@ -60,6 +61,7 @@ pub struct Operator {
     pub(crate) environment: Environment,
     pub(crate) counters: Counters,
     pub(crate) metrics: Metrics,
+    pub(crate) leader_election: Option<LeaderElection>,
     pub(crate) factories: Vec<Arc<dyn Factory>>,
     /// The kinds whose definition is installed and that have no controller.
     pub(crate) defined: Vec<DefinedKind>,
@@ -86,6 +88,7 @@ impl Operator {
             objects: DEFAULT_OBJECTS,
             environment: Environment::system(),
             counters,
+            leader_election: None,
             factories: Vec::new(),
             defined: Vec::new(),
         }
@@ -154,6 +157,17 @@ impl Operator {
     #[must_use]
     pub fn objects(mut self, objects: u32) -> Self {
         self.objects = objects;
+        self
+    }
+
+    /// Elects one of several replicas, which alone writes; the others wait with warm caches. Default: off, but the generated
+    /// Deployment turns it on by the flag `--leader-elect`. The flags of the binary take precedence over these options.
+    ///
+    /// With leader election, the hooks of factories, the workers and the collection of orphans start when the lead is won. An
+    /// operator that loses the lead ends with [`RunError::LeadLost`](crate::RunError::LeadLost).
+    #[must_use]
+    pub fn leader_election(mut self, options: LeaderElection) -> Self {
+        self.leader_election = Some(options);
         self
     }
 
@@ -253,6 +267,7 @@ impl Describe for Operator {
             image: self.image.clone().unwrap_or_else(|| self.name.clone()),
             namespaced: self.namespaced,
             objects: self.objects,
+            lease: self.leader_election.clone().unwrap_or_default().name_of(&self.name),
             controllers,
         })
     }

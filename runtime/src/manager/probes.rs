@@ -2,9 +2,14 @@
 //!
 //! Ready means that the workers run and every watch is open. The response names each kind that is missing (unless all its nodes
 //! work without it), each missing permission, and the watches that a controller waits for. Healthy means that all tasks of the
-//! operator run; after a panic of a task the probe fails until the task is started again.
+//! operator run; after a panic of a task the probe fails until the task is started again. A replica that waits for the lead is ready
+//! once its watches are open, so that a rolling update can go on.
 
-use crate::{controller::worker::RunningController, informer::watch::WatchState};
+use crate::{
+    controller::worker::RunningController,
+    informer::watch::WatchState,
+    lease::lead::{Lead, LeadState},
+};
 use axum::{Router, http::StatusCode, routing::get};
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
 use tokio::{io, net::TcpListener};
@@ -22,6 +27,8 @@ pub(crate) struct ProbeTargets {
     watches: Vec<Arc<dyn HasHealth>>,
     controllers: Vec<(Arc<RunningController>, RequiredWatches)>,
     failed_tasks: FailedTasks,
+    /// The lead, if the operator elects one of several replicas.
+    lead: Option<Lead>,
 }
 
 /// Binds the address before anything starts, so that an invalid one is an error immediately.
@@ -68,15 +75,18 @@ impl axum::serve::Listener for Listener {
 }
 
 impl ProbeTargets {
-    pub(super) fn new(wiring: &Wiring, failed_tasks: FailedTasks) -> Self {
+    pub(super) fn new(wiring: &Wiring, failed_tasks: FailedTasks, lead: Option<Lead>) -> Self {
         let required = |controller: &Arc<RunningController>| (controller.clone(), wiring.required_watches(controller));
         let controllers = wiring.controllers.iter().map(required).collect();
-        Self { watches: wiring.watches(), controllers, failed_tasks }
+        Self { watches: wiring.watches(), controllers, failed_tasks, lead }
     }
 
     /// The response of `/healthz`.
     fn health(&self) -> (StatusCode, String) {
-        let failed = self.failed_tasks.lines();
+        let mut failed = self.failed_tasks.lines();
+        if self.lead.as_ref().is_some_and(Lead::is_overdue) {
+            failed.push_str("leader election: the lead should have been renewed or lost long ago\n");
+        }
         if failed.is_empty() { (StatusCode::OK, "ok\n".to_owned()) } else { (StatusCode::SERVICE_UNAVAILABLE, failed) }
     }
 
@@ -94,8 +104,14 @@ impl ProbeTargets {
             }
         }
         text.extend(lines);
+        let waiting = self.describe_waiting();
+        text.extend(waiting.clone());
+        let waiting = waiting.is_some();
         for (controller, required) in &self.controllers {
             if controller.is_working() {
+                continue;
+            }
+            if waiting && !required.iter().any(|watch| watch.health().is_undecided()) {
                 continue;
             }
             ready = false;
@@ -108,6 +124,19 @@ impl ProbeTargets {
             text.push('\n');
         }
         (if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, text)
+    }
+}
+
+impl ProbeTargets {
+    /// The line of a replica that waits for the lead.
+    fn describe_waiting(&self) -> Option<String> {
+        match self.lead.as_ref()?.state() {
+            LeadState::Waiting { holder: Some(holder) } => {
+                Some(format!("waiting for the lead, which {holder} holds\n"))
+            }
+            LeadState::Waiting { holder: None } => Some("waiting for the lead\n".to_owned()),
+            LeadState::Held(_) | LeadState::Ended => None,
+        }
     }
 }
 
@@ -130,15 +159,38 @@ mod tests {
     use super::*;
     use crate::{
         counters::Counters,
+        lease::lead::Tenure,
         manager::tasks::{OnEnd, Tasks},
     };
     use futures::FutureExt;
     use std::time::Duration;
 
+    fn targets_of(lead: &Lead) -> ProbeTargets {
+        let failed_tasks = Tasks::new(Counters::default()).failed();
+        ProbeTargets { watches: Vec::new(), controllers: Vec::new(), failed_tasks, lead: Some(lead.clone()) }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_replica_that_waits_for_the_lead_is_ready_and_an_overdue_lead_is_not_healthy() {
+        let lead = Lead::new();
+        let targets = targets_of(&lead);
+        assert_eq!(targets.readiness(), (StatusCode::OK, "waiting for the lead\n".to_owned()));
+        lead.set(LeadState::Waiting { holder: Some("other".to_owned()) });
+        assert_eq!(targets.readiness(), (StatusCode::OK, "waiting for the lead, which other holds\n".to_owned()));
+        let overdue = tokio::time::Instant::now() + Duration::from_secs(25);
+        lead.set(LeadState::Held(Tenure { deadline: overdue, give_up: overdue, overdue }));
+        assert_eq!((targets.health().0, targets.readiness().0), (StatusCode::OK, StatusCode::OK));
+        tokio::time::advance(Duration::from_secs(25)).await;
+        assert_eq!(targets.health().0, StatusCode::SERVICE_UNAVAILABLE);
+        lead.set(LeadState::Ended);
+        assert_eq!(targets.health().0, StatusCode::OK);
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_task_that_ended_fails_both_probes_until_it_is_started_again() {
         let mut tasks = Tasks::new(Counters::default());
-        let targets = ProbeTargets { watches: Vec::new(), controllers: Vec::new(), failed_tasks: tasks.failed() };
+        let targets =
+            ProbeTargets { watches: Vec::new(), controllers: Vec::new(), failed_tasks: tasks.failed(), lead: None };
         assert_eq!((targets.health().0, targets.readiness().0), (StatusCode::OK, StatusCode::OK));
         let mut starts = 0;
         tasks.spawn("informer of Pod", None, OnEnd::Restart, move || {

@@ -1,15 +1,17 @@
 //! Runs an operator: hooks, watches, controllers, probes, and a graceful shutdown.
 //!
 //! # Flow
-//! 1. The hooks of the factories run. Then all watches start.
+//! 1. The hooks of the factories run. Then all watches start. With leader election, the watches start first, and the hooks run when
+//!    the lead is won.
 //! 2. The workers of a controller start when the first list of each required watch is complete, or its kind is missing or
 //!    forbidden. So a kind that can't be listed delays only the controllers that require it.
 //! 3. After a signal no new pass starts. The operator waits for the running passes, then writes the queued events within the
-//!    shutdown timeout, and then ends the watches.
+//!    shutdown timeout, and then ends the watches. It releases the lead last. If the lead is lost, the run ends at once.
 
 use crate::{
     client::Client,
     controller::worker::RunningController,
+    lease::options::LeaderElection,
     manager::run_error::RunError,
     metrics::{MetricsServer, live::LiveOperator},
     provisioner::schedule::catch_panic,
@@ -21,12 +23,13 @@ use {
     super::{
         conditions::StoredConditionsCheck,
         health::{HasHealth, wait_for_sync},
+        leadership::Leadership,
         metrics,
         operator::Operator,
         probes::{self, ProbeTargets},
         tasks::{OnEnd, Tasks},
     },
-    crate::garbage::orphans::OrphanRequests,
+    crate::{garbage::orphans::OrphanRequests, manager::wiring::Wiring},
 };
 
 /// The options of a run.
@@ -39,6 +42,10 @@ pub struct RunOptions {
     pub probes: Option<SocketAddr>,
     /// The server of `/metrics`. Default: none.
     pub metrics: Option<MetricsServer>,
+    /// The options of leader election. Default: those of the [operator](Operator::leader_election).
+    pub leader_election: Option<LeaderElection>,
+    /// The client of leader election. Default: that of the run.
+    pub(crate) election_client: Option<Client>,
 }
 
 impl RunOptions {
@@ -60,6 +67,20 @@ impl RunOptions {
     #[must_use]
     pub fn metrics(mut self, server: impl Into<MetricsServer>) -> Self {
         self.metrics = Some(server.into());
+        self
+    }
+
+    /// Runs with leader election, by these options instead of those of the operator.
+    #[must_use]
+    pub fn leader_election(mut self, options: LeaderElection) -> Self {
+        self.leader_election = Some(options);
+        self
+    }
+
+    /// Reads and writes the Lease with this client, for example with a connection of its own or in another cluster.
+    #[must_use]
+    pub fn election_client(mut self, client: kube::Client) -> Self {
+        self.election_client = Some(Client::new(client));
         self
     }
 }
@@ -105,20 +126,25 @@ impl Operator {
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), RunError> {
         self.check_conditions().map_err(RunError::Conditions)?;
-        let client = self.metrics.calls().wrap(self.timeouts.wrap(client, self.counters.clone()));
         for factory in &self.factories {
             factory.shape().check().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
         }
+        let mut stop = std::pin::pin!(stop);
         let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
         let metrics_server = metrics::bind(options.metrics, &self.name, &own_namespace).await?;
-        for factory in &self.factories {
-            let hook = |error| RunError::Hook { kind: factory.kind(), error };
-            catch_panic(async { factory.upgrade(client.clone()).await }).await.map_err(hook)?;
-            catch_panic(async { factory.initialize(client.clone()).await }).await.map_err(hook)?;
+        let election = options.leader_election.as_ref().or(self.leader_election.as_ref());
+        let election_client = options.election_client.as_ref().map_or_else(|| client.clone(), Client::kube);
+        let leadership = Leadership::new(self, election, election_client, &own_namespace);
+        let mut leadership = leadership.map_err(RunError::LeaderElection)?;
+        let client = self.timeouts.wrap(leadership.guard(client), self.counters.clone());
+        let client = self.metrics.calls().wrap(client);
+        if !leadership.is_elected() {
+            self.run_hooks(&client).await?;
         }
         let namespace = options.namespace.or_else(|| self.namespaced.then(|| own_namespace.clone()));
         let mut tasks = Tasks::new(self.counters.clone());
-        let (orphan_requests, searches) = OrphanRequests::new();
+        let (orphan_requests, mut searches) = OrphanRequests::new();
+        let kube_client = client.clone();
         let client = Client::throttled(client, self.environment.clone(), self.counters.clone());
         let client = client.with_page_size(self.page_size);
         let wiring = self.wire(client.clone(), own_namespace, namespace, orphan_requests, &mut tasks);
@@ -126,7 +152,7 @@ impl Operator {
         let observed: Arc<dyn LiveOperator> = Arc::new(wiring.observed());
         self.metrics.observe(&observed);
         if let Some(listener) = probes::bind(options.probes).await? {
-            let targets = ProbeTargets::new(&wiring, tasks.failed());
+            let targets = ProbeTargets::new(&wiring, tasks.failed(), leadership.lead());
             let listener = Arc::new(listener);
             tasks.spawn("probes", None, OnEnd::Restart, move || {
                 probes::serve(listener.clone(), targets.clone()).boxed()
@@ -137,7 +163,52 @@ impl Operator {
         }
         tracing::info!(operator = self.name, version = self.version, "starting");
         wiring.spawn_informers(&mut tasks);
+        if leadership.is_elected() {
+            let watches = wiring.watches();
+            tokio::select! {
+                biased;
+                () = stop.as_mut() => return leadership.end().await,
+                won = leadership.win(&watches, &mut searches) => won?,
+            }
+            let hooks = self.run_hooks(&kube_client);
+            tokio::select! {
+                biased;
+                lost = leadership.lost() => return Err(lost),
+                run = hooks => run?,
+            }
+        }
         wiring.spawn_orphan_collector(searches, &mut tasks);
+        let mut controllers = self.spawn_controllers(client, &wiring);
+        tokio::select! {
+            biased;
+            lost = leadership.lost() => return Err(lost),
+            error = first_error(&mut controllers) => return Err(error),
+            () = stop => {}
+        }
+        tokio::select! {
+            biased;
+            lost = leadership.lost() => return Err(lost),
+            drained = self.drain(&wiring, controllers) => drained?,
+        }
+        // Nothing writes any more, except the rest of the events.
+        drop(tasks);
+        leadership.end().await?;
+        tracing::info!("stopped");
+        Ok(())
+    }
+
+    /// Runs the hooks of the factories.
+    async fn run_hooks(&self, client: &kube::Client) -> Result<(), RunError> {
+        for factory in &self.factories {
+            let hook = |error| RunError::Hook { kind: factory.kind(), error };
+            catch_panic(async { factory.upgrade(client.clone()).await }).await.map_err(hook)?;
+            catch_panic(async { factory.initialize(client.clone()).await }).await.map_err(hook)?;
+        }
+        Ok(())
+    }
+
+    /// Starts the controllers, whose workers start when their watches have synced.
+    fn spawn_controllers(&self, client: Client, wiring: &Wiring) -> JoinSet<Result<(), RunError>> {
         let mut controllers = JoinSet::new();
         let check =
             StoredConditionsCheck { client, operator: self.name.clone(), controllers: wiring.controllers.clone() };
@@ -146,11 +217,11 @@ impl Operator {
             let requests = wiring.orphan_requests.clone();
             controllers.spawn(run_controller(controller.clone(), required, requests, check.clone()));
         }
-        tokio::select! {
-            biased;
-            error = first_error(&mut controllers) => return Err(error),
-            () = stop => {}
-        }
+        controllers
+    }
+
+    /// Stops the controllers, waits for the running passes, and then writes the queued events, within the shutdown timeout.
+    async fn drain(&self, wiring: &Wiring, mut controllers: JoinSet<Result<(), RunError>>) -> Result<(), RunError> {
         for controller in &wiring.controllers {
             controller.stop();
         }
@@ -161,7 +232,6 @@ impl Operator {
         if tokio::time::timeout(remaining, wiring.recorder.flush()).await.is_err() {
             tracing::warn!("some events were not recorded: there was no time left for them");
         }
-        tracing::info!("stopped");
         Ok(())
     }
 }

@@ -1,7 +1,12 @@
 //! `RunError` lists the errors with which the run of an operator ends.
 
 use crate::{
-    error::Error, kind::Kind, manager::conditions::ConditionsError, metrics::MetricsError, shape::InvalidManifest,
+    error::Error,
+    kind::Kind,
+    lease::{elector::LeadLoss, options::LeaderElectionError},
+    manager::conditions::ConditionsError,
+    metrics::MetricsError,
+    shape::InvalidManifest,
 };
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -55,6 +60,13 @@ pub enum RunError {
     /// Running passes did not end within the shutdown timeout.
     #[error("work in flight did not end within {} s", .0.as_secs())]
     Timeout(Duration),
+    /// An option of leader election can't be used; nothing was started.
+    #[error("leader election can't start: {0}")]
+    LeaderElection(LeaderElectionError),
+    /// Another replica may write now. The process must exit at once; the binary does so with status
+    /// [`LEAD_LOST_STATUS`](crate::command::LEAD_LOST_STATUS).
+    #[error("leader election lost: {0}")]
+    LeadLost(LeadLoss),
     /// A controller ended by a panic of the runtime.
     #[error("a controller ended unexpectedly")]
     Controller(#[source] tokio::task::JoinError),

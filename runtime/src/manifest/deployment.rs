@@ -46,8 +46,8 @@ pub(crate) fn deployment(project: &Project) -> Value {
         "spec": {
             "replicas": 1,
             "selector": {"matchLabels": selector},
-            // The old Pod ends before the new one starts, since there is no leader election.
-            "strategy": {"type": "Recreate"},
+            // The new Pod starts with warm caches while the old one still leads.
+            "strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}, "type": "RollingUpdate"},
             "template": {"metadata": {"labels": labels}, "spec": pod(project)},
         },
     })
@@ -66,13 +66,18 @@ fn pod(project: &Project) -> Value {
 
 /// Returns the container that runs the operator.
 fn container(project: &Project) -> Value {
-    let mut args = vec!["run".to_owned(), format!("--metrics-bind-address=:{METRICS_PORT}")];
+    let mut args =
+        vec!["run".to_owned(), "--leader-elect".to_owned(), format!("--metrics-bind-address=:{METRICS_PORT}")];
     if project.namespaced {
         args.push("--namespace=$(POD_NAMESPACE)".to_owned());
     }
     json!({
         "args": args,
-        "env": [env_from_field("POD_NAME", "metadata.name"), env_from_field("POD_NAMESPACE", "metadata.namespace")],
+        "env": [
+            env_from_field("POD_NAME", "metadata.name"),
+            env_from_field("POD_NAMESPACE", "metadata.namespace"),
+            env_from_field("POD_UID", "metadata.uid"),
+        ],
         "image": project.tagged_image(),
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "health"}, "initialDelaySeconds": 10, "periodSeconds": 20},
         "name": "operator",

@@ -111,6 +111,7 @@ pub(crate) fn project() -> Project {
         version: "0.1.0".into(),
         image: "registry.example.com/demo".into(),
         namespaced: false,
+        lease: "demo.opgen.dev".into(),
         controllers: vec![
             controlled(&widget, &spec("image"), "demo.example.com/widget", true, &TREE),
             controlled(&network, &spec("cidr"), "demo.example.com/network", false, &CONFIG),

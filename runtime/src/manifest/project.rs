@@ -30,6 +30,8 @@ pub struct Project {
     pub namespaced: bool,
     /// The expected number of objects; the memory request follows from it.
     pub objects: u32,
+    /// The name of the Lease of leader election, in the operator's namespace.
+    pub lease: String,
     /// The kinds it controls; their order does not change the manifests.
     pub controllers: Vec<KindDescription>,
 }
@@ -146,6 +148,7 @@ mod tests {
             image: image.into(),
             namespaced: false,
             objects: DEFAULT_OBJECTS,
+            lease: "webapp.opgen.dev".into(),
             controllers: Vec::new(),
         }
     }

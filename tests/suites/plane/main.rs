@@ -10,6 +10,7 @@ mod faults;
 mod harness;
 mod ippool;
 mod kinds;
+mod lead;
 mod operator;
 mod permissions;
 mod reference;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         course::cases(),
         ippool::cases(),
         kinds::cases(),
+        lead::cases(),
         operator::cases(),
         faults::cases(),
         permissions::cases(),

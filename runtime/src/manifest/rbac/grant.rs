@@ -60,10 +60,13 @@ const OPERATOR: &str = "Operator";
 /// Verbs on the kinds of a retired node: the operator finds and deletes its objects, and creates none.
 const RETIRED_VERBS: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Delete];
 
+/// Verbs on the Lease of the operator. A new Lease has no name that a rule could contain.
+const LEASE_VERBS: &[&str] = &["get", "update", "watch"];
+
 /// Returns every rule with its source, not yet merged.
 pub(super) fn grants(project: &Project) -> Vec<Grant> {
     let controllers = project.controllers.iter().flat_map(|controlled| grants_of_controller(project, controlled));
-    controllers.chain(grants_of_process()).collect()
+    controllers.chain(grants_of_process()).chain(grants_of_election(project)).collect()
 }
 
 /// Returns the rules for the server of `/metrics`, which asks the API server who its clients are and what they may do.
@@ -77,6 +80,17 @@ fn grants_of_process() -> [Grant; 2] {
         grant("authentication.k8s.io", "tokenreviews", "authenticates the clients of /metrics"),
         grant("authorization.k8s.io", "subjectaccessreviews", "authorizes the clients of /metrics"),
     ]
+}
+
+/// Returns the rules of leader election, in the namespace of the operator.
+fn grants_of_election(project: &Project) -> [Grant; 2] {
+    let lease = Rule::on("coordination.k8s.io", "leases", LEASE_VERBS);
+    let create = Rule::on("coordination.k8s.io", "leases", &["create"]);
+    [Rule { resource_names: vec![project.lease.clone()], ..lease }, create].map(|rule| Grant {
+        rule,
+        scope: RuleScope::OperatorNamespace,
+        source: GrantSource { kind: OPERATOR.to_owned(), reason: GrantReason::Process("elects a leader") },
+    })
 }
 
 /// Returns the rules of one controller: those of the control loop, and those of the nodes of its tree.
@@ -146,7 +160,7 @@ fn scope_of_access(project: &Project, access: &Access) -> RuleScope {
     match access.target {
         AccessTarget::Url(_) => RuleScope::Cluster,
         AccessTarget::Objects { kind, namespace, .. } => match namespace {
-            Some(namespace) if project.namespaced && namespace == project.namespace => RuleScope::OperatorNamespace,
+            Some(namespace) if namespace == project.namespace => RuleScope::OperatorNamespace,
             Some(namespace) => RuleScope::Namespace(namespace),
             None => scope_of_kind(project, &kind()),
         },

@@ -35,7 +35,7 @@ fn project(shape: &'static Shape, namespaced: bool) -> Project {
 /// The rules of each role beyond what every operator of `Widget` has, by the role's kind, namespace and name.
 fn roles(project: &Project) -> Vec<(String, Vec<Value>)> {
     let is_common = |rule: &Value| {
-        ["demo.example.com", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io"]
+        ["demo.example.com", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "coordination.k8s.io"]
             .iter()
             .any(|group| rule["apiGroups"] == json!([group]))
     };
@@ -76,7 +76,8 @@ fn names_parts_and_paths_stay_as_narrow_as_they_are_declared() {
         named.clone(),
         scale.clone(),
     ];
-    assert_eq!(roles(&project(&NARROW, false)), [("ClusterRole demo".to_owned(), rules)]);
+    let election = ("Role demo-system/demo".to_owned(), Vec::new());
+    assert_eq!(roles(&project(&NARROW, false)), [election, ("ClusterRole demo".to_owned(), rules)]);
     let paths = vec![json!({"nonResourceURLs": ["/metrics"], "verbs": ["get"]})];
     let expected = [
         ("Role demo-system/demo".to_owned(), vec![rule("secrets", &["list"]), named, scale]),
@@ -99,8 +100,8 @@ static ELSEWHERE: Shape = leaf(
 fn another_namespace_has_a_role_of_its_own() {
     let there = vec![rule("configmaps", &["list"]), rule("secrets", &["get"])];
     let expected = [
-        ("Role default/demo".to_owned(), vec![rule("configmaps", &["get"])]),
         ("Role demo-system/demo".to_owned(), vec![rule("configmaps", &["get"])]),
+        ("Role default/demo".to_owned(), vec![rule("configmaps", &["get"])]),
         ("Role kube-system/demo".to_owned(), there.clone()),
         ("ClusterRole demo".to_owned(), Vec::new()),
     ];

@@ -79,7 +79,8 @@ pub fn verify(project: &Project, user: &str, log: impl BufRead) -> Result<Compar
     }
     count_list_as_get(&rights, &mut used);
     let unused = rights.iter().zip(&used).filter(|(_, used)| !**used);
-    // Nobody may have read the metrics while the log was written, so their rights don't count.
+    // Nobody may have read the metrics while the log was written, and it need not contain an election: the Lease is created once,
+    // and an operator may run without. So these rights don't count.
     let is_of_process = |source: &GrantSource| matches!(source.reason, GrantReason::Process(_));
     let (idle, unused): (Vec<_>, Vec<_>) = unused.partition(|((_, sources), _)| sources.iter().all(is_of_process));
     let rights_count = rights.len() - idle.len();

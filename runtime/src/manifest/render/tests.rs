@@ -61,6 +61,8 @@ fn install_has_everything_but_the_policy_in_the_order_of_need() {
             "CustomResourceDefinition/widgets.demo.example.com",
             "Namespace/demo-system",
             "ServiceAccount/demo",
+            "Role/demo",
+            "RoleBinding/demo",
             "ClusterRole/demo",
             "ClusterRoleBinding/demo",
             "ClusterRole/networks.demo.example.com-admin",
@@ -95,7 +97,8 @@ fn the_clusters_own_namespaces_are_not_made() {
 #[test]
 fn the_role_is_what_the_trees_need() {
     let rendered = files(&fixture::project()).unwrap();
-    let role = &documents(rendered.text("rbac.yaml").unwrap())[1];
+    let documents = documents(rendered.text("rbac.yaml").unwrap());
+    let role = &documents[3];
     let rule = |group: &str, resources: &[&str], verbs: &[&str]| json!({"apiGroups": [group], "resources": resources, "verbs": verbs});
     let child = ["delete", "get", "list", "patch", "watch"];
     assert_eq!(
@@ -112,6 +115,20 @@ fn the_role_is_what_the_trees_need() {
             rule("events.k8s.io", &["events"], &["create", "patch"]),
         ])
     );
+}
+
+#[test]
+fn leader_election_needs_one_lease_of_the_operators_namespace() {
+    let documents = documents(files(&fixture::project()).unwrap().text("rbac.yaml").unwrap());
+    let (role, binding) = (&documents[1], &documents[2]);
+    assert_eq!((&role["kind"], &role["metadata"]["namespace"]), (&json!("Role"), &json!("demo-system")));
+    let group = json!(["coordination.k8s.io"]);
+    let expected = json!([
+        {"apiGroups": group, "resources": ["leases"], "verbs": ["create"]},
+        {"apiGroups": group, "resourceNames": ["demo.opgen.dev"], "resources": ["leases"], "verbs": ["get", "update", "watch"]},
+    ]);
+    assert_eq!(role["rules"], expected);
+    assert_eq!(binding["roleRef"]["name"], role["metadata"]["name"]);
 }
 
 #[test]
@@ -145,7 +162,8 @@ fn an_operator_of_one_namespace_gets_a_role_and_a_cluster_role_for_the_rest() {
     assert_eq!(documents(text)[3]["rules"], rules);
     let deployment = &documents(rendered.text("operator.yaml").unwrap())[1];
     let args = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];
-    assert_eq!(*args, json!(["run", "--metrics-bind-address=:8443", "--namespace=$(POD_NAMESPACE)"]));
+    let expected = json!(["run", "--leader-elect", "--metrics-bind-address=:8443", "--namespace=$(POD_NAMESPACE)"]);
+    assert_eq!(*args, expected);
 }
 
 #[test]

@@ -40,10 +40,11 @@ pub(crate) async fn granted(plane: &Plane, role: &str) -> BTreeSet<Right> {
     rights.filter(|right| !OF_METRICS.contains(&right.resource.as_str())).collect()
 }
 
-/// The rights of a Role.
+/// The rights of a Role, without those of leader election: most operators of the cases run alone.
 pub(crate) async fn granted_in(plane: &Plane, namespace: &str, role: &str) -> BTreeSet<Right> {
     let role = Api::<Role>::namespaced(plane.client(), namespace).get(role).await.unwrap();
-    role.rules.iter().flatten().flat_map(of_rule).collect()
+    let rights = role.rules.iter().flatten().flat_map(of_rule);
+    rights.filter(|right| right.group != "coordination.k8s.io").collect()
 }
 
 fn of_rule(rule: &PolicyRule) -> Vec<Right> {

@@ -1,0 +1,96 @@
+//! The flags of leader election, with the names that kubebuilder and the controllers of Kubernetes use.
+
+use super::duration::duration;
+use crate::lease::options::LeaderElection;
+use clap::{ArgAction, Args};
+use std::time::Duration;
+
+/// Options of leader election that override those of the operator.
+#[derive(Debug, Default, Args)]
+#[group(skip)]
+pub(super) struct LeaderElectionArgs {
+    /// Whether one of several replicas is elected, which alone writes [default: as the operator says, else false]
+    #[arg(long, env = "LEADER_ELECT", value_name = "BOOL", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "true", action = ArgAction::Set)]
+    leader_elect: Option<bool>,
+    /// How long after the last renewal another replica takes the lead, in whole seconds [default: the operator's, else 15s]
+    #[arg(long, env = "LEADER_ELECT_LEASE_DURATION", value_name = "DURATION", value_parser = duration)]
+    leader_elect_lease_duration: Option<Duration>,
+    /// How long after its last renewal the leader stops and exits, if it can't renew the Lease [default: the operator's, else 10s]
+    #[arg(long, env = "LEADER_ELECT_RENEW_DEADLINE", value_name = "DURATION", value_parser = duration)]
+    leader_elect_renew_deadline: Option<Duration>,
+    /// How long a replica waits between two renewals or attempts [default: the operator's, else 2s]
+    #[arg(long, env = "LEADER_ELECT_RETRY_PERIOD", value_name = "DURATION", value_parser = duration)]
+    leader_elect_retry_period: Option<Duration>,
+    /// The name of the Lease [default: the operator's, else `NAME.opgen.dev`]
+    #[arg(long, env = "LEADER_ELECT_LEASE_NAME", value_name = "NAME")]
+    leader_elect_lease_name: Option<String>,
+    /// The namespace of the Lease [default: the operator's, else that of the Pod]
+    #[arg(long, env = "LEADER_ELECT_NAMESPACE", value_name = "NAMESPACE")]
+    leader_elect_namespace: Option<String>,
+}
+
+impl LeaderElectionArgs {
+    /// Overrides the options of the operator with those of the command line. The flags with a value change the election, but only
+    /// `--leader-elect` turns it on or off.
+    pub(super) fn override_options(&self, operator: Option<LeaderElection>) -> Option<LeaderElection> {
+        let is_on = self.leader_elect.unwrap_or(operator.is_some());
+        let mut options = operator.unwrap_or_default();
+        if let Some(duration) = self.leader_elect_lease_duration {
+            options = options.lease_duration(duration);
+        }
+        if let Some(deadline) = self.leader_elect_renew_deadline {
+            options = options.renew_deadline(deadline);
+        }
+        if let Some(period) = self.leader_elect_retry_period {
+            options = options.retry_period(period);
+        }
+        if let Some(name) = &self.leader_elect_lease_name {
+            options = options.lease_name(name);
+        }
+        if let Some(namespace) = &self.leader_elect_namespace {
+            options = options.namespace(namespace);
+        }
+        is_on.then_some(options)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Command {
+        #[command(flatten)]
+        args: LeaderElectionArgs,
+    }
+
+    fn with(flags: &[&str], operator: Option<LeaderElection>) -> Option<LeaderElection> {
+        let words = ["operator"].iter().chain(flags);
+        Command::try_parse_from(words).unwrap().args.override_options(operator)
+    }
+
+    #[test]
+    fn manager_m1_flags_turn_the_election_on_and_off_and_set_its_times() {
+        let own = LeaderElection::default().retry_period(Duration::from_secs(1));
+        assert_eq!((with(&[], None), with(&[], Some(own.clone()))), (None, Some(own.clone())));
+        assert_eq!(with(&["--leader-elect"], None), Some(LeaderElection::default()));
+        assert_eq!(with(&["--leader-elect=true"], Some(own.clone())), Some(own.clone()));
+        assert_eq!(with(&["--leader-elect=false"], Some(own.clone())), None);
+        assert_eq!(with(&["--leader-elect-retry-period=1s"], None), None);
+        let all = [
+            "--leader-elect",
+            "--leader-elect-lease-duration=30s",
+            "--leader-elect-renew-deadline=20s",
+            "--leader-elect-lease-name=a",
+            "--leader-elect-namespace=b",
+        ];
+        let expected = own.lease_duration(Duration::from_secs(30)).renew_deadline(Duration::from_secs(20));
+        let expected = expected.lease_name("a").namespace("b");
+        let own = LeaderElection::default().retry_period(Duration::from_secs(1)).lease_name("c");
+        assert_eq!(with(&all, Some(own)), Some(expected));
+        assert!(Command::try_parse_from(["operator", "--leader-elect", "false"]).is_err());
+    }
+}

@@ -1,0 +1,296 @@
+//! `Candidate`: runs leader election against the API server, and publishes the state of the lead.
+
+use super::{
+    elector::{Elector, LeadLoss, RequestFailure, Step},
+    lead::{Lead, LeadState},
+};
+use crate::{environment::Environment, error::Chain};
+use futures::{
+    StreamExt as _,
+    stream::{self, BoxStream},
+};
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::{
+    Api,
+    api::{PostParams, WatchEvent, WatchParams},
+};
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until, timeout};
+
+/// A candidate for the lead of an operator.
+pub(super) struct Candidate {
+    pub(super) elector: Elector,
+    pub(super) leases: Api<Lease>,
+    /// The name of the Lease.
+    pub(super) name: String,
+    /// The name of the operator, as the field manager of the Lease.
+    pub(super) operator: String,
+    pub(super) lead: Lead,
+    pub(super) environment: Environment,
+    /// The watch of a candidate that waits. The holder has none.
+    pub(super) watch: Option<LeaseWatch>,
+    /// The text of the last failure, which is logged once.
+    pub(super) last_failure: Option<String>,
+}
+
+/// A watch of the Lease.
+pub(super) struct LeaseWatch {
+    events: BoxStream<'static, kube::Result<WatchEvent<Lease>>>,
+    opened_at: Instant,
+    /// The time of the last event, or of the start.
+    heard_at: Instant,
+    /// Whether there was an event.
+    is_live: bool,
+}
+
+/// An event during a wait.
+enum CandidateEvent {
+    Time,
+    Released,
+    Watch(Box<Option<kube::Result<WatchEvent<Lease>>>>),
+}
+
+impl Candidate {
+    /// Runs until `stop` completes, then releases the Lease if this candidate holds it.
+    ///
+    /// # Errors
+    /// Fails when the lead is lost.
+    pub(super) async fn run(mut self, stop: impl Future<Output = ()> + Send) -> Result<(), LeadLoss> {
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            self.publish();
+            match self.elector.next(Instant::now()) {
+                Step::Lost(loss) => return Err(loss),
+                Step::Read => self.read().await,
+                Step::Write => self.write().await,
+                Step::Wait(until) => {
+                    let until = self.poll_at().map_or(until, |poll_at| poll_at.min(until));
+                    match self.wait(until, stop.as_mut()).await {
+                        CandidateEvent::Released => return self.release().await,
+                        CandidateEvent::Time => self.poll(),
+                        CandidateEvent::Watch(event) => self.on_watch_event(*event),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Publishes the state of the lead, and logs its changes.
+    fn publish(&self) {
+        let (earlier, state) = (self.lead.state(), self.elector.state());
+        if earlier == state {
+            return;
+        }
+        match (&earlier, &state) {
+            (LeadState::Held(_), LeadState::Held(_)) => {}
+            (_, LeadState::Held(_)) => tracing::info!(lease = self.name, identity = self.elector.identity(), "leading"),
+            (_, LeadState::Waiting { holder: Some(holder) }) => {
+                tracing::info!(lease = self.name, %holder, "waiting for the lead");
+            }
+            (_, LeadState::Waiting { holder: None } | LeadState::Ended) => {}
+        }
+        self.lead.set(state);
+    }
+
+    /// Waits for a time, the stop, or an event of the watch.
+    async fn wait(
+        &mut self,
+        until: Instant,
+        stop: std::pin::Pin<&mut (impl Future<Output = ()> + Send)>,
+    ) -> CandidateEvent {
+        if self.elector.is_leading() {
+            self.watch = None;
+        } else if self.watch.is_none() {
+            self.watch = Some(self.open_watch());
+        }
+        let events = self.watch.as_mut().map(|watch| &mut watch.events);
+        let event = async {
+            match events {
+                Some(events) => events.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stop => CandidateEvent::Released,
+            () = sleep_until(until) => CandidateEvent::Time,
+            event = event => CandidateEvent::Watch(Box::new(event)),
+        }
+    }
+
+    /// Opens a watch of this Lease. Its first event shows the stored state.
+    fn open_watch(&self) -> LeaseWatch {
+        let params = WatchParams::default().fields(&format!("metadata.name={}", self.name)).disable_bookmarks();
+        let leases = self.leases.clone();
+        let open = async move { leases.watch(&params, "").await };
+        let events = stream::once(open).flat_map(|opened| match opened {
+            Ok(events) => events.boxed(),
+            Err(error) => stream::once(std::future::ready(Err(error))).boxed(),
+        });
+        let now = Instant::now();
+        LeaseWatch { events: events.boxed(), opened_at: now, heard_at: now, is_live: false }
+    }
+
+    /// The time at which a waiting candidate reads the Lease, as if there were no watch. A watch that shows events postpones it.
+    fn poll_at(&self) -> Option<Instant> {
+        let watch = self.watch.as_ref()?;
+        let silence = if watch.is_live {
+            self.elector.lease_duration()
+        } else {
+            self.elector.retry_period(self.environment.random())
+        };
+        Some(watch.heard_at + silence)
+    }
+
+    /// Reads the Lease next if the watch was silent for too long.
+    fn poll(&mut self) {
+        let now = Instant::now();
+        let Some(poll_at) = self.poll_at() else { return };
+        let Some(watch) = self.watch.as_mut() else { return };
+        if now < poll_at {
+            return;
+        }
+        if watch.is_live {
+            // The holder renews more often, so the connection is probably dead.
+            self.watch = None;
+        } else {
+            watch.heard_at = now;
+        }
+        self.elector.doubt();
+    }
+
+    fn on_watch_event(&mut self, event: Option<kube::Result<WatchEvent<Lease>>>) {
+        let now = Instant::now();
+        let lease = match event {
+            Some(Ok(WatchEvent::Added(lease) | WatchEvent::Modified(lease))) => Some(lease),
+            Some(Ok(WatchEvent::Deleted(_))) => None,
+            Some(Ok(WatchEvent::Bookmark(_))) => return,
+            Some(Ok(WatchEvent::Error(_)) | Err(_)) | None => return self.on_watch_end(now),
+        };
+        if let Some(watch) = &mut self.watch {
+            (watch.heard_at, watch.is_live) = (now, true);
+        }
+        self.elector.observe(lease, now);
+    }
+
+    /// Reads the Lease and opens the watch again: at once after a regular end, after the retry period otherwise.
+    fn on_watch_end(&mut self, now: Instant) {
+        let random = self.environment.random();
+        let retry_period = self.elector.retry_period(random);
+        let was_useful = |watch: LeaseWatch| watch.is_live && now.duration_since(watch.opened_at) > retry_period;
+        if self.watch.take().is_some_and(was_useful) {
+            self.elector.doubt();
+        } else {
+            self.elector.fail(RequestFailure::Unknown, random, now);
+        }
+    }
+
+    /// Reads the Lease.
+    async fn read(&mut self) {
+        let limit = self.elector.request_timeout(Instant::now());
+        let result = timeout(limit, self.leases.get_opt(&self.name)).await;
+        let now = Instant::now();
+        match result {
+            Ok(Ok(lease)) => {
+                self.last_failure = None;
+                self.elector.observe(lease, now);
+            }
+            Ok(Err(error)) => self.on_failure("read", &error),
+            Err(_) => self.on_timeout("read", limit),
+        }
+    }
+
+    /// Writes the Lease with this candidate as its holder.
+    async fn write(&mut self) {
+        let sent_at = Instant::now();
+        let limit = self.elector.request_timeout(sent_at);
+        let (lease, is_new) = self.elector.write(self.environment.now());
+        match timeout(limit, self.send(lease, is_new)).await {
+            Ok(Ok(lease)) => {
+                self.last_failure = None;
+                self.elector.confirm(lease, sent_at, Instant::now());
+            }
+            Ok(Err(error)) => self.on_failure("write", &error),
+            Err(_) => self.on_timeout("write", limit),
+        }
+    }
+
+    /// Creates or replaces the Lease. A replacement names the version that it replaces, so that only one candidate succeeds.
+    fn send(&self, mut lease: Lease, is_new: bool) -> impl Future<Output = kube::Result<Lease>> + Send + use<> {
+        let params = PostParams { field_manager: Some(self.operator.clone()), ..PostParams::default() };
+        let (leases, name) = (self.leases.clone(), self.name.clone());
+        async move {
+            if is_new {
+                lease.metadata.name = Some(name);
+                leases.create(&params, &lease).await
+            } else {
+                leases.replace(&name, &params, &lease).await
+            }
+        }
+    }
+
+    fn on_failure(&mut self, action: &str, error: &kube::Error) {
+        let code = match error {
+            kube::Error::Api(status) => status.code,
+            _ => 0,
+        };
+        let failure = if matches!(code, 404 | 409) { RequestFailure::Conflict } else { RequestFailure::Unknown };
+        if failure == RequestFailure::Unknown {
+            let hint = if matches!(code, 401 | 403) {
+                "; the generated Role grants get, watch, update and create of leases"
+            } else {
+                ""
+            };
+            self.log_once(format!("failed to {action} the Lease: {}{hint}", Chain(error)));
+        }
+        self.elector.fail(failure, self.environment.random(), Instant::now());
+    }
+
+    fn on_timeout(&mut self, action: &str, limit: Duration) {
+        self.log_once(format!("failed to {action} the Lease: the API server did not answer within {limit:?}"));
+        self.elector.fail(RequestFailure::Unknown, self.environment.random(), Instant::now());
+    }
+
+    /// Logs a failure unless it is that of the last attempt.
+    fn log_once(&mut self, failure: String) {
+        if self.last_failure.as_ref() != Some(&failure) {
+            tracing::warn!(lease = self.name, "{failure}");
+            self.last_failure = Some(failure);
+        }
+    }
+
+    /// Releases the Lease, after the last write of the operator. A failure only means that the next candidate waits longer.
+    async fn release(&mut self) -> Result<(), LeadLoss> {
+        // A write after the release could meet those of the next holder.
+        self.lead.set(LeadState::Ended);
+        let limit = self.elector.request_timeout(Instant::now());
+        let deadline = Instant::now() + limit;
+        while let Some(lease) = self.elector.release(self.environment.now()) {
+            let (sent, leases, name) = (self.send(lease, false), self.leases.clone(), self.name.clone());
+            let attempt = async move {
+                match sent.await {
+                    // An earlier renewal was executed without a response, so the version is another.
+                    Err(kube::Error::Api(status)) if status.code == 409 => Ok(Some(leases.get_opt(&name).await?)),
+                    Err(error) => Err(error),
+                    Ok(_) => Ok(None),
+                }
+            };
+            match tokio::time::timeout_at(deadline, attempt).await {
+                Ok(Ok(Some(lease))) => self.elector.observe(lease, Instant::now()),
+                Ok(Ok(None)) => {
+                    tracing::info!(lease = self.name, "released the lead");
+                    break;
+                }
+                Ok(Err(error)) => {
+                    tracing::warn!(lease = self.name, "failed to release the Lease: {}", Chain(&error));
+                    break;
+                }
+                Err(_) => {
+                    tracing::warn!(lease = self.name, "failed to release the Lease within {limit:?}");
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}

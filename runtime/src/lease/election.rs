@@ -1,0 +1,98 @@
+//! `Election`: the task of a candidate, with the lead that its caller waits for, loses or releases.
+
+use super::{
+    candidate::Candidate,
+    elector::{Elector, LeadLoss},
+    identity::CandidateIdentity,
+    lead::Lead,
+    options::LeaderElection,
+};
+use crate::environment::Environment;
+use kube::Api;
+use tokio::{
+    sync::oneshot,
+    task::{JoinError, JoinSet},
+};
+
+/// A running candidate. Its drop ends it without a release.
+pub(crate) struct Election {
+    lead: Lead,
+    task: JoinSet<Result<(), LeadLoss>>,
+    stop: Option<oneshot::Sender<()>>,
+}
+
+/// The lock of an election, and the client that reads and writes it.
+pub(crate) struct Lock<'a> {
+    pub(crate) options: &'a LeaderElection,
+    /// A client without the layers of the operator's own: the election has timeouts of its own, and writes without the lead.
+    pub(crate) client: kube::Client,
+    pub(crate) operator: &'a str,
+    /// The namespace of the operator.
+    pub(crate) namespace: &'a str,
+    pub(crate) environment: &'a Environment,
+}
+
+impl Election {
+    /// Starts a candidate, which publishes its state to `lead`.
+    pub(crate) fn start(lock: Lock<'_>, lead: Lead) -> Self {
+        let identity = CandidateIdentity::of_process(lock.environment);
+        let candidate = Candidate {
+            elector: Elector::new(identity, lock.options),
+            leases: Api::namespaced(lock.client, &lock.options.namespace_or(lock.namespace)),
+            name: lock.options.name_of(lock.operator),
+            operator: lock.operator.to_owned(),
+            lead: lead.clone(),
+            environment: lock.environment.clone(),
+            watch: None,
+            last_failure: None,
+        };
+        let (stop, stopped) = oneshot::channel();
+        let mut task = JoinSet::new();
+        // A dropped sender is no stop: the task is aborted then.
+        task.spawn(candidate.run(async {
+            if stopped.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }));
+        Self { lead, task, stop: Some(stop) }
+    }
+
+    /// Waits until this replica leads.
+    ///
+    /// # Errors
+    /// Fails if the lead is lost at once, or the task panics.
+    pub(crate) async fn won(&mut self) -> Result<(), LeadLoss> {
+        let lead = self.lead.clone();
+        tokio::select! {
+            biased;
+            loss = self.lost() => Err(loss),
+            () = lead.wait_until_held() => Ok(()),
+        }
+    }
+
+    /// Waits until the lead is lost.
+    pub(crate) async fn lost(&mut self) -> LeadLoss {
+        ended(self.task.join_next().await)
+    }
+
+    /// Releases the lead, if it is held, and ends the candidate. The caller writes nothing any more.
+    pub(crate) async fn release(mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        // The candidate limits its own requests.
+        let _ = self.task.join_next().await;
+    }
+}
+
+/// The loss that the end of the task means.
+fn ended(result: Option<Result<Result<(), LeadLoss>, JoinError>>) -> LeadLoss {
+    match result {
+        Some(Ok(Err(loss))) => loss,
+        Some(Err(error)) => {
+            tracing::error!(%error, "the election ended unexpectedly");
+            LeadLoss::Stopped
+        }
+        Some(Ok(Ok(()))) | None => LeadLoss::Stopped,
+    }
+}

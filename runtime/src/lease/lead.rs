@@ -1,0 +1,116 @@
+//! `Lead`: the deadline until which this replica may write, shared by the candidate, the client and the probes.
+
+use crate::error::not_leading::NotLeading;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
+
+/// The state of the lead, as the candidate knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LeadState {
+    /// Another replica holds the lead, or nobody does yet.
+    Waiting {
+        /// The identity of the holder, if it is known.
+        holder: Option<String>,
+    },
+    /// This replica holds the lead.
+    Held(Tenure),
+    /// The lead was lost or released. The process does not get it again.
+    Ended,
+}
+
+/// The time for which a confirmed renewal is valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tenure {
+    /// No write is sent from this time on.
+    pub(crate) deadline: Instant,
+    /// The writes in flight are given up at this time, before another candidate can take the Lease.
+    pub(crate) give_up: Instant,
+    /// From this time on, an unrenewed lead that is still held shows that the candidate is stuck.
+    pub(crate) overdue: Instant,
+}
+
+/// The lead of this process. Clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Lead {
+    state: watch::Sender<LeadState>,
+    /// A defect of the simulation: the client neither checks the deadline nor gives writes up.
+    #[cfg(test)]
+    pub(crate) is_unchecked: bool,
+}
+
+impl Lead {
+    /// Returns a lead that is not held.
+    pub(crate) fn new() -> Self {
+        Self {
+            state: watch::Sender::new(LeadState::Waiting { holder: None }),
+            #[cfg(test)]
+            is_unchecked: false,
+        }
+    }
+
+    /// Sets the state. An ended lead stays ended.
+    pub(crate) fn set(&self, state: LeadState) {
+        self.state.send_if_modified(|current| {
+            let changes = *current != LeadState::Ended && *current != state;
+            if changes {
+                *current = state;
+            }
+            changes
+        });
+    }
+
+    pub(crate) fn state(&self) -> LeadState {
+        self.state.borrow().clone()
+    }
+
+    /// Checks that a write may be sent now.
+    ///
+    /// # Errors
+    /// Fails if the lead is not held or its deadline has passed.
+    pub(super) fn check(&self) -> Result<(), NotLeading> {
+        #[cfg(test)]
+        if self.is_unchecked {
+            return Ok(());
+        }
+        // The process may have been stopped for any time, so only the clock counts and not a task that watches it.
+        match *self.state.borrow() {
+            LeadState::Held(tenure) if Instant::now() < tenure.deadline => Ok(()),
+            _ => Err(NotLeading::NotSent),
+        }
+    }
+
+    /// Waits until the lead is held for the first time.
+    pub(crate) async fn wait_until_held(&self) {
+        let mut state = self.state.subscribe();
+        // The sender lives as long as `self`.
+        let _ = state.wait_for(|state| matches!(state, LeadState::Held(_))).await;
+    }
+
+    /// Waits until the writes in flight must be given up. Renewals meanwhile extend the wait.
+    pub(super) async fn wait_until_given_up(&self) {
+        #[cfg(test)]
+        if self.is_unchecked {
+            return std::future::pending().await;
+        }
+        let mut state = self.state.subscribe();
+        loop {
+            let LeadState::Held(tenure) = *state.borrow_and_update() else { return };
+            tokio::select! {
+                biased;
+                () = sleep_until(tenure.give_up) => {
+                    if !state.has_changed().unwrap_or(false) {
+                        return;
+                    }
+                }
+                changed = state.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+
+    /// Whether the lead is held and was not renewed for so long that the candidate must be stuck.
+    pub(crate) fn is_overdue(&self) -> bool {
+        matches!(*self.state.borrow(), LeadState::Held(tenure) if Instant::now() >= tenure.overdue)
+    }
+}

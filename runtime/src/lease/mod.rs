@@ -1,0 +1,26 @@
+//! Leader election on a Lease: one replica of an operator writes, and the others wait with warm caches.
+//!
+//! # Flow
+//! 1. A [`Candidate`](candidate::Candidate) reads and watches the Lease. It takes the Lease if nobody holds it, or if its record
+//!    did not change for the lease duration, measured by the candidate's own monotonic clock.
+//! 2. A renewal is valid from the moment when it was sent: the [`Lead`](lead::Lead) is a deadline, the renew deadline after the
+//!    last renewal that the API server confirmed.
+//! 3. The lowest layer of the operator's client checks the deadline before each write ([`guard`]), and gives up a write that is in
+//!    flight before another candidate can take the Lease.
+//! 4. The loss of the lead ends the run. After a clean stop the Lease is released, so that the next candidate need not wait.
+//!
+//! # Guarantees
+//! Two replicas don't write at the same time as long as their clocks run at nearly the same rate. The limits: the API server does
+//! not know the lead, so a write that was sent in time and is held up in the network, while its sender is stopped, is executed
+//! when it arrives. A deleted Lease, or one that somebody edits by hand, protects nobody.
+
+pub(crate) mod candidate;
+pub(crate) mod election;
+pub(crate) mod elector;
+pub(crate) mod guard;
+pub(crate) mod identity;
+pub(crate) mod lead;
+pub(crate) mod options;
+mod record;
+#[cfg(test)]
+mod simulation;

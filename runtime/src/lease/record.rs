@@ -1,0 +1,118 @@
+//! The election record in the spec of a Lease, as client-go reads and writes it.
+
+use k8s_openapi::{
+    api::coordination::v1::{Lease, LeaseSpec},
+    apimachinery::pkg::apis::meta::v1::MicroTime,
+    jiff::Timestamp,
+};
+use std::{collections::BTreeMap, time::Duration};
+
+/// Returns the holder of a Lease; `None` if it was released or never held.
+pub(super) fn holder(lease: &Lease) -> Option<&str> {
+    lease.spec.as_ref()?.holder_identity.as_deref().filter(|holder| !holder.is_empty())
+}
+
+/// Returns the lease duration that the holder has written, if it is positive.
+pub(super) fn duration(lease: &Lease) -> Option<Duration> {
+    let seconds = u64::try_from(lease.spec.as_ref()?.lease_duration_seconds?).ok()?;
+    Some(Duration::from_secs(seconds)).filter(|duration| !duration.is_zero())
+}
+
+/// The values that a candidate writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claim<'a> {
+    pub(super) holder: &'a str,
+    pub(super) duration: Duration,
+    pub(super) labels: &'a BTreeMap<String, String>,
+}
+
+/// Returns the Lease with the candidate as its holder. Fields that are not part of the election are kept. The number of
+/// transitions grows with each change of the holder.
+pub(super) fn held(current: Option<&Lease>, claim: Claim<'_>, now: Timestamp) -> Lease {
+    let mut lease = current.cloned().unwrap_or_default();
+    let is_renewal = holder(&lease) == Some(claim.holder);
+    if !claim.labels.is_empty() {
+        let labels = lease.metadata.labels.get_or_insert_default();
+        labels.extend(claim.labels.iter().map(|(key, value)| (key.clone(), value.clone())));
+    }
+    let spec = lease.spec.get_or_insert_default();
+    if !is_renewal {
+        spec.acquire_time = Some(MicroTime(now));
+        spec.lease_transitions =
+            Some(current.map_or(0, |_| spec.lease_transitions.unwrap_or_default().saturating_add(1)));
+    }
+    spec.holder_identity = Some(claim.holder.to_owned());
+    spec.lease_duration_seconds = i32::try_from(claim.duration.as_secs()).ok();
+    spec.renew_time = Some(MicroTime(now));
+    lease
+}
+
+/// Returns the Lease without a holder, with a duration of one second, as client-go releases it.
+pub(super) fn released(current: &Lease, now: Timestamp) -> Lease {
+    let mut lease = current.clone();
+    let earlier = lease.spec.unwrap_or_default();
+    lease.spec = Some(LeaseSpec {
+        holder_identity: Some(String::new()),
+        lease_duration_seconds: Some(1),
+        acquire_time: Some(MicroTime(now)),
+        renew_time: Some(MicroTime(now)),
+        ..earlier
+    });
+    lease
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn spec(lease: &Lease) -> Value {
+        serde_json::to_value(lease.spec.as_ref().unwrap()).unwrap()
+    }
+
+    /// The forms are those of `resourcelock.LeaderElectionRecord` in client-go.
+    #[test]
+    fn manager_m3_the_record_is_written_as_client_go_writes_it() {
+        let labels = BTreeMap::from([("app".to_owned(), "shop".to_owned())]);
+        let claim = |holder| Claim { holder, duration: Duration::from_secs(15), labels: &labels };
+        let created = held(None, claim("a"), at("2026-01-01T00:00:00.5Z"));
+        assert_eq!(created.metadata.labels, Some(labels.clone()));
+        let expected = json!({
+            "acquireTime": "2026-01-01T00:00:00.500000Z", "holderIdentity": "a", "leaseDurationSeconds": 15,
+            "leaseTransitions": 0, "renewTime": "2026-01-01T00:00:00.500000Z",
+        });
+        assert_eq!(spec(&created), expected);
+        let renewed = held(Some(&created), claim("a"), at("2026-01-01T00:00:02Z"));
+        let mut expected = spec(&created);
+        expected["renewTime"] = json!("2026-01-01T00:00:02.000000Z");
+        assert_eq!(spec(&renewed), expected);
+        let taken = held(Some(&renewed), claim("b"), at("2026-01-01T00:01:00Z"));
+        let (minute, transitions) = (json!("2026-01-01T00:01:00.000000Z"), json!(1));
+        assert_eq!((&spec(&taken)["acquireTime"], &spec(&taken)["leaseTransitions"]), (&minute, &transitions));
+        let free = released(&taken, at("2026-01-01T00:02:00Z"));
+        let expected = json!({
+            "acquireTime": "2026-01-01T00:02:00.000000Z", "holderIdentity": "", "leaseDurationSeconds": 1,
+            "leaseTransitions": 1, "renewTime": "2026-01-01T00:02:00.000000Z",
+        });
+        assert_eq!((spec(&free), holder(&free)), (expected, None));
+        assert_eq!(spec(&held(Some(&free), claim("b"), at("2026-01-01T00:03:00Z")))["leaseTransitions"], 2);
+    }
+
+    #[test]
+    fn fields_of_others_are_kept() {
+        let mut lease = Lease::default();
+        lease.metadata.resource_version = Some("7".to_owned());
+        lease.metadata.annotations = Some([("a".to_owned(), "b".to_owned())].into());
+        lease.spec.get_or_insert_default().strategy = Some("OldestEmulationVersion".to_owned());
+        let labels = BTreeMap::new();
+        let claim = Claim { holder: "a", duration: Duration::from_secs(15), labels: &labels };
+        let taken = held(Some(&lease), claim, Timestamp::UNIX_EPOCH);
+        assert_eq!(taken.metadata, lease.metadata);
+        assert_eq!(spec(&taken)["strategy"], "OldestEmulationVersion");
+    }
+}

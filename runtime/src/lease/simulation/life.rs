@@ -1,0 +1,179 @@
+//! The lives of a simulated candidate: processes that stand for election, write while they lead, freeze and end.
+
+use super::{
+    Defects,
+    network::{LONGEST_TRANSIT, Network},
+    schedule::{Dice, End, Schedule, Window, contains},
+};
+use crate::{
+    environment::Environment,
+    lease::{
+        candidate::Candidate, elector::Elector, guard, identity::CandidateIdentity, lead::Lead, options::LeaderElection,
+    },
+};
+use http::Request;
+use k8s_openapi::jiff::Timestamp;
+use kube::Api;
+use std::{
+    future::pending,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+use tokio::{
+    sync::oneshot,
+    time::{Instant, Sleep, sleep_until, timeout_at},
+};
+
+/// The time of 2026-01-01T00:00:00Z, in seconds.
+const START: i64 = 1_767_225_600;
+
+/// The response timeout of the workers' client.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// The time until the workers of a process that lost the lead are aborted.
+const ABORT_TIME: Duration = Duration::from_millis(20);
+
+/// Runs one process of a candidate after the other.
+pub(super) async fn run(index: usize, schedule: &Arc<Schedule>, network: &Network, defects: Defects) {
+    let faults = &schedule.candidates[index];
+    let dice = Arc::new(Dice::new(schedule.seed, 10 + index as u64));
+    let (mut ends, mut pod) = (faults.ends.iter().copied(), 0);
+    let mut next_end = ends.next();
+    let defects = Defects { clock_rate: faults.clock_rate, ..defects };
+    for life in 0.. {
+        // What a dead process has sent arrives before its successor starts.
+        sleep_until(Instant::now() + LONGEST_TRANSIT + dice.millis(0..2_000)).await;
+        let random = life * 3 + index as u64;
+        let identity = CandidateIdentity::new(&format!("pod-{index}"), Some(&format!("uid-{pod}")), random);
+        let (process, stop) = Process::new(index, identity, schedule, network, defects, &dice);
+        let (at, end) = next_end.unwrap_or((schedule.end, End::Crash));
+        let process =
+            process.run(async move { if end == End::Stop { sleep_until(at).await } else { pending().await } }, stop);
+        let process = Frozen { inner: Box::pin(process), windows: &faults.frozen, sleep: None };
+        // A process that is stopped is killed after a while.
+        let killed_at = if end == End::Stop { at + Duration::from_secs(30) } else { at };
+        let _ = timeout_at(killed_at, process).await;
+        if Instant::now() >= at {
+            pod += usize::from(end == End::Stop);
+            next_end = ends.next();
+        }
+    }
+}
+
+/// One process of a candidate.
+struct Process {
+    candidate: Candidate,
+    lead: Lead,
+    /// The client of its workers.
+    client: kube::Client,
+    stopped: oneshot::Receiver<()>,
+    dice: Arc<Dice>,
+}
+
+impl Process {
+    fn new(
+        index: usize,
+        identity: CandidateIdentity,
+        schedule: &Schedule,
+        network: &Network,
+        defects: Defects,
+        dice: &Arc<Dice>,
+    ) -> (Self, oneshot::Sender<()>) {
+        let client = network.client(index, identity.as_str());
+        let mut lead = Lead::new();
+        lead.is_unchecked = defects.is_unchecked;
+        let mut elector = Elector::new(identity, &LeaderElection::default());
+        elector.defects = defects;
+        let (error, random) = (schedule.candidates[index].wall_clock_error, dice.clone());
+        let begin = Instant::now();
+        let now = move || {
+            let seconds = i64::try_from(begin.elapsed().as_secs()).unwrap_or(0);
+            Timestamp::from_second(START + error + seconds).unwrap_or(Timestamp::UNIX_EPOCH)
+        };
+        let candidate = Candidate {
+            elector,
+            leases: Api::namespaced(client.clone(), "default"),
+            name: format!("lease-{}", schedule.seed),
+            operator: "simulated".to_owned(),
+            lead: lead.clone(),
+            environment: Environment::new(now, move || random.below(u64::MAX)),
+            watch: None,
+            last_failure: None,
+        };
+        let (stop, stopped) = oneshot::channel();
+        let client = guard::wrap(client, lead.clone());
+        (Self { candidate, lead, client, stopped, dice: dice.clone() }, stop)
+    }
+
+    /// Runs until the lead is lost or `end` completes, as the manager runs an operator.
+    async fn run(self, end: impl Future<Output = ()>, stop: oneshot::Sender<()>) {
+        let Self { candidate, lead, client, stopped, dice } = self;
+        let mut election = std::pin::pin!(candidate.run(async {
+            if stopped.await.is_err() {
+                pending::<()>().await;
+            }
+        }));
+        let (drain, draining) = oneshot::channel();
+        let mut workers = std::pin::pin!(work(client, lead, &dice, draining));
+        tokio::select! {
+            biased;
+            // Workers are tasks of their own, and one may run before the candidate after a freeze.
+            () = &mut workers => return,
+            _ = &mut election => {
+                // The workers of another thread go on for a moment.
+                let _ = timeout_at(Instant::now() + ABORT_TIME, workers).await;
+                return;
+            }
+            () = end => drop(drain),
+        }
+        tokio::select! {
+            biased;
+            () = &mut workers => {}
+            _ = &mut election => return,
+        }
+        let _ = stop.send(());
+        let _ = election.await;
+    }
+}
+
+/// Writes from the moment when the process leads until it drains.
+async fn work(client: kube::Client, lead: Lead, dice: &Dice, mut draining: oneshot::Receiver<()>) {
+    tokio::select! {
+        () = lead.wait_until_held() => {}
+        _ = &mut draining => return,
+    }
+    loop {
+        let request = Request::patch("/api/v1/namespaces/default/configmaps/work").body(Vec::new().into());
+        if let Ok(request) = request {
+            let _ = timeout_at(Instant::now() + RESPONSE_TIMEOUT, client.send(request)).await;
+        }
+        tokio::select! {
+            () = sleep_until(Instant::now() + dice.millis(50..1_500)) => {}
+            _ = &mut draining => return,
+        }
+    }
+}
+
+/// A process that is not scheduled in some periods, as after SIGSTOP.
+struct Frozen<'a, F> {
+    inner: Pin<Box<F>>,
+    windows: &'a [Window],
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl<F: Future> Future for Frozen<'_, F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        if let Some(end) = contains(self.windows, Instant::now()) {
+            let sleep = self.sleep.insert(Box::pin(sleep_until(end)));
+            if sleep.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+        }
+        self.sleep = None;
+        self.inner.as_mut().poll(context)
+    }
+}

@@ -1,0 +1,48 @@
+//! Simulates elections of three candidates on a sandbox, with a paused clock and faults from a seed.
+//!
+//! Candidate, elector, lead and guard are the code that ships. The [`network`] delays and loses requests and responses, and the
+//! [`life`] of a candidate is interrupted, stopped and resumed by its [`schedule`]. The [`oracle`] sees all writes in the order
+//! in which the server executes them.
+
+mod life;
+mod network;
+mod oracle;
+mod schedule;
+
+use network::Network;
+use opgen_sandbox::Sandbox;
+use oracle::{Oracle, Report};
+use schedule::Schedule;
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// Deviations of a simulated candidate from the code that ships.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Defects {
+    /// The length of a second of the candidate's clock, in seconds.
+    pub(super) clock_rate: f64,
+    /// The client neither checks the deadline nor gives writes up.
+    pub(super) is_unchecked: bool,
+    /// A renewal is valid from its response, and not from its request.
+    pub(super) counts_from_response: bool,
+}
+
+impl Default for Defects {
+    fn default() -> Self {
+        Self { clock_rate: 1.0, is_unchecked: false, counts_from_response: false }
+    }
+}
+
+/// Runs one schedule on a sandbox, which schedules share.
+async fn simulate(seed: u64, defects: Defects, sandbox: &Sandbox) -> Report {
+    let schedule = Arc::new(Schedule::new(seed, Instant::now()));
+    let oracle = Oracle::default();
+    let network = Network::new(sandbox.client(), schedule.clone(), oracle.clone(), seed);
+    let lives = (0..schedule.candidates.len()).map(|index| life::run(index, &schedule, &network, defects));
+    let lives = futures::future::join_all(lives);
+    let _ = tokio::time::timeout_at(schedule.end, lives).await;
+    oracle.report()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! The faults of one simulated election, derived from a seed.
+
+use crate::queue::{Jitter as _, Seeded};
+use std::{ops::Range, time::Duration};
+use tokio::time::Instant;
+
+/// The length of a schedule.
+const LENGTH: Duration = Duration::from_secs(45);
+
+/// Random numbers of one part of a schedule.
+#[derive(Debug)]
+pub(super) struct Dice(Seeded);
+
+impl Dice {
+    pub(super) fn new(seed: u64, part: u64) -> Self {
+        Self(Seeded::new(seed.wrapping_mul(1_000_003) ^ part))
+    }
+
+    /// A number below `end`.
+    pub(super) fn below(&self, end: u64) -> u64 {
+        (self.0.bits() >> 16) % end.max(1)
+    }
+
+    pub(super) fn percent(&self, chance: u64) -> bool {
+        self.below(100) < chance
+    }
+
+    pub(super) fn millis(&self, range: Range<u64>) -> Duration {
+        Duration::from_millis(range.start + self.below(range.end - range.start))
+    }
+}
+
+/// A period of time.
+pub(super) type Window = Range<Instant>;
+
+/// The faults of a candidate.
+#[derive(Clone, Debug)]
+pub(super) struct CandidateFaults {
+    /// The length of a second of its clock.
+    pub(super) clock_rate: f64,
+    /// The error of its wall clock, in seconds.
+    pub(super) wall_clock_error: i64,
+    /// When its process is stopped, as by SIGSTOP.
+    pub(super) frozen: Vec<Window>,
+    /// When its requests don't reach the server.
+    pub(super) cut_requests: Vec<Window>,
+    /// When responses don't reach it.
+    pub(super) cut_responses: Vec<Window>,
+    /// When it ends.
+    pub(super) ends: Vec<(Instant, End)>,
+}
+
+/// The end of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It disappears, and its container is restarted.
+    Crash,
+    /// It stops and releases the lead, and another Pod takes its place.
+    Stop,
+}
+
+/// The faults of one election.
+#[derive(Clone, Debug)]
+pub(super) struct Schedule {
+    pub(super) seed: u64,
+    pub(super) end: Instant,
+    pub(super) candidates: Vec<CandidateFaults>,
+    /// The chance that a request is delayed for seconds, and that it or its response is lost, in percent.
+    pub(super) delayed: u64,
+    pub(super) lost: u64,
+}
+
+impl Schedule {
+    pub(super) fn new(seed: u64, start: Instant) -> Self {
+        let dice = Dice::new(seed, 0);
+        let candidates = (0..3).map(|_| CandidateFaults::new(&dice, start)).collect();
+        Self { seed, end: start + LENGTH, candidates, delayed: dice.below(30), lost: dice.below(12) }
+    }
+}
+
+impl CandidateFaults {
+    fn new(dice: &Dice, start: Instant) -> Self {
+        let at = |dice: &Dice| start + dice.millis(1_000..32_000);
+        let windows = |chance: u64, longest: u64| -> Vec<Window> {
+            let windows = (0..2).filter(|_| dice.percent(chance)).map(|_| {
+                let from = at(dice);
+                from..from + dice.millis(500..longest)
+            });
+            windows.collect()
+        };
+        let ends = (0..2)
+            .filter(|_| dice.percent(25))
+            .map(|_| (at(dice), if dice.percent(50) { End::Crash } else { End::Stop }));
+        let mut ends: Vec<_> = ends.collect();
+        ends.sort_by_key(|(at, _)| *at);
+        Self {
+            clock_rate: 0.95 + dice.below(101) as f64 / 1000.0,
+            wall_clock_error: i64::try_from(dice.below(20_000)).unwrap_or(0) - 10_000,
+            frozen: windows(30, 30_000),
+            cut_requests: windows(20, 25_000),
+            cut_responses: windows(20, 25_000),
+            ends,
+        }
+    }
+}
+
+/// Whether one of the windows contains a time.
+pub(super) fn contains(windows: &[Window], time: Instant) -> Option<Instant> {
+    windows.iter().filter(|window| window.contains(&time)).map(|window| window.end).max()
+}
+
+/// Whether one of the windows overlaps a period.
+pub(super) fn overlaps(windows: &[Window], from: Instant, to: Instant) -> bool {
+    windows.iter().any(|window| window.start <= to && from <= window.end)
+}

@@ -1,0 +1,69 @@
+//! Runs thousands of simulated elections, and shows that the simulation finds defects.
+
+#![allow(clippy::expect_used)]
+use super::*;
+use schedule::Dice;
+use std::thread;
+
+/// The number of schedules of a normal run; the variable is for the long course.
+const SCHEDULES: u64 = 1_500;
+const SCHEDULES_VARIABLE: &str = "OPGEN_LEAD_SCHEDULES";
+
+/// Runs schedules on all processors, and returns their reports with their seeds.
+fn run(seeds: std::ops::Range<u64>, defects: Defects) -> Vec<(u64, Report)> {
+    let threads = thread::available_parallelism().map_or(1, |number| number.get().min(4)) as u64;
+    let run_share = |share: u64| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        runtime.expect("a runtime").block_on(async {
+            let sandbox = Sandbox::builder().seed(share).start();
+            let mut reports = Vec::new();
+            for seed in seeds.clone().filter(|seed| seed % threads == share) {
+                reports.push((seed, simulate(seed, defects, &sandbox).await));
+            }
+            reports
+        })
+    };
+    thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|share| scope.spawn(move || run_share(share))).collect();
+        handles.into_iter().flat_map(|handle| handle.join().expect("a simulation that does not panic")).collect()
+    })
+}
+
+/// The first schedule in which two candidates wrote at the same time.
+fn first_violation(reports: &[(u64, Report)]) -> Option<String> {
+    let violated = reports.iter().filter_map(|(seed, report)| Some((seed, report.violation.as_ref()?)));
+    violated.min_by_key(|(seed, _)| **seed).map(|(seed, violation)| format!("seed {seed}: {violation}"))
+}
+
+/// `OPGEN_LEAD_SCHEDULES=100000` is the long course.
+#[test]
+fn manager_m33_no_two_candidates_write_at_the_same_time() {
+    let variable = std::env::var(SCHEDULES_VARIABLE).ok().and_then(|text| text.parse().ok());
+    let count = variable.unwrap_or(SCHEDULES);
+    let reports = run(0..count, Defects::default());
+    assert_eq!(first_violation(&reports), None);
+    let sum = |of: fn(&Report) -> u64| reports.iter().map(|(_, report)| of(report)).sum::<u64>();
+    let (writes, terms) = (sum(|report| report.writes), sum(|report| report.terms));
+    // The faults are hard enough to move the lead, and leave time to work.
+    assert!(terms > count * 2 && writes > terms * 5, "{count} schedules: {terms} terms, {writes} writes");
+}
+
+/// A simulation that does not find these proves nothing.
+#[test]
+fn the_simulation_finds_a_client_that_does_not_check_the_deadline_and_one_that_counts_from_the_response() {
+    for defects in [
+        Defects { is_unchecked: true, ..Defects::default() },
+        Defects { counts_from_response: true, ..Defects::default() },
+    ] {
+        let found = (0..SCHEDULES / 20).find_map(|part| first_violation(&run(part * 20..(part + 1) * 20, defects)));
+        assert!(found.is_some(), "{defects:?}");
+    }
+}
+
+/// The same seed is the same election, so a violation can be examined.
+#[test]
+fn a_schedule_repeats_exactly() {
+    let mut reports = [run(7..8, Defects::default()), run(7..8, Defects::default())].into_iter();
+    assert_eq!(reports.next(), reports.next());
+    assert_ne!(Dice::new(1, 0).below(1000), Dice::new(2, 0).below(1000));
+}

@@ -1,0 +1,129 @@
+//! `Leadership`: the leader election of a run, or the lead of an operator that runs without election.
+
+use super::{
+    health::{HasHealth, wait_for_sync},
+    operator::Operator,
+    run_error::RunError,
+};
+use crate::{
+    environment::Environment,
+    garbage::orphans::OrphanSearch,
+    lease::{
+        election::{Election, Lock},
+        guard,
+        lead::Lead,
+        options::{LeaderElection, LeaderElectionError},
+    },
+};
+use std::{sync::Arc, time::Duration};
+use tokio::sync::mpsc;
+
+/// The maximum time for which a candidate waits for its watches before it takes the lead without them.
+const SYNC_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The election of a run, if there is one.
+pub(super) struct Leadership(Option<Elected>);
+
+/// The lead of a run with election.
+struct Elected {
+    lead: Lead,
+    election: Option<Election>,
+    options: LeaderElection,
+    client: kube::Client,
+    operator: String,
+    namespace: String,
+    environment: Environment,
+}
+
+impl Leadership {
+    /// Prepares the election with these options, if there are any. `client` reads and writes the Lease.
+    ///
+    /// # Errors
+    /// Fails if an option can't be used.
+    pub(super) fn new(
+        operator: &Operator,
+        options: Option<&LeaderElection>,
+        client: kube::Client,
+        namespace: &str,
+    ) -> Result<Self, LeaderElectionError> {
+        let Some(options) = options else { return Ok(Self(None)) };
+        options.check()?;
+        Ok(Self(Some(Elected {
+            lead: Lead::new(),
+            election: None,
+            options: options.clone(),
+            client,
+            operator: operator.name.clone(),
+            namespace: namespace.to_owned(),
+            environment: operator.environment.clone(),
+        })))
+    }
+
+    /// Whether the replicas elect one of them.
+    pub(super) fn is_elected(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The lead, if the replicas elect one of them.
+    pub(super) fn lead(&self) -> Option<Lead> {
+        self.0.as_ref().map(|elected| elected.lead.clone())
+    }
+
+    /// Wraps a client so that it writes only with the lead.
+    pub(super) fn guard(&self, client: kube::Client) -> kube::Client {
+        match &self.0 {
+            Some(elected) => guard::wrap(client, elected.lead.clone()),
+            None => client,
+        }
+    }
+
+    /// Waits for the watches, for a while, and then for the lead. Requested searches for orphans are dropped meanwhile: with the
+    /// lead, all children are searched.
+    ///
+    /// # Errors
+    /// Fails if the lead is lost as soon as it is won.
+    pub(super) async fn win(
+        &mut self,
+        watches: &[Arc<dyn HasHealth>],
+        searches: &mut mpsc::UnboundedReceiver<OrphanSearch>,
+    ) -> Result<(), RunError> {
+        let Some(elected) = &mut self.0 else { return Ok(()) };
+        let won = async {
+            // The leader should be a replica that can begin at once. But a kind that can't be listed delays no other.
+            let _ = tokio::time::timeout(SYNC_TIMEOUT, wait_for_sync(watches)).await;
+            let lock = Lock {
+                options: &elected.options,
+                client: elected.client.clone(),
+                operator: &elected.operator,
+                namespace: &elected.namespace,
+                environment: &elected.environment,
+            };
+            elected.election.insert(Election::start(lock, elected.lead.clone())).won().await
+        };
+        let dropped = async {
+            while searches.recv().await.is_some() {}
+            std::future::pending::<()>().await
+        };
+        tokio::select! {
+            biased;
+            won = won => won.map_err(RunError::LeadLost),
+            () = dropped => Ok(()),
+        }
+    }
+
+    /// Waits until the lead is lost; forever without an election.
+    pub(super) async fn lost(&mut self) -> RunError {
+        match self.0.as_mut().and_then(|elected| elected.election.as_mut()) {
+            Some(election) => RunError::LeadLost(election.lost().await),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Releases the lead, after the last write of the operator.
+    pub(super) async fn end(self) -> Result<(), RunError> {
+        if let Some(election) = self.0.and_then(|elected| elected.election) {
+            election.release().await;
+        }
+        Ok(())
+    }
+}
