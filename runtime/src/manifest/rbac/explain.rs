@@ -140,6 +140,10 @@ Operator
     the process authenticates the clients of /metrics
   subjectaccessreviews of authorization.k8s.io: create (in all the cluster)
     the process authorizes the clients of /metrics
+  leases of coordination.k8s.io named demo.opgen.dev: get, update, watch (in namespace demo-system)
+    the process elects a leader
+  leases of coordination.k8s.io: create (in namespace demo-system)
+    the process elects a leader
 
 Widget
 ";

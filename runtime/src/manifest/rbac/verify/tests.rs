@@ -55,7 +55,7 @@ fn what_uses_all_and_lacks_nothing_is_equal() {
     events.extend([stranger, discovery, review]);
     let compared = compared(&network(), &events);
     assert!(compared.is_equal(), "{compared}");
-    let said = format!("11 requests of {USER}, 13 rights: they used every right, and lacked none.\n");
+    let said = format!("11 requests of {USER}, 9 rights: they used every right, and lacked none.\n");
     assert_eq!(compared.to_string(), said);
 }
 
